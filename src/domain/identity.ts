@@ -1,0 +1,34 @@
+/**
+ * The names under which a saga is known outside: its type, its workflow id, its task queue, its search attributes.
+ * All of them end up in histories and in other people's dashboards: carved in stone.
+ */
+import { z } from 'zod';
+
+export const workflowNames = ['provisionServers', 'changeOrder', 'switchPlan', 'setFirewalls'] as const;
+export type WorkflowName = (typeof workflowNames)[number];
+
+export const defaultTaskQueue = 'order-saga';
+
+const idPrefixes: Record<WorkflowName, string> = {
+  provisionServers: 'provision',
+  changeOrder: 'change',
+  switchPlan: 'switch',
+  setFirewalls: 'firewalls',
+};
+
+/** The one workflow id of a reference: Temporal never runs two at once, which is the first half of "never twice". */
+export function workflowIdOf(workflow: WorkflowName, reference: string): string {
+  return `${idPrefixes[workflow]}/${reference}`;
+}
+
+/** The inverse of {@link workflowIdOf}; undefined for an id that is not ours. */
+export function readWorkflowId(workflowId: string): { workflow: WorkflowName; reference: string } | undefined {
+  const slash = workflowId.indexOf('/');
+  const workflow = workflowNames.find((name) => idPrefixes[name] === workflowId.slice(0, slash));
+  const reference = referenceSchema.safeParse(workflowId.slice(slash + 1));
+  return workflow && reference.success ? { workflow, reference: reference.data } : undefined;
+}
+
+export const referenceSchema = z
+  .string('must be a string: your own name for this order')
+  .regex(/^[A-Za-z0-9._:-]{1,128}$/, 'must be 1 to 128 of the characters A-Z a-z 0-9 . _ : -');

@@ -1,0 +1,84 @@
+/** What the `progress` query answers: the contract's shape, as zod schemas so that `schemas/` is made from them. */
+import { z } from 'zod';
+import { callFailureNames } from './failures';
+import { workflowNames } from './identity';
+import { decisionNames } from './decisions';
+import { leftoverSchema } from './leftovers';
+
+/** The kinds of waiting for a person. Each is also a state of the saga. */
+export const waitKinds = ['stuck', 'outcome-unknown', 'approval', 'servers', 'held'] as const;
+export type WaitKind = (typeof waitKinds)[number];
+
+export const sagaStates = ['running', ...waitKinds, 'undoing', 'done', 'failed', 'cancelled'] as const;
+export type SagaState = (typeof sagaStates)[number];
+
+export const stepStatuses = ['pending', 'running', 'done', 'stuck', 'skipped', 'undoing', 'undone', 'failed'] as const;
+export type StepStatus = (typeof stepStatuses)[number];
+
+const time = z.iso.datetime();
+
+export const stepSchema = z.strictObject({
+  id: z.string(),
+  title: z.string(),
+  status: z.enum(stepStatuses),
+  /** Calls made for this step, its undo included. */
+  attempts: z.int(),
+  startedAt: time.optional(),
+  endedAt: time.optional(),
+  detail: z.string().optional(),
+});
+export type StepView = z.infer<typeof stepSchema>;
+
+export const lastFailureSchema = z.strictObject({
+  failure: z.enum(callFailureNames),
+  message: z.string(),
+  endpoint: z.string().optional(),
+  status: z.int().optional(),
+  body: z.string().optional(),
+});
+export type LastFailure = z.infer<typeof lastFailureSchema>;
+
+export const waitingSchema = z.strictObject({
+  kind: z.enum(waitKinds),
+  step: z.string(),
+  question: z.string(),
+  choices: z.array(z.enum(decisionNames)),
+  since: time,
+  lastFailure: lastFailureSchema.optional(),
+});
+export type Waiting = z.infer<typeof waitingSchema>;
+
+/** A decision as it stays in the outcome: who, what, when and where. Secrets in a correction are redacted. */
+export const decisionRecordSchema = z.strictObject({
+  decision: z.enum(decisionNames),
+  kind: z.enum(waitKinds),
+  step: z.string(),
+  at: time,
+  by: z.string().optional(),
+  note: z.string().optional(),
+  reason: z.string().optional(),
+  vmObjectIds: z.array(z.int()).optional(),
+  correction: z.record(z.string(), z.unknown()).optional(),
+});
+export type DecisionRecord = z.infer<typeof decisionRecordSchema>;
+
+/** A signal that did not fit when it came: it changed nothing. */
+export const ignoredSchema = z.strictObject({
+  decision: z.string(),
+  at: time,
+  why: z.string(),
+  by: z.string().optional(),
+});
+export type IgnoredDecision = z.infer<typeof ignoredSchema>;
+
+export const progressSchema = z.strictObject({
+  reference: z.string(),
+  workflow: z.enum(workflowNames),
+  state: z.enum(sagaStates),
+  steps: z.array(stepSchema),
+  waiting: waitingSchema.optional(),
+  leftovers: z.array(leftoverSchema),
+  ignored: z.array(ignoredSchema),
+  decisions: z.array(decisionRecordSchema),
+});
+export type ProgressView = z.infer<typeof progressSchema>;

@@ -1,0 +1,49 @@
+/** What the provider answers to "what would it cost?" (rows 5, 6 and 7), and the rules by which we go on or stop. */
+import { z } from 'zod';
+import type { ApprovalRule, Guard } from './requests';
+
+export const quoteSchema = z.looseObject({
+  available: z.boolean(),
+  total: z.number(),
+  currency: z.string(),
+  date_from: z.string(),
+  date_to: z.string(),
+  /** Present in the answer of row 5 only. */
+  inapplicable_resources: z.array(z.unknown()).optional(),
+});
+export type Quote = z.infer<typeof quoteSchema>;
+
+/** The guard's parts that a quote breaks, each as a sentence; none when it may go on. */
+export function guardViolations(quote: Quote, guard: Guard | undefined): string[] {
+  const broken: string[] = [];
+  if (guard?.maxTotal !== undefined && quote.total > guard.maxTotal) {
+    broken.push(`the total is ${String(quote.total)} and the guard allows ${String(guard.maxTotal)}`);
+  }
+  if (guard?.currency !== undefined && quote.currency !== guard.currency.toLowerCase()) {
+    broken.push(`the quote is in ${quote.currency} and the guard asks for ${guard.currency.toLowerCase()}`);
+  }
+  // Without a word from the caller, an order of which a part would not apply is not what was asked for.
+  if (quote.inapplicable_resources?.length && !guard?.allowInapplicable) {
+    broken.push(`resources that do not apply: ${JSON.stringify(quote.inapplicable_resources)}`);
+  }
+  return broken;
+}
+
+export function needsApproval(quote: Quote, rule: ApprovalRule = 'never'): boolean {
+  if (rule === 'never') return false;
+  return rule === 'always' || quote.total > rule.above;
+}
+
+/** Whether an approval of one quote holds for the other: the same price, currency and availability. Dates may move. */
+export function sameTerms(one: Quote, other: Quote): boolean {
+  return (
+    one.total === other.total &&
+    one.currency === other.currency &&
+    one.available === other.available &&
+    JSON.stringify(one.inapplicable_resources ?? []) === JSON.stringify(other.inapplicable_resources ?? [])
+  );
+}
+
+export function describeQuote(quote: Quote): string {
+  return `${String(quote.total)} ${quote.currency}, ${quote.date_from} to ${quote.date_to}`;
+}

@@ -1,0 +1,215 @@
+/**
+ * What can be asked of the service: one zod schema each, with every rule that the provider's document states.
+ *
+ * Fields of a provider payload keep the document's names (`plan_id`); the service's own are camelCase. What the
+ * document leaves unmarked is optional here: only the provider knows whether it can do without. Objects are strict:
+ * a misspelt optional field would otherwise be an order that silently lacks something.
+ *
+ * The same schema is used by the client, before anything starts, and at the top of the workflow.
+ */
+import { z } from 'zod';
+import { referenceSchema, type WorkflowName } from './identity';
+
+const positiveInt = z.int('must be a whole number').positive('must be a whole number above 0');
+
+const nonEmpty = z.string('must be a string').min(1, 'must not be empty');
+
+const base64 = z.base64('must be base64').min(1, 'must not be empty');
+
+/** Cart item, `plan_type`: the four values that the document calls supported. More of them are a setting (`PLAN_TYPES_MORE`). */
+export const documentedPlanTypes = [
+  'cloud_servers_standard',
+  'cloud_servers_highmemory',
+  'cloud_servers_dedicatedcpu',
+  'cloud_servers_highstorage_sas',
+] as const;
+
+/**
+ * Cart item, `password`: the six types for which the document requires one. Two of them are not among the supported
+ * types; the document says both, so both lists stand. `os_template_id` is required "for cloud servers": the same six.
+ */
+export const cloudServerPlanTypes: readonly string[] = [
+  'cloud_servers_standard',
+  'cloud_servers_highmemory',
+  'cloud_servers_highstorage',
+  'cloud_servers_highfrequency',
+  'cloud_servers_dedicatedcpu',
+  'cloud_servers_highstorage_sas',
+];
+
+const uniqueIds = z.array(positiveInt, 'must be a list of ids').superRefine((ids, context) => {
+  ids.forEach((id, index) => {
+    if (ids.indexOf(id) !== index) context.addIssue({ code: 'custom', path: [index], message: 'is in the list twice' });
+  });
+});
+
+export const vmObjectIdsSchema = uniqueIds.min(1, 'must name at least one server');
+
+const addonSchema = z.strictObject({ id: positiveInt, additional_value: z.int('must be a whole number') });
+
+/** The fields of a cart item that a person may correct while the item is not yet added. */
+export const correctableItemFields = {
+  password: nonEmpty,
+  os_template_id: positiveInt,
+  custom_ssh_key: base64,
+  custom_script: base64,
+};
+
+function cartItemSchema(planTypesMore: readonly string[]) {
+  const planTypes = [...documentedPlanTypes, ...planTypesMore];
+  return z
+    .strictObject({
+      billing_cycle: z.literal([1, 3, 12], 'must be 1 (monthly), 3 (quarterly) or 12 (annually)'),
+      plan_id: positiveInt.optional(),
+      plan_type: z.enum(planTypes, `must be one of ${planTypes.join(', ')}`).optional(),
+      quantity: positiveInt.optional(),
+      addons: z.array(addonSchema, 'must be a list').optional(),
+      password: correctableItemFields.password.optional(),
+      os_template_id: correctableItemFields.os_template_id.optional(),
+      custom_ssh_key: correctableItemFields.custom_ssh_key.optional(),
+      custom_script: correctableItemFields.custom_script.optional(),
+    })
+    .superRefine((item, context) => {
+      if (item.plan_type === undefined || !cloudServerPlanTypes.includes(item.plan_type)) return;
+      for (const field of ['password', 'os_template_id'] as const) {
+        if (item[field] !== undefined) continue;
+        context.addIssue({ code: 'custom', path: [field], message: `is required for plan_type ${item.plan_type}` });
+      }
+    });
+}
+
+/** @param planTypesMore values of `plan_type` that this installation's provider offers beyond the document's four */
+export function provisionServersSchema(planTypesMore: readonly string[] = []) {
+  return z
+    .strictObject({
+      reference: referenceSchema,
+      account: z
+        .string('must be a string')
+        .regex(/^[A-Za-z0-9]{2}-\d+$/, 'must be two letters or digits, a hyphen and digits, like AB-12345678'),
+      currency: nonEmpty.optional(),
+      label: nonEmpty.optional(),
+      payment_type: z.literal('ccard', 'must be "ccard"').optional(),
+      items: z
+        .array(cartItemSchema(planTypesMore), 'must be a list of cart items')
+        .min(1, 'must hold at least one item'),
+      firewalls: uniqueIds.optional(),
+      vmObjectIds: vmObjectIdsSchema.optional(),
+    })
+    .superRefine((request, context) => {
+      const ordered = serversOrdered(request.items);
+      if (request.vmObjectIds === undefined || request.vmObjectIds.length === ordered) return;
+      context.addIssue({
+        code: 'custom',
+        path: ['vmObjectIds'],
+        message: `names ${String(request.vmObjectIds.length)} servers, but ${String(ordered)} are ordered`,
+      });
+    });
+}
+
+/** How many servers a list of items buys. A missing quantity counts as one. */
+export function serversOrdered(items: readonly { quantity?: number | undefined }[]): number {
+  return items.reduce((sum, item) => sum + (item.quantity ?? 1), 0);
+}
+
+/** A numeric string, as the document's example has it. A number is accepted and sent as such a string. */
+const deltaValue = z
+  .union([z.string(), z.number()], 'must be a number or a numeric string')
+  .transform(String)
+  .pipe(z.string().regex(/^-?\d+(\.\d+)?$/, 'must be a number or a numeric string, like "1"'));
+
+const amount = z.number('must be a number').nonnegative('must not be negative');
+
+export const guardSchema = z.strictObject({
+  maxTotal: amount.optional(),
+  currency: nonEmpty.optional(),
+  allowInapplicable: z.boolean('must be true or false').optional(),
+});
+export type Guard = z.infer<typeof guardSchema>;
+
+export const approvalSchema = z.union(
+  [z.literal('never'), z.literal('always'), z.strictObject({ above: amount })],
+  'must be "never", "always" or { "above": a total }',
+);
+export type ApprovalRule = z.infer<typeof approvalSchema>;
+
+export const changeOrderSchema = z.strictObject({
+  reference: referenceSchema,
+  account: z
+    .string('must be a string')
+    .regex(/^[A-Za-z0-9]{2}-\d+$/, 'must look like AB-12345678')
+    .optional(),
+  subscription_id: positiveInt,
+  resources: z
+    .array(
+      z.strictObject({
+        resource_name: z.enum(
+          ['vm_backup', 'china_route', 'vm_antiddos'],
+          'must be vm_backup, china_route or vm_antiddos',
+        ),
+        delta_value: deltaValue,
+      }),
+      'must be a list',
+    )
+    .min(1, 'must hold at least one resource'),
+  guard: guardSchema.optional(),
+  approval: approvalSchema.optional(),
+});
+
+export const switchPlanSchema = z.strictObject({
+  reference: referenceSchema,
+  subscription_id: positiveInt,
+  plan_id: positiveInt,
+  guard: guardSchema.optional(),
+  approval: approvalSchema.optional(),
+  quoteOnly: z.boolean('must be true or false').optional(),
+});
+
+export const setFirewallsSchema = z
+  .strictObject({
+    reference: referenceSchema,
+    vmObjectId: positiveInt,
+    assign: uniqueIds.optional(),
+    unassign: uniqueIds.optional(),
+    exactly: uniqueIds.optional(),
+  })
+  .superRefine(({ assign, unassign, exactly }, context) => {
+    if (exactly && (assign || unassign)) {
+      context.addIssue({ code: 'custom', path: ['exactly'], message: 'cannot stand beside assign or unassign' });
+    }
+    if (!exactly && !assign?.length && !unassign?.length) {
+      context.addIssue({
+        code: 'custom',
+        path: [],
+        message: 'one of assign, unassign (not empty) or exactly is required',
+      });
+    }
+    unassign?.forEach((id, index) => {
+      if (!assign?.includes(id)) return;
+      context.addIssue({ code: 'custom', path: ['unassign', index], message: 'is to be assigned as well' });
+    });
+  });
+
+export type ProvisionServersRequest = z.output<ReturnType<typeof provisionServersSchema>>;
+export type CartItem = ProvisionServersRequest['items'][number];
+export type ChangeOrderRequest = z.output<typeof changeOrderSchema>;
+export type SwitchPlanRequest = z.output<typeof switchPlanSchema>;
+export type SetFirewallsRequest = z.output<typeof setFirewallsSchema>;
+
+export interface RequestOf extends Record<WorkflowName, { reference: string }> {
+  provisionServers: ProvisionServersRequest;
+  changeOrder: ChangeOrderRequest;
+  switchPlan: SwitchPlanRequest;
+  setFirewalls: SetFirewallsRequest;
+}
+
+/** The schema of each workflow's request. */
+export function requestSchemas(planTypesMore: readonly string[] = []): {
+  [W in WorkflowName]: z.ZodType<RequestOf[W]>;
+} {
+  return {
+    provisionServers: provisionServersSchema(planTypesMore),
+    changeOrder: changeOrderSchema,
+    switchPlan: switchPlanSchema,
+    setFirewalls: setFirewallsSchema,
+  };
+}

@@ -1,0 +1,82 @@
+/** How sagas end: the typed results of the contract, and the report that goes with a failure or a cancellation. */
+import { z } from 'zod';
+import { leftoverSchema } from './leftovers';
+import { decisionRecordSchema, ignoredSchema, sagaStates, stepSchema } from './progress';
+import { quoteSchema } from './quotes';
+import { workflowNames, type WorkflowName } from './identity';
+
+/** A provider's answer of undocumented shape, as it came; one over the size limit is cut to an excerpt. */
+const asItCame = z.unknown();
+
+export const serverSchema = z.strictObject({
+  vmObjectId: z.int(),
+  /** As the provider listed them; where its list could not be read, as they were assigned. */
+  firewalls: z.array(z.int()),
+  /** True only where the provider's own list was read and shows every firewall that was asked for. */
+  verified: z.boolean(),
+});
+export type Server = z.infer<typeof serverSchema>;
+
+const decisions = z.array(decisionRecordSchema);
+
+export const provisionServersResultSchema = z.strictObject({
+  reference: z.string(),
+  cartItemIds: z.array(z.int()),
+  order: asItCame,
+  servers: z.array(serverSchema),
+  /** Ids of the steps that a person left out. */
+  skipped: z.array(z.string()),
+  leftovers: z.array(leftoverSchema),
+  decisions,
+});
+
+export const changeOrderResultSchema = z.strictObject({
+  reference: z.string(),
+  quote: quoteSchema,
+  order: asItCame,
+  decisions,
+});
+
+export const switchPlanResultSchema = z.strictObject({
+  reference: z.string(),
+  quote: quoteSchema,
+  /** False only for a request with `quoteOnly`. */
+  placed: z.boolean(),
+  finalQuote: quoteSchema.optional(),
+  decisions,
+});
+
+export const setFirewallsResultSchema = z.strictObject({
+  reference: z.string(),
+  vmObjectId: z.int(),
+  assigned: z.array(z.int()),
+  unassigned: z.array(z.int()),
+  firewalls: z.array(z.int()),
+  verified: z.boolean(),
+});
+
+export const resultSchemas = {
+  provisionServers: provisionServersResultSchema,
+  changeOrder: changeOrderResultSchema,
+  switchPlan: switchPlanResultSchema,
+  setFirewalls: setFirewallsResultSchema,
+};
+
+export type ResultOf = { [W in WorkflowName]: z.infer<(typeof resultSchemas)[W]> };
+
+/** `details[0]` of a failure, and the memo `report` of a cancelled run: what was done, undone and left over. */
+export const reportSchema = z.strictObject({
+  reference: z.string(),
+  workflow: z.enum(workflowNames),
+  state: z.enum(sagaStates),
+  why: z.string(),
+  steps: z.array(stepSchema),
+  /** What the saga knew when it ended: cart item ids, the order as it came, quotes. */
+  known: z.record(z.string(), z.unknown()),
+  leftovers: z.array(leftoverSchema),
+  ignored: z.array(ignoredSchema),
+  decisions,
+  /** Only with `InvalidRequest`: every field that is wrong. */
+  problems: z.array(z.strictObject({ field: z.string(), message: z.string() })).optional(),
+});
+export type Report = z.infer<typeof reportSchema>;
