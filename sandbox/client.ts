@@ -1,0 +1,72 @@
+/** The control plane, typed, for a sandbox in another process. Its methods are those of `Sandbox`, each a promise. */
+import type { FaultSpec, RandomFaults } from './faults';
+import type { Call, FaultStruck, LedgerSnapshot } from './ledger';
+import type { Awaited } from './server';
+import type { ServerSeed } from './servers';
+import type { Settings, SettingsPatch } from './settings';
+
+export class SandboxClient {
+  /** `url`: any URL of the sandbox, with or without its base path. */
+  constructor(readonly url: string) {}
+
+  ledger(): Promise<LedgerSnapshot> {
+    return this.ask('GET', 'ledger');
+  }
+
+  /** Returns the fault's id. */
+  async addFault(fault: FaultSpec): Promise<string> {
+    return (await this.ask<{ id: string }>('POST', 'faults', fault)).id;
+  }
+
+  async randomFaults(faults: RandomFaults): Promise<string> {
+    return (await this.ask<{ id: string }>('POST', 'faults/random', faults)).id;
+  }
+
+  /** No more faults; calls held at gates go on. */
+  async clearFaults(): Promise<void> {
+    await this.ask('DELETE', 'faults');
+  }
+
+  /** Opens a gate for good. */
+  async release(faultId: string): Promise<void> {
+    await this.ask('POST', `faults/${encodeURIComponent(faultId)}/release`);
+  }
+
+  settings(): Promise<Settings> {
+    return this.ask('GET', 'settings');
+  }
+
+  /** Response shapes that are functions stay at home: JSON has none. */
+  configure(patch: SettingsPatch): Promise<Settings> {
+    return this.ask('PATCH', 'settings', patch);
+  }
+
+  async addServer(server: ServerSeed): Promise<void> {
+    await this.ask('POST', 'servers', server);
+  }
+
+  whenCalled({ endpoint, match, times }: Awaited = {}, signal?: AbortSignal): Promise<Call[]> {
+    return this.ask('GET', `wait?${query({ endpoint, times, ...match })}`, undefined, signal);
+  }
+
+  whenStruck(faultId: string, times?: number, signal?: AbortSignal): Promise<FaultStruck[]> {
+    return this.ask('GET', `wait?${query({ fault: faultId, times })}`, undefined, signal);
+  }
+
+  private async ask<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+    const response = await fetch(new URL(`/_sandbox/${path}`, this.url), {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal ? { signal } : {}),
+    });
+    const answer = (await response.json()) as T & { error?: string };
+    if (!response.ok) throw new Error(`The sandbox refused ${method} ${path}: ${answer.error ?? response.status}`);
+    return answer;
+  }
+}
+
+function query(fields: Record<string, string | number | undefined>): string {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) given.set(name, String(value));
+  return given.toString();
+}

@@ -1,0 +1,239 @@
+/**
+ * What goes wrong, and when. A plan says which calls it strikes; how a struck call looks on the wire is in
+ * `exchange.ts`.
+ *
+ *     arrives ──▶ [gate, held before] ──▶ effect ──▶ [gate, held after] ──▶ answer
+ *                         kinds 'before' stop here ┘       kinds 'after' spoil this ┘
+ *
+ * Every plan counts the calls that fit it from the moment it was added, whether or not another plan struck them. Of
+ * the plans that would strike one call the first added wins; a gate strikes beside it.
+ */
+import { z } from 'zod';
+import { type EndpointName, endpointNames } from './endpoints';
+import type { Call, Ledger } from './ledger';
+import { Happenings } from './happenings';
+import { chanceOf } from './chance';
+
+/** Whether the call takes effect although it fails. A gate alone changes neither effect nor answer. */
+export const faultMoments = {
+  'refuse-before': 'before',
+  'refuse-after': 'after',
+  'error-before': 'before',
+  'error-after': 'after',
+  'reset-before': 'before',
+  'reset-after': 'after',
+  'hang-before': 'before',
+  'hang-after': 'after',
+  slow: 'after',
+  'rate-limit': 'before',
+  unauthorized: 'before',
+  forbidden: 'before',
+  redirect: 'before',
+  'error-code': 'before',
+  garbage: 'after',
+  oversized: 'after',
+  truncated: 'after',
+  empty: 'after',
+  'other-body': 'after',
+  gate: 'neither',
+} as const;
+
+export type FaultKind = keyof typeof faultMoments;
+export const faultKinds = Object.keys(faultMoments) as [FaultKind, ...FaultKind[]];
+
+const id = z.number().int().positive();
+
+export const callMatchSchema = z.strictObject({
+  account: z.string().optional(),
+  label: z.string().optional(),
+  planId: id.optional(),
+  subscriptionId: id.optional(),
+  vmObjectId: id.optional(),
+  /** In the path of row 3, or among the `cartItems` of row 1. */
+  cartItemId: id.optional(),
+});
+/** All that are given must fit; a call that has no such field does not. */
+export type CallMatch = z.infer<typeof callMatchSchema>;
+
+const endpoint = z.enum([...endpointNames, '*']);
+
+export const faultSchema = z
+  .strictObject({
+    endpoint,
+    match: callMatchSchema.optional(),
+    kind: z.enum(faultKinds),
+    /** Only the n-th fitting call. The same as `from: n, times: 1`. */
+    nth: id.optional(),
+    /** The first fitting call that is struck; default 1. */
+    from: id.optional(),
+    /** How many in a row; default 1. */
+    times: z.union([id, z.literal('all')]).optional(),
+
+    /** `refuse-*` (default 422), `error-*` (500), `redirect` (302). */
+    status: z.number().int().min(300).max(599).optional(),
+    /** The JSON body, instead of the usual one: `refuse-*`, `error-*`, `other-body` (there default `{}`). */
+    body: z.unknown().optional(),
+    /** `error-code`: the code in the body, default 500. */
+    code: z.number().int().min(400).optional(),
+    /** `error-code`: under `data` (default), or at the top of the body. */
+    codeAt: z.enum(['data', 'top']).optional(),
+    /** `rate-limit`: the header, as seconds or verbatim (a date); without it, none is sent. */
+    retryAfter: z.union([z.number().nonnegative(), z.string()]).optional(),
+    /** `redirect`: default a path of the sandbox where nothing lives. */
+    location: z.string().optional(),
+    /** `slow`: how long the answer is kept back after the effect, default 100. */
+    delayMs: z.number().int().nonnegative().optional(),
+    /** `oversized`: default 5 MiB. */
+    sizeBytes: id.optional(),
+    /** `gate`: held before its effect (default) or after it. */
+    hold: z.enum(['before', 'after']).optional(),
+  })
+  .refine((fault) => fault.nth === undefined || (fault.from === undefined && fault.times === undefined), {
+    message: 'nth stands alone: use from and times for more than one call',
+  });
+
+export type FaultSpec = z.infer<typeof faultSchema>;
+
+export const randomFaultsSchema = z.strictObject({
+  seed: z.union([z.number(), z.string()]),
+  /** The share of calls that are struck, 0 to 1. */
+  rate: z.number().min(0).max(1),
+  /** Default: all but the gate and the two that hang. */
+  kinds: z
+    .array(z.enum(faultKinds).exclude(['gate']))
+    .min(1)
+    .optional(),
+  /** Default: all. */
+  endpoints: z.array(z.enum(endpointNames)).min(1).optional(),
+  /** Struck calls after which the plan is spent; default: never spent. */
+  strikesMax: id.optional(),
+});
+
+export type RandomFaults = z.infer<typeof randomFaultsSchema>;
+
+/** One strike, about to happen. */
+export interface Strike {
+  faultId: string;
+  spec: Pick<FaultSpec, 'kind'> & Partial<FaultSpec>;
+  /** Resolves when the gate opens; for other kinds already resolved. */
+  opened: Promise<void>;
+}
+
+interface Plan {
+  id: string;
+  described: FaultSpec | { random: RandomFaults };
+  /** Counts the call where it fits, and tells what strikes it. */
+  strike: (call: Call) => Strike['spec'] | undefined;
+  opened: Promise<void>;
+  open: () => void;
+}
+
+export class Faults {
+  private plans: Plan[] = [];
+  private added = 0;
+  private readonly strikes: Happenings<Ledger['faultsStruck'][number]>;
+
+  constructor(private readonly ledger: Ledger) {
+    this.strikes = new Happenings(ledger.faultsStruck);
+  }
+
+  /** Returns the fault's id. Throws a ZodError for a plan that makes no sense. */
+  add(fault: FaultSpec): string {
+    const spec = faultSchema.parse(fault);
+    const from = spec.nth ?? spec.from ?? 1;
+    const times = spec.times === 'all' ? Infinity : (spec.times ?? 1);
+    let counted = 0;
+    return this.plan(spec, (call) => {
+      if (!fits(call, spec)) return undefined;
+      counted += 1;
+      return counted >= from && counted < from + times ? spec : undefined;
+    });
+  }
+
+  /**
+   * Strikes at random, but the same calls every time: the seed, the endpoint and how many calls it had decide, so
+   * that what other endpoints do meanwhile changes nothing.
+   */
+  random(faults: RandomFaults): string {
+    const random = randomFaultsSchema.parse(faults);
+    const kinds = random.kinds ?? faultKinds.filter((kind) => kind !== 'gate' && !kind.startsWith('hang'));
+    const counted = new Map<EndpointName, number>();
+    let left = random.strikesMax ?? Infinity;
+    return this.plan({ random }, ({ endpoint }) => {
+      if (endpoint === null || (random.endpoints && !random.endpoints.includes(endpoint))) return undefined;
+      const nth = (counted.get(endpoint) ?? 0) + 1;
+      counted.set(endpoint, nth);
+      const chance = chanceOf(`${random.seed}/${endpoint}/${nth}`);
+      if (left === 0 || chance() >= random.rate) return undefined;
+      left -= 1;
+      const kind = kinds[Math.floor(chance() * kinds.length)];
+      return kind === undefined ? undefined : { kind };
+    });
+  }
+
+  list(): { id: string; fault: FaultSpec | { random: RandomFaults } }[] {
+    return this.plans.map(({ id, described }) => ({ id, fault: described }));
+  }
+
+  /** Opens a gate for good: held calls go on, later ones pass. Throws where there is no such gate. */
+  release(id: string): void {
+    const plan = this.plans.find((candidate) => candidate.id === id);
+    if (!plan || !('kind' in plan.described) || plan.described.kind !== 'gate') {
+      throw new Error(`There is no gate ${id}`);
+    }
+    this.plans = this.plans.filter((other) => other !== plan);
+    plan.open();
+  }
+
+  /** No more faults; calls held at gates go on. Calls that hang stay hanging. */
+  clear(): void {
+    for (const plan of this.plans) plan.open();
+    this.plans = [];
+  }
+
+  /** Counts a call in every plan, and picks what strikes it: at most one gate and one other fault. */
+  strikesOn(call: Call): { gate?: Strike; fault?: Strike } {
+    const struck: { gate?: Strike; fault?: Strike } = {};
+    for (const { id, strike, opened } of this.plans) {
+      const spec = strike(call);
+      if (!spec) continue;
+      struck[spec.kind === 'gate' ? 'gate' : 'fault'] ??= { faultId: id, spec, opened };
+    }
+    return struck;
+  }
+
+  /** Written when it shows: after the effect for the kinds that have one, and when a call stands at a gate. */
+  struck({ faultId, spec }: Strike, call: Call): void {
+    if (call.endpoint === null) return;
+    call.faults.push({ id: faultId, kind: spec.kind });
+    const { endpoint, seq } = call;
+    this.strikes.happened(this.ledger.struck({ faultId, kind: spec.kind, endpoint, callSeq: seq }));
+  }
+
+  whenStruck(faultId: string, times = 1): ReturnType<typeof this.strikes.when> {
+    return this.strikes.when((strike) => strike.faultId === faultId, times);
+  }
+
+  /** The sandbox closes. */
+  abandon(reason: Error): void {
+    this.clear();
+    this.strikes.abandon(reason);
+  }
+
+  private plan(described: Plan['described'], strike: Plan['strike']): string {
+    let open = () => {};
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    const id = `fault-${++this.added}`;
+    this.plans.push({ id, described, strike, opened, open });
+    return id;
+  }
+}
+
+/** Whether a call is to the endpoint (`*`: to any) and names what `match` names. */
+export function fits(call: Call, wanted: { endpoint: EndpointName | '*'; match?: CallMatch | undefined }): boolean {
+  if (call.endpoint === null || (wanted.endpoint !== '*' && call.endpoint !== wanted.endpoint)) return false;
+  const named = call.names;
+  return Object.entries(wanted.match ?? {}).every(
+    ([field, value]) => value === undefined || named[field as keyof CallMatch]?.some((one) => one === value),
+  );
+}

@@ -1,0 +1,99 @@
+/**
+ * The sandbox as a process of its own: `npm run sandbox`. One line to standard output when it is ready, its log to
+ * standard error.
+ *
+ *     SANDBOX_PORT          default 0: any free one
+ *     SANDBOX_HOST          default 127.0.0.1
+ *     SANDBOX_BASE_PATH     such as /v1; default nothing
+ *     SANDBOX_TOKEN         the bearer token that calls must carry; default none
+ *     SANDBOX_LATENCY_MS    default 0
+ *     SANDBOX_FAULT_RATE    0 to 1: the share of calls that fail at random; default 0
+ *     SANDBOX_FAULT_KINDS   which kinds, separated by commas; default all that end
+ *     SANDBOX_SEED          decides which calls are struck; default 1
+ *     SANDBOX_SERVERS       JSON: [{ "vmObjectId", "account"?, "label"?, "firewalls"? }]
+ *     SANDBOX_SETTINGS      JSON: any of `settings.ts`
+ */
+import { z } from 'zod';
+import { randomFaultsSchema } from './faults';
+import { Sandbox, type SandboxOptions } from './server';
+import { serverSeedSchema } from './servers';
+import { settingsPatchSchema } from './settings';
+
+const json = z.string().transform((text, context): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    context.addIssue('must be JSON');
+    return z.NEVER;
+  }
+});
+
+const environmentSchema = z.object({
+  SANDBOX_PORT: z.coerce.number('must be a port').int().min(0).max(65_535).default(0),
+  SANDBOX_HOST: z.string().default('127.0.0.1'),
+  SANDBOX_BASE_PATH: z
+    .string()
+    .regex(/^(\/[^/]+)*$/, 'must begin with a slash and end without one')
+    .default(''),
+  SANDBOX_TOKEN: z.string().min(1).optional(),
+  SANDBOX_LATENCY_MS: z.coerce.number('must be milliseconds').int().nonnegative().optional(),
+  SANDBOX_FAULT_RATE: z.coerce.number('must be a number from 0 to 1').min(0).max(1).default(0),
+  SANDBOX_FAULT_KINDS: z
+    .string()
+    .transform((kinds): unknown => kinds.split(','))
+    .pipe(randomFaultsSchema.shape.kinds)
+    .optional(),
+  SANDBOX_SEED: z.string().default('1'),
+  SANDBOX_SERVERS: json.pipe(z.array(serverSeedSchema)).optional(),
+  SANDBOX_SETTINGS: json.pipe(settingsPatchSchema).default({}),
+});
+
+function optionsFrom(environment: NodeJS.ProcessEnv): SandboxOptions {
+  // A variable that is set to nothing counts as not set, as in most shells' and container files' intentions.
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const parsed = environmentSchema.safeParse(given);
+  if (!parsed.success) {
+    const wrong = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+    throw new Error(`these settings are wrong:\n  ${wrong.join('\n  ')}`);
+  }
+  const set = parsed.data;
+  return {
+    ...set.SANDBOX_SETTINGS,
+    ...(set.SANDBOX_TOKEN === undefined ? {} : { token: set.SANDBOX_TOKEN }),
+    ...(set.SANDBOX_LATENCY_MS === undefined ? {} : { latencyMs: set.SANDBOX_LATENCY_MS }),
+    ...(set.SANDBOX_FAULT_RATE === 0
+      ? {}
+      : { randomFaults: { seed: set.SANDBOX_SEED, rate: set.SANDBOX_FAULT_RATE, kinds: set.SANDBOX_FAULT_KINDS } }),
+    port: set.SANDBOX_PORT,
+    host: set.SANDBOX_HOST,
+    basePath: set.SANDBOX_BASE_PATH,
+    servers: set.SANDBOX_SERVERS ?? [],
+    log: (line) => process.stderr.write(`${line}\n`),
+  };
+}
+
+function whyNot(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE')
+    return `port ${process.env['SANDBOX_PORT']} is in use; set SANDBOX_PORT to another, or to 0`;
+  return message;
+}
+
+async function main(): Promise<void> {
+  const sandbox = await Sandbox.start(optionsFrom(process.env));
+  let stopping = false;
+  const stop = (signal: NodeJS.Signals) => {
+    if (stopping) return;
+    stopping = true;
+    process.stderr.write(`stopping on ${signal}\n`);
+    void sandbox.close().then(() => process.exit(0));
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  process.stdout.write(`sandbox ready: ${sandbox.url}\n`);
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`The sandbox cannot start: ${whyNot(error)}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,178 @@
+/**
+ * The sandbox: a stand-in for the provider, over real HTTP. It keeps the document's rules, writes down everything
+ * that takes effect, and fails on demand.
+ *
+ * Nothing in this folder imports the service: what the document says is read a second time here, so that a
+ * misreading in one place shows against the other. Where the document is silent, a setting chooses (`settings.ts`).
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { controlPrefix, handleControl } from './control';
+import { destinationOf, type EndpointName } from './endpoints';
+import { exchange } from './exchange';
+import { type CallMatch, Faults, type FaultSpec, fits, type RandomFaults } from './faults';
+import { Happenings } from './happenings';
+import { type Call, type FaultStruck, Ledger } from './ledger';
+import { Provider } from './provider';
+import { readBody, type ReceivedBody, whatItNames } from './request';
+import type { ServerSeed } from './servers';
+import { changed, defaultSettings, type Settings, type SettingsPatch } from './settings';
+
+export interface SandboxOptions extends SettingsPatch {
+  /** Default 0: any free one. */
+  port?: number;
+  /** Default 127.0.0.1. */
+  host?: string;
+  /** What `.url` ends with and every path of the interface starts with, such as `/v1`; default nothing. */
+  basePath?: string;
+  /** Servers that are there before any order. */
+  servers?: ServerSeed[];
+  faults?: FaultSpec[];
+  randomFaults?: RandomFaults;
+  /** Told one line per call: method, path, status. Never a body. */
+  log?: (line: string) => void;
+}
+
+/** Which calls to wait for. */
+export interface Awaited {
+  /** Default `*`: any. */
+  endpoint?: EndpointName | '*' | undefined;
+  match?: CallMatch | undefined;
+  /** Default 1; calls that arrived before the waiting began count too. */
+  times?: number | undefined;
+}
+
+export class Sandbox {
+  readonly ledger = new Ledger();
+  readonly faults = new Faults(this.ledger);
+  private readonly calls = new Happenings<Call>(this.ledger.calls);
+  private readonly provider = new Provider(this.ledger, () => this.current);
+  private readonly closing = new AbortController();
+  private readonly basePath: string;
+  private readonly log: (line: string) => void;
+  private readonly http: Server;
+  private current: Settings;
+  private origin = '';
+
+  /** Resolves when it listens. Rejects for options that make no sense, and where the port cannot be had. */
+  static async start(options: SandboxOptions = {}): Promise<Sandbox> {
+    const sandbox = new Sandbox(options);
+    await sandbox.listen(options.port ?? 0, options.host ?? '127.0.0.1');
+    return sandbox;
+  }
+
+  private constructor(options: SandboxOptions) {
+    const { port: _port, host: _host, basePath, servers, faults, randomFaults, log, ...settings } = options;
+    this.current = changed(defaultSettings, settings);
+    this.basePath = basePath ?? '';
+    this.log = log ?? (() => undefined);
+    for (const server of servers ?? []) this.addServer(server);
+    for (const fault of faults ?? []) this.faults.add(fault);
+    if (randomFaults) this.faults.random(randomFaults);
+    this.http = createServer((request, response) => {
+      // Whatever goes wrong here is the sandbox's own defect: it must show, and not look like a fault on demand.
+      this.receive(request, response).catch((error: unknown) => {
+        this.log(`the sandbox itself failed: ${String(error)}`);
+        if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
+        response.end('The sandbox itself failed');
+      });
+    });
+    // Idle connections stay open: a server that closes one just as it is used again makes a fault nobody asked for.
+    this.http.keepAliveTimeout = 0;
+  }
+
+  /** The base URL of the interface, without a slash at the end. */
+  get url(): string {
+    return this.origin + this.basePath;
+  }
+
+  get settings(): Readonly<Settings> {
+    return this.current;
+  }
+
+  /** Changes settings; what is worked on from now on sees them. Throws a ZodError for one that does not exist. */
+  configure(patch: SettingsPatch): void {
+    this.current = changed(this.current, patch);
+  }
+
+  /** A server that no order made. Throws where its id is taken. */
+  addServer(server: ServerSeed): void {
+    this.provider.servers.seed(server);
+  }
+
+  /** Resolves when so many fitting calls have arrived; they may not have taken effect yet. */
+  whenCalled({ endpoint = '*', match, times }: Awaited = {}): Promise<Call[]> {
+    return this.calls.when((call) => fits(call, { endpoint, match }), times);
+  }
+
+  /** Resolves when the fault has struck so often: the effect, where the kind has one, is in the ledger by then. */
+  whenStruck(faultId: string, times?: number): Promise<FaultStruck[]> {
+    return this.faults.whenStruck(faultId, times);
+  }
+
+  /** Breaks every connection. Calls that are held or hanging come to nothing; those who wait are told. */
+  async close(): Promise<void> {
+    this.closing.abort();
+    const reason = new Error('The sandbox was closed');
+    this.faults.abandon(reason);
+    this.calls.abandon(reason);
+    const closed = new Promise<void>((resolve) => this.http.close(() => resolve()));
+    this.http.closeAllConnections();
+    await closed;
+  }
+
+  private async listen(port: number, host: string): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.http.once('error', reject);
+      this.http.listen(port, host, resolve);
+    });
+    const { port: bound } = this.http.address() as AddressInfo;
+    this.origin = `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
+  }
+
+  private async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readBody(request);
+    if (!body) return;
+    const url = new URL(request.url ?? '/', 'http://sandbox');
+    if (url.pathname.startsWith(controlPrefix)) return handleControl(this, request, response, url, body);
+    return this.serve(request, response, url, body);
+  }
+
+  private async serve(request: IncomingMessage, response: ServerResponse, url: URL, body: ReceivedBody): Promise<void> {
+    const method = request.method ?? '';
+    const isInside = url.pathname.startsWith(`${this.basePath}/`);
+    const to = destinationOf(method, isInside ? url.pathname.slice(this.basePath.length) : '');
+    const call = this.ledger.called({
+      endpoint: to.endpoint?.name ?? null,
+      row: to.endpoint?.row ?? null,
+      method,
+      path: request.url ?? '',
+      headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)])),
+      body: body.json ? body.json.value : body.text || null,
+      names: whatItNames(to, url.searchParams, body),
+      status: null,
+      faults: [],
+      effects: [],
+    });
+    response.once('close', () => {
+      const faults = call.faults.map((fault) => ` (${fault.kind})`).join('');
+      this.log(`${method} ${url.pathname} ${call.status ?? 'no answer'}${faults}`);
+    });
+    this.calls.happened(call);
+    await exchange({
+      call,
+      response,
+      faults: this.faults,
+      settings: this.current,
+      elsewhere: `${this.origin}/elsewhere`,
+      closing: this.closing.signal,
+      act: () => {
+        const { authorization } = request.headers;
+        const known = this.ledger.entries.length;
+        const answer = this.provider.workOn({ to, authorization, query: url.searchParams, body });
+        call.effects = this.ledger.entries.slice(known).map((entry) => entry.seq);
+        return answer;
+      },
+    });
+  }
+}
