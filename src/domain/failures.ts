@@ -32,8 +32,8 @@ export interface CallFailure {
   body?: string;
   /** Present: try again by yourself after so long. Absent: no automatic retry (used up, or none allowed). */
   retryInMs?: number;
-  /** A pivot that was refused because another run of this reference may have placed already. */
-  refused?: 'reset' | 'started-again';
+  /** A pivot that was refused, by the run of this id, because another run of the reference may have placed already. */
+  refused?: { why: 'reset' | 'started-again'; runId: string };
 }
 
 /** How a saga fails: `ApplicationFailure.type`, published in the contract. `details[0]` is the report. */

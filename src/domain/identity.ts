@@ -29,6 +29,16 @@ export function readWorkflowId(workflowId: string): { workflow: WorkflowName; re
   return workflow && reference.success ? { workflow, reference: reference.data } : undefined;
 }
 
+/** The search attributes that an operator filters by. All but the last are keywords. */
+export const searchAttributeNames = {
+  state: 'SagaState',
+  step: 'SagaStep',
+  reference: 'OrderReference',
+  account: 'ProviderAccount',
+  subscription: 'SubscriptionId',
+  waitingSince: 'SagaWaitingSince',
+} as const;
+
 export const referenceSchema = z
   .string('must be a string: your own name for this order')
   .regex(/^[A-Za-z0-9._:-]{1,128}$/, 'must be 1 to 128 of the characters A-Z a-z 0-9 . _ : -');

@@ -43,6 +43,8 @@ const uniqueIds = z.array(positiveInt, 'must be a list of ids').superRefine((ids
   });
 });
 
+export const firewallsSchema = uniqueIds;
+
 export const vmObjectIdsSchema = uniqueIds.min(1, 'must name at least one server');
 
 const addonSchema = z.strictObject({ id: positiveInt, additional_value: z.int('must be a whole number') });
@@ -92,7 +94,7 @@ export function provisionServersSchema(planTypesMore: readonly string[] = []) {
       items: z
         .array(cartItemSchema(planTypesMore), 'must be a list of cart items')
         .min(1, 'must hold at least one item'),
-      firewalls: uniqueIds.optional(),
+      firewalls: firewallsSchema.optional(),
       vmObjectIds: vmObjectIdsSchema.optional(),
     })
     .superRefine((request, context) => {

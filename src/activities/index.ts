@@ -1,0 +1,22 @@
+/** The hands: one provider call each. Workflows import nothing but the type {@link Activities}. */
+import type { ProviderClient } from '../provider/client';
+import { createCall } from './call';
+import { createCartActivities } from './cart';
+import { createChangeOrderActivities } from './change-orders';
+import { createFirewallActivities } from './firewalls';
+import { createOrderActivities } from './orders';
+import { createPlanSwitchActivities } from './plan-switch';
+import type { ActivitySettings } from './settings';
+
+export function createActivities({ provider, settings }: { provider: ProviderClient; settings: ActivitySettings }) {
+  const call = createCall(settings);
+  return {
+    ...createCartActivities(provider, call, settings),
+    ...createOrderActivities(provider, call, settings),
+    ...createChangeOrderActivities(provider, call, settings),
+    ...createPlanSwitchActivities(provider, call, settings),
+    ...createFirewallActivities(provider, call),
+  };
+}
+
+export type Activities = ReturnType<typeof createActivities>;

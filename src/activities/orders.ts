@@ -1,0 +1,69 @@
+/** The order itself (row 1), and where its servers are. Nothing here can be undone. */
+import type { OrderBody } from '../provider/schemas';
+import { readPointers } from '../provider/json-pointer';
+import type { ProviderClient } from '../provider/client';
+import { asItCame, type Asked, type Call } from './call';
+import { refuseSecondRun, type RunGuard } from './pivot-guard';
+import type { ActivitySettings } from './settings';
+import { OwnFailure } from './translate-failure';
+
+export interface PlacedOrder {
+  /** The response, of undocumented shape, as it came. */
+  order: unknown;
+  /** Object ids that the configured pointers found in the response. */
+  vmObjectIds?: number[];
+  /** True where a server directory is configured that may know them. */
+  directory?: boolean;
+}
+
+export interface FindServers extends Asked {
+  account: string;
+  label?: string | undefined;
+  /** As many as were ordered: fewer are not there yet, more are not these. */
+  expected: number;
+  /** True where the order's outcome is unknown: only a directory with unique labels may answer that. */
+  settles?: boolean;
+}
+
+export function createOrderActivities(provider: ProviderClient, call: Call, settings: ActivitySettings) {
+  return {
+    /** Row 1: a pivot. A second call buys a second time, so it is never repeated on an unknown outcome. */
+    placeOrder(input: Asked & { order: OrderBody; guard: RunGuard }): Promise<PlacedOrder> {
+      return call('daring', input, async () => {
+        await refuseSecondRun(input.guard);
+        const order = await provider.placeOrder(input.order);
+        const vmObjectIds = readPointers(settings.serverPointers, order);
+        return {
+          order: asItCame(order),
+          ...(vmObjectIds.length > 0 ? { vmObjectIds } : {}),
+          ...(settings.directory ? { directory: true } : {}),
+        };
+      });
+    },
+
+    /**
+     * The optional server directory, which is not in the document. Fails with `NotThere` until it lists as many as were
+     * ordered, or at once and for good where no directory is configured that can answer.
+     */
+    findServers(input: FindServers): Promise<number[]> {
+      return call('expecting', input, async () => {
+        const { directory } = settings;
+        const usable =
+          directory !== undefined && (!input.settles || (directory.labelIsUnique && input.label !== undefined));
+        if (!usable) return [];
+        if (directory.path.includes('{label}') && input.label === undefined) return [];
+        const listed = await provider.findServers({
+          path: directory.path,
+          account: input.account,
+          ...(input.label === undefined ? {} : { label: input.label }),
+        });
+        const vmObjectIds = readPointers(directory.pointers, listed);
+        if (vmObjectIds.length === input.expected) return vmObjectIds;
+        throw new OwnFailure(
+          'NotThere',
+          `the server directory lists ${String(vmObjectIds.length)} of ${String(input.expected)} servers`,
+        );
+      });
+    },
+  };
+}

@@ -1,0 +1,44 @@
+/**
+ * The settings that decide something in a saga. They live on this side of the wall, and what they decide reaches the
+ * workflow as a call's result or failure, which is in the history: so a changed setting never breaks a run's replay.
+ */
+
+/**
+ * How a step is tried. *Reading* has no effect; *acting* can be undone; *undoing* puts back; *daring* cannot be undone
+ * (a pivot); *expecting* asks again for something that is on its way.
+ */
+export type Mood = 'reading' | 'acting' | 'undoing' | 'daring' | 'expecting';
+
+/** Bounds of the automatic retries of one step; past them a person is asked. */
+export interface RetryBudget {
+  /** Calls in all, the first one included. */
+  attemptsMax: number;
+  /** From the step's first call to the last retry's start, in milliseconds. */
+  totalMs: number;
+  /** The delay before retry n is drawn between 0 and backoffMs · 2ⁿ⁻¹ (full jitter), at most backoffMaxMs. */
+  backoffMs: number;
+  backoffMaxMs: number;
+}
+
+export interface ServerDirectory {
+  /** Path below the base URL with `{account}` and `{label}`, e.g. `/servers?account={account}&label={label}`. */
+  path: string;
+  /** JSON pointers to the object ids in its answer. */
+  pointers: readonly string[];
+  /** True only where no two orders ever share a label: then the directory also settles an order of unknown outcome. */
+  labelIsUnique: boolean;
+}
+
+export interface ActivitySettings {
+  retries: Record<Mood, RetryBudget>;
+  /** Statuses after which a pivot has surely not happened and may be tried again. 429 unless the provider promises more. */
+  pivotRetryStatuses: readonly number[];
+  planTypesMore: readonly string[];
+  /** JSON pointers to the object ids in the order's response; none: the response is not read. */
+  serverPointers: readonly string[];
+  directory?: ServerDirectory | undefined;
+  /** A quote that was approved later than this after it was made is asked about again. */
+  approvalMaxAgeMs: number;
+  /** While this file exists, new sagas wait in state `held` before their first provider call. */
+  holdFile?: string | undefined;
+}

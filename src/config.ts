@@ -1,0 +1,255 @@
+/**
+ * The environment, read once into frozen typed objects: the only reader of `process.env` in `src`.
+ *
+ * A setting that is missing or wrong stops the program at once, with one message that lists all that are.
+ */
+import { readFileSync } from 'node:fs';
+import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
+import { z } from 'zod';
+import type { ActivitySettings, Mood, RetryBudget } from './activities/settings';
+import { defaultTaskQueue } from './domain/identity';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Says, in one message, every setting that is missing or wrong, by name, with what was expected. */
+export class SettingsError extends Error {
+  constructor(readonly problems: readonly string[]) {
+    super(`settings that are missing or wrong:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+  }
+}
+
+const text = z.string().trim().min(1, 'must not be empty');
+const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
+const whole = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, `must be a whole number from ${String(min)} to ${String(max)}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be from ${String(min)} to ${String(max)}`);
+const list = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== ''),
+);
+const pointers = list.refine(
+  (all) => all.every((pointer) => pointer === '' || pointer.startsWith('/')),
+  'must be JSON pointers, comma-separated, each beginning with /',
+);
+
+/** `attempts,backoffMs,backoffMaxMs,totalMs` */
+const budget = z
+  .string()
+  .regex(/^\d+(,\d+){3}$/, 'must be four whole numbers: attempts,backoffMs,backoffMaxMs,totalMs')
+  .transform((value): RetryBudget => {
+    const [attemptsMax = 1, backoffMs = 0, backoffMaxMs = 0, totalMs = 0] = value.split(',').map(Number);
+    return { attemptsMax: Math.max(1, attemptsMax), backoffMs, backoffMaxMs, totalMs };
+  });
+
+const statuses = list
+  .refine((all) => all.every((status) => /^[45]\d\d$/.test(status)), 'must be statuses like 429,503')
+  .transform((all) => all.map(Number));
+
+const clientSettings = {
+  TASK_QUEUE: text.default(defaultTaskQueue),
+  PLAN_TYPES_MORE: list.default([]),
+};
+
+/**
+ * Retries in words: a provider that restarts is back within the first minutes; past a quarter of an hour a person should
+ * know. Undoing is tried longer, since giving up leaves something behind; servers of an order may take half an hour.
+ */
+const workerSettings = {
+  ...clientSettings,
+  PROVIDER_BASE_URL: z.url({
+    protocol: /^https?$/,
+    error: 'is required: the address of the provider’s service, https://…',
+  }),
+  PROVIDER_ALLOW_HTTP: flag.default(false),
+  PROVIDER_TOKEN: text.optional(),
+  PROVIDER_TOKEN_FILE: text.optional(),
+  PROVIDER_AUTH_HEADER: text.default('authorization'),
+  PROVIDER_AUTH_SCHEME: z.string().trim().default('Bearer'),
+  PROVIDER_CONNECT_TIMEOUT_MS: whole(1, 25_000).default(5_000),
+  /** The whole call. At most 25 s: the activity's own limit is 30 s, and the call must end first and say how. */
+  PROVIDER_TIMEOUT_MS: whole(1, 25_000).default(20_000),
+  PROVIDER_RESPONSE_BYTES_MAX: whole(1_024, 64 * 1024 * 1024).default(1024 * 1024),
+  PROVIDER_CONNECTIONS: whole(1, 10_000).default(64),
+  PROVIDER_QUOTE_METHOD: z.enum(['PUT', 'GET'], 'must be PUT or GET').default('PUT'),
+  SERVER_POINTERS: pointers.default([]),
+  SERVER_DIRECTORY_PATH: text.regex(/^\//, 'must begin with /').optional(),
+  SERVER_DIRECTORY_POINTERS: pointers.default([]),
+  SERVER_DIRECTORY_LABEL_IS_UNIQUE: flag.default(false),
+  PIVOT_RETRY_STATUSES: statuses.default([429]),
+  APPROVAL_MAX_AGE_MS: whole(0, Number.MAX_SAFE_INTEGER).default(24 * 60 * 60 * 1000),
+  HOLD_FILE: text.optional(),
+  RETRY_READING: budget.default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
+  RETRY_ACTING: budget.default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
+  RETRY_UNDOING: budget.default({ attemptsMax: 12, backoffMs: 1_000, backoffMaxMs: 300_000, totalMs: 3_600_000 }),
+  RETRY_DARING: budget.default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
+  RETRY_EXPECTING: budget.default({ attemptsMax: 40, backoffMs: 2_000, backoffMaxMs: 60_000, totalMs: 1_800_000 }),
+  /** How long a stop waits for calls in flight. Longer than the HTTP timeout, so that a pivot finishes and is known. */
+  SHUTDOWN_GRACE_MS: whole(0, 600_000).default(30_000),
+  ACTIVITIES_AT_ONCE: whole(1, 10_000).default(200),
+  WORKFLOW_TASKS_AT_ONCE: whole(2, 10_000).default(200),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error'], 'must be trace, debug, info, warn or error')
+    .default('info'),
+};
+
+export interface ClientConfig {
+  /** As the official environment configuration reads it: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_TLS…`, profiles. */
+  temporal: ClientConnectConfig;
+  namespace: string;
+  taskQueue: string;
+  planTypesMore: readonly string[];
+}
+
+export interface ProviderConfig {
+  baseUrl: string;
+  allowHttp: boolean;
+  /** Reads the token; again after a 401 where it stands in a file. Absent: no credentials are sent. */
+  readToken: (() => string) | undefined;
+  authHeader: string;
+  authScheme: string;
+  connectTimeoutMs: number;
+  totalTimeoutMs: number;
+  responseBytesMax: number;
+  connections: number;
+  quoteMethod: 'PUT' | 'GET';
+}
+
+export interface WorkerConfig extends ClientConfig {
+  provider: ProviderConfig;
+  activities: ActivitySettings;
+  shutdownGraceMs: number;
+  activitiesAtOnce: number;
+  workflowTasksAtOnce: number;
+  logLevel: string;
+}
+
+/** @throws SettingsError */
+export function readClientConfig(env: Environment = process.env): Readonly<ClientConfig> {
+  const problems: string[] = [];
+  const settings = readSettings(clientSettings, env, problems);
+  const temporal = readTemporal(problems);
+  if (settings === undefined || temporal === undefined) throw new SettingsError(problems);
+  return Object.freeze({
+    ...temporal,
+    taskQueue: settings.TASK_QUEUE,
+    planTypesMore: settings.PLAN_TYPES_MORE,
+  });
+}
+
+/** @throws SettingsError */
+export function readWorkerConfig(env: Environment = process.env): Readonly<WorkerConfig> {
+  const problems: string[] = [];
+  const settings = readSettings(workerSettings, env, problems);
+  const temporal = readTemporal(problems);
+  const readToken = tokenReader(env, problems);
+  if (settings) {
+    if (settings.SHUTDOWN_GRACE_MS < settings.PROVIDER_TIMEOUT_MS) {
+      problems.push('SHUTDOWN_GRACE_MS: must be at least PROVIDER_TIMEOUT_MS, so that a call in flight can finish');
+    }
+    if (settings.SERVER_DIRECTORY_PATH !== undefined && settings.SERVER_DIRECTORY_POINTERS.length === 0) {
+      problems.push('SERVER_DIRECTORY_POINTERS: is required with SERVER_DIRECTORY_PATH');
+    }
+    const url = new URL(settings.PROVIDER_BASE_URL);
+    if (url.protocol === 'http:' && !settings.PROVIDER_ALLOW_HTTP && !isLoopback(url.hostname)) {
+      problems.push(
+        'PROVIDER_BASE_URL: must be https: (http: only to a loopback address, or with PROVIDER_ALLOW_HTTP=true)',
+      );
+    }
+  }
+  if (settings === undefined || temporal === undefined || problems.length > 0) throw new SettingsError(problems);
+  const moods: Record<Mood, RetryBudget> = {
+    reading: settings.RETRY_READING,
+    acting: settings.RETRY_ACTING,
+    undoing: settings.RETRY_UNDOING,
+    daring: settings.RETRY_DARING,
+    expecting: settings.RETRY_EXPECTING,
+  };
+  return Object.freeze({
+    ...temporal,
+    taskQueue: settings.TASK_QUEUE,
+    planTypesMore: settings.PLAN_TYPES_MORE,
+    provider: {
+      baseUrl: settings.PROVIDER_BASE_URL,
+      allowHttp: settings.PROVIDER_ALLOW_HTTP,
+      readToken,
+      authHeader: settings.PROVIDER_AUTH_HEADER,
+      authScheme: settings.PROVIDER_AUTH_SCHEME,
+      connectTimeoutMs: settings.PROVIDER_CONNECT_TIMEOUT_MS,
+      totalTimeoutMs: settings.PROVIDER_TIMEOUT_MS,
+      responseBytesMax: settings.PROVIDER_RESPONSE_BYTES_MAX,
+      connections: settings.PROVIDER_CONNECTIONS,
+      quoteMethod: settings.PROVIDER_QUOTE_METHOD,
+    },
+    activities: {
+      retries: moods,
+      pivotRetryStatuses: settings.PIVOT_RETRY_STATUSES,
+      planTypesMore: settings.PLAN_TYPES_MORE,
+      serverPointers: settings.SERVER_POINTERS,
+      directory:
+        settings.SERVER_DIRECTORY_PATH === undefined
+          ? undefined
+          : {
+              path: settings.SERVER_DIRECTORY_PATH,
+              pointers: settings.SERVER_DIRECTORY_POINTERS,
+              labelIsUnique: settings.SERVER_DIRECTORY_LABEL_IS_UNIQUE,
+            },
+      approvalMaxAgeMs: settings.APPROVAL_MAX_AGE_MS,
+      holdFile: settings.HOLD_FILE,
+    },
+    shutdownGraceMs: settings.SHUTDOWN_GRACE_MS,
+    activitiesAtOnce: settings.ACTIVITIES_AT_ONCE,
+    workflowTasksAtOnce: settings.WORKFLOW_TASKS_AT_ONCE,
+    logLevel: settings.LOG_LEVEL,
+  });
+}
+
+/** What Temporal is called by when it cannot be reached. */
+export function temporalAddress(config: ClientConfig): string {
+  return config.temporal.connectionOptions.address ?? 'localhost:7233';
+}
+
+function readSettings<S extends z.ZodRawShape>(shape: S, env: Environment, problems: string[]) {
+  // An empty variable is how many tools say "unset".
+  const given = Object.fromEntries(Object.keys(shape).flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+  const parsed = z.object(shape).safeParse(given);
+  if (parsed.success) return parsed.data;
+  for (const issue of parsed.error.issues) problems.push(`${issue.path.join('.')}: ${issue.message}`);
+  return undefined;
+}
+
+function readTemporal(problems: string[]): Pick<ClientConfig, 'temporal' | 'namespace'> | undefined {
+  try {
+    const temporal = loadClientConnectConfig();
+    return { temporal, namespace: temporal.namespace ?? 'default' };
+  } catch (error) {
+    problems.push(`TEMPORAL_…: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  }
+}
+
+function tokenReader(
+  { PROVIDER_TOKEN, PROVIDER_TOKEN_FILE }: Environment,
+  problems: string[],
+): (() => string) | undefined {
+  if (PROVIDER_TOKEN && PROVIDER_TOKEN_FILE) {
+    problems.push('PROVIDER_TOKEN: cannot stand beside PROVIDER_TOKEN_FILE; set one of them');
+  }
+  if (PROVIDER_TOKEN) return () => PROVIDER_TOKEN;
+  if (!PROVIDER_TOKEN_FILE) return undefined;
+  const read = () => readFileSync(PROVIDER_TOKEN_FILE, 'utf8').trim();
+  try {
+    if (read() === '') problems.push('PROVIDER_TOKEN_FILE: the file is empty');
+  } catch (error) {
+    problems.push(`PROVIDER_TOKEN_FILE: cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`);
+  }
+  return read;
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+}

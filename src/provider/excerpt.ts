@@ -1,0 +1,102 @@
+/**
+ * The part of an answer that may be shown to people: secrets blanked out, then cut. Providers echo what they refuse,
+ * whole, in part, escaped or decoded, so any twelve characters in a row of a secret are taken for the secret.
+ */
+
+const secretFields = ['password', 'custom_ssh_key', 'custom_script'];
+const mark = '[redacted]';
+
+/** Characters of an answer that a failure carries. */
+export const excerptCharsMax = 500;
+
+/** Long enough that ordinary words do not match, short enough that a part of a secret which says something does. */
+const tellingChars = 12;
+
+/** The values of secret fields in a request, at any depth. */
+export function secretsIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(secretsIn);
+  if (value === null || typeof value !== 'object') return [];
+  return Object.entries(value).flatMap(([field, inner]) =>
+    secretFields.includes(field) && typeof inner === 'string' ? [inner] : secretsIn(inner),
+  );
+}
+
+/**
+ * @param text the answer's body; it may end in the middle.
+ * @param secrets values that must not show in it, whatever field or sentence they stand in.
+ * @returns at most {@link excerptCharsMax} characters; undefined for an empty body.
+ */
+export function excerptOf(text: string, secrets: readonly string[]): string | undefined {
+  if (text.trim() === '') return undefined;
+  return cut(blankValues(blankFields(text), secrets));
+}
+
+function blankFields(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), (field, value: unknown) =>
+      secretFields.includes(field.toLowerCase()) ? mark : value,
+    );
+  } catch {
+    // Not JSON, JSON that ends early, or nested too deep to print: by the looks of it, then.
+    const assigned = new RegExp(
+      `((["']?)(?:${secretFields.join('|')})\\2\\s*[:=]\\s*)("(?:[^"\\\\]|\\\\.)*"?|'[^']*'?|[^\\s,;&}\\]]+)`,
+      'gi',
+    );
+    return text.replace(assigned, `$1${mark}`);
+  }
+}
+
+function blankValues(text: string, secrets: readonly string[]): string {
+  const hidden = new Uint8Array(text.length);
+  const places = placesOfRuns(text);
+  for (const form of new Set(secrets.flatMap(formsOf))) {
+    if (form.length < tellingChars) {
+      for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1)) hidden.fill(1, at, at + form.length);
+    } else {
+      for (let from = 0; from + tellingChars <= form.length; from++) {
+        for (const at of places.get(form.slice(from, from + tellingChars)) ?? []) hidden.fill(1, at, at + tellingChars);
+      }
+    }
+  }
+  let shown = '';
+  for (let at = 0; at < text.length; at++) {
+    if (!hidden[at]) shown += text[at];
+    else if (!hidden[at - 1]) shown += mark;
+  }
+  return shown;
+}
+
+/** Where each run of twelve characters stands: the text is short and a secret may be long, so the text is indexed. */
+function placesOfRuns(text: string): Map<string, number[]> {
+  const places = new Map<string, number[]>();
+  for (let at = 0; at + tellingChars <= text.length; at++) {
+    const run = text.slice(at, at + tellingChars);
+    const known = places.get(run);
+    if (known) known.push(at);
+    else places.set(run, [at]);
+  }
+  return places;
+}
+
+/** How a secret may look when it is echoed: as it is, or in the escapes of JSON, URLs and HTML, or out of its base64. */
+function formsOf(secret: string): string[] {
+  const json = JSON.stringify(secret).slice(1, -1);
+  const forms = [
+    secret,
+    json,
+    json.replaceAll('/', '\\/'),
+    json.replace(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    encodeURIComponent(secret.toWellFormed()),
+    secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
+    Buffer.from(secret).toString('base64'),
+  ];
+  if (/^[A-Za-z0-9+/]{16,}={0,2}$/.test(secret)) {
+    const decoded = Buffer.from(secret, 'base64').toString();
+    forms.push(decoded, JSON.stringify(decoded).slice(1, -1));
+  }
+  return forms.filter((form) => form !== '');
+}
+
+function cut(text: string): string {
+  return text.length <= excerptCharsMax ? text : `${text.slice(0, excerptCharsMax - 1)}…`;
+}

@@ -1,0 +1,44 @@
+/**
+ * JSON pointers (RFC 6901) to object ids in answers whose shape is not documented, with one extension: a segment `*`
+ * stands for every element of an array (with servers under `data`: the key `data`, then `*`, then the key of the id). On an object, `*` is an ordinary key.
+ */
+import { readId, readIds } from './ids';
+
+/** Whether the text is a pointer: empty (the whole document) or segments led by `/`, with `~` only in `~0` and `~1`. */
+export function isJsonPointer(pointer: string): boolean {
+  return /^(?:\/(?:[^~/]|~[01])*)*$/.test(pointer);
+}
+
+/**
+ * The ids that the pointers find: an integer, a decimal string of one, or an array of nothing else. Duplicates are
+ * removed, the order is that of the pointers. What is missing, is no id, or is no pointer contributes nothing.
+ */
+export function readPointers(pointers: readonly string[], response: unknown): number[] {
+  const ids = pointers
+    .filter(isJsonPointer)
+    .flatMap((pointer) => resolve(segmentsOf(pointer), response))
+    .flatMap((found) => (Array.isArray(found) ? (readIds(found) ?? []) : (readId(found) ?? [])));
+  return [...new Set(ids)];
+}
+
+function segmentsOf(pointer: string): string[] {
+  // `~1` first: the other way round, `~01` (the key `~1`) would become a slash.
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+function resolve(segments: readonly string[], document: unknown): unknown[] {
+  return segments.reduce<unknown[]>((found, segment) => found.flatMap((value) => step(value, segment)), [document]);
+}
+
+/** The values one segment further, wrapped once so that an array among them stays whole. */
+function step(value: unknown, segment: string): unknown[] {
+  if (Array.isArray(value)) {
+    if (segment === '*') return value as unknown[];
+    return /^(?:0|[1-9]\d*)$/.test(segment) && Number(segment) < value.length ? [value[Number(segment)]] : [];
+  }
+  if (value === null || typeof value !== 'object' || !Object.hasOwn(value, segment)) return [];
+  return [(value as Record<string, unknown>)[segment]];
+}

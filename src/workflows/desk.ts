@@ -1,0 +1,215 @@
+/**
+ * The only place where a workflow waits for a person.
+ *
+ * ```text
+ *            ask ──▶ open ──decision that fits──▶ taken ──▶ the story goes on
+ *                     │ ▲
+ *    one that does not │ └── reminders, few and growing
+ *                     ▼
+ *       update: refused, with the ones that fit      signal: recorded as ignored, with why
+ * ```
+ *
+ * At most one question is open at a time: steps that run side by side are asked about together. A decision is taken while
+ * its handler runs, in one go, so a second one in the same task finds the question closed.
+ */
+import { ApplicationFailure } from '@temporalio/common';
+import {
+  condition,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  isCancellation,
+  log,
+  metricMeter,
+  setCurrentDetails,
+  setHandler,
+} from '@temporalio/workflow';
+import type { z } from 'zod';
+import { decisionHints, decisionNames, decisionSchemas, type Decision, type DecisionName } from '../domain/decisions';
+import type { CallFailure } from '../domain/failures';
+import type { ProgressView, WaitKind } from '../domain/progress';
+import { redact } from '../domain/secrets';
+import { check, describeProblems } from '../domain/validation';
+import { describeWait } from './notice';
+import { now, type Progress } from './progress';
+import { reminderDelaysMs } from './temperaments';
+
+/** Fields that a `retry` may correct at the step that waits. */
+export interface Correction {
+  /** A strict schema: it names what may be corrected. */
+  schema: z.ZodType<Record<string, unknown>>;
+  fields: readonly string[];
+  apply: (correction: Record<string, unknown>) => void;
+}
+
+export interface Question {
+  kind: WaitKind;
+  /** Id of the step that waits. */
+  step: string;
+  question: string;
+  choices: DecisionName[];
+  lastFailure?: CallFailure;
+  correction?: Correction | undefined;
+  /** A sentence when a well-formed decision does not fit all the same, such as a wrong number of servers. */
+  objection?: (decision: Decision) => string | undefined;
+}
+
+const progressQuery = defineQuery<ProgressView>('progress');
+
+export class Desk {
+  private open?: Question;
+  private taken?: Decision;
+  /** What the saga was doing when it asked, and goes on with. */
+  private resumes: 'running' | 'undoing' = 'running';
+
+  constructor(private readonly progress: Progress) {
+    setHandler(progressQuery, () => progress.view(), { description: 'State, steps, what it waits for, decisions' });
+    for (const name of decisionNames) this.receive(name);
+  }
+
+  /**
+   * Waits until a person has decided.
+   *
+   * @throws CancelledFailure when the saga is cancelled first. A decision that was taken in the same moment is not lost: it
+   * is returned, and the next step notices the cancellation.
+   */
+  async ask(question: Question): Promise<Decision> {
+    const since = now();
+    delete this.taken;
+    this.open = question;
+    this.resumes = this.progress.state === 'undoing' ? 'undoing' : 'running';
+    const { kind, step, choices, lastFailure } = question;
+    this.progress.wait({
+      kind,
+      step,
+      question: question.question,
+      choices,
+      since,
+      ...(lastFailure ? { lastFailure: withoutInstructions(lastFailure) } : {}),
+    });
+    setCurrentDetails(describeWait(question, since));
+    log.warn('waiting for a decision', { kind, step, question: question.question, choices });
+    metricMeter.createCounter('order_saga_waits', '1', 'Waits for a person').add(1, { kind });
+    try {
+      await this.untilTaken(kind, step, since);
+    } catch (error) {
+      if (!isCancellation(error) || this.decision() === undefined) throw error;
+    } finally {
+      delete this.open;
+      this.progress.stopWaiting();
+      setCurrentDetails('');
+    }
+    const decision = this.decision();
+    if (decision === undefined) throw new Error('the wait ended without a decision');
+    return decision;
+  }
+
+  private decision(): Decision | undefined {
+    return this.taken;
+  }
+
+  private async untilTaken(kind: WaitKind, step: string, since: string): Promise<void> {
+    for (const delayMs of reminderDelaysMs()) {
+      if (await condition(() => this.taken !== undefined, delayMs)) return;
+      log.warn('still waiting for a decision', { kind, step, since });
+      metricMeter.createCounter('order_saga_reminders', '1', 'Reminders of waits for a person').add(1, { kind });
+    }
+  }
+
+  private receive(name: DecisionName): void {
+    const { does, example } = decisionHints[name];
+    const description = `${does}. ${example}`;
+    setHandler(
+      defineUpdate<{ taken: DecisionName; step: string }, [unknown]>(name),
+      (body) => this.take(this.read(name, body)),
+      {
+        description,
+        validator: (body) => {
+          this.read(name, body);
+        },
+      },
+    );
+    setHandler(defineSignal<[unknown]>(name), (body) => this.takeOrIgnore(name, body), { description });
+  }
+
+  /** @throws ApplicationFailure `DecisionRefused`, with a sentence that names the decisions that fit */
+  private read(name: DecisionName, body: unknown): Decision {
+    const question = this.open;
+    if (question === undefined) {
+      throw refusal(`${name} does not fit: nothing waits for a decision now; the saga is ${this.progress.state}`);
+    }
+    const fitting = `Decisions that fit: ${[...question.choices, 'cancel'].join(', ')}`;
+    if (!question.choices.includes(name)) {
+      throw refusal(`${name} does not fit: ${question.step} waits as ${question.kind}. ${fitting}`);
+    }
+    const checked = check(decisionSchemas[name] as z.ZodType<object>, body ?? {});
+    if (!checked.ok)
+      throw refusal(`${name}: ${describeProblems(checked.problems)}. Like ${decisionHints[name].example}`);
+    const decision = { decision: name, ...checked.value } as Decision;
+    const objection = correctionObjection(decision, question) ?? question.objection?.(decision);
+    if (objection !== undefined) throw refusal(`${name}: ${objection}`);
+    return decision;
+  }
+
+  private take(decision: Decision): { taken: DecisionName; step: string } {
+    const question = this.open;
+    if (question === undefined) throw refusal('nothing waits for a decision now');
+    delete this.open;
+    this.taken = decision;
+    this.progress.stopWaiting();
+    this.progress.enter(this.resumes);
+    this.progress.decisions.push({
+      kind: question.kind,
+      step: question.step,
+      at: now(),
+      ...(redact(decision) as Decision),
+    } as Progress['decisions'][number]);
+    log.info('decision taken', {
+      decision: decision.decision,
+      kind: question.kind,
+      step: question.step,
+      by: decision.by,
+    });
+    metricMeter.createCounter('order_saga_decisions', '1', 'Decisions taken').add(1, { decision: decision.decision });
+    return { taken: decision.decision, step: question.step };
+  }
+
+  private takeOrIgnore(name: DecisionName, body: unknown): void {
+    try {
+      this.take(this.read(name, body));
+    } catch (error) {
+      if (!(error instanceof ApplicationFailure)) throw error;
+      const by = (body as { by?: unknown } | null | undefined)?.by;
+      this.progress.ignore({
+        decision: name,
+        at: now(),
+        why: error.message,
+        ...(typeof by === 'string' ? { by: by.slice(0, 200) } : {}),
+      });
+      log.warn('a signal was ignored', { decision: name, why: error.message });
+    }
+  }
+}
+
+function correctionObjection(decision: Decision, { correction, step }: Question): string | undefined {
+  if (decision.decision !== 'retry' || decision.correction === undefined) return undefined;
+  if (correction === undefined) return `nothing can be corrected at ${step}; leave out correction`;
+  const checked = check(correction.schema, decision.correction);
+  if (checked.ok) return undefined;
+  return `correction: ${describeProblems(checked.problems)}. At ${step} may be corrected: ${correction.fields.join(', ')}`;
+}
+
+function refusal(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, 'DecisionRefused');
+}
+
+/** What a person wants to know of a failure; when to retry was for the saga. */
+function withoutInstructions({ failure, message, endpoint, status, body }: CallFailure) {
+  return {
+    failure,
+    message,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(status === undefined ? {} : { status }),
+    ...(body === undefined ? {} : { body }),
+  };
+}

@@ -1,0 +1,152 @@
+/**
+ * The one place that dares a step that cannot be undone.
+ *
+ * ```text
+ *            ┌────────────── retry (stuck) · confirmNotPlaced ──────────────┐
+ *            ▼                                                              │
+ *   [ask for terms again] ── send ──answered──▶ placed ═▶ settle            │
+ *                              │                                            │
+ *                              ├─ Rejected ───────▶ SagaFailed, undo        │
+ *                              ├─ not sent, 401 … ─▶ stuck ─────────────────┤
+ *                              └─ UnknownOutcome ──▶ look ──found──▶ settle │
+ *                                                     └─▶ outcome-unknown ──┘
+ *                                                              └─ confirmPlaced ─▶ settle
+ * ```
+ *
+ * An unknown outcome is never tried again by ourselves: a provider that took the order and lost the answer would take it
+ * twice. While the outcome is unknown nothing is undone either.
+ */
+import { CancellationScope, isCancellation, workflowInfo } from '@temporalio/workflow';
+import type { RunGuard } from '../activities/pivot-guard';
+import type { Again } from '../activities/translate-failure';
+import type { CallFailure, SagaFailureName } from '../domain/failures';
+import { attempt } from './attempts';
+import type { Correction, Question } from './desk';
+import type { Step } from './progress';
+import { stuckQuestion } from './questions';
+import { SagaFailed, type Saga } from './saga';
+
+export interface Pivot<T> {
+  step: Step;
+  /** What is placed, for the question: "the order", "the switch". */
+  noun: string;
+  act: (guard: RunGuard, again: Again | undefined) => Promise<T>;
+  refusal: SagaFailureName;
+  correction?: Correction;
+  /** Runs before it is sent again after a person's decision: terms may have moved meanwhile. */
+  beforeAgain?: () => Promise<void>;
+  /** Looks whether it happened, without a person; undefined where that cannot be told. */
+  look?: () => Promise<number[] | undefined>;
+  /** Servers that it brings, where it brings any: as many ids fit `confirmPlaced`. */
+  servers?: number;
+}
+
+/** How it is known that the pivot happened. Only an answer brings a value. */
+export type Placement<T> =
+  { how: 'answered'; value: T } | { how: 'found' | 'confirmed'; vmObjectIds?: number[] | undefined };
+
+export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placement<T>> {
+  const { step } = pivot;
+  let clearedRunId: string | undefined;
+  for (;;) {
+    const guard = {
+      firstRunId: workflowInfo().firstExecutionRunId,
+      ...(clearedRunId === undefined ? {} : { clearedRunId }),
+    };
+    const settled = await attempt({ step, daring: true }, (again) => pivot.act(guard, again));
+    if (settled.ok) {
+      step.end('done');
+      saga.settle();
+      return { how: 'answered', value: settled.value };
+    }
+    const { failure } = settled;
+    if (failure.failure === 'Rejected') {
+      step.end('failed', failure.message);
+      throw new SagaFailed(pivot.refusal, `${step.title}: ${failure.message}`);
+    }
+    if (failure.failure === 'UnknownOutcome') {
+      const placement = await settleUnknown(saga, pivot, failure);
+      if (placement) return placement;
+      clearedRunId = workflowInfo().runId;
+    } else {
+      step.end('stuck', failure.message);
+      const { correction } = pivot;
+      const decision = await saga.desk.ask(
+        stuckQuestion([{ plan: pivot, failure }], { undoing: false, skippable: false, correction }),
+      );
+      if (decision.decision === 'retry' && decision.correction) correction?.apply(decision.correction);
+    }
+    await pivot.beforeAgain?.();
+  }
+}
+
+/** @returns how it is known to have happened; undefined when a person says that it has not */
+async function settleUnknown<T>(
+  saga: Saga,
+  pivot: Pivot<T>,
+  failure: CallFailure,
+): Promise<Exclude<Placement<T>, { how: 'answered' }> | undefined> {
+  const { step, noun } = pivot;
+  const unknown = `nobody knows whether ${noun} was placed`;
+  step.end('stuck', failure.message);
+  saga.leaveAlone(unknown);
+  try {
+    const found = await pivot.look?.();
+    if (found !== undefined) {
+      await settlePlaced(saga, step, 'found by looking', failure);
+      return { how: 'found', vmObjectIds: found };
+    }
+    const decision = await saga.desk.ask(unknownQuestion(pivot, failure));
+    if (decision.decision === 'confirmPlaced') {
+      await settlePlaced(saga, step, 'confirmed by a person', failure);
+      return { how: 'confirmed', vmObjectIds: decision.vmObjectIds };
+    }
+  } catch (error) {
+    if (isCancellation(error)) {
+      step.end('failed', unknown);
+      saga.progress.leftovers.push({ kind: 'placement-unknown', step: step.id, why: failure.message });
+    }
+    throw error;
+  }
+  saga.touchAgain();
+  return undefined;
+}
+
+/**
+ * It happened. Where this very run was kept from sending, an earlier run placed it, with its own cart items; those that
+ * this run added belong to no order and are deleted. Which run added what stands in the history, not in this run's id: a
+ * later reset copies it.
+ */
+async function settlePlaced(saga: Saga, step: Step, detail: string, { refused }: CallFailure): Promise<void> {
+  step.end('done', detail);
+  if (refused) {
+    saga.touchAgain();
+    const ownRun = refused.why === 'reset' ? refused.runId : undefined;
+    await CancellationScope.nonCancellable(() => saga.undoAll(({ runId }) => runId === ownRun));
+  }
+  saga.settle();
+}
+
+function unknownQuestion<T>({ step, noun, servers }: Pivot<T>, failure: CallFailure): Question {
+  const where = failure.refused
+    ? `An earlier run of this reference may have placed ${noun}`
+    : `It is not known whether the provider placed ${noun}`;
+  return {
+    kind: 'outcome-unknown',
+    step: step.id,
+    question: `${where}. Look in the provider’s control panel: is it there?`,
+    choices: ['confirmPlaced', 'confirmNotPlaced'],
+    lastFailure: failure,
+    objection: (decision) => {
+      if (decision.decision !== 'confirmPlaced' || decision.vmObjectIds === undefined) return undefined;
+      if (servers === undefined) return 'vmObjectIds: this step brings no servers; leave it out';
+      return miscounted(decision.vmObjectIds, servers);
+    },
+  };
+}
+
+/** A sentence where the ids are not as many as the servers that were ordered. */
+export function miscounted(vmObjectIds: readonly number[], servers: number): string | undefined {
+  if (vmObjectIds.length === servers) return undefined;
+  return `vmObjectIds: names ${String(vmObjectIds.length)} servers, but ${String(servers)} were ordered`;
+}

@@ -1,0 +1,148 @@
+/**
+ * What is shown of a saga while it runs and after: the `progress` query's answer, and the search attributes by which an
+ * operator finds it.
+ *
+ * A search attribute is written only once something happened that an operator filters on: a saga that meets no trouble
+ * writes no event for it.
+ */
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { upsertSearchAttributes } from '@temporalio/workflow';
+import { searchAttributeNames, type WorkflowName } from '../domain/identity';
+import type { Leftover } from '../domain/leftovers';
+import type {
+  DecisionRecord,
+  IgnoredDecision,
+  ProgressView,
+  SagaState,
+  StepStatus,
+  StepView,
+  Waiting,
+} from '../domain/progress';
+
+const stateKey = defineSearchAttributeKey(searchAttributeNames.state, SearchAttributeType.KEYWORD);
+const stepKey = defineSearchAttributeKey(searchAttributeNames.step, SearchAttributeType.KEYWORD);
+const sinceKey = defineSearchAttributeKey(searchAttributeNames.waitingSince, SearchAttributeType.DATETIME);
+
+/** Signals that did not fit are remembered up to here; past it only the newest are. A flood must not fill the memory. */
+const ignoredMax = 50;
+
+/** One line of the story. */
+export class Step {
+  status: StepStatus = 'pending';
+  attempts = 0;
+  private startedAt?: string;
+  private endedAt?: string;
+  private detail?: string;
+
+  constructor(
+    readonly id: string,
+    readonly title: string,
+  ) {}
+
+  begin(status: 'running' | 'undoing'): void {
+    this.status = status;
+    this.attempts += 1;
+    this.startedAt ??= now();
+    delete this.endedAt;
+  }
+
+  end(status: Exclude<StepStatus, 'pending' | 'running' | 'undoing'>, detail?: string): void {
+    this.status = status;
+    // A step that is stuck has not ended: it may go on.
+    if (status !== 'stuck') this.endedAt = now();
+    this.say(detail);
+  }
+
+  say(detail: string | undefined): void {
+    if (detail === undefined) delete this.detail;
+    else this.detail = detail;
+  }
+
+  view(): StepView {
+    return {
+      id: this.id,
+      title: this.title,
+      status: this.status,
+      attempts: this.attempts,
+      ...(this.startedAt === undefined ? {} : { startedAt: this.startedAt }),
+      ...(this.endedAt === undefined ? {} : { endedAt: this.endedAt }),
+      ...(this.detail === undefined ? {} : { detail: this.detail }),
+    };
+  }
+}
+
+export class Progress {
+  state: SagaState = 'running';
+  readonly steps: Step[] = [];
+  readonly leftovers: Leftover[] = [];
+  readonly decisions: DecisionRecord[] = [];
+  readonly ignored: IgnoredDecision[] = [];
+  /** What was learned on the way and belongs into a report: cart item ids, the order, quotes. */
+  readonly known: Record<string, unknown> = {};
+  private waiting?: Waiting;
+  private everShown = false;
+
+  constructor(
+    readonly workflow: WorkflowName,
+    readonly reference: string,
+  ) {}
+
+  /** The step of this id; a new one stands last. */
+  step(id: string, title: string): Step {
+    const known = this.steps.find((step) => step.id === id);
+    if (known) return known;
+    const step = new Step(id, title);
+    this.steps.push(step);
+    return step;
+  }
+
+  /** The saga waits for a person: found in the list by state, step and since when. One event. */
+  wait(waiting: Waiting): void {
+    this.waiting = waiting;
+    this.state = waiting.kind;
+    this.everShown = true;
+    upsertSearchAttributes([
+      { key: stateKey, value: waiting.kind },
+      { key: stepKey, value: waiting.step },
+      { key: sinceKey, value: new Date(waiting.since) },
+    ]);
+  }
+
+  /** The wait is over; what comes next says {@link enter}. */
+  stopWaiting(): void {
+    delete this.waiting;
+  }
+
+  enter(state: Exclude<SagaState, Waiting['kind']>): void {
+    if (this.state === state) return;
+    this.state = state;
+    if (!this.everShown) return;
+    upsertSearchAttributes([
+      { key: stateKey, value: state },
+      { key: stepKey, value: null },
+      { key: sinceKey, value: null },
+    ]);
+  }
+
+  ignore(ignored: IgnoredDecision): void {
+    this.ignored.push(ignored);
+    if (this.ignored.length > ignoredMax) this.ignored.shift();
+  }
+
+  view(): ProgressView {
+    return {
+      reference: this.reference,
+      workflow: this.workflow,
+      state: this.state,
+      steps: this.steps.map((step) => step.view()),
+      ...(this.waiting === undefined ? {} : { waiting: this.waiting }),
+      leftovers: this.leftovers,
+      ignored: this.ignored,
+      decisions: this.decisions,
+    };
+  }
+}
+
+export function now(): string {
+  return new Date().toISOString();
+}

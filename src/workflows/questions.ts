@@ -1,0 +1,60 @@
+/** What a person is asked when a step does not go on by itself, in plain words. */
+import type { CallFailure } from '../domain/failures';
+import type { Correction, Question } from './desk';
+import type { Step } from './progress';
+
+interface Stuck {
+  plan: { step: Step; title?: string };
+  failure: CallFailure;
+}
+
+export function stuckQuestion(
+  stuck: readonly Stuck[],
+  { undoing, skippable, correction }: { undoing: boolean; skippable: boolean; correction: Correction | undefined },
+): Question {
+  const [first] = stuck;
+  if (first === undefined) throw new Error('nothing is stuck');
+  const held = stuck.every(({ failure }) => failure.failure === 'Held');
+  const titles = stuck.map(({ plan }) => plan.title ?? plan.step.title).join(', ');
+  const what = held
+    ? 'New sagas are held. Nothing was sent for this one yet. Let it begin?'
+    : `${undoing ? 'Undoing' : 'Stuck'}: “${titles}” did not succeed. ${cause(first.failure)}`;
+  return {
+    kind: held ? 'held' : 'stuck',
+    step: first.plan.step.id,
+    question: `${what}${held ? '' : advice(first.failure, { undoing, skippable })}`,
+    choices: skippable ? ['retry', 'skip'] : ['retry'],
+    lastFailure: first.failure,
+    correction,
+  };
+}
+
+/** What stands behind a failure, for somebody who does not know our names for it. */
+export function cause({ failure, message }: CallFailure): string {
+  switch (failure) {
+    case 'Unauthorized':
+      return 'The provider refuses our credentials: they must be mended first.';
+    case 'UnexpectedResponse':
+      return 'The answer did not come from the provider’s service: is its base URL right?';
+    case 'Rejected':
+      return `The provider refuses it: ${message}.`;
+    case 'NotSent':
+      return 'The provider could not be reached, again and again; nothing was sent.';
+    case 'RateLimited':
+      return 'The provider keeps asking us to slow down.';
+    case 'UnknownOutcome':
+      return 'The provider failed or did not answer, again and again.';
+    case 'NotThere':
+      return `${message}.`;
+    case 'SecretMissing':
+      return `${message}.`;
+    case 'Held':
+      return 'New sagas are held.';
+  }
+}
+
+function advice({ failure }: CallFailure, { undoing, skippable }: { undoing: boolean; skippable: boolean }): string {
+  const retry = failure === 'Unauthorized' || failure === 'UnexpectedResponse' ? ' Then retry' : ' Retry';
+  if (undoing) return `${retry}, or skip it: what is left behind will be listed in the outcome.`;
+  return skippable ? `${retry}, or skip it and go on without.` : `${retry}, or request cancellation.`;
+}

@@ -1,0 +1,254 @@
+/**
+ * The saga: steps that can be undone, remembered in a stack; then, past the pivot, steps that only go forward.
+ *
+ * ```text
+ *   together [a1 a2 a3] ── together [b] ── pivot ═╪═ together [c1 c2] ── done
+ *        │                     │                  │
+ *        └── undo ◀────────────┘ refused,         └ from here on nothing is undone:
+ *                                cancelled          a refusal asks a person
+ * ```
+ *
+ * Steps of one level run side by side. A failed one waits for its siblings, so that what they made is known; then the
+ * levels are undone backwards, each level side by side.
+ */
+import { log } from '@temporalio/workflow';
+import type { CallFailure, SagaFailureName } from '../domain/failures';
+import type { Leftover } from '../domain/leftovers';
+import { attempt, throwIfCancelled, type Act, type Settled } from './attempts';
+import type { Correction, Desk } from './desk';
+import type { Progress, Step } from './progress';
+import { stuckQuestion } from './questions';
+
+/** How to put back what a step did. */
+export interface Undo {
+  /** "Delete cart item 17" */
+  title: string;
+  /** Absent where nothing can safely put it back: then it is only told as a leftover. */
+  act?: Act<void>;
+  leftover: (why: string) => Leftover;
+  /** The run that did it, told only by a run that came from a reset. */
+  runId?: string | undefined;
+}
+
+export interface Plan<T> {
+  step: Step;
+  /** For the question, where the step's own title does not say it. */
+  title?: string;
+  act: Act<T>;
+  /** Armed before acting: for an undo that does no harm where nothing was done. */
+  armed?: Undo;
+  /** Armed with what the step made, for an undo that needs to know it. */
+  undo?: (value: T) => Undo;
+  /** What an attempt of unknown outcome may have left behind. */
+  doubt?: (failure: CallFailure) => Leftover;
+}
+
+export interface Manner {
+  /** How a provider's refusal ends the saga; `ask`: past the point of no return, a person is asked instead. */
+  refusal: SagaFailureName | 'ask';
+  /** True where the step can be left out. */
+  skippable?: boolean;
+  correction?: Correction;
+}
+
+export type Outcome<T> = { skipped: false; value: T } | { skipped: true };
+
+/** The saga cannot go on and ends as failed, with this name, after undoing. */
+export class SagaFailed extends Error {
+  constructor(
+    readonly type: SagaFailureName,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+interface ArmedUndo extends Undo {
+  step: Step;
+}
+
+type UndoPlan = Plan<void> & Pick<Undo, 'leftover'>;
+
+export class Saga {
+  private readonly levels: ArmedUndo[][] = [];
+  /** Set while nobody knows whether the pivot happened: undoing under an order that may be in work could harm it. */
+  private untouchable?: string | undefined;
+
+  constructor(
+    readonly progress: Progress,
+    readonly desk: Desk,
+  ) {}
+
+  step(id: string, title: string): Step {
+    return this.progress.step(id, title);
+  }
+
+  /** Runs one step; see {@link together}. */
+  async one<T>(plan: Plan<T>, manner: Manner): Promise<Outcome<T>> {
+    const [outcome] = await this.together([plan], manner);
+    if (outcome === undefined) throw new Error('one plan has one outcome');
+    return outcome;
+  }
+
+  /** Runs one step that cannot be left out. */
+  async must<T>(plan: Plan<T>, manner: Omit<Manner, 'skippable'>): Promise<T> {
+    const outcome = await this.one(plan, manner);
+    if (outcome.skipped) throw new Error(`${plan.step.id} cannot be skipped`);
+    return outcome.value;
+  }
+
+  /**
+   * Runs steps side by side until each has succeeded or was left out by a person.
+   *
+   * @returns one outcome for each plan, in their order
+   * @throws SagaFailed when the provider refuses one and `manner.refusal` names how that ends
+   * @throws CancelledFailure when the saga is cancelled; calls in flight were awaited
+   */
+  async together<T>(plans: readonly Plan<T>[], manner: Manner): Promise<Outcome<T>[]> {
+    const level: ArmedUndo[] = [];
+    this.levels.push(level);
+    return this.settleAll(plans, manner, {
+      begin: (plan) => {
+        if (plan.armed) level.push({ ...plan.armed, step: plan.step });
+      },
+      succeed: (plan, value) => {
+        plan.step.end('done');
+        if (plan.undo) level.push({ ...plan.undo(value), step: plan.step });
+      },
+      skip: (plan) => {
+        plan.step.end('skipped');
+      },
+    });
+  }
+
+  /** The pivot has happened: what came before it now belongs to an order and is not undone any more. */
+  settle(): void {
+    this.levels.length = 0;
+    this.untouchable = undefined;
+  }
+
+  /** Nobody knows whether the pivot happened: what came before it is left alone, and told, if the saga ends now. */
+  leaveAlone(why: string): void {
+    this.untouchable = why;
+  }
+
+  /** It is known again that the pivot has not happened. */
+  touchAgain(): void {
+    this.untouchable = undefined;
+  }
+
+  get hasUndo(): boolean {
+    return this.levels.some((level) => level.length > 0);
+  }
+
+  /**
+   * Puts back what was done, the last level first. What cannot be put back waits for a person, who may leave it behind; it
+   * is then a leftover. To be run in a scope that cannot be cancelled.
+   *
+   * @param which only these; the rest stays armed
+   */
+  async undoAll(which: (undo: Undo) => boolean = () => true): Promise<void> {
+    for (const level of [...this.levels].reverse()) {
+      const chosen = level.filter(which);
+      level.splice(0, level.length, ...level.filter((undo) => !chosen.includes(undo)));
+      await this.undoLevel(chosen);
+    }
+  }
+
+  private async undoLevel(level: readonly ArmedUndo[]): Promise<void> {
+    const plans: UndoPlan[] = [];
+    for (const { step, title, act, leftover } of level) {
+      if (this.untouchable !== undefined) this.progress.leftovers.push(leftover(this.untouchable));
+      else if (act === undefined) this.progress.leftovers.push(leftover('it cannot be put back safely'));
+      else plans.push({ step, title, act, leftover });
+    }
+    await this.settleAll<void, UndoPlan>(
+      plans,
+      { refusal: 'ask', skippable: true },
+      {
+        undoing: true,
+        succeed: ({ step }) => {
+          step.end('undone');
+        },
+        skip: ({ step, leftover }, note) => {
+          step.end('skipped', 'left behind');
+          this.progress.leftovers.push(leftover(note));
+        },
+      },
+    );
+  }
+
+  private async settleAll<T, P extends Plan<T>>(
+    plans: readonly P[],
+    { refusal, skippable, correction }: Manner,
+    hooks: {
+      undoing?: boolean;
+      begin?: (plan: P) => void;
+      succeed: (plan: P, value: T) => void;
+      skip: (plan: P, note: string) => void;
+    },
+  ): Promise<Outcome<T>[]> {
+    const outcomes = new Map<P, Outcome<T>>();
+    plans.forEach((plan) => hooks.begin?.(plan));
+    let open = [...plans];
+    while (open.length > 0) {
+      const settled = await Promise.allSettled(open.map((plan) => this.attemptPlan(plan, hooks)));
+      const failed: { plan: P; failure: CallFailure }[] = [];
+      settled.forEach((result, index) => {
+        const plan = open[index];
+        if (plan === undefined || result.status === 'rejected') return;
+        if (result.value.ok) outcomes.set(plan, { skipped: false, value: result.value.value });
+        else failed.push({ plan, failure: result.value.failure });
+      });
+      const broken = settled.find((result) => result.status === 'rejected');
+      if (broken) {
+        for (const { plan } of failed) plan.step.end('failed');
+        throw broken.reason;
+      }
+      if (failed.length === 0) break;
+
+      const refused = failed.find(({ failure }) => failure.failure === 'Rejected');
+      if (refused && refusal !== 'ask') {
+        for (const { plan, failure } of failed) plan.step.end('failed', failure.message);
+        throw new SagaFailed(refusal, `${refused.plan.step.title}: ${refused.failure.message}`);
+      }
+      for (const { plan, failure } of failed) plan.step.end('stuck', failure.message);
+      open = failed.map(({ plan }) => plan);
+      const decision = await this.desk.ask(
+        stuckQuestion(failed, { undoing: hooks.undoing ?? false, skippable: skippable ?? false, correction }),
+      );
+      if (decision.decision === 'skip') {
+        for (const plan of open) {
+          hooks.skip(plan, decision.note);
+          outcomes.set(plan, { skipped: true });
+        }
+        break;
+      }
+      if (decision.decision === 'retry' && decision.correction) correction?.apply(decision.correction);
+    }
+    throwIfCancelled();
+    return plans.map((plan) => outcomes.get(plan) ?? { skipped: true });
+  }
+
+  private async attemptPlan<T, P extends Plan<T>>(
+    plan: P,
+    hooks: { undoing?: boolean; succeed: (plan: P, value: T) => void },
+  ): Promise<Settled<T>> {
+    const settled = await attempt<T>(
+      {
+        step: plan.step,
+        ...(hooks.undoing ? { undoing: true } : {}),
+        onDoubt: (failure) => {
+          const leftover = plan.doubt?.(failure);
+          if (leftover === undefined) return;
+          this.progress.leftovers.push(leftover);
+          log.warn('a call may have left something behind', { step: plan.step.id, leftover: leftover.kind });
+        },
+      },
+      plan.act,
+    );
+    // At once, not when its siblings are through: progress tells the truth, and the undo is armed.
+    if (settled.ok) hooks.succeed(plan, settled.value);
+    return settled;
+  }
+}

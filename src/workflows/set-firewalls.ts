@@ -1,0 +1,127 @@
+/**
+ * Change which firewalls protect a server.
+ *
+ * ```text
+ *   list what is assigned (10)
+ *   assign (8)            ↩ unassign what was not there before (9)
+ *   unassign (9)          ↩ assign again (8)
+ *   look whether the list shows it (10)
+ * ```
+ *
+ * Assigning comes first, and undoing goes backwards: at no moment has the server fewer firewalls than before and after.
+ */
+import type { FirewallList } from '../activities/firewalls';
+import type { SetFirewallsRequest } from '../domain/requests';
+import type { ResultOf } from '../domain/results';
+import { SagaFailed, type Undo } from './saga';
+import { tell } from './tell';
+import { once } from './temperaments';
+
+export async function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> {
+  return tell('setFirewalls', input, async (saga, request) => {
+    const { reference, vmObjectId } = request;
+    const listing = saga.step('list-firewalls', 'List the firewalls that are assigned');
+    const assigning = saga.step('assign-firewalls', 'Assign firewalls');
+    const unassigning = saga.step('unassign-firewalls', 'Unassign firewalls');
+    const verifying = saga.step('verify-firewalls', 'Verify the firewalls');
+
+    const before = readable(
+      await saga.must(
+        { step: listing, act: (again) => once('list firewalls').listFirewalls({ vmObjectId, opening: true, again }) },
+        { refusal: 'FirewallsRejected' },
+      ),
+    );
+    const { assign, unassign } = difference(request, before);
+
+    if (assign.length > 0) {
+      await saga.one(
+        {
+          step: assigning,
+          act: (again) => once('assign firewalls').assignFirewalls({ vmObjectId, firewalls: assign, again }),
+          armed: unassignAgain(vmObjectId, assign, before),
+        },
+        { refusal: 'FirewallsRejected' },
+      );
+    } else assigning.end('skipped', 'nothing to assign');
+
+    if (unassign.length > 0) {
+      await saga.one(
+        {
+          step: unassigning,
+          act: (again) => once('unassign firewalls').unassignFirewalls({ vmObjectId, firewalls: unassign, again }),
+          armed: {
+            title: 'Assign the unassigned firewalls again',
+            act: (again) =>
+              once('assign firewalls again').assignFirewalls({ vmObjectId, firewalls: unassign, undoing: true, again }),
+            leftover: (why) => ({ kind: 'firewalls', vmObjectId, firewalls: unassign, why: `unassigned: ${why}` }),
+          },
+        },
+        { refusal: 'FirewallsRejected' },
+      );
+    } else unassigning.end('skipped', 'nothing to unassign');
+
+    const expect = request.exactly ?? request.assign ?? [];
+    const outcome = await saga.one(
+      {
+        step: verifying,
+        act: (again) => once('list firewalls').listFirewalls({ vmObjectId, expect, without: unassign, again }),
+      },
+      { refusal: 'ask', skippable: true },
+    );
+    const after = outcome.skipped ? undefined : readable(outcome.value);
+    if (!outcome.skipped && after === undefined) verifying.say('unverified: the list’s shape is not known');
+    return {
+      reference,
+      vmObjectId,
+      assigned: assign,
+      unassigned: unassign,
+      firewalls: after ?? expected(before, assign, unassign),
+      verified: after !== undefined,
+    };
+  });
+}
+
+function readable(list: FirewallList): number[] | undefined {
+  return 'firewalls' in list ? list.firewalls : undefined;
+}
+
+/** What must change, given what is assigned. Without a readable list, what was asked for is sent as it is. */
+function difference(
+  { exactly, assign = [], unassign = [] }: SetFirewallsRequest,
+  before: readonly number[] | undefined,
+): { assign: number[]; unassign: number[] } {
+  if (before === undefined) {
+    if (exactly === undefined) return { assign, unassign };
+    throw new SagaFailed(
+      'FirewallListUnreadable',
+      'the shape of the provider’s firewall list is not known, so an exact set cannot be computed; use assign and unassign',
+    );
+  }
+  return {
+    assign: (exactly ?? assign).filter((id) => !before.includes(id)),
+    unassign: exactly ? before.filter((id) => !exactly.includes(id)) : unassign.filter((id) => before.includes(id)),
+  };
+}
+
+/**
+ * Only what was not there before and is there now is unassigned again: a firewall that protected the server before stays.
+ * Where the list could not be read nobody knows which those are, so all stay, and are told.
+ */
+function unassignAgain(vmObjectId: number, assigned: readonly number[], before: readonly number[] | undefined): Undo {
+  const undo: Undo = {
+    title: 'Unassign the assigned firewalls again',
+    leftover: (why) => ({ kind: 'firewalls', vmObjectId, firewalls: [...assigned], why: `assigned: ${why}` }),
+  };
+  if (before === undefined) return undo;
+  undo.act = async (again) => {
+    const now = readable(await once('list firewalls').listFirewalls({ vmObjectId, again }));
+    const firewalls = now === undefined ? [...assigned] : assigned.filter((id) => now.includes(id));
+    if (firewalls.length === 0) return;
+    await once('unassign firewalls again').unassignFirewalls({ vmObjectId, firewalls, undoing: true, again });
+  };
+  return undo;
+}
+
+function expected(before: readonly number[] = [], assign: readonly number[], unassign: readonly number[]): number[] {
+  return [...before.filter((id) => !unassign.includes(id)), ...assign];
+}

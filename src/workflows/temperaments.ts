@@ -1,0 +1,42 @@
+/**
+ * How workflows call, wait and remind: every number, and what was weighed for it.
+ *
+ * Budgets of automatic retries are settings of the activities; they reach the workflow in a failure's `retryInMs`.
+ */
+import { proxyActivities, type ActivityInterfaceFor } from '@temporalio/workflow';
+import type { Activities } from '../activities/index';
+
+/**
+ * One call of the provider, exactly once.
+ *
+ * - 30 s from start to close: longer than the longest HTTP timeout that the settings allow (25 s), so that a call ends by
+ *   its own clock and says how; short enough that a killed worker is noticed within a minute.
+ * - One attempt: a repeat is decided in the workflow, where it is counted and where an unknown outcome is remembered.
+ * - No limit on the time in the queue: while no worker runs, a saga waits for one and is not stuck.
+ */
+export function once(summary: string): ActivityInterfaceFor<Activities> {
+  return proxyActivities<Activities>({
+    startToCloseTimeout: '30 seconds',
+    retry: { maximumAttempts: 1 },
+    summary,
+  });
+}
+
+/**
+ * A call that ended without a word (its worker was killed or stopped) may be tried again this often, where a repeat is
+ * allowed at all. Five workers dying under one step is no accident: then a person looks.
+ */
+export const lostCallAttemptsMax = 5;
+
+/** The dead worker's place is taken within seconds; the first repeat should not find the same gap. */
+export const lostCallDelayMs = 2_000;
+
+/**
+ * When to remind of a wait: after an hour, then four times as long each time, at most half a year. A year of waiting is
+ * eight reminders, about forty events; an hour is about when somebody should have looked.
+ */
+export function* reminderDelaysMs(): Generator<number, never> {
+  const hourMs = 60 * 60 * 1000;
+  const longestMs = 182 * 24 * hourMs;
+  for (let delayMs = hourMs; ; delayMs = Math.min(delayMs * 4, longestMs)) yield delayMs;
+}
