@@ -3,7 +3,7 @@
  *
  * A setting that is missing or wrong stops the program at once, with one message that lists all that are.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 import type { ActivitySettings, Mood, RetryBudget } from './activities/settings';
@@ -132,7 +132,7 @@ export interface WorkerConfig extends ClientConfig {
 export function readClientConfig(env: Environment = process.env): Readonly<ClientConfig> {
   const problems: string[] = [];
   const settings = readSettings(clientSettings, env, problems);
-  const temporal = readTemporal(problems);
+  const temporal = readTemporal(env, problems);
   if (settings === undefined || temporal === undefined) throw new SettingsError(problems);
   return Object.freeze({
     ...temporal,
@@ -145,7 +145,7 @@ export function readClientConfig(env: Environment = process.env): Readonly<Clien
 export function readWorkerConfig(env: Environment = process.env): Readonly<WorkerConfig> {
   const problems: string[] = [];
   const settings = readSettings(workerSettings, env, problems);
-  const temporal = readTemporal(problems);
+  const temporal = readTemporal(env, problems);
   const readToken = tokenReader(env, problems);
   if (settings) {
     if (settings.SHUTDOWN_GRACE_MS < settings.PROVIDER_TIMEOUT_MS) {
@@ -222,9 +222,17 @@ function readSettings<S extends z.ZodRawShape>(shape: S, env: Environment, probl
   return undefined;
 }
 
-function readTemporal(problems: string[]): Pick<ClientConfig, 'temporal' | 'namespace'> | undefined {
+function readTemporal(env: Environment, problems: string[]): Pick<ClientConfig, 'temporal' | 'namespace'> | undefined {
+  const { TEMPORAL_CONFIG_FILE } = env;
+  if (TEMPORAL_CONFIG_FILE && !existsSync(TEMPORAL_CONFIG_FILE)) {
+    problems.push('TEMPORAL_CONFIG_FILE: there is no such file');
+    return undefined;
+  }
   try {
-    const temporal = loadClientConnectConfig();
+    const overrideEnvVars = Object.fromEntries(
+      Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    );
+    const temporal = loadClientConnectConfig({ overrideEnvVars, configFileStrict: true });
     return { temporal, namespace: temporal.namespace ?? 'default' };
   } catch (error) {
     problems.push(`TEMPORAL_…: ${error instanceof Error ? error.message : String(error)}`);

@@ -36,6 +36,11 @@ export interface CallFailure {
   refused?: { why: 'reset' | 'started-again'; runId: string };
 }
 
+/** The failure and what the provider said of it, for a person; short enough for a list. */
+export function describeFailure({ message, body }: CallFailure): string {
+  return (body ? `${message}: ${body}` : message).slice(0, 600);
+}
+
 /** How a saga fails: `ApplicationFailure.type`, published in the contract. `details[0]` is the report. */
 export const sagaFailureNames = [
   'InvalidRequest',

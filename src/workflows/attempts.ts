@@ -14,7 +14,7 @@ import {
   sleep,
 } from '@temporalio/workflow';
 import type { Again } from '../activities/translate-failure';
-import { callFailureNames, type CallFailure } from '../domain/failures';
+import { callFailureNames, describeFailure, type CallFailure } from '../domain/failures';
 import type { Step } from './progress';
 import { lostCallAttemptsMax, lostCallDelayMs } from './temperaments';
 
@@ -41,7 +41,7 @@ export async function attempt<T>({ step, daring, undoing, onDoubt }: Attempting,
     const settled = await CancellationScope.nonCancellable(() => settle(act, again, daring ?? false));
     if (settled.ok) return settled;
     const { failure } = settled;
-    step.say(failure.message);
+    step.say(describeFailure(failure));
     log.warn('a provider call failed', {
       step: step.id,
       attempt: count,

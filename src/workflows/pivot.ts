@@ -19,7 +19,7 @@
 import { CancellationScope, isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { RunGuard } from '../activities/pivot-guard';
 import type { Again } from '../activities/translate-failure';
-import type { CallFailure, SagaFailureName } from '../domain/failures';
+import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
 import { attempt } from './attempts';
 import type { Correction, Question } from './desk';
 import type { Step } from './progress';
@@ -61,15 +61,15 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
     }
     const { failure } = settled;
     if (failure.failure === 'Rejected') {
-      step.end('failed', failure.message);
-      throw new SagaFailed(pivot.refusal, `${step.title}: ${failure.message}`);
+      step.end('failed', describeFailure(failure));
+      throw new SagaFailed(pivot.refusal, `${step.title}: ${describeFailure(failure)}`);
     }
     if (failure.failure === 'UnknownOutcome') {
       const placement = await settleUnknown(saga, pivot, failure);
       if (placement) return placement;
       clearedRunId = workflowInfo().runId;
     } else {
-      step.end('stuck', failure.message);
+      step.end('stuck', describeFailure(failure));
       const { correction } = pivot;
       const decision = await saga.desk.ask(
         stuckQuestion([{ plan: pivot, failure }], { undoing: false, skippable: false, correction }),
@@ -88,7 +88,7 @@ async function settleUnknown<T>(
 ): Promise<Exclude<Placement<T>, { how: 'answered' }> | undefined> {
   const { step, noun } = pivot;
   const unknown = `nobody knows whether ${noun} was placed`;
-  step.end('stuck', failure.message);
+  step.end('stuck', describeFailure(failure));
   saga.leaveAlone(unknown);
   try {
     const found = await pivot.look?.();

@@ -12,7 +12,7 @@
  * levels are undone backwards, each level side by side.
  */
 import { log } from '@temporalio/workflow';
-import type { CallFailure, SagaFailureName } from '../domain/failures';
+import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
 import { attempt, throwIfCancelled, type Act, type Settled } from './attempts';
 import type { Correction, Desk } from './desk';
@@ -209,10 +209,10 @@ export class Saga {
 
       const refused = failed.find(({ failure }) => failure.failure === 'Rejected');
       if (refused && refusal !== 'ask') {
-        for (const { plan, failure } of failed) plan.step.end('failed', failure.message);
-        throw new SagaFailed(refusal, `${refused.plan.step.title}: ${refused.failure.message}`);
+        for (const { plan, failure } of failed) plan.step.end('failed', describeFailure(failure));
+        throw new SagaFailed(refusal, `${refused.plan.step.title}: ${describeFailure(refused.failure)}`);
       }
-      for (const { plan, failure } of failed) plan.step.end('stuck', failure.message);
+      for (const { plan, failure } of failed) plan.step.end('stuck', describeFailure(failure));
       open = failed.map(({ plan }) => plan);
       const decision = await this.desk.ask(
         stuckQuestion(failed, { undoing: hooks.undoing ?? false, skippable: skippable ?? false, correction }),

@@ -1,0 +1,70 @@
+/** A Temporal worker that runs sagas, and the provider client behind it. Tests and production build it the same way. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
+import { createActivities } from '../activities/index';
+import type { ProviderConfig, WorkerConfig } from '../config';
+import { ProviderClient, type Credentials } from '../provider/client';
+import { ensureSearchAttributes } from './search-attributes';
+
+export interface SagaWorker {
+  worker: Worker;
+  /** To be closed when the worker has stopped. */
+  provider: ProviderClient;
+}
+
+export type SagaWorkerConfig = Omit<WorkerConfig, 'temporal' | 'logLevel' | 'planTypesMore'>;
+
+/**
+ * @param workflows a prebuilt bundle, or nothing: then the bundle beside the built worker, or the sources in a checkout
+ * @throws SearchAttributesError when the namespace lacks search attributes that may not be added from here
+ */
+export async function createSagaWorker(
+  connection: NativeConnection,
+  config: SagaWorkerConfig,
+  workflows: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> = builtOrSources(),
+): Promise<SagaWorker> {
+  await ensureSearchAttributes(connection, config.namespace);
+  const provider = createProvider(config.provider);
+  const worker = await Worker.create({
+    ...workflows,
+    connection,
+    namespace: config.namespace,
+    taskQueue: config.taskQueue,
+    activities: createActivities({ provider, settings: config.activities }),
+    maxConcurrentActivityTaskExecutions: config.activitiesAtOnce,
+    maxConcurrentWorkflowTaskExecutions: config.workflowTasksAtOnce,
+    // A killed worker's tasks come to another one after this; the default of 10 s would be an operator's wait.
+    stickyQueueScheduleToStartTimeout: '3 seconds',
+    shutdownGraceTime: config.shutdownGraceMs,
+    // Activities do not heed cancellation: their call ends by its own clock within the grace. This is for a call that
+    // never ends all the same.
+    shutdownForceTime: config.shutdownGraceMs + 10_000,
+  });
+  return { worker, provider };
+}
+
+function createProvider({ readToken, ...options }: ProviderConfig): ProviderClient {
+  return new ProviderClient({
+    ...options,
+    // One clock for the whole call: what it is spent on does not matter to whoever waits.
+    headersTimeoutMs: options.totalTimeoutMs,
+    bodyTimeoutMs: options.totalTimeoutMs,
+    ...(readToken ? { credentials: createCredentials(readToken) } : {}),
+  });
+}
+
+/** The token as first read, and again after a 401: a token file may have been renewed under a running worker. */
+function createCredentials(readToken: () => string): Credentials {
+  let token: string | undefined;
+  return {
+    read: () => Promise.resolve().then(() => (token ??= readToken())),
+    reread: () => Promise.resolve().then(() => (token = readToken())),
+  };
+}
+
+function builtOrSources(): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
+  const codePath = join(__dirname, '..', 'workflow-bundle.js');
+  if (existsSync(codePath)) return { workflowBundle: { codePath } };
+  return { workflowsPath: require.resolve('../workflows/index') };
+}

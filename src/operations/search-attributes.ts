@@ -1,0 +1,60 @@
+/**
+ * The search attributes that sagas write must be known to the namespace: a workflow that writes an unknown one stands
+ * still. Registered at the worker's start where it may, else an error with the exact command.
+ */
+import { temporal } from '@temporalio/proto';
+import type { NativeConnection } from '@temporalio/worker';
+import { searchAttributeNames } from '../domain/identity';
+
+const { INDEXED_VALUE_TYPE_KEYWORD, INDEXED_VALUE_TYPE_DATETIME } = temporal.api.enums.v1.IndexedValueType;
+
+const wanted: Record<string, temporal.api.enums.v1.IndexedValueType> = Object.fromEntries(
+  Object.values(searchAttributeNames).map((name) => [
+    name,
+    name === searchAttributeNames.waitingSince ? INDEXED_VALUE_TYPE_DATETIME : INDEXED_VALUE_TYPE_KEYWORD,
+  ]),
+);
+
+export class SearchAttributesError extends Error {}
+
+type Operator = Pick<NativeConnection, 'operatorService'>;
+
+export async function ensureSearchAttributes({ operatorService }: Operator, namespace: string): Promise<void> {
+  const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
+  const mistyped = Object.keys(wanted).filter((name) => (customAttributes[name] ?? wanted[name]) !== wanted[name]);
+  if (mistyped.length > 0) {
+    throw new SearchAttributesError(
+      `search attributes of namespace ${namespace} have another type than sagas write: ${mistyped.join(', ')}. ` +
+        `Remove them, then create them again:\n${commands(namespace, mistyped)}`,
+    );
+  }
+  const missing = Object.keys(wanted).filter((name) => customAttributes[name] === undefined);
+  if (missing.length === 0) return;
+  try {
+    await operatorService.addSearchAttributes({
+      namespace,
+      searchAttributes: Object.fromEntries(Object.entries(wanted).filter(([name]) => missing.includes(name))),
+    });
+  } catch (error) {
+    // Two workers that start together add them at once; the second is told that they exist.
+    if (await allThere({ operatorService }, namespace)) return;
+    throw new SearchAttributesError(
+      `namespace ${namespace} lacks search attributes, and they may not be added from here ` +
+        `(${error instanceof Error ? error.message : String(error)}). Have them created:\n${commands(namespace, missing)}`,
+    );
+  }
+}
+
+async function allThere({ operatorService }: Operator, namespace: string): Promise<boolean> {
+  const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
+  return Object.entries(wanted).every(([name, type]) => customAttributes[name] === type);
+}
+
+function commands(namespace: string, names: readonly string[]): string {
+  return names
+    .map((name) => {
+      const type = wanted[name] === INDEXED_VALUE_TYPE_DATETIME ? 'Datetime' : 'Keyword';
+      return `  temporal operator search-attribute create --namespace ${namespace} --name ${name} --type ${type}`;
+    })
+    .join('\n');
+}

@@ -1,0 +1,45 @@
+/**
+ * The worker process: reads its settings, connects, registers what the namespace lacks, says that it is ready, and runs
+ * until it is told to stop (SIGTERM, SIGINT). A stop lets calls in flight finish, a pivot among them.
+ */
+import { NativeConnection, Runtime } from '@temporalio/worker';
+import { readWorkerConfig, SettingsError, temporalAddress, type WorkerConfig } from './config';
+import { createLog, temporalLogger } from './operations/logging';
+import { createSagaWorker } from './operations/saga-worker';
+import { SearchAttributesError } from './operations/search-attributes';
+
+async function main(): Promise<void> {
+  const config = readWorkerConfig();
+  Runtime.install({ logger: temporalLogger(createLog(config.logLevel)) });
+  const connection = await connect(config);
+  try {
+    const { worker, provider } = await createSagaWorker(connection, config);
+    console.log(
+      `worker ready: task queue ${config.taskQueue}, namespace ${config.namespace}, ${temporalAddress(config)}`,
+    );
+    await worker.run();
+    await provider.close();
+  } finally {
+    await connection.close();
+  }
+}
+
+class NoConnection extends Error {}
+
+async function connect(config: WorkerConfig): Promise<NativeConnection> {
+  try {
+    return await NativeConnection.connect(config.temporal.connectionOptions);
+  } catch (error) {
+    throw new NoConnection(
+      `no Temporal server answers at ${temporalAddress(config)} (${error instanceof Error ? error.message : String(error)}). ` +
+        'Start one (`temporal server start-dev`) or set TEMPORAL_ADDRESS.',
+    );
+  }
+}
+
+main().catch((error: unknown) => {
+  const expected =
+    error instanceof SettingsError || error instanceof SearchAttributesError || error instanceof NoConnection;
+  console.error(expected ? `worker cannot start: ${error.message}` : error);
+  process.exitCode = 1;
+});

@@ -1,0 +1,53 @@
+/** Requests as a backend would send them, each with a reference of its own. */
+import type { CartItem } from '../../src/domain/requests';
+
+let made = 0;
+
+/** Unique within a test file, and so within its namespace and sandbox. */
+function nextReference(): string {
+  made += 1;
+  return `T-${String(made)}`;
+}
+
+export function cartItem(changes: Partial<CartItem> = {}): CartItem {
+  return {
+    billing_cycle: 1,
+    plan_id: 17,
+    plan_type: 'cloud_servers_standard',
+    password: 'a password',
+    os_template_id: 3,
+    ...changes,
+  };
+}
+
+/** The label is the reference, so that the sandbox's ledger can be asked by reference. */
+export function provisionRequest(changes: Record<string, unknown> = {}) {
+  const reference = nextReference();
+  return {
+    reference,
+    account: `AB-${String(made)}`,
+    label: reference,
+    items: [cartItem()],
+    ...changes,
+  };
+}
+
+export function changeRequest(changes: Record<string, unknown> = {}) {
+  const reference = nextReference();
+  return {
+    reference,
+    subscription_id: 5000 + made,
+    resources: [{ resource_name: 'vm_backup', delta_value: '1' }],
+    ...changes,
+  };
+}
+
+export function switchRequest(changes: Record<string, unknown> = {}) {
+  const reference = nextReference();
+  return { reference, subscription_id: 6000 + made, plan_id: 21, ...changes };
+}
+
+export function firewallsRequest(changes: Record<string, unknown> = {}) {
+  const reference = nextReference();
+  return { reference, vmObjectId: 7000 + made, assign: [143], ...changes };
+}

@@ -1,0 +1,176 @@
+/**
+ * Everything that a saga needs, real but for the provider: a namespace of its own on the dev server, a worker in this
+ * process, the sandbox over HTTP. One per test file.
+ *
+ * Closing it replays the history of every saga that ran in it: an old run must replay on the present code.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import type { ActivitySettings, RetryBudget } from '../../src/activities/settings';
+import { OrderSagaClient } from '../../src/client/client';
+import type { ProviderConfig } from '../../src/config';
+import { createSagaWorker, type SagaWorker, type SagaWorkerConfig } from '../../src/operations/saga-worker';
+import { Sandbox, type SandboxOptions } from '../../sandbox/server';
+
+/** Few and quick: a test wants to see the end of them. */
+const quick: RetryBudget = { attemptsMax: 3, backoffMs: 10, backoffMaxMs: 50, totalMs: 60_000 };
+
+const settings: ActivitySettings = {
+  retries: { reading: quick, acting: quick, undoing: quick, daring: quick, expecting: { ...quick, attemptsMax: 6 } },
+  pivotRetryStatuses: [429],
+  planTypesMore: [],
+  serverPointers: ['/vm_object_ids'],
+  approvalMaxAgeMs: 3_600_000,
+};
+
+export interface RigOptions {
+  sandbox?: SandboxOptions;
+  activities?: Partial<ActivitySettings>;
+  provider?: Partial<ProviderConfig>;
+  /** False: the test starts workers itself. */
+  worker?: boolean;
+}
+
+export class Rig {
+  private readonly running = new Set<{ saga: SagaWorker; stopped: Promise<void> }>();
+
+  private constructor(
+    readonly address: string,
+    readonly namespace: string,
+    readonly sandbox: Sandbox,
+    readonly temporal: Client,
+    readonly sagas: OrderSagaClient,
+    private readonly native: NativeConnection,
+    private readonly options: RigOptions,
+  ) {}
+
+  static async start(options: RigOptions = {}): Promise<Rig> {
+    Runtime.install({ logger: new DefaultLogger('ERROR') });
+    const address = process.env['ORDER_SAGA_TEST_TEMPORAL_ADDRESS'];
+    if (address === undefined) throw new Error('the global set-up starts a Temporal server: run this through jest');
+    const namespace = `test-${randomUUID()}`;
+    const connection = await Connection.connect({ address });
+    await connection.workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: msToTs('24 hours'),
+    });
+    const native = await NativeConnection.connect({ address });
+    await untilThere(native, namespace);
+    const sandbox = await Sandbox.start({ orderResponse: 'ids', anyServer: true, ...options.sandbox });
+    const temporal = new Client({ connection, namespace });
+    const rig = new Rig(address, namespace, sandbox, temporal, new OrderSagaClient(temporal), native, options);
+    if (options.worker !== false) await rig.startWorker();
+    return rig;
+  }
+
+  /** A further worker in this process, with the given settings changed. */
+  async startWorker(activities: Partial<ActivitySettings> = {}): Promise<{ stop: () => Promise<void> }> {
+    const saga = await createSagaWorker(this.native, this.workerConfig(activities), {
+      workflowBundle: { codePath: bundlePath() },
+    });
+    const entry = { saga, stopped: saga.worker.run() };
+    this.running.add(entry);
+    return {
+      stop: async () => {
+        saga.worker.shutdown();
+        await entry.stopped;
+        await saga.provider.close();
+        this.running.delete(entry);
+      },
+    };
+  }
+
+  /** The environment of a worker, sandbox and client in processes of their own. */
+  get environment(): Record<string, string> {
+    return {
+      TEMPORAL_ADDRESS: this.address,
+      TEMPORAL_NAMESPACE: this.namespace,
+      PROVIDER_BASE_URL: this.sandbox.url,
+      SERVER_POINTERS: '/vm_object_ids',
+      RETRY_READING: '3,10,50,60000',
+      RETRY_ACTING: '3,10,50,60000',
+      RETRY_UNDOING: '3,10,50,60000',
+      RETRY_DARING: '3,10,50,60000',
+      RETRY_EXPECTING: '6,10,50,60000',
+    };
+  }
+
+  async close(): Promise<void> {
+    for (const { saga, stopped } of [...this.running]) {
+      saga.worker.shutdown();
+      await stopped;
+      await saga.provider.close();
+    }
+    await this.replayAll();
+    await this.sandbox.close();
+    await this.native.close();
+    await this.temporal.connection.close();
+  }
+
+  /** @throws when the history of any saga of this namespace does not replay on the present code */
+  private async replayAll(): Promise<void> {
+    const histories = [];
+    for await (const { workflowId, runId } of this.temporal.workflow.list()) {
+      const handle = this.temporal.workflow.getHandle(workflowId, runId);
+      histories.push({ workflowId, history: await handle.fetchHistory() });
+    }
+    const replayed = Worker.runReplayHistories({ workflowBundle: { codePath: bundlePath() } }, histories);
+    for await (const { workflowId, error } of replayed) {
+      if (error) throw new Error(`the history of ${workflowId} does not replay: ${error.message}`);
+    }
+  }
+
+  private workerConfig(activities: Partial<ActivitySettings>): SagaWorkerConfig {
+    return {
+      namespace: this.namespace,
+      taskQueue: 'order-saga',
+      provider: {
+        baseUrl: this.sandbox.url,
+        allowHttp: false,
+        readToken: undefined,
+        authHeader: 'authorization',
+        authScheme: 'Bearer',
+        connectTimeoutMs: 2_000,
+        totalTimeoutMs: 10_000,
+        responseBytesMax: 1024 * 1024,
+        connections: 64,
+        quoteMethod: 'PUT',
+        ...this.options.provider,
+      },
+      activities: { ...settings, ...this.options.activities, ...activities },
+      shutdownGraceMs: 30_000,
+      activitiesAtOnce: 100,
+      workflowTasksAtOnce: 100,
+    };
+  }
+}
+
+/** Waits for a condition of the world outside; a test that waits for ever is ended by jest and says where. */
+export async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    await pause(25);
+  }
+}
+
+function bundlePath(): string {
+  const path = process.env['ORDER_SAGA_TEST_BUNDLE'];
+  if (path === undefined) throw new Error('the global set-up builds the workflow bundle: run this through jest');
+  return path;
+}
+
+/** A new namespace is known to all of the server's services only after a moment. */
+async function untilThere(native: NativeConnection, namespace: string): Promise<void> {
+  await until(async () => {
+    try {
+      await native.workflowService.listWorkflowExecutions({ namespace });
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
