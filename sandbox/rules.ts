@@ -153,7 +153,9 @@ export function checkFirewalls(body: unknown, rules: Rules): Checked<{ firewalls
 }
 
 function fields<T extends z.ZodRawShape>(rules: Rules, shape: T): z.ZodObject<T> {
-  const object = z.object(shape);
+  const object = z.object(shape, {
+    error: (issue) => (issue.code === 'invalid_type' ? 'must be an object' : undefined),
+  });
   return rules.unknownFields === 'refuse' ? (object.strict() as unknown as z.ZodObject<T>) : object;
 }
 
