@@ -12,6 +12,9 @@ export const excerptCharsMax = 500;
 /** Long enough that ordinary words do not match, short enough that a part of a secret which says something does. */
 const tellingChars = 12;
 
+/** More than enough to fill an excerpt, and little enough to search through. */
+const searchedCharsMax = 16_384;
+
 /** The values of secret fields in a request, at any depth. */
 export function secretsIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(secretsIn);
@@ -28,7 +31,7 @@ export function secretsIn(value: unknown): string[] {
  */
 export function excerptOf(text: string, secrets: readonly string[]): string | undefined {
   if (text.trim() === '') return undefined;
-  return cut(blankValues(blankFields(text), secrets));
+  return cut(blankValues(blankFields(text).slice(0, searchedCharsMax), secrets));
 }
 
 function blankFields(text: string): string {
@@ -50,6 +53,7 @@ function blankValues(text: string, secrets: readonly string[]): string {
   const hidden = new Uint8Array(text.length);
   const places = placesOfRuns(text);
   for (const form of new Set(secrets.flatMap(formsOf))) {
+    hidden.fill(1, text.length - brokenOffPart(text, form));
     if (form.length < tellingChars) {
       for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1)) hidden.fill(1, at, at + form.length);
     } else {
@@ -64,6 +68,14 @@ function blankValues(text: string, secrets: readonly string[]): string {
     else if (!hidden[at - 1]) shown += mark;
   }
   return shown;
+}
+
+/** Characters at the text's end that begin the secret, where the text ends in the middle of it. */
+function brokenOffPart(text: string, secret: string): number {
+  for (let chars = Math.min(secret.length, tellingChars) - 1; chars >= 4; chars--) {
+    if (text.endsWith(secret.slice(0, chars))) return chars;
+  }
+  return 0;
 }
 
 /** Where each run of twelve characters stands: the text is short and a secret may be long, so the text is indexed. */
@@ -86,7 +98,7 @@ function formsOf(secret: string): string[] {
     json,
     json.replaceAll('/', '\\/'),
     json.replace(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`),
-    encodeURIComponent(secret.toWellFormed()),
+    encodeURIComponent(Buffer.from(secret).toString()),
     secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
     Buffer.from(secret).toString('base64'),
   ];

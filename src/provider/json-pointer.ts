@@ -1,6 +1,7 @@
 /**
- * JSON pointers (RFC 6901) to object ids in answers whose shape is not documented, with one extension: a segment `*`
- * stands for every element of an array (with servers under `data`: the key `data`, then `*`, then the key of the id). On an object, `*` is an ordinary key.
+ * JSON pointers (RFC 6901) to object ids in answers whose shape is not documented. One extension: a segment `*` stands
+ * for every element of an array, so that `servers`, `*`, `object_id` finds the ids of all servers. On an object, `*` is
+ * an ordinary key.
  */
 import { readId, readIds } from './ids';
 

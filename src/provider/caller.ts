@@ -1,0 +1,219 @@
+/**
+ * One call from beginning to end: token, deadline, exchange, and what the answer means. Nothing but the failure classes
+ * comes out of it, whatever goes wrong inside.
+ */
+import type { z } from 'zod';
+import { classifyStatus, readBody } from './classify';
+import type { Connections } from './connections';
+import {
+  NotSent,
+  ProviderFailure,
+  RateLimited,
+  Rejected,
+  Unauthorized,
+  UnexpectedResponse,
+  UnknownOutcome,
+} from './errors';
+import { excerptOf, secretsIn } from './excerpt';
+import { exchange, type Exchanged, type WireRequest } from './exchange';
+import type { CallEvent, ResolvedOptions } from './options';
+import { readRetryAfter } from './retry-after';
+
+export interface Call<T> {
+  method: WireRequest['method'];
+  /** The document's path with its parameters unfilled: what failures and events name. */
+  endpoint: string;
+  /** The path to send, below the base URL; absent where it is the endpoint's. Throws RangeError where none can be built. */
+  path?: () => string;
+  body?: unknown;
+  /** What the document shows of a success; a success that does not fit is of unknown outcome. */
+  response: z.ZodType<T>;
+  /** A call that cannot be undone: sent on a connection of its own. */
+  pivot?: true;
+  /** Where 404 means that what was asked is so already: the value to answer with. */
+  absent?: { value: T };
+}
+
+/** What is known of a call while it runs. */
+type Note = Pick<CallEvent, 'status' | 'sent'>;
+
+export class Caller {
+  constructor(
+    private readonly options: ResolvedOptions,
+    private readonly connections: Connections,
+  ) {}
+
+  async call<T>(call: Call<T>, signal: AbortSignal | undefined): Promise<T> {
+    const endpoint = `${call.method} ${call.endpoint}`;
+    const startedMs = performance.now();
+    const note: Note = { sent: false };
+    let failure: ProviderFailure | undefined;
+    const deadline = startDeadline(this.options.totalTimeoutMs, signal);
+    try {
+      return await this.converse(call, endpoint, deadline.signal, note);
+    } catch (error) {
+      failure = error instanceof ProviderFailure ? error : asFailure(error, endpoint, note);
+      throw failure;
+    } finally {
+      deadline.end();
+      const durationMs = performance.now() - startedMs;
+      this.tell({ endpoint, method: call.method, durationMs, ...note, ...(failure ? { failure: failure.name } : {}) });
+    }
+  }
+
+  private async converse<T>(call: Call<T>, endpoint: string, signal: AbortSignal, note: Note): Promise<T> {
+    const request = this.build(call, endpoint);
+    const secrets = secretsIn(call.body);
+    const token = await this.readToken('read', endpoint, signal);
+    let answer = await this.send(call, endpoint, request, token, signal, note);
+    if (answer.status === 401 && token !== undefined) {
+      // A 401 means that nothing took effect, so even a pivot may be repeated, once, with a token that is another one.
+      const renewed = await this.readToken('reread', endpoint, signal);
+      if (renewed !== undefined && renewed !== token) {
+        secrets.push(renewed);
+        answer = await this.send(call, endpoint, request, renewed, signal, note);
+      }
+    }
+    if (token !== undefined) secrets.push(token);
+    return this.judge(call, endpoint, answer, secrets);
+  }
+
+  private build(call: Call<unknown>, endpoint: string): WireRequest {
+    const { origin, pathPrefix } = this.options;
+    try {
+      return {
+        origin,
+        method: call.method,
+        path: pathPrefix + (call.path?.() ?? call.endpoint),
+        headers: {
+          accept: 'application/json',
+          // Nothing here unpacks an answer.
+          'accept-encoding': 'identity',
+          'user-agent': 'order-saga',
+          ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        body: call.body === undefined ? undefined : JSON.stringify(call.body),
+      };
+    } catch (error) {
+      const problem = error instanceof RangeError ? error.message : 'the request cannot be written';
+      throw new Rejected(`was not sent: ${problem}`, { endpoint });
+    }
+  }
+
+  private async readToken(how: 'read' | 'reread', endpoint: string, signal: AbortSignal): Promise<string | undefined> {
+    const { credentials } = this.options;
+    if (credentials === undefined) return undefined;
+    let token: string;
+    try {
+      token = await beforeAbort(signal, credentials[how]());
+    } catch {
+      // The reason is not repeated: it comes from whoever keeps the token, and may quote it.
+      throw new NotSent('was not sent: the token could not be read', { endpoint });
+    }
+    if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(token)) return token;
+    throw new Unauthorized('was not sent: the token is empty or cannot stand in a header', { endpoint });
+  }
+
+  private async send(
+    call: Call<unknown>,
+    endpoint: string,
+    request: WireRequest,
+    token: string | undefined,
+    signal: AbortSignal,
+    note: Note,
+  ): Promise<Extract<Exchanged, { answered: true }>> {
+    const { authHeader, authScheme, responseBytesMax } = this.options;
+    const headers =
+      token === undefined
+        ? request.headers
+        : { ...request.headers, [authHeader]: authScheme === '' ? token : `${authScheme} ${token}` };
+    const way = call.pivot ? this.connections.fresh : this.connections.kept;
+    const exchanged = await exchange(way, { ...request, headers }, { signal, responseBytesMax });
+    note.sent ||= exchanged.answered || exchanged.sent;
+    if (exchanged.answered) {
+      note.status = exchanged.status;
+      return exchanged;
+    }
+    if (exchanged.sent) throw new UnknownOutcome(`was sent and not answered: ${exchanged.fault}`, { endpoint });
+    throw new NotSent(`was not sent: ${exchanged.fault}`, { endpoint });
+  }
+
+  private judge<T>(
+    { absent, response }: Call<T>,
+    endpoint: string,
+    { status, headers, body, fault }: Extract<Exchanged, { answered: true }>,
+    secrets: readonly string[],
+  ): T {
+    if (status === 404 && absent) return absent.value;
+    const text = new TextDecoder().decode(body);
+    const facts = { endpoint, status, body: excerptOf(text, secrets) };
+    const answered = `was answered ${String(status)}`;
+    switch (classifyStatus(status)) {
+      case 'success':
+        break;
+      case 'RateLimited':
+        throw new RateLimited(answered, facts, readRetryAfter(headers['retry-after'], this.options.now()));
+      case 'Unauthorized':
+        throw new Unauthorized(answered, facts);
+      case 'Rejected':
+        throw new Rejected(answered, facts);
+      case 'UnexpectedResponse':
+        throw new UnexpectedResponse(`${answered}, a redirect; is the base URL right?`, facts);
+      case 'UnknownOutcome':
+        throw new UnknownOutcome(answered, facts);
+    }
+    if (fault !== undefined) throw new UnknownOutcome(`${answered}, but ${fault}`, facts);
+    const read = readBody(text);
+    if ('unreadable' in read) throw new UnknownOutcome(`${answered}, but ${read.unreadable}`, facts);
+    if (read.refusedWith === 404 && absent) return absent.value;
+    if (read.refusedWith !== undefined) {
+      throw new Rejected(`${answered}, but its body says code ${String(read.refusedWith)}`, facts);
+    }
+    const parsed = response.safeParse(read.json);
+    if (parsed.success) return parsed.data;
+    const wrong = [...new Set(parsed.error.issues.map((issue) => issue.path.join('.') || 'the whole body'))];
+    throw new UnknownOutcome(`${answered}, but not as documented: ${wrong.join(', ')}`, facts);
+  }
+
+  private tell(event: CallEvent): void {
+    try {
+      this.options.onCall(event);
+    } catch {
+      // See ProviderClientOptions.onCall.
+    }
+  }
+}
+
+/** A mistake in this room must not pass for "nothing was sent" where something was. */
+function asFailure(error: unknown, endpoint: string, { sent, status }: Note): ProviderFailure {
+  const what = `failed inside the client (${error instanceof Error ? error.name : typeof error})`;
+  return sent ? new UnknownOutcome(what, { endpoint, status }) : new NotSent(what, { endpoint });
+}
+
+/** The caller's signal and the total time in one signal, whose reason says which of the two it was. */
+function startDeadline(totalTimeoutMs: number, outer: AbortSignal | undefined) {
+  const controller = new AbortController();
+  const onOuter = () => controller.abort(new Error('the caller gave it up'));
+  const timer = setTimeout(
+    () => controller.abort(new Error(`not done within ${String(totalTimeoutMs)} ms`)),
+    totalTimeoutMs,
+  );
+  if (outer?.aborted) onOuter();
+  else outer?.addEventListener('abort', onOuter, { once: true });
+  return {
+    signal: controller.signal,
+    end() {
+      clearTimeout(timer);
+      outer?.removeEventListener('abort', onOuter);
+    },
+  };
+}
+
+function beforeAbort<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(new Error('aborted'));
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}

@@ -1,0 +1,176 @@
+/**
+ * The provider's interface, one method per row of its document. Every method makes one call (one more after a 401 with a
+ * renewed token), throws only the classes of `errors.ts`, repeats nothing else by itself and remembers nothing.
+ */
+import { Caller, type Call } from './caller';
+import { Connections } from './connections';
+import { fillPath, idIn } from './paths';
+import { resolveOptions, type ProviderClientOptions, type ResolvedOptions } from './options';
+import {
+  cartItemAddedSchema,
+  changeQuoteSchema,
+  notShownSchema,
+  quoteSchema,
+  type CartItemBody,
+  type ChangeOrderBody,
+  type ChangeQuote,
+  type OrderBody,
+  type PlanSwitchBody,
+  type Quote,
+} from './schemas';
+
+export type { CallEvent, Credentials, ProviderClientOptions } from './options';
+
+export interface CallOptions {
+  /** Gives the call up: `NotSent` where nothing left yet, else `UnknownOutcome`. */
+  signal?: AbortSignal;
+}
+
+/** Where servers are looked up; an extension that the document does not have. */
+export interface ServerLookup {
+  /** Below the base URL, with `{account}` and `{label}`, e.g. `/servers?account={account}&label={label}`. */
+  path: string;
+  account?: string | undefined;
+  label?: string | undefined;
+}
+
+export class ProviderClient {
+  private readonly options: ResolvedOptions;
+  private readonly connections: Connections;
+  private readonly caller: Caller;
+
+  /** Opens no connection yet. Throws TypeError for options that cannot work or are not safe. */
+  constructor(options: ProviderClientOptions) {
+    this.options = resolveOptions(options);
+    this.connections = new Connections(this.options);
+    this.caller = new Caller(this.options, this.connections);
+  }
+
+  /** Row 1, a pivot: a second call orders a second time. The answer is not documented: any JSON, or null for none. */
+  placeOrder(body: OrderBody, options?: CallOptions): Promise<unknown> {
+    return this.call({ method: 'POST', endpoint: '/order', body, response: notShownSchema, pivot: true }, options);
+  }
+
+  /**
+   * Row 2. A second call adds a second item. An answer without the documented id and code is `UnknownOutcome`: the item
+   * may be in the cart under an id that nobody knows.
+   */
+  addCartItem(body: CartItemBody, options?: CallOptions): Promise<{ cartItemId: number }> {
+    return this.call({ method: 'POST', endpoint: '/order/add-to-cart', body, response: cartItemAddedSchema }, options);
+  }
+
+  /** Row 3. An item that is not there counts as deleted, so a second call succeeds like the first. */
+  async deleteCartItem(cartItemId: number, options?: CallOptions): Promise<void> {
+    await this.call(
+      {
+        method: 'DELETE',
+        endpoint: '/order/cartItems/delete/{cart_item_id}',
+        path: () => `/order/cartItems/delete/${idIn('cart_item_id', cartItemId)}`,
+        response: notShownSchema,
+        absent: { value: null },
+      },
+      options,
+    );
+  }
+
+  /** Row 4, a pivot: a second call adds the resources a second time. The answer is not documented. */
+  placeChangeOrder(body: ChangeOrderBody, options?: CallOptions): Promise<unknown> {
+    return this.call(
+      { method: 'POST', endpoint: '/order/changeorder', body, response: notShownSchema, pivot: true },
+      options,
+    );
+  }
+
+  /** Row 5: places nothing. PUT or GET by {@link ProviderClientOptions.quoteMethod}. */
+  quoteChangeOrder(body: ChangeOrderBody, options?: CallOptions): Promise<ChangeQuote> {
+    const method = this.options.quoteMethod;
+    return this.call({ method, endpoint: '/order/changeorder/total', body, response: changeQuoteSchema }, options);
+  }
+
+  /**
+   * Row 6. It answers with a quote like row 7, and the document does not say that it is free of effect: a pivot. A quote
+   * that cannot be read is `UnknownOutcome`.
+   */
+  switchPlan(subscriptionId: number, planId: number, options?: CallOptions): Promise<Quote> {
+    return this.call(
+      {
+        method: 'PUT',
+        endpoint: '/order/switch/{subscription_id}',
+        path: () => `/order/switch/${idIn('subscription_id', subscriptionId)}`,
+        body: { plan_id: planId },
+        response: quoteSchema,
+        pivot: true,
+      },
+      options,
+    );
+  }
+
+  /** Row 7: switches nothing. */
+  quotePlanSwitch(body: PlanSwitchBody, options?: CallOptions): Promise<Quote> {
+    return this.call({ method: 'PUT', endpoint: '/order/switch/total', body, response: quoteSchema }, options);
+  }
+
+  /** Row 8. The answer is not documented; nor is what a second call does. */
+  assignFirewalls(vmObjectId: number, firewallIds: readonly number[], options?: CallOptions): Promise<unknown> {
+    return this.changeFirewalls('assign', vmObjectId, firewallIds, options);
+  }
+
+  /** Row 9. The answer is not documented; nor is what a second call does. */
+  unassignFirewalls(vmObjectId: number, firewallIds: readonly number[], options?: CallOptions): Promise<unknown> {
+    return this.changeFirewalls('unassign', vmObjectId, firewallIds, options);
+  }
+
+  /** Row 10. The answer is not documented; `readFirewallIds` makes of it what can be made. */
+  listFirewalls(vmObjectId: number, options?: CallOptions): Promise<unknown> {
+    return this.call(
+      {
+        method: 'GET',
+        endpoint: '/firewalls/object/{vm_object_id}',
+        path: () => `/firewalls/object/${idIn('vm_object_id', vmObjectId)}`,
+        response: notShownSchema,
+      },
+      options,
+    );
+  }
+
+  /** Not in the document: a GET that the operator configures, for the ids of servers that an order made. */
+  findServers({ path, account, label }: ServerLookup, options?: CallOptions): Promise<unknown> {
+    return this.call(
+      {
+        method: 'GET',
+        // Without the query, in which an operator may have put a key.
+        endpoint: path.replace(/[?#].*$/s, ''),
+        path: () => fillPath(path, { account, label }),
+        response: notShownSchema,
+      },
+      options,
+    );
+  }
+
+  /** Waits for calls in flight, then closes all connections. Later calls are `NotSent`. */
+  close(): Promise<void> {
+    return this.connections.close();
+  }
+
+  private changeFirewalls(
+    verb: 'assign' | 'unassign',
+    vmObjectId: number,
+    firewallIds: readonly number[],
+    options: CallOptions | undefined,
+  ): Promise<unknown> {
+    return this.call(
+      {
+        method: 'POST',
+        endpoint: `/firewalls/${verb}/object/{vm_object_id}`,
+        path: () => `/firewalls/${verb}/object/${idIn('vm_object_id', vmObjectId)}`,
+        body: { firewalls: firewallIds.map((id) => ({ id })) },
+        response: notShownSchema,
+      },
+      options,
+    );
+  }
+
+  private call<T>(call: Call<T>, options: CallOptions | undefined): Promise<T> {
+    return this.caller.call(call, options?.signal);
+  }
+}

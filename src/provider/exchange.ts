@@ -1,0 +1,135 @@
+/**
+ * One request on the wire, and the one question that decides everything after a failure: had it begun to leave?
+ *
+ * undici calls a handler's `onRequestStart` on a connected socket (TLS included), in the same tick in which it writes the
+ * request's head. A failure before that moment is surely not sent; after it, nothing is sure. Two things are added here:
+ * a request that was given up while it waited for a connection is refused at that moment, so it can never leave later
+ * behind the back of whoever was told that it was not sent; and a request never begins twice.
+ */
+import type { Dispatcher } from 'undici';
+
+export interface WireRequest {
+  origin: string;
+  method: 'GET' | 'PUT' | 'POST' | 'DELETE';
+  /** Path and query, absolute. */
+  path: string;
+  headers: Record<string, string>;
+  /** JSON text. */
+  body?: string | undefined;
+}
+
+export interface ExchangeLimits {
+  /** Gives the request up; its reason's message says why. */
+  signal: AbortSignal;
+  /** Bytes of a 2xx body that are read at most; the connection of a longer one is dropped. */
+  responseBytesMax: number;
+}
+
+/** How an exchange ended. `fault` says why it was not whole, in words for a message, without addresses. */
+export type Exchanged =
+  | { answered: true; status: number; headers: Dispatcher.ResponseData['headers']; body: Buffer; fault?: string }
+  | { answered: false; sent: boolean; fault: string };
+
+/** Bytes of an error's body that are read: an excerpt is shown of it, and nothing else depends on it. */
+const errorBytesMax = 65_536;
+
+/** Sends the request once and resolves to what happened; never rejects. */
+export function exchange(dispatcher: Dispatcher, request: WireRequest, limits: ExchangeLimits): Promise<Exchanged> {
+  return new Promise((resolve) => {
+    const handler = new ExchangeHandler(limits, resolve);
+    // A signal that has fired already fires no event.
+    if (limits.signal.aborted) handler.giveUp();
+    else dispatcher.dispatch({ ...request, body: request.body ?? null }, handler);
+  });
+}
+
+class ExchangeHandler implements Dispatcher.DispatchHandler {
+  private settled = false;
+  private controller: Dispatcher.DispatchController | undefined;
+  private head: { status: number; headers: Dispatcher.ResponseData['headers'] } | undefined;
+  private readonly chunks: Buffer[] = [];
+  private bytes = 0;
+
+  constructor(
+    private readonly limits: ExchangeLimits,
+    private readonly resolve: (exchanged: Exchanged) => void,
+  ) {
+    limits.signal.addEventListener('abort', this.giveUp, { once: true });
+  }
+
+  readonly giveUp = (): void => {
+    const reason: unknown = this.limits.signal.reason;
+    this.settle(reason instanceof Error ? reason.message : 'given up');
+    this.controller?.abort(new Error('given up'));
+  };
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.settled || this.controller !== undefined) {
+      controller.abort(new Error('must not be sent'));
+      return;
+    }
+    this.controller = controller;
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Dispatcher.ResponseData['headers'],
+  ): void {
+    // 1xx only announces the answer.
+    if (status >= 200) this.head = { status, headers };
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.settled) return;
+    const success = this.head !== undefined && this.head.status < 300;
+    const bytesMax = success ? this.limits.responseBytesMax : Math.min(errorBytesMax, this.limits.responseBytesMax);
+    const room = bytesMax - this.bytes;
+    this.chunks.push(chunk.subarray(0, room));
+    this.bytes += chunk.length;
+    if (chunk.length <= room) return;
+    this.settle(`its body is longer than ${String(bytesMax)} bytes`);
+    controller.abort(new Error('body too long'));
+  }
+
+  onResponseEnd(): void {
+    this.settle(undefined);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.settle(describe(error));
+  }
+
+  private settle(fault: string | undefined): void {
+    if (this.settled) return;
+    this.settled = true;
+    this.limits.signal.removeEventListener('abort', this.giveUp);
+    if (this.head) {
+      const body = Buffer.concat(this.chunks);
+      this.resolve({ answered: true, ...this.head, body, ...(fault === undefined ? {} : { fault }) });
+    } else {
+      this.resolve({ answered: false, sent: this.controller !== undefined, fault: fault ?? 'no answer' });
+    }
+  }
+}
+
+const faults: Record<string, string> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was closed',
+  ENOTFOUND: 'the host name is unknown',
+  EAI_AGAIN: 'the host name could not be looked up',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+  UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
+  UND_ERR_BODY_TIMEOUT: 'the answer stopped in the middle',
+  UND_ERR_SOCKET: 'the connection was closed',
+  UND_ERR_CLOSED: 'the client is closed',
+  UND_ERR_DESTROYED: 'the client is closed',
+};
+
+/** By the code only: messages of undici and Node carry addresses, and some of them the bytes that offended. */
+function describe(error: Error & { code?: unknown }): string {
+  const code = typeof error.code === 'string' ? error.code : error.name;
+  const fault = faults[code] ?? (code.startsWith('HPE_') ? 'the answer is not HTTP' : 'the connection failed');
+  return `${fault} (${code})`;
+}

@@ -1,0 +1,170 @@
+/** What a ProviderClient can be told, and the refusal to start with what cannot work or is not safe. */
+import type { ProviderFailureName } from './errors';
+
+/** Where the token comes from. Both may be called often and at once; a rejection counts as a request not sent. */
+export interface Credentials {
+  /** The token for the next call, without its scheme. */
+  read(): Promise<string>;
+  /** Asked once per call that was answered 401: the token from its source, not from a cache. */
+  reread(): Promise<string>;
+}
+
+/** One finished call, for metrics and logs. No bodies, no headers, no ids. */
+export interface CallEvent {
+  /** As in a failure: method and the document's path, its parameters unfilled. */
+  endpoint: string;
+  method: string;
+  /** Of the last answer; absent where none came. */
+  status?: number;
+  /** Absent where the call succeeded. */
+  failure?: ProviderFailureName;
+  /** Including the wait for a connection and a repetition after a 401. */
+  durationMs: number;
+  /** Whether anything may have left. */
+  sent: boolean;
+}
+
+export interface ProviderClientOptions {
+  /**
+   * `https:`; `http:` only to a loopback address or with {@link allowHttp}. A path in it is kept as a prefix. Credentials,
+   * a query or a fragment are refused.
+   */
+  baseUrl: string;
+  /**
+   * Send tokens and passwords in the clear to a host that is not this machine.
+   * @default false
+   */
+  allowHttp?: boolean;
+  /** Absent: no credentials are sent, and a 401 is final. */
+  credentials?: Credentials;
+  /** @default 'authorization' */
+  authHeader?: string;
+  /**
+   * The word before the token; '' sends the token alone.
+   * @default 'Bearer'
+   */
+  authScheme?: string;
+  /**
+   * Name lookup, TCP and TLS, in milliseconds; past it the request was not sent. Counted in steps of about half a second.
+   * @default 5_000
+   */
+  connectTimeoutMs?: number;
+  /**
+   * From the request's end to the answer's head, in milliseconds; past it the outcome is unknown. Lower gives up sooner on
+   * an order that may yet be placed.
+   * @default 15_000
+   */
+  headersTimeoutMs?: number;
+  /**
+   * Between two pieces of the answer's body, in milliseconds.
+   * @default 10_000
+   */
+  bodyTimeoutMs?: number;
+  /**
+   * The whole call, in milliseconds: the token, the wait for a connection, a repetition after a 401, and an answer that
+   * only drips. Keep it below the time limit of whoever calls, or a call outlives the one who asked.
+   * @default 20_000
+   */
+  totalTimeoutMs?: number;
+  /**
+   * A longer success cannot be read, so its outcome is unknown. Bytes.
+   * @default 1_048_576
+   */
+  responseBytesMax?: number;
+  /**
+   * Connections kept for repeatable calls, and as many more at once for those that cannot be undone. Further calls wait.
+   * @default 64
+   */
+  connections?: number;
+  /**
+   * Row 5 stands in the document as PUT and, in its summary, as GET. GET sends the same payload.
+   * @default 'PUT'
+   */
+  quoteMethod?: 'PUT' | 'GET';
+  /**
+   * PEM certificates trusted beside the ones that Node brings along. With it, certificates that the process was told to
+   * trust by other means no longer count.
+   */
+  ca?: string;
+  /** Told of every finished call. What it throws is ignored: a broken counter must not change a call's outcome. */
+  onCall?: (event: CallEvent) => void;
+  /**
+   * Milliseconds since 1970, for a Retry-After that is a date.
+   * @default Date.now
+   */
+  now?: () => number;
+}
+
+/** The options with every default filled in and the base URL taken apart. */
+export type ResolvedOptions = Required<Omit<ProviderClientOptions, 'baseUrl' | 'allowHttp' | 'credentials' | 'ca'>> &
+  Pick<ProviderClientOptions, 'credentials' | 'ca'> & {
+    /** Scheme, host and port. */
+    origin: string;
+    /** The base URL's path without a trailing slash; '' for none. */
+    pathPrefix: string;
+  };
+
+/** @throws TypeError that names the option. */
+export function resolveOptions(options: ProviderClientOptions): ResolvedOptions {
+  const { baseUrl, allowHttp = false, ...rest } = options;
+  const resolved: ResolvedOptions = {
+    authHeader: 'authorization',
+    authScheme: 'Bearer',
+    connectTimeoutMs: 5_000,
+    headersTimeoutMs: 15_000,
+    bodyTimeoutMs: 10_000,
+    totalTimeoutMs: 20_000,
+    responseBytesMax: 1_048_576,
+    connections: 64,
+    quoteMethod: 'PUT',
+    onCall: () => undefined,
+    now: Date.now,
+    ...withoutUndefined(rest),
+    ...resolveBaseUrl(baseUrl, allowHttp),
+  };
+  for (const name of positiveIntegers) {
+    if (!Number.isSafeInteger(resolved[name]) || resolved[name] < 1) throw wrong(name, 'must be a positive integer');
+  }
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(resolved.authHeader)) throw wrong('authHeader', 'must be the name of a header');
+  if (!/^[\x21-\x7e]*$/.test(resolved.authScheme)) throw wrong('authScheme', 'must be one word');
+  if (!['PUT', 'GET'].includes(resolved.quoteMethod)) throw wrong('quoteMethod', 'must be PUT or GET');
+  return resolved;
+}
+
+const positiveIntegers = [
+  'connectTimeoutMs',
+  'headersTimeoutMs',
+  'bodyTimeoutMs',
+  'totalTimeoutMs',
+  'responseBytesMax',
+  'connections',
+] as const;
+
+function resolveBaseUrl(baseUrl: string, allowHttp: boolean): Pick<ResolvedOptions, 'origin' | 'pathPrefix'> {
+  // No message repeats the URL: what is wrong with it may be a password inside.
+  if (!URL.canParse(baseUrl)) throw wrong('baseUrl', 'must be an absolute URL');
+  const url = new URL(baseUrl);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw wrong('baseUrl', 'must begin with https:');
+  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
+    throw wrong('baseUrl', 'must begin with https:, unless it is a loopback address or allowHttp is set');
+  }
+  if (url.username !== '' || url.password !== '') throw wrong('baseUrl', 'must not carry credentials');
+  // Looked for in the text, because a bare `?` or `#` leaves no trace in the parsed parts.
+  if (/[?#]/.test(baseUrl)) throw wrong('baseUrl', 'must not have a query or a fragment');
+  return { origin: url.origin, pathPrefix: url.pathname.replace(/\/+$/, '') };
+}
+
+/** The parser has already turned every spelling of an IPv4 address into four decimal numbers. */
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+function wrong(option: keyof ProviderClientOptions, problem: string): TypeError {
+  return new TypeError(`${option} ${problem}`);
+}
+
+/** An option set to undefined means its default, as if it were not there. */
+function withoutUndefined<T extends object>(options: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const set = Object.entries(options).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(set) as { [K in keyof T]: Exclude<T[K], undefined> };
+}
