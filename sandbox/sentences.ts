@@ -150,8 +150,8 @@ export function firewallsOf(ledger: LedgerSnapshot, vmObjectId: number): number[
  * The moments at which a server had neither all the firewalls it started with nor all that were wanted; empty is good.
  * On the way from one set to the other, assigning first keeps it from ever passing through such a moment.
  *
- * `wanted` defaults to the last moment's. Name it where the way may have been left half-way, or a server that lost
- * everything would count as wanting nothing.
+ * `wanted` defaults to the last moment's. Name it where the way may have been left half-way or undone: a server that
+ * lost everything would count as wanting nothing, and one that came back as never having been on the way.
  */
 export function lessProtectedMoments(
   ledger: LedgerSnapshot,
