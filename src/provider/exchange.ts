@@ -130,6 +130,6 @@ const faults: Record<string, string> = {
 /** By the code only: messages of undici and Node carry addresses, and some of them the bytes that offended. */
 function describe(error: Error & { code?: unknown }): string {
   const code = typeof error.code === 'string' ? error.code : error.name;
-  const fault = faults[code] ?? (code.startsWith('HPE_') ? 'the answer is not HTTP' : 'the connection failed');
-  return `${fault} (${code})`;
+  const isGarbage = error.name === 'HTTPParserError';
+  return `${faults[code] ?? (isGarbage ? 'the answer is not HTTP' : 'the connection failed')} (${code})`;
 }

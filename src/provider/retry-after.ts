@@ -39,10 +39,10 @@ function readHttpDate(value: string, nowMs: number): number | undefined {
   return date.getTime() + ((hour * 60 + minute) * 60 + second) * 1000;
 }
 
-/** A year of two digits lies at most 50 years ahead, else it is in the past. */
+/** A year of two digits is the latest one that lies at most 50 years ahead. */
 function fullYear(digits: string, nowMs: number): number {
   if (digits.length > 2) return Number(digits);
-  const thisYear = new Date(nowMs).getUTCFullYear();
-  const year = thisYear - (thisYear % 100) + Number(digits);
-  return year > thisYear + 50 ? year - 100 : year;
+  const latest = new Date(nowMs).getUTCFullYear() + 50;
+  const year = latest - (latest % 100) + Number(digits);
+  return year > latest ? year - 100 : year;
 }

@@ -1,0 +1,405 @@
+/** What is sent and what is not: on sockets that do what sockets do. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import https from 'node:https';
+import net from 'node:net';
+import { NotSent, Rejected, UnknownOutcome } from '../../src/provider/errors';
+import type { CallEvent, ProviderClient } from '../../src/provider/client';
+import { selfSigned } from './support/certificate';
+import {
+  closeAll,
+  closeLater,
+  closedPort,
+  createClient,
+  failureOf,
+  httpText,
+  listen,
+  onRequest,
+  quote,
+  serve,
+  serveRaw,
+} from './support/stand-in';
+
+afterEach(closeAll);
+
+const order = { account: 'ab-12', cartItems: [1] };
+
+/** Whatever is said of what was sent is said of both ways out: kept connections and fresh ones. */
+const ways: [string, (client: ProviderClient, signal?: AbortSignal) => Promise<unknown>][] = [
+  ['a pivot', (client, signal) => client.placeOrder(order, signal ? { signal } : {})],
+  ['a repeatable call', (client, signal) => client.assignFirewalls(1, [2], signal ? { signal } : {})],
+];
+
+describe.each(ways)('%s is surely not sent', (_, act) => {
+  test('when the connection is refused', async () => {
+    const client = createClient(`http://127.0.0.1:${String(await closedPort())}`);
+    const failure = await failureOf(act(client));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(failure.message).toContain('ECONNREFUSED');
+    expect(failure.status).toBeUndefined();
+  });
+
+  test('when the host name does not exist', async () => {
+    const client = createClient('https://no-such-host.invalid');
+    const failure = await failureOf(act(client));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(failure.message).toContain('host name');
+  });
+
+  test('when TLS meets a port that does not speak it', async () => {
+    const server = await serve({});
+    const failure = await failureOf(act(createClient(server.url.replace('http:', 'https:'))));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(server.seen).toEqual([]);
+  });
+
+  test('when the certificate is not trusted', async () => {
+    const { url, requests } = await serveTls('127.0.0.1');
+    expect(await failureOf(act(createClient(url)))).toBeInstanceOf(NotSent);
+    expect(requests()).toBe(0);
+  });
+
+  test('when the certificate is another host’s', async () => {
+    const { url, cert, requests } = await serveTls('127.0.0.2');
+    const failure = await failureOf(act(createClient(url, { ca: cert })));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(failure.message).toContain('ALTNAME');
+    expect(requests()).toBe(0);
+  });
+
+  test('when the other side never finishes the handshake', async () => {
+    const server = await serveRaw(() => undefined);
+    const client = createClient(server.url.replace('http:', 'https:'), { connectTimeoutMs: 50 });
+    const failure = await failureOf(act(client));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(failure.message).toContain('no connection in time');
+  });
+
+  test('when the total time ends before there is a connection', async () => {
+    const server = await serveRaw(() => undefined);
+    const client = createClient(server.url.replace('http:', 'https:'), { connectTimeoutMs: 900, totalTimeoutMs: 50 });
+    const failure = await failureOf(act(client));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(failure.message).toContain('50 ms');
+  });
+
+  test('when no connection is free in time, and it does not leave later either', async () => {
+    let release: () => void = () => undefined;
+    const requests: string[] = [];
+    const server = await serveRaw((socket) =>
+      onRequest(socket, (request) => {
+        requests.push(request);
+        if (requests.length === 1) release = () => socket.write(httpText('[]'));
+        else socket.write(httpText('["later"]'));
+      }),
+    );
+    const client = createClient(server.url, { connections: 1 });
+    const first = act(client);
+    await until(() => requests.length === 1);
+    const giveUp = new AbortController();
+    const second = failureOf(act(client, giveUp.signal));
+    giveUp.abort();
+    expect(await second).toBeInstanceOf(NotSent);
+    release();
+    expect(await first).toEqual([]);
+    // A third call shows that the queue has moved past the one that was given up.
+    expect(await act(client)).toEqual(['later']);
+    expect(requests).toHaveLength(2);
+  });
+
+  test('when the caller had given up before', async () => {
+    const server = await serve({});
+    expect(await failureOf(act(createClient(server.url), AbortSignal.abort()))).toBeInstanceOf(NotSent);
+    expect(server.seen).toEqual([]);
+    expect(server.connections).toHaveLength(0);
+  });
+
+  test('when the client is closed', async () => {
+    const server = await serve({});
+    const client = createClient(server.url);
+    await client.close();
+    expect(await failureOf(act(client))).toBeInstanceOf(NotSent);
+    await client.close();
+    expect(server.seen).toEqual([]);
+  });
+});
+
+describe.each(ways)('the outcome of %s is unknown', (_, act) => {
+  test('when the connection is reset before the request is read', async () => {
+    const server = await serveUnread();
+    const failure = await failureOf(act(createClient(server.url)));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(server.connections()).toBe(1);
+  });
+
+  test('when the connection is reset after the request was read', async () => {
+    const server = await serveRaw((socket) => onRequest(socket, () => socket.resetAndDestroy()));
+    const failure = await failureOf(act(createClient(server.url)));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure.status).toBeUndefined();
+    expect(failure.message).toContain('was sent and not answered');
+    expect(server.connections()).toBe(1);
+  });
+
+  test('when the connection is closed without an answer', async () => {
+    const server = await serveRaw((socket) => onRequest(socket, () => socket.end()));
+    expect(await failureOf(act(createClient(server.url)))).toBeInstanceOf(UnknownOutcome);
+    expect(server.connections()).toBe(1);
+  });
+
+  test('when the connection is lost in the head or in the body of a success', async () => {
+    const texts = ['HTTP/1.1 200 O', httpText('{"id":1}').slice(0, -3)];
+    const server = await serveRaw((socket, nth) => onRequest(socket, () => socket.end(texts[nth] ?? '')));
+    const client = createClient(server.url);
+    expect((await failureOf(act(client))).name).toBe('UnknownOutcome');
+    const failure = await failureOf(act(client));
+    expect(failure.name).toBe('UnknownOutcome');
+    expect(failure.status).toBe(200);
+  });
+
+  test('when a chunked success ends early', async () => {
+    const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+    const server = await serveRaw((socket) => onRequest(socket, () => socket.end(`${head}4\r\nnull\r\n`)));
+    expect(await failureOf(act(createClient(server.url)))).toBeInstanceOf(UnknownOutcome);
+  });
+
+  test('when the answer is not HTTP', async () => {
+    const server = await serveRaw((socket) => onRequest(socket, () => socket.end('220 smtp ready\r\n')));
+    const failure = await failureOf(act(createClient(server.url)));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure.message).toContain('not HTTP');
+  });
+
+  test('when there is only an announcement and then nothing', async () => {
+    const server = await serveRaw((socket) => onRequest(socket, () => socket.end('HTTP/1.1 103 Early Hints\r\n\r\n')));
+    const failure = await failureOf(act(createClient(server.url)));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure.status).toBeUndefined();
+  });
+
+  test('when the head does not come in time', async () => {
+    const server = await serveRaw((socket) => onRequest(socket, () => undefined));
+    const failure = await failureOf(act(createClient(server.url, { headersTimeoutMs: 50 })));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure.message).toContain('UND_ERR_HEADERS_TIMEOUT');
+  });
+
+  test('when the body stops in the middle', async () => {
+    const server = await serveRaw((socket) => onRequest(socket, () => socket.write(httpText('[1]').slice(0, -1))));
+    const failure = await failureOf(act(createClient(server.url, { bodyTimeoutMs: 50 })));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure.message).toContain('UND_ERR_BODY_TIMEOUT');
+  });
+
+  test('when the body drips without end: the total time bounds it', async () => {
+    const server = await serveRaw((socket) =>
+      onRequest(socket, () => {
+        socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
+        const drip = setInterval(() => socket.write('1\r\n \r\n'), 10);
+        socket.on('close', () => clearInterval(drip));
+      }),
+    );
+    const failure = await failureOf(act(createClient(server.url, { totalTimeoutMs: 150, bodyTimeoutMs: 100 })));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure.message).toContain('150 ms');
+  });
+
+  test('when the caller gives up after it was sent', async () => {
+    const giveUp = new AbortController();
+    const server = await serveRaw((socket) => onRequest(socket, () => giveUp.abort()));
+    const failure = await failureOf(act(createClient(server.url), giveUp.signal));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure.message).toContain('caller');
+  });
+});
+
+test('an error’s status counts even where its body is lost or stalls', async () => {
+  const text = httpText('{"error":"no such plan"}', { status: '422 Unprocessable' });
+  const server = await serveRaw((socket, nth) =>
+    onRequest(socket, () => (nth === 0 ? socket.end(text.slice(0, -5)) : socket.write(text.slice(0, -5)))),
+  );
+  const client = createClient(server.url, { bodyTimeoutMs: 50 });
+  for (const call of [client.placeOrder(order), client.placeOrder(order)]) {
+    const failure = await failureOf(call);
+    expect(failure).toBeInstanceOf(Rejected);
+    expect(failure.body).toContain('no such');
+  }
+});
+
+test('an answer is taken even where an announcement goes before it', async () => {
+  const text = `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${httpText('{"id":1}')}`;
+  const server = await serveRaw((socket) => onRequest(socket, () => socket.write(text)));
+  expect(await createClient(server.url).placeOrder(order)).toEqual({ id: 1 });
+});
+
+test('a certificate that is trusted by the option is accepted', async () => {
+  const { url, cert, requests } = await serveTls('127.0.0.1');
+  expect(await createClient(url, { ca: cert }).placeOrder(order)).toEqual({ over: 'tls' });
+  expect(requests()).toBe(1);
+});
+
+describe('connections', () => {
+  const pivots: [string, (client: ProviderClient) => Promise<unknown>][] = [
+    ['placeOrder', (client) => client.placeOrder(order)],
+    ['placeChangeOrder', (client) => client.placeChangeOrder({ subscription_id: 1, resources: [] })],
+    ['switchPlan', (client) => client.switchPlan(1, 2)],
+  ];
+
+  test.each(pivots)('%s goes out on a new one every time', async (_, act) => {
+    const server = await serve({ body: JSON.stringify(quote) });
+    const client = createClient(server.url);
+    for (let nth = 0; nth < 3; nth++) await act(client);
+    expect(server.seen.map(({ connection }) => connection)).toEqual([0, 1, 2]);
+    expect(server.seen.map(({ headers }) => headers.connection)).toEqual(['close', 'close', 'close']);
+  });
+
+  test('a pivot takes none that another call left open, and leaves none', async () => {
+    const server = await serve({});
+    const client = createClient(server.url);
+    await client.listFirewalls(1);
+    await client.placeOrder(order);
+    await client.listFirewalls(1);
+    expect(server.seen.map(({ connection }) => connection)).toEqual([0, 1, 0]);
+  });
+
+  test('repeatable calls share one', async () => {
+    const server = await serve({});
+    const client = createClient(server.url);
+    for (let nth = 0; nth < 6; nth++) await client.listFirewalls(1);
+    // A call right after another takes a second one: undici rests a connection for one turn of the event loop.
+    expect(server.connections.length).toBeLessThanOrEqual(2);
+  });
+
+  // The second request on a connection meets its end: what a kept connection risks and a pivot must not.
+  const closesWhenUsedAgain = () =>
+    serveRaw((socket) =>
+      onRequest(socket, (_, nth) => {
+        if (nth === 0) socket.write(httpText(JSON.stringify(quote), { headers: ['connection: keep-alive'] }));
+        else socket.resetAndDestroy();
+      }),
+    );
+
+  test.each(pivots)('%s does not fall for a stale one', async (_, act) => {
+    const server = await closesWhenUsedAgain();
+    const client = createClient(server.url);
+    for (let nth = 0; nth < 3; nth++) expect(await act(client)).toEqual(quote);
+    expect(server.connections()).toBe(3);
+  });
+
+  test('a repeatable call may, and says that its outcome is unknown', async () => {
+    const server = await closesWhenUsedAgain();
+    const client = createClient(server.url, { connections: 1 });
+    await client.listFirewalls(1);
+    expect(await failureOf(client.listFirewalls(1))).toBeInstanceOf(UnknownOutcome);
+    expect(await client.listFirewalls(1)).toEqual(quote);
+  });
+
+  test('many calls at once stay within the limit, and all are answered', async () => {
+    const server = await serve({});
+    const client = createClient(server.url, { connections: 3 });
+    await Promise.all(Array.from({ length: 20 }, () => client.listFirewalls(1)));
+    expect(server.seen).toHaveLength(20);
+    expect(server.connections.length).toBeLessThanOrEqual(3);
+  });
+
+  test('calls that wait behind a refused connection are not lost', async () => {
+    const client = createClient(`http://127.0.0.1:${String(await closedPort())}`, { connections: 1 });
+    const failures = await Promise.all(Array.from({ length: 5 }, () => failureOf(client.listFirewalls(1))));
+    expect(failures.map(({ name }) => name)).toEqual(Array(5).fill('NotSent'));
+  });
+
+  test('closing waits for the call in flight', async () => {
+    let answer: () => void = () => undefined;
+    const server = await serveRaw((socket) =>
+      onRequest(socket, () => {
+        answer = () => socket.write(httpText('{"id":1}'));
+      }),
+    );
+    const client = createClient(server.url);
+    const placed = client.placeOrder(order);
+    await until(() => answer.length === 0 && server.connections() === 1);
+    const closed = client.close();
+    const timer = setInterval(() => answer(), 5);
+    expect(await placed).toEqual({ id: 1 });
+    await closed;
+    clearInterval(timer);
+  });
+});
+
+describe('onCall', () => {
+  test('is told of every call once, without bodies', async () => {
+    const server = await serve({ status: 401 }, { body: '{}' }, { status: 429 });
+    const events: CallEvent[] = [];
+    const credentials = { read: async () => 'a', reread: async () => 'b' };
+    const client = createClient(server.url, { credentials, onCall: (event) => events.push(event) });
+    await client.deleteCartItem(12);
+    await failureOf(client.placeOrder(order));
+    await failureOf(client.listFirewalls(0));
+    const durationMs = expect.any(Number) as number;
+    expect(events).toEqual([
+      {
+        endpoint: 'DELETE /order/cartItems/delete/{cart_item_id}',
+        method: 'DELETE',
+        status: 200,
+        durationMs,
+        sent: true,
+      },
+      { endpoint: 'POST /order', method: 'POST', status: 429, failure: 'RateLimited', durationMs, sent: true },
+      {
+        endpoint: 'GET /firewalls/object/{vm_object_id}',
+        method: 'GET',
+        failure: 'Rejected',
+        durationMs,
+        sent: false,
+      },
+    ]);
+  });
+
+  test('knows what was sent of a call that failed', async () => {
+    const server = await serveRaw((socket) => onRequest(socket, () => socket.resetAndDestroy()));
+    const events: CallEvent[] = [];
+    const onCall = (event: CallEvent) => events.push(event);
+    await failureOf(createClient(server.url, { onCall }).placeOrder(order));
+    const nowhere = `http://127.0.0.1:${String(await closedPort())}`;
+    await failureOf(createClient(nowhere, { onCall }).placeOrder(order));
+    expect(events.map(({ failure, sent }) => [failure, sent])).toEqual([
+      ['UnknownOutcome', true],
+      ['NotSent', false],
+    ]);
+  });
+
+  test('cannot change a call’s outcome by throwing', async () => {
+    const server = await serve({ body: '{"id":1}' });
+    const onCall = () => {
+      throw new Error('broken counter');
+    };
+    expect(await createClient(server.url, { onCall }).placeOrder(order)).toEqual({ id: 1 });
+  });
+});
+
+async function serveTls(address: string) {
+  const { key, cert } = selfSigned(address);
+  let requests = 0;
+  const server = https.createServer({ key, cert }, (_, response) => {
+    requests++;
+    response.end('{"over":"tls"}');
+  });
+  server.on('tlsClientError', () => undefined);
+  const url = await listen(server as net.Server);
+  return { url: url.replace('http:', 'https:'), cert, requests: () => requests };
+}
+
+/** Accepts, reads nothing, and resets once undici has written the request: nothing of it was taken in. */
+async function serveUnread() {
+  const channel = 'undici:client:sendHeaders';
+  const sockets: net.Socket[] = [];
+  const server = net.createServer({ pauseOnConnect: true }, (socket) => sockets.push(socket));
+  const onSent = () =>
+    setImmediate(() => void until(() => sockets.length > 0).then(() => sockets[0]?.resetAndDestroy()));
+  subscribe(channel, onSent);
+  closeLater(() => void unsubscribe(channel, onSent));
+  return { url: await listen(server), connections: () => sockets.length };
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
+}
