@@ -12,7 +12,6 @@ function nextReference(): string {
 export function cartItem(changes: Partial<CartItem> = {}): CartItem {
   return {
     billing_cycle: 1,
-    plan_id: 17,
     plan_type: 'cloud_servers_standard',
     password: 'a password',
     os_template_id: 3,
@@ -20,16 +19,27 @@ export function cartItem(changes: Partial<CartItem> = {}): CartItem {
   };
 }
 
-/** The label is the reference, so that the sandbox's ledger can be asked by reference. */
-export function provisionRequest(changes: Record<string, unknown> = {}) {
+/**
+ * The label is the reference, so that the sandbox's ledger can be asked by reference; the plan id of the items is the
+ * request's own, so that a fault can be meant for them.
+ */
+export function provisionRequest({
+  items = [{}],
+  ...changes
+}: Record<string, unknown> & { items?: Partial<CartItem>[] } = {}) {
   const reference = nextReference();
   return {
     reference,
     account: `AB-${String(made)}`,
     label: reference,
-    items: [cartItem()],
+    items: items.map((item) => cartItem({ plan_id: planIdOf(reference), ...item })),
     ...changes,
   };
+}
+
+/** The plan id of a request's items. */
+export function planIdOf(reference: string): number {
+  return 1000 + Number(reference.replace(/\D/g, ''));
 }
 
 export function changeRequest(changes: Record<string, unknown> = {}) {

@@ -1,0 +1,144 @@
+import { ApplicationFailure } from '@temporalio/common';
+import fc from 'fast-check';
+import type { ActivitySettings, Mood } from '../../src/activities/settings';
+import { OwnFailure, translateFailure } from '../../src/activities/translate-failure';
+import type { CallFailure } from '../../src/domain/failures';
+import {
+  NotSent,
+  type ProviderFailure,
+  RateLimited,
+  Rejected,
+  Unauthorized,
+  UnexpectedResponse,
+  UnknownOutcome,
+} from '../../src/provider/errors';
+
+const budget = { attemptsMax: 3, backoffMs: 100, backoffMaxMs: 1_000, totalMs: 10_000 };
+const moods: Mood[] = ['reading', 'acting', 'undoing', 'daring', 'expecting'];
+const settings: ActivitySettings = {
+  retries: { reading: budget, acting: budget, undoing: budget, daring: budget, expecting: budget },
+  pivotRetryStatuses: [429],
+  planTypesMore: [],
+  serverPointers: [],
+  approvalMaxAgeMs: 0,
+};
+const about = (status?: number) => ({ endpoint: 'POST /order', ...(status ? { status } : {}) });
+
+function translated(
+  error: unknown,
+  mood: Mood,
+  changes: { attempt?: number; elapsedMs?: number; random?: number; settings?: object } = {},
+) {
+  const again = changes.attempt ? { attempt: changes.attempt, elapsedMs: changes.elapsedMs ?? 0 } : undefined;
+  const failure = translateFailure(
+    error,
+    mood,
+    again,
+    { ...settings, ...changes.settings },
+    () => changes.random ?? 0.5,
+  );
+  expect(failure).toBeInstanceOf(ApplicationFailure);
+  expect(failure.nonRetryable).toBe(true);
+  const facts = failure.details?.[0] as CallFailure;
+  expect(failure.type).toBe(facts.failure);
+  return facts;
+}
+
+/** The table of docs/failures.md: what each failure means for a step that may be repeated, and for a pivot. */
+const table: [string, () => ProviderFailure, repeated: boolean, pivotRepeated: boolean][] = [
+  ['NotSent', () => new NotSent('said no', about()), true, true],
+  ['RateLimited', () => new RateLimited('said no', about(429), 2_000), true, true],
+  ['Unauthorized', () => new Unauthorized('said no', about(401)), false, false],
+  ['Rejected', () => new Rejected('said no', about(422)), false, false],
+  ['UnknownOutcome', () => new UnknownOutcome('said no', about(503)), true, false],
+  ['UnexpectedResponse', () => new UnexpectedResponse('said no', about(302)), false, false],
+];
+
+describe.each(table)('%s', (name, make, repeated, pivotRepeated) => {
+  it.each(moods)('when %s', (mood) => {
+    const facts = translated(make(), mood);
+    expect(facts.failure).toBe(name);
+    expect(facts.retryInMs !== undefined).toBe(mood === 'daring' ? pivotRepeated : repeated);
+  });
+});
+
+it('waits at least as long as the provider asks', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 9_000 }),
+      fc.double({ min: 0, max: 0.999, noNaN: true }),
+      (retryAfterMs, random) => {
+        const facts = translated(new RateLimited('said no', about(429), retryAfterMs), 'acting', { random });
+        expect(facts.retryInMs).toBeGreaterThanOrEqual(retryAfterMs);
+        expect(facts.retryInMs).toBeLessThanOrEqual(retryAfterMs + 100);
+      },
+    ),
+  );
+});
+
+it('draws the delay between nothing and a bound that doubles', () => {
+  const delay = (attempt: number, random: number) =>
+    translated(new NotSent('said no', about()), 'reading', { attempt, random }).retryInMs;
+  expect([delay(1, 0), delay(1, 1), delay(2, 0), delay(2, 1)]).toEqual([0, 100, 0, 200]);
+});
+
+it('never waits longer than the longest backoff', () => {
+  const long = { ...budget, attemptsMax: 100, totalMs: 1e9 };
+  const retries = { ...settings.retries, reading: long };
+  expect(
+    translated(new NotSent('said no', about()), 'reading', { attempt: 50, random: 1, settings: { retries } }).retryInMs,
+  ).toBe(1_000);
+});
+
+it('gives up after the last attempt, and after the time', () => {
+  const retry = (attempt: number, elapsedMs: number) =>
+    translated(new NotSent('said no', about()), 'acting', { attempt, elapsedMs }).retryInMs;
+  expect(retry(2, 0)).toBeDefined();
+  expect(retry(3, 0)).toBeUndefined();
+  expect(retry(2, 10_000)).toBeUndefined();
+  // The first attempt may have waited long for a worker.
+  expect(retry(1, 1e9)).toBeDefined();
+});
+
+describe('a pivot and the statuses that are safe to repeat', () => {
+  it('takes further ones from the settings', () => {
+    const facts = translated(new UnknownOutcome('said no', about(503)), 'daring', {
+      settings: { pivotRetryStatuses: [429, 503] },
+    });
+    expect(facts).toMatchObject({ failure: 'RateLimited', retryInMs: expect.any(Number) });
+  });
+
+  it('does not repeat a 429 that the settings do not call safe', () => {
+    const facts = translated(new RateLimited('said no', about(429), undefined), 'daring', {
+      settings: { pivotRetryStatuses: [] },
+    });
+    expect(facts).toMatchObject({ failure: 'UnknownOutcome' });
+    expect(facts.retryInMs).toBeUndefined();
+  });
+
+  it('does not repeat a timeout, which has no status', () => {
+    expect(
+      translated(new UnknownOutcome('said no', about()), 'daring', { settings: { pivotRetryStatuses: [429, 503] } })
+        .retryInMs,
+    ).toBeUndefined();
+  });
+});
+
+it('tells of a refused second run which run it was', () => {
+  const refused = { why: 'reset', runId: 'r' } as const;
+  expect(translated(new OwnFailure('UnknownOutcome', 'm', refused), 'daring')).toEqual({
+    failure: 'UnknownOutcome',
+    message: 'm',
+    refused,
+  });
+});
+
+it('looks again for what is not there yet, and does not repeat a hold', () => {
+  expect(translated(new OwnFailure('NotThere', 'm'), 'expecting').retryInMs).toBeDefined();
+  expect(translated(new OwnFailure('Held', 'm'), 'acting').retryInMs).toBeUndefined();
+});
+
+it('passes on what is no failure of a call: a mistake in our code is not an outcome', () => {
+  const mistake = new TypeError('x is not a function');
+  expect(() => translateFailure(mistake, 'acting', undefined, settings)).toThrow(mistake);
+});

@@ -1,0 +1,51 @@
+/** Our programs as processes of their own, as somebody runs them: settings in the environment, a line when ready. */
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { join } from 'node:path';
+
+const root = join(__dirname, '..', '..');
+
+export interface Exit {
+  status: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface RunningProcess {
+  /** The line that it printed when it was ready. */
+  readonly ready: string;
+  /** Standard error so far. */
+  errors: () => string;
+  /** Sends the signal and waits for the end; a process that has ended stays ended. */
+  kill: (signal: NodeJS.Signals) => Promise<Exit>;
+}
+
+/** @throws with what it wrote, when it ends before it is ready */
+export async function startProcess(program: string, environment: Record<string, string>): Promise<RunningProcess> {
+  const child = spawn(process.execPath, ['--import', 'tsx', join(root, program)], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  const exited = new Promise<Exit>((resolve) => {
+    child.once('exit', (status, signal) => {
+      resolve({ status, signal });
+    });
+  });
+  const lines = createInterface({ input: child.stdout });
+  const ready = await Promise.race([
+    new Promise<string>((resolve) => lines.once('line', resolve)),
+    exited.then(({ status }) => {
+      throw new Error(`${program} ended with ${String(status)} before it was ready:\n${errors}`);
+    }),
+  ]);
+  return {
+    ready,
+    errors: () => errors,
+    kill: async (signal) => {
+      child.kill(signal);
+      return exited;
+    },
+  };
+}

@@ -1,0 +1,30 @@
+/** What tests ask of a saga, in sentences. */
+import { SagaCancelledError, SagaFailedError } from '../../src/client/errors';
+import type { Report } from '../../src/domain/results';
+import type { Waiting } from '../../src/domain/progress';
+import type { SagaHandle } from '../../src/client/handle';
+import { until } from './rig';
+
+export interface Ended {
+  result?: unknown;
+  failure?: { type: string; report: Report };
+  cancelled?: Report;
+}
+
+/** How a saga ended, whichever way. */
+export async function outcomeOf(saga: Pick<SagaHandle, 'result'>): Promise<Ended> {
+  try {
+    return { result: await saga.result() };
+  } catch (error) {
+    if (error instanceof SagaFailedError) return { failure: { type: error.type, report: error.report } };
+    if (error instanceof SagaCancelledError) return { cancelled: error.report };
+    throw error;
+  }
+}
+
+export async function untilWaiting(saga: Pick<SagaHandle, 'progress'>, kind?: Waiting['kind']): Promise<Waiting> {
+  return until(async () => {
+    const { waiting } = await saga.progress();
+    return waiting !== undefined && (kind === undefined || waiting.kind === kind) ? waiting : undefined;
+  });
+}

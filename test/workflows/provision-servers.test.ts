@@ -1,0 +1,382 @@
+import { callsTo, firewallsOf, openCartItems, ordersWithLabel, serversOf } from '../../sandbox/sentences';
+import { planIdOf, provisionRequest } from '../support/requests';
+import { Rig } from '../support/rig';
+import { outcomeOf, untilWaiting } from '../support/sagas';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start();
+});
+afterAll(() => rig.close());
+
+const openItemsOf = (reference: string) =>
+  openCartItems(rig.sandbox.ledger).filter(({ item }) => item.plan_id === planIdOf(reference));
+const addFault = (reference: string, fault: object) =>
+  rig.sandbox.faults.add({ endpoint: 'add-cart-item', match: { planId: planIdOf(reference) }, ...fault } as never);
+const orderFault = (reference: string, fault: object) =>
+  rig.sandbox.faults.add({ endpoint: 'place-order', match: { label: reference }, ...fault } as never);
+const addsOf = (reference: string) =>
+  callsTo(rig.sandbox.ledger, 'add-cart-item').filter(({ names }) => names.planId?.includes(planIdOf(reference)));
+
+describe('the way forward', () => {
+  it('adds every item, places one order and assigns the firewalls to every server', async () => {
+    const request = provisionRequest({ items: [{ quantity: 2 }, {}], firewalls: [143, 144] });
+    const saga = await rig.sagas.provision(request);
+    const result = await saga.result();
+
+    const [order, ...more] = ordersWithLabel(rig.sandbox.ledger, request.reference);
+    expect(more).toEqual([]);
+    expect(result).toEqual({
+      reference: request.reference,
+      cartItemIds: order?.cartItems,
+      order: { order_id: order?.orderId, vm_object_ids: order?.vmObjectIds },
+      servers: order?.vmObjectIds.map((vmObjectId) => ({ vmObjectId, firewalls: [143, 144], verified: true })),
+      skipped: [],
+      leftovers: [],
+      decisions: [],
+    });
+    expect(order?.vmObjectIds).toHaveLength(3);
+    for (const id of order?.vmObjectIds ?? []) expect(firewallsOf(rig.sandbox.ledger, id)).toEqual([143, 144]);
+    const progress = await saga.progress();
+    expect(progress.state).toBe('done');
+    expect(progress.steps.map(({ status, attempts }) => [status, attempts])).toEqual(
+      Array.from({ length: 2 + 1 + 3 + 3 }, () => ['done', 1]),
+    );
+  });
+
+  it('asks nobody for object ids that nothing needs', async () => {
+    const request = provisionRequest();
+    rig.sandbox.configure({ orderResponse: 'opaque' });
+    try {
+      const result = await (await rig.sagas.provision(request)).result();
+      expect(result).toMatchObject({ order: { status: 'accepted' }, servers: [] });
+    } finally {
+      rig.sandbox.configure({ orderResponse: 'ids' });
+    }
+  });
+
+  it('reports a server as not verified where the list cannot be read', async () => {
+    rig.sandbox.configure({ firewallListResponse: 'opaque' });
+    try {
+      const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
+      expect((await saga.result()).servers).toMatchObject([{ firewalls: [143], verified: false }]);
+      const { steps } = await saga.progress();
+      expect(steps.at(-1)?.detail).toMatch(/^unverified/);
+    } finally {
+      rig.sandbox.configure({ firewallListResponse: 'objects' });
+    }
+  });
+});
+
+describe('before the order', () => {
+  it('deletes the cart items of an order that is refused', async () => {
+    const request = provisionRequest({ items: [{}, {}] });
+    orderFault(request.reference, { kind: 'refuse-before' });
+    const saga = await rig.sagas.provision(request);
+    const { failure } = await outcomeOf(saga);
+
+    expect(failure?.type).toBe('OrderRejected');
+    expect(failure?.report).toMatchObject({ state: 'failed', leftovers: [] });
+    expect(failure?.report.steps.map(({ status }) => status)).toEqual(['undone', 'undone', 'failed']);
+    expect(openItemsOf(request.reference)).toEqual([]);
+    expect((await saga.progress()).state).toBe('failed');
+  });
+
+  it('awaits the siblings of a refused item, and deletes what they added', async () => {
+    const request = provisionRequest({ items: [{ quantity: 1 }, { quantity: 7 }] });
+    const gate = addFault(request.reference, { kind: 'gate', hold: 'after', nth: 1 });
+    const refusal = addFault(request.reference, { kind: 'refuse-before', nth: 2 });
+    const saga = await rig.sagas.provision(request);
+    await rig.sandbox.whenStruck(refusal);
+    await rig.sandbox.whenStruck(gate);
+    rig.sandbox.faults.release(gate);
+    const { failure } = await outcomeOf(saga);
+
+    expect(failure?.type).toBe('OrderRejected');
+    expect(addsOf(request.reference)).toHaveLength(2);
+    expect(openItemsOf(request.reference)).toEqual([]);
+    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toEqual([]);
+  });
+
+  it('adds again after an answer that was lost, and owns up to the item that may be there', async () => {
+    const request = provisionRequest();
+    addFault(request.reference, { kind: 'reset-after' });
+    const result = await (await rig.sagas.provision(request)).result();
+
+    expect(addsOf(request.reference)).toHaveLength(2);
+    expect(result.leftovers).toMatchObject([{ kind: 'cart-item-unknown', item: 1 }]);
+    expect(openItemsOf(request.reference)).toHaveLength(1);
+  });
+
+  it.each(['rate-limit', 'error-before', 'reset-before', 'garbage', 'oversized', 'truncated', 'empty'])(
+    'gets over %s at an item by itself',
+    async (kind) => {
+      const request = provisionRequest();
+      addFault(request.reference, { kind });
+      const result = await (await rig.sagas.provision(request)).result();
+      expect(result.cartItemIds).toHaveLength(1);
+      expect(addsOf(request.reference)).toHaveLength(2);
+    },
+  );
+
+  it('is stuck when the retries are used up, says why, and goes on after retry', async () => {
+    const request = provisionRequest({ items: [{}, { plan_id: 1 }] });
+    addFault(request.reference, { kind: 'error-before', times: 3 });
+    const saga = await rig.sagas.provision(request);
+    const waiting = await untilWaiting(saga);
+
+    expect(waiting).toMatchObject({
+      kind: 'stuck',
+      step: 'add-cart-item-1',
+      choices: ['retry'],
+      lastFailure: { failure: 'UnknownOutcome', status: 500 },
+    });
+    await saga.decide('retry', { by: 'op' });
+    const result = await saga.result();
+    expect(result.decisions).toMatchObject([{ decision: 'retry', by: 'op', kind: 'stuck', step: 'add-cart-item-1' }]);
+    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+  });
+
+  it('corrects an item that was not added yet, and refuses to correct anything else', async () => {
+    const request = provisionRequest();
+    addFault(request.reference, { kind: 'unauthorized' });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga);
+    await expect(saga.decide('retry', { correction: { plan_id: 9, account: 'XX-1' } })).rejects.toThrow(
+      /plan_id.*account.*may be corrected: item, password, os_template_id/s,
+    );
+    await expect(saga.decide('retry', { correction: { item: 2 } })).rejects.toThrow(/item/);
+    await saga.decide('retry', { correction: { os_template_id: 77, password: 'another' } });
+    const result = await saga.result();
+
+    expect(addsOf(request.reference).at(-1)?.body).toMatchObject({ os_template_id: 77, password: 'another' });
+    expect(result.decisions[0]?.correction).toEqual({ os_template_id: 77, password: '[redacted]' });
+  });
+
+  it('waits for a person when a cart item cannot be deleted; skip leaves it behind and says so', async () => {
+    const request = provisionRequest();
+    orderFault(request.reference, { kind: 'refuse-before' });
+    const stuck = rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'error-before', times: 'all' });
+    try {
+      const saga = await rig.sagas.provision(request);
+      const waiting = await untilWaiting(saga);
+      expect(waiting).toMatchObject({ kind: 'stuck', choices: ['retry', 'skip'] });
+      await expect(saga.decide('skip')).rejects.toThrow(/note/);
+      await saga.decide('skip', { note: 'deleted by hand' });
+      const { failure } = await outcomeOf(saga);
+      expect(failure?.report.leftovers).toMatchObject([{ kind: 'cart-item', why: 'deleted by hand' }]);
+    } finally {
+      rig.sandbox.faults.clear();
+      expect(stuck).toBeDefined();
+    }
+  });
+});
+
+describe('the order itself', () => {
+  it.each(['reset-after', 'error-after', 'garbage', 'oversized', 'truncated'])(
+    'asks a person after %s, and never orders twice',
+    async (kind) => {
+      const request = provisionRequest({ firewalls: [9] });
+      orderFault(request.reference, { kind });
+      const saga = await rig.sagas.provision(request);
+      const waiting = await untilWaiting(saga);
+      expect(waiting).toMatchObject({ kind: 'outcome-unknown', choices: ['confirmPlaced', 'confirmNotPlaced'] });
+
+      const [server] = serversOf(rig.sandbox.ledger, request.account);
+      const vmObjectIds = [server?.vmObjectId ?? 0];
+      await expect(saga.decide('confirmPlaced', { vmObjectIds })).rejects.toThrow(/note/);
+      await expect(saga.decide('confirmPlaced', { vmObjectIds: [1, 2], note: 'seen' })).rejects.toThrow(/2 servers/);
+      await saga.decide('confirmPlaced', { vmObjectIds, note: 'seen in the panel' });
+      const result = await saga.result();
+
+      expect(result).toMatchObject({
+        order: null,
+        servers: [{ vmObjectId: vmObjectIds[0], firewalls: [9] }],
+        leftovers: [],
+      });
+      expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+    },
+  );
+
+  it.each(['reset-before', 'error-before'])('orders exactly once more after %s and confirmNotPlaced', async (kind) => {
+    const request = provisionRequest();
+    orderFault(request.reference, { kind });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga);
+    await saga.decide('confirmNotPlaced', { note: 'not in the panel' });
+    await saga.result();
+    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+  });
+
+  it('leaves the cart items of an order of unknown fate alone when it is cancelled, and lists them', async () => {
+    const request = provisionRequest();
+    orderFault(request.reference, { kind: 'reset-after' });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga);
+    await saga.cancel();
+    const { cancelled } = await outcomeOf(saga);
+
+    const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
+    expect(cancelled?.leftovers).toEqual([
+      { kind: 'placement-unknown', step: 'place-order', why: expect.any(String) },
+      { kind: 'cart-item', cartItemId: order?.cartItems[0], why: 'nobody knows whether the order was placed' },
+    ]);
+    expect(
+      callsTo(rig.sandbox.ledger, 'delete-cart-item').filter(({ names }) =>
+        names.cartItemId?.includes(order?.cartItems[0] ?? 0),
+      ),
+    ).toEqual([]);
+  });
+
+  it('orders again by itself only after what surely placed nothing', async () => {
+    const request = provisionRequest();
+    orderFault(request.reference, { kind: 'rate-limit', retryAfter: 0 });
+    const saga = await rig.sagas.provision(request);
+    await saga.result();
+    expect((await saga.progress()).steps.find(({ id }) => id === 'place-order')?.attempts).toBe(2);
+    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+  });
+
+  it.each(['unauthorized', 'forbidden', 'redirect'])('is stuck, and undoes nothing, after %s', async (kind) => {
+    const request = provisionRequest();
+    orderFault(request.reference, { kind });
+    const saga = await rig.sagas.provision(request);
+    expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', step: 'place-order' });
+    expect(openItemsOf(request.reference)).toHaveLength(1);
+    const label = `${request.reference}-corrected`;
+    await saga.decide('retry', { correction: { label } });
+    await saga.result();
+    expect(ordersWithLabel(rig.sandbox.ledger, label)).toHaveLength(1);
+  });
+
+  it('compensates an order that a body refuses under a 200', async () => {
+    const request = provisionRequest();
+    orderFault(request.reference, { kind: 'error-code', code: 409 });
+    const { failure } = await outcomeOf(await rig.sagas.provision(request));
+    expect(failure?.type).toBe('OrderRejected');
+    expect(openItemsOf(request.reference)).toEqual([]);
+  });
+});
+
+describe('after the order', () => {
+  it('asks for the object ids that nothing tells, as many as were ordered', async () => {
+    const request = provisionRequest({ items: [{ quantity: 2 }], firewalls: [5] });
+    orderFault(request.reference, { kind: 'empty' });
+    const saga = await rig.sagas.provision(request);
+    expect(await untilWaiting(saga)).toMatchObject({ kind: 'servers', choices: ['provideServers'] });
+    const vmObjectIds = serversOf(rig.sandbox.ledger, request.account).map((server) => server.vmObjectId);
+    await expect(saga.decide('provideServers', { vmObjectIds: vmObjectIds.slice(1) })).rejects.toThrow(
+      /1 servers, but 2/,
+    );
+    await expect(saga.decide('provideServers', { vmObjectIds: ['a'] })).rejects.toThrow(/vmObjectIds\[0\]/);
+    await saga.decide('provideServers', { vmObjectIds });
+    expect((await saga.result()).servers.map(({ vmObjectId }) => vmObjectId)).toEqual(vmObjectIds);
+  });
+
+  it('asks a person about firewalls that are refused: corrected, they are assigned', async () => {
+    const request = provisionRequest({ firewalls: [404] });
+    rig.sandbox.configure({ knownFirewalls: [143] });
+    try {
+      const saga = await rig.sagas.provision(request);
+      expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', choices: ['retry', 'skip'] });
+      await saga.decide('retry', { correction: { firewalls: [143] } });
+      expect((await saga.result()).servers).toMatchObject([{ firewalls: [143], verified: true }]);
+    } finally {
+      rig.sandbox.configure({ knownFirewalls: null });
+    }
+  });
+
+  it('leaves refused firewalls out when told to, and says so', async () => {
+    const request = provisionRequest({ firewalls: [404] });
+    rig.sandbox.configure({ knownFirewalls: [143] });
+    try {
+      const saga = await rig.sagas.provision(request);
+      await untilWaiting(saga);
+      await saga.decide('skip', { note: 'no such firewall' });
+      const result = await saga.result();
+      expect(result.servers).toMatchObject([{ firewalls: [], verified: false }]);
+      expect(result.skipped).toHaveLength(2);
+    } finally {
+      rig.sandbox.configure({ knownFirewalls: null });
+    }
+  });
+
+  it('undoes nothing that somebody pays for when it is cancelled', async () => {
+    const request = provisionRequest({ firewalls: [143] });
+    const gate = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'gate', hold: 'before' });
+    const saga = await rig.sagas.provision(request);
+    await rig.sandbox.whenStruck(gate);
+    await saga.cancel();
+    rig.sandbox.faults.release(gate);
+    const { cancelled } = await outcomeOf(saga);
+
+    const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
+    expect(cancelled).toMatchObject({
+      state: 'cancelled',
+      known: { order: { order_id: order?.orderId } },
+      leftovers: [],
+    });
+    expect(firewallsOf(rig.sandbox.ledger, order?.vmObjectIds[0] ?? 0)).toEqual([143]);
+  });
+});
+
+describe('a wrong request', () => {
+  it('that was not started by the client fails with every wrong field, and calls nobody', async () => {
+    const before = rig.sandbox.ledger.calls.length;
+    const { workflow } = rig.temporal;
+    const handle = await workflow.start('provisionServers', {
+      workflowId: 'provision/WRONG',
+      taskQueue: 'order-saga',
+      args: [{ reference: 'WRONG', account: 'x', items: [{ billing_cycle: 2 }], colour: 'red' }],
+    });
+    await expect(handle.result()).rejects.toMatchObject({
+      cause: {
+        type: 'InvalidRequest',
+        details: [{ problems: [{ field: 'account' }, { field: 'items[0].billing_cycle' }, { field: 'colour' }] }],
+      },
+    });
+    expect(rig.sandbox.ledger.calls).toHaveLength(before);
+  });
+
+  it.each([[undefined], [null], ['text'], [[]], [7]])('%p fails, and is not a stuck workflow task', async (input) => {
+    const handle = await rig.temporal.workflow.start('provisionServers', {
+      workflowId: `provision/NOT-${String(JSON.stringify(input)).replace(/\W/g, '-')}`,
+      taskQueue: 'order-saga',
+      args: [input],
+    });
+    await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'InvalidRequest' } });
+  });
+
+  it('of another workflow id is refused: a reference has one run', async () => {
+    const request = provisionRequest();
+    const handle = await rig.temporal.workflow.start('provisionServers', {
+      workflowId: 'provision/another',
+      taskQueue: 'order-saga',
+      args: [request],
+    });
+    await expect(handle.result()).rejects.toMatchObject({
+      cause: { type: 'InvalidRequest', details: [{ problems: [{ field: 'reference' }] }] },
+    });
+  });
+
+  it('with a plan type that only the worker’s settings know is taken there', async () => {
+    const more = await Rig.start({
+      activities: { planTypesMore: ['bare_metal'] },
+      sandbox: { supportedPlanTypes: ['bare_metal'] },
+    });
+    try {
+      const request = provisionRequest({ items: [{ plan_type: 'bare_metal' }] });
+      const start = (rigged: Rig) =>
+        rigged.temporal.workflow.start('provisionServers', {
+          workflowId: `provision/${request.reference}`,
+          taskQueue: 'order-saga',
+          args: [request],
+        });
+      await (await start(more)).result();
+      await expect((await start(rig)).result()).rejects.toMatchObject({ cause: { type: 'InvalidRequest' } });
+      expect(ordersWithLabel(more.sandbox.ledger, request.reference)).toHaveLength(1);
+    } finally {
+      await more.close();
+    }
+  });
+});

@@ -1,0 +1,121 @@
+import { firewallsOf, neverLessProtected } from '../../sandbox/sentences';
+import { firewallsRequest } from '../support/requests';
+import { Rig } from '../support/rig';
+import { outcomeOf, untilWaiting } from '../support/sagas';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start();
+});
+afterAll(() => rig.close());
+
+/** A request about a server that has firewalls already. */
+function requestFor(firewalls: number[], changes: Record<string, unknown>) {
+  const request = firewallsRequest({ assign: undefined, ...changes });
+  rig.sandbox.addServer({ vmObjectId: request.vmObjectId, firewalls });
+  return request;
+}
+const fault = (vmObjectId: number, endpoint: string, changes: object) =>
+  rig.sandbox.faults.add({ endpoint, match: { vmObjectId }, ...changes } as never);
+const changesTo = (id: number) =>
+  rig.sandbox.ledger.calls
+    .filter(({ names, endpoint }) => names.vmObjectId?.includes(id) && endpoint !== 'list-firewalls')
+    .map(({ endpoint, body }) => [endpoint, body]);
+const firewallsNow = (id: number) => firewallsOf(rig.sandbox.ledger, id);
+
+it('assigns first, then unassigns, then looks', async () => {
+  const request = requestFor([150], { assign: [143], unassign: [150] });
+  const result = await (await rig.sagas.firewalls(request)).result();
+  expect(result).toEqual({
+    reference: request.reference,
+    vmObjectId: request.vmObjectId,
+    assigned: [143],
+    unassigned: [150],
+    firewalls: [143],
+    verified: true,
+  });
+  expect(neverLessProtected(rig.sandbox.ledger, request.vmObjectId, [143])).toBe(true);
+});
+
+it('changes only what must change for an exact set', async () => {
+  const request = requestFor([1, 2, 3], { exactly: [2, 3, 4] });
+  const result = await (await rig.sagas.firewalls(request)).result();
+  expect(result).toMatchObject({ assigned: [4], unassigned: [1], verified: true });
+  expect(changesTo(request.vmObjectId)).toEqual([
+    ['assign-firewalls', { firewalls: [{ id: 4 }] }],
+    ['unassign-firewalls', { firewalls: [{ id: 1 }] }],
+  ]);
+});
+
+it('changes nothing that is as it should be', async () => {
+  const request = requestFor([5], { exactly: [5] });
+  expect(await (await rig.sagas.firewalls(request)).result()).toMatchObject({ assigned: [], unassigned: [] });
+  expect(changesTo(request.vmObjectId)).toEqual([]);
+});
+
+it('refuses an exact set where the list cannot be read, and changes nothing', async () => {
+  rig.sandbox.configure({ firewallListResponse: 'opaque' });
+  try {
+    const request = requestFor([5], { exactly: [6] });
+    expect((await outcomeOf(await rig.sagas.firewalls(request))).failure?.type).toBe('FirewallListUnreadable');
+    expect(firewallsNow(request.vmObjectId)).toEqual([5]);
+  } finally {
+    rig.sandbox.configure({ firewallListResponse: 'objects' });
+  }
+});
+
+it('sends what was asked where the list cannot be read, and does not call it verified', async () => {
+  rig.sandbox.configure({ firewallListResponse: 'opaque' });
+  try {
+    const request = requestFor([5], { assign: [5, 6] });
+    expect(await (await rig.sagas.firewalls(request)).result()).toMatchObject({ assigned: [5, 6], verified: false });
+    expect(firewallsNow(request.vmObjectId)).toEqual([5, 6]);
+  } finally {
+    rig.sandbox.configure({ firewallListResponse: 'objects' });
+  }
+});
+
+it('unassigns again what it assigned when unassigning is refused, but nothing that was there before', async () => {
+  const request = requestFor([1, 150], { assign: [1, 143], unassign: [150] });
+  fault(request.vmObjectId, 'unassign-firewalls', { kind: 'refuse-before' });
+  const { failure } = await outcomeOf(await rig.sagas.firewalls(request));
+  expect(failure).toMatchObject({ type: 'FirewallsRejected', report: { leftovers: [] } });
+  expect(firewallsNow(request.vmObjectId)).toEqual([1, 150]);
+  expect(neverLessProtected(rig.sandbox.ledger, request.vmObjectId)).toBe(true);
+});
+
+it('puts back what it unassigned when it is cancelled before the end', async () => {
+  const request = requestFor([150], { assign: [143], unassign: [150] });
+  const gate = fault(request.vmObjectId, 'unassign-firewalls', { kind: 'gate', hold: 'after' });
+  const saga = await rig.sagas.firewalls(request);
+  await rig.sandbox.whenStruck(gate);
+  await saga.cancel();
+  rig.sandbox.faults.release(gate);
+  const { cancelled } = await outcomeOf(saga);
+  expect(cancelled).toMatchObject({ state: 'cancelled', leftovers: [] });
+  expect(firewallsNow(request.vmObjectId)).toEqual([150]);
+  expect(neverLessProtected(rig.sandbox.ledger, request.vmObjectId, [143])).toBe(true);
+});
+
+it('leaves what it assigned, and says so, where nobody can know what was there before', async () => {
+  rig.sandbox.configure({ firewallListResponse: 'opaque' });
+  try {
+    const request = requestFor([1], { assign: [1, 2], unassign: [9] });
+    fault(request.vmObjectId, 'unassign-firewalls', { kind: 'refuse-before' });
+    const { failure } = await outcomeOf(await rig.sagas.firewalls(request));
+    expect(failure?.report.leftovers).toMatchObject([{ kind: 'firewalls', firewalls: [1, 2] }]);
+    expect(firewallsNow(request.vmObjectId)).toEqual(expect.arrayContaining([1, 2]));
+  } finally {
+    rig.sandbox.configure({ firewallListResponse: 'objects' });
+  }
+});
+
+it('asks a person when the list does not show what was assigned', async () => {
+  const request = requestFor([], { assign: [143] });
+  fault(request.vmObjectId, 'list-firewalls', { kind: 'other-body', body: [], from: 2, times: 3 });
+  const saga = await rig.sagas.firewalls(request);
+  const waiting = await untilWaiting(saga);
+  expect(waiting).toMatchObject({ kind: 'stuck', choices: ['retry', 'skip'], lastFailure: { failure: 'NotThere' } });
+  await saga.decide('retry');
+  expect(await saga.result()).toMatchObject({ verified: true });
+});

@@ -1,0 +1,71 @@
+import { switchesOf } from '../../sandbox/sentences';
+import { switchRequest } from '../support/requests';
+import { Rig } from '../support/rig';
+import { outcomeOf, untilWaiting } from '../support/sagas';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start();
+});
+afterAll(() => rig.close());
+
+const endpointsOf = ({ subscription_id }: { subscription_id: number }) =>
+  rig.sandbox.ledger.calls
+    .filter(({ names }) => names.subscriptionId?.includes(subscription_id))
+    .map(({ endpoint }) => endpoint);
+const switches = ({ subscription_id }: { subscription_id: number }) => switchesOf(rig.sandbox.ledger, subscription_id);
+const switchFault = ({ subscription_id }: { subscription_id: number }, fault: object) =>
+  rig.sandbox.faults.add({ endpoint: 'switch-plan', match: { subscriptionId: subscription_id }, ...fault } as never);
+
+it('quotes, then switches', async () => {
+  const request = switchRequest();
+  const result = await (await rig.sagas.switch(request)).result();
+  expect(result).toMatchObject({ placed: true, quote: { total: 31 }, finalQuote: { total: 31 }, decisions: [] });
+  expect(switches(request)).toMatchObject([{ planId: 21 }]);
+});
+
+it('only quotes when that is all that was asked, whatever the quote says', async () => {
+  const request = switchRequest({ quoteOnly: true, guard: { maxTotal: 1 } });
+  const result = await (await rig.sagas.switch(request)).result();
+  expect(result).toMatchObject({ placed: false, quote: { total: 31 } });
+  expect(endpointsOf(request)).toEqual(['quote-plan-switch']);
+});
+
+it('does not switch to what is not available', async () => {
+  const request = switchRequest({ plan_id: 99 });
+  rig.sandbox.configure({ unavailablePlans: [99] });
+  expect((await outcomeOf(await rig.sagas.switch(request))).failure?.type).toBe('SwitchNotAvailable');
+  expect(endpointsOf(request)).toEqual(['quote-plan-switch']);
+});
+
+it('does not switch against the guard', async () => {
+  const request = switchRequest({ guard: { maxTotal: 30 } });
+  expect((await outcomeOf(await rig.sagas.switch(request))).failure?.type).toBe('GuardViolated');
+  expect(switches(request)).toEqual([]);
+});
+
+it('tells when the switch was made at other terms than quoted', async () => {
+  const request = switchRequest();
+  const quote = { available: true, total: 32, currency: 'usd', date_from: '2026-01-01', date_to: '2026-02-01' };
+  switchFault(request, { kind: 'other-body', body: quote });
+  const saga = await rig.sagas.switch(request);
+  expect(await saga.result()).toMatchObject({ quote: { total: 31 }, finalQuote: { total: 32 } });
+  expect((await saga.progress()).steps.at(-1)?.detail).toMatch(/other terms: 32 usd/);
+});
+
+it('fails when the switch itself is answered with “not available”', async () => {
+  const request = switchRequest();
+  const quote = { available: false, total: 31, currency: 'usd', date_from: '2026-01-01', date_to: '2026-02-01' };
+  switchFault(request, { kind: 'other-body', body: quote });
+  expect((await outcomeOf(await rig.sagas.switch(request))).failure?.type).toBe('SwitchNotAvailable');
+});
+
+it('never switches twice: an answer that cannot be read is asked about', async () => {
+  const request = switchRequest();
+  switchFault(request, { kind: 'other-body', body: { switched: true } });
+  const saga = await rig.sagas.switch(request);
+  expect(await untilWaiting(saga)).toMatchObject({ kind: 'outcome-unknown', step: 'switch-plan' });
+  await saga.decide('confirmPlaced', { note: 'the panel shows plan 21' });
+  expect(await saga.result()).toMatchObject({ placed: true });
+  expect(switches(request)).toHaveLength(1);
+});
