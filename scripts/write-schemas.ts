@@ -1,0 +1,57 @@
+/**
+ * JSON Schemas of everything that others send or read, made from the one zod source into `schemas/`.
+ *
+ *   npm run schemas            writes them
+ *   npm run schemas -- --check fails when they are not what the source says
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { format } from 'prettier';
+import { z } from 'zod';
+import { decisionSchemas } from '../src/domain/decisions';
+import { progressSchema } from '../src/domain/progress';
+import { requestSchemas } from '../src/domain/requests';
+import { reportSchema, resultSchemas } from '../src/domain/results';
+
+const folder = join(__dirname, '..', 'schemas');
+
+const sources: Record<string, z.ZodType> = {
+  ...Object.fromEntries(Object.entries(requestSchemas()).map(([name, schema]) => [`${name}.request`, schema])),
+  ...Object.fromEntries(Object.entries(resultSchemas).map(([name, schema]) => [`${name}.result`, schema])),
+  ...Object.fromEntries(Object.entries(decisionSchemas).map(([name, schema]) => [`${name}.decision`, schema])),
+  progress: progressSchema,
+  report: reportSchema,
+};
+
+/** The file's text for each schema. Requests and decisions are described as they are sent, the rest as it is read. */
+async function makeSchemas(): Promise<Map<string, string>> {
+  const files = new Map<string, string>();
+  for (const [name, schema] of Object.entries(sources)) {
+    const json = { title: name, ...z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) };
+    files.set(`${name}.json`, await format(JSON.stringify(json), { parser: 'json', printWidth: 120 }));
+  }
+  return files;
+}
+
+async function main(): Promise<void> {
+  const files = await makeSchemas();
+  if (process.argv.includes('--check')) {
+    const stale = [...files].filter(([name, text]) => read(join(folder, name)) !== text).map(([name]) => name);
+    if (stale.length === 0) return;
+    console.error(`schemas that are not what the source says (npm run schemas): ${stale.join(', ')}`);
+    process.exitCode = 1;
+    return;
+  }
+  mkdirSync(folder, { recursive: true });
+  for (const [name, text] of files) writeFileSync(join(folder, name), text);
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+void main();
