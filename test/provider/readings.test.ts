@@ -85,7 +85,7 @@ describe('a pointer', () => {
     ['/data/ids/-', []],
     ['/data/ids/2', []],
     ['/data/ids/length', []],
-    ['/constructor', []],
+    ['/constructor/length', []],
     ['/missing/deeper', []],
     ['data', []],
     ['/~2', []],

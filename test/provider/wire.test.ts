@@ -1,5 +1,6 @@
 /** What is sent and what is not: on sockets that do what sockets do. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { getEventListeners } from 'node:events';
 import https from 'node:https';
 import net from 'node:net';
 import { NotSent, Rejected, UnknownOutcome } from '../../src/provider/errors';
@@ -97,6 +98,8 @@ describe.each(ways)('%s is surely not sent', (_, act) => {
     await until(() => requests.length === 1);
     const giveUp = new AbortController();
     const second = failureOf(act(client, giveUp.signal));
+    // By then it stands in the queue.
+    await new Promise((resolve) => setImmediate(resolve));
     giveUp.abort();
     expect(await second).toBeInstanceOf(NotSent);
     release();
@@ -212,6 +215,16 @@ describe.each(ways)('the outcome of %s is unknown', (_, act) => {
   });
 });
 
+test('a finished call lets go of the caller’s signal', async () => {
+  const server = await serve({ status: 200 }, { status: 422 });
+  const client = createClient(server.url);
+  const { signal } = new AbortController();
+  await client.placeOrder(order, { signal });
+  await failureOf(client.placeOrder(order, { signal }));
+  await failureOf(client.listFirewalls(0, { signal }));
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
 test('an error’s status counts even where its body is lost or stalls', async () => {
   const text = httpText('{"error":"no such plan"}', { status: '422 Unprocessable' });
   const server = await serveRaw((socket, nth) =>
@@ -308,20 +321,16 @@ describe('connections', () => {
   });
 
   test('closing waits for the call in flight', async () => {
-    let answer: () => void = () => undefined;
-    const server = await serveRaw((socket) =>
-      onRequest(socket, () => {
-        answer = () => socket.write(httpText('{"id":1}'));
-      }),
-    );
+    const waiting: net.Socket[] = [];
+    const server = await serveRaw((socket) => onRequest(socket, () => waiting.push(socket)));
     const client = createClient(server.url);
     const placed = client.placeOrder(order);
-    await until(() => answer.length === 0 && server.connections() === 1);
+    await until(() => waiting.length === 1);
     const closed = client.close();
-    const timer = setInterval(() => answer(), 5);
+    expect(await failureOf(client.placeOrder(order))).toBeInstanceOf(NotSent);
+    waiting[0]?.write(httpText('{"id":1}'));
     expect(await placed).toEqual({ id: 1 });
     await closed;
-    clearInterval(timer);
   });
 });
 
