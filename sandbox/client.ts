@@ -1,7 +1,7 @@
 /** The control plane, typed, for a sandbox in another process. Its methods are those of `Sandbox`, each a promise. */
+import type { AwaitedCalls } from './call-match';
 import type { FaultSpec, RandomFaults } from './faults';
 import type { Call, FaultStruck, LedgerSnapshot } from './ledger';
-import type { Awaited } from './server';
 import type { ServerSeed } from './servers';
 import type { Settings, SettingsPatch } from './settings';
 
@@ -45,7 +45,7 @@ export class SandboxClient {
     await this.ask('POST', 'servers', server);
   }
 
-  whenCalled({ endpoint, match, times }: Awaited = {}, signal?: AbortSignal): Promise<Call[]> {
+  whenCalled({ endpoint, match, times }: AwaitedCalls = {}, signal?: AbortSignal): Promise<Call[]> {
     return this.ask('GET', `wait?${query({ endpoint, times, ...match })}`, undefined, signal);
   }
 

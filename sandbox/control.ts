@@ -16,12 +16,24 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
+import { type AwaitedCalls, callMatchSchema } from './call-match';
 import { endpointNames } from './endpoints';
 import type { ReceivedBody } from './request';
-import { callMatchSchema, faultSchema, randomFaultsSchema } from './faults';
-import type { Sandbox } from './server';
-import { serverSeedSchema } from './servers';
-import { settingsPatchSchema } from './settings';
+import { type Faults, faultSchema, randomFaultsSchema } from './faults';
+import type { Ledger } from './ledger';
+import { type ServerSeed, serverSeedSchema } from './servers';
+import { type Settings, type SettingsPatch, settingsPatchSchema } from './settings';
+
+/** What is controlled: a sandbox, which in turn knows this file. */
+interface Controlled {
+  readonly ledger: Pick<Ledger, 'snapshot'>;
+  readonly faults: Faults;
+  readonly settings: Readonly<Settings>;
+  configure(patch: SettingsPatch): void;
+  addServer(server: ServerSeed): void;
+  whenCalled(awaited: AwaitedCalls): Promise<unknown[]>;
+  whenStruck(faultId: string, times?: number): Promise<unknown[]>;
+}
 
 export const controlPrefix = '/_sandbox/';
 
@@ -46,7 +58,7 @@ export function isLoopback(address: string | undefined): boolean {
 }
 
 export async function handleControl(
-  sandbox: Sandbox,
+  sandbox: Controlled,
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
@@ -66,7 +78,7 @@ export async function handleControl(
   }
 }
 
-async function answerTo(sandbox: Sandbox, what: string, url: URL, body: ReceivedBody): Promise<unknown> {
+async function answerTo(sandbox: Controlled, what: string, url: URL, body: ReceivedBody): Promise<unknown> {
   const { faults } = sandbox;
   const value = body.json?.value;
   const released = /^POST faults\/([^/]+)\/release$/.exec(what)?.[1];
@@ -101,7 +113,7 @@ async function answerTo(sandbox: Sandbox, what: string, url: URL, body: Received
   }
 }
 
-function wait(sandbox: Sandbox, awaited: z.infer<typeof waitSchema>): Promise<unknown[]> {
+function wait(sandbox: Controlled, awaited: z.infer<typeof waitSchema>): Promise<unknown[]> {
   if ('fault' in awaited) return sandbox.whenStruck(awaited.fault, awaited.times);
   const { endpoint, times, ...match } = awaited;
   return sandbox.whenCalled({ endpoint, match, times });

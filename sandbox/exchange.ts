@@ -6,7 +6,8 @@
  */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { faultMoments, type Faults, type Strike } from './faults';
+import { faultMoments } from './fault-kinds';
+import type { Faults, Strike } from './faults';
 import type { Call } from './ledger';
 import { type Answer, refusal } from './responses';
 import type { Settings } from './settings';

@@ -10,50 +10,13 @@
  */
 import { z } from 'zod';
 import { type EndpointName, endpointNames } from './endpoints';
-import type { Call, Ledger } from './ledger';
-import { Happenings } from './happenings';
+import { type CallMatch, callMatchSchema } from './call-match';
 import { chanceOf } from './chance';
-
-/** Whether the call takes effect although it fails. A gate alone changes neither effect nor answer. */
-export const faultMoments = {
-  'refuse-before': 'before',
-  'refuse-after': 'after',
-  'error-before': 'before',
-  'error-after': 'after',
-  'reset-before': 'before',
-  'reset-after': 'after',
-  'hang-before': 'before',
-  'hang-after': 'after',
-  slow: 'after',
-  'rate-limit': 'before',
-  unauthorized: 'before',
-  forbidden: 'before',
-  redirect: 'before',
-  'error-code': 'before',
-  garbage: 'after',
-  oversized: 'after',
-  truncated: 'after',
-  empty: 'after',
-  'other-body': 'after',
-  gate: 'neither',
-} as const;
-
-export type FaultKind = keyof typeof faultMoments;
-export const faultKinds = Object.keys(faultMoments) as [FaultKind, ...FaultKind[]];
+import { faultKinds } from './fault-kinds';
+import { Happenings } from './happenings';
+import type { Call, Ledger } from './ledger';
 
 const id = z.number().int().positive();
-
-export const callMatchSchema = z.strictObject({
-  account: z.string().optional(),
-  label: z.string().optional(),
-  planId: id.optional(),
-  subscriptionId: id.optional(),
-  vmObjectId: id.optional(),
-  /** In the path of row 3, or among the `cartItems` of row 1. */
-  cartItemId: id.optional(),
-});
-/** All that are given must fit; a call that has no such field does not. */
-export type CallMatch = z.infer<typeof callMatchSchema>;
 
 const endpoint = z.enum([...endpointNames, '*']);
 

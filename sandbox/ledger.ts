@@ -5,8 +5,9 @@
  * Nothing is blacked out here, passwords least of all: a test that plants a canary needs to see that it arrived.
  */
 import type { EndpointName } from './endpoints';
-import type { CallMatch, FaultKind } from './faults';
-import type { CartItem, Resource } from './rules';
+import type { CallMatch } from './call-match';
+import type { FaultKind } from './fault-kinds';
+import type { CartItem, Resource } from './payloads';
 
 export interface CartItemAdded {
   type: 'cartItemAdded';

@@ -1,7 +1,8 @@
 /** The cart and the orders: rows 1–3, and the servers that orders make. */
 import type { CartItemAdded, CartItemDeleted, Ledger, OrderPlaced } from './ledger';
 import { type Answer, cartItemAnswer, orderAnswer, plainAnswer, refusal } from './responses';
-import { type CartItem, checkCartItem, checkOrder } from './rules';
+import type { CartItem } from './payloads';
+import { checkCartItem, checkOrder } from './rules';
 import type { Settings } from './settings';
 
 interface CartEntry {

@@ -1,7 +1,7 @@
 /** A request as it came: its body, and what it is about. */
 import type { IncomingMessage } from 'node:http';
 import type { Destination } from './endpoints';
-import type { CallMatch } from './faults';
+import type { CallMatch } from './call-match';
 import type { Call } from './ledger';
 
 /** Larger bodies are refused. The document shows no limit; a real server has one. */

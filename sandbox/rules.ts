@@ -5,40 +5,10 @@
  * Read from the document alone, on purpose: the client has its own reading, and tests are where the two meet.
  */
 import { z } from 'zod';
+import type { CartItem, ChangeOrder, Order } from './payloads';
 import type { Settings } from './settings';
 
 export type Checked<T> = { ok: true; value: T } | { ok: false; errors: string[] };
-
-export interface CartItem {
-  billing_cycle: number;
-  plan_id?: number | undefined;
-  plan_type?: string | undefined;
-  quantity?: number | undefined;
-  addons?: { id: number; additional_value: number }[] | undefined;
-  password?: string | undefined;
-  os_template_id?: number | undefined;
-  custom_ssh_key?: string | undefined;
-  custom_script?: string | undefined;
-}
-
-export interface Order {
-  account: string;
-  /** Looked at only where the account has no currency yet: "if … already set, this field is ignored". */
-  currency?: unknown;
-  label?: string | undefined;
-  cartItems: number[];
-  payment_type?: 'ccard' | undefined;
-}
-
-export interface Resource {
-  resource_name: string;
-  delta_value: string;
-}
-
-export interface ChangeOrder {
-  subscription_id: number;
-  resources: Resource[];
-}
 
 /** The plan types that the document's password rule names. It also calls the supported four "cloud servers". */
 export const cloudServerPlanTypes = [

@@ -7,10 +7,11 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { AwaitedCalls } from './call-match';
 import { controlPrefix, handleControl } from './control';
-import { destinationOf, type EndpointName } from './endpoints';
+import { destinationOf } from './endpoints';
 import { exchange } from './exchange';
-import { type CallMatch, Faults, type FaultSpec, fits, type RandomFaults } from './faults';
+import { Faults, type FaultSpec, fits, type RandomFaults } from './faults';
 import { Happenings } from './happenings';
 import { type Call, type FaultStruck, Ledger } from './ledger';
 import { Provider } from './provider';
@@ -33,15 +34,6 @@ export interface SandboxOptions extends SettingsPatch {
   log?: (line: string) => void;
 }
 
-/** Which calls to wait for. */
-export interface Awaited {
-  /** Default `*`: any. */
-  endpoint?: EndpointName | '*' | undefined;
-  match?: CallMatch | undefined;
-  /** Default 1; calls that arrived before the waiting began count too. */
-  times?: number | undefined;
-}
-
 export class Sandbox {
   readonly ledger = new Ledger();
   readonly faults = new Faults(this.ledger);
@@ -56,13 +48,14 @@ export class Sandbox {
 
   /** Resolves when it listens. Rejects for options that make no sense, and where the port cannot be had. */
   static async start(options: SandboxOptions = {}): Promise<Sandbox> {
-    const sandbox = new Sandbox(options);
-    await sandbox.listen(options.port ?? 0, options.host ?? '127.0.0.1');
+    const { port = 0, host = '127.0.0.1', ...rest } = options;
+    const sandbox = new Sandbox(rest);
+    await sandbox.listen(port, host);
     return sandbox;
   }
 
-  private constructor(options: SandboxOptions) {
-    const { port: _port, host: _host, basePath, servers, faults, randomFaults, log, ...settings } = options;
+  private constructor(options: Omit<SandboxOptions, 'port' | 'host'>) {
+    const { basePath, servers, faults, randomFaults, log, ...settings } = options;
     this.current = changed(defaultSettings, settings);
     this.basePath = basePath ?? '';
     this.log = log ?? (() => undefined);
@@ -101,7 +94,7 @@ export class Sandbox {
   }
 
   /** Resolves when so many fitting calls have arrived; they may not have taken effect yet. */
-  whenCalled({ endpoint = '*', match, times }: Awaited = {}): Promise<Call[]> {
+  whenCalled({ endpoint = '*', match, times }: AwaitedCalls = {}): Promise<Call[]> {
     return this.calls.when((call) => fits(call, { endpoint, match }), times);
   }
 
@@ -140,7 +133,7 @@ export class Sandbox {
 
   private async serve(request: IncomingMessage, response: ServerResponse, url: URL, body: ReceivedBody): Promise<void> {
     const method = request.method ?? '';
-    const isInside = url.pathname.startsWith(`${this.basePath}/`);
+    const isInside = url.pathname.startsWith(this.basePath);
     const to = destinationOf(method, isInside ? url.pathname.slice(this.basePath.length) : '');
     const call = this.ledger.called({
       endpoint: to.endpoint?.name ?? null,

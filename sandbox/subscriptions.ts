@@ -1,7 +1,8 @@
 /** Existing subscriptions: change orders and plan switches with their quotes, rows 4–7. */
 import type { ChangeOrderPlaced, Ledger, PlanSwitched } from './ledger';
 import { type Answer, changeOrderAnswer, refusal } from './responses';
-import { checkChangeOrder, checkSwitch, checkSwitchQuote, type Resource } from './rules';
+import type { Resource } from './payloads';
+import { checkChangeOrder, checkSwitch, checkSwitchQuote } from './rules';
 import type { Settings } from './settings';
 
 /** The document's quote table. */

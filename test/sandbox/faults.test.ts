@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
-import { faultKinds, type FaultKind, type FaultSpec } from '../../sandbox/faults';
+import { type FaultKind, faultKinds } from '../../sandbox/fault-kinds';
+import type { FaultSpec } from '../../sandbox/faults';
 import { openCartItems } from '../../sandbox/sentences';
 import type { Sandbox } from '../../sandbox/server';
 import { addCartItem, call, closeAll, cloudServer, placeOrder, type Reply, startSandbox } from './calling';

@@ -1,5 +1,6 @@
 import { chanceOf } from '../../sandbox/chance';
-import { faultMoments, type RandomFaults } from '../../sandbox/faults';
+import { faultMoments } from '../../sandbox/fault-kinds';
+import type { RandomFaults } from '../../sandbox/faults';
 import { call, closeAll, cloudServer, startSandbox } from './calling';
 
 afterEach(closeAll);
