@@ -1,0 +1,187 @@
+/**
+ * The typed client that a backend imports: starts sagas, finds them, watches them and decides for them.
+ *
+ * ```ts
+ * const sagas = new OrderSagaClient(new Client({ connection, namespace }));
+ * const saga = await sagas.provision({ reference: 'PO-2026-0042', account: 'AB-12345678', items: [ … ] });
+ * const { servers } = await saga.result();
+ * ```
+ *
+ * Starting is idempotent: the same reference with the same request gives the saga that there is, running or ended. So a caller
+ * that does not know whether its start arrived sends it again.
+ */
+import type { Client } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { defaultTaskQueue, referenceSchema, workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
+import {
+  requestSchemas,
+  type ChangeOrderRequest,
+  type ProvisionServersRequest,
+  type RequestOf,
+  type SetFirewallsRequest,
+  type SwitchPlanRequest,
+} from '../domain/requests';
+import { check } from '../domain/validation';
+import { AmbiguousReferenceError, InvalidRequestError, UnknownReferenceError } from './errors';
+import { requireSameRequest } from './first-request';
+import { notesOn } from './notes';
+import { reach } from './reach';
+import { SagaHandle } from './handle';
+import { lacksSearchAttributes, listRows, type SagaFilter, type SagaRow } from './saga-rows';
+import { attributesOf } from './search-attributes';
+
+export interface OrderSagaClientOptions {
+  /** @default 'order-saga' */
+  taskQueue?: string;
+  /** Values of `plan_type` that the installation's provider offers beyond the document's four; as the worker has them. */
+  planTypesMore?: readonly string[];
+}
+
+export class OrderSagaClient {
+  private readonly taskQueue: string;
+  private readonly planTypesMore: readonly string[];
+
+  /** @param temporal where payloads are encrypted: with the same data converter as the worker's */
+  constructor(
+    readonly temporal: Client,
+    { taskQueue = defaultTaskQueue, planTypesMore = [] }: OrderSagaClientOptions = {},
+  ) {
+    this.taskQueue = taskQueue;
+    this.planTypesMore = planTypesMore;
+  }
+
+  /** Buys cloud servers and assigns firewalls to them; as {@link start}. */
+  provision(request: ProvisionServersRequest): Promise<SagaHandle<'provisionServers'>> {
+    return this.start('provisionServers', request);
+  }
+
+  /** Adds resources to a subscription; as {@link start}. */
+  change(request: ChangeOrderRequest): Promise<SagaHandle<'changeOrder'>> {
+    return this.start('changeOrder', request);
+  }
+
+  /** Moves a subscription to another plan, or only quotes it; as {@link start}. */
+  switch(request: SwitchPlanRequest): Promise<SagaHandle<'switchPlan'>> {
+    return this.start('switchPlan', request);
+  }
+
+  /** Changes which firewalls protect a server; as {@link start}. */
+  firewalls(request: SetFirewallsRequest): Promise<SagaHandle<'setFirewalls'>> {
+    return this.start('setFirewalls', request);
+  }
+
+  /**
+   * Starts a saga, or finds the one that the same reference and request started before (`existing` tells). Two requests are
+   * the same when they are equal field by field after parsing; an optional field that is left out is not its default.
+   *
+   * @param request may come from anywhere: it is checked before anything is started
+   * @throws InvalidRequestError with every wrong field; ReferenceTakenError with the fields that differ from the request that
+   * the reference belongs to; NoConnectionError, after which the same call may be repeated
+   */
+  async start<W extends WorkflowName>(workflow: W, request: unknown): Promise<SagaHandle<W>> {
+    const parsed = checkRequest(workflow, request, this.planTypesMore);
+    const { reference } = parsed;
+    try {
+      const runId = await reach(this.temporal, () => this.startRun(workflow, parsed));
+      return new SagaHandle(this.temporal, workflow, reference, runId, false);
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      await reach(this.temporal, () => requireSameRequest(this.temporal, workflow, parsed, this.planTypesMore));
+      return this.existing(workflow, reference);
+    }
+  }
+
+  /**
+   * The saga of a reference. References are per workflow: where several workflows use the same one, say which is meant.
+   *
+   * @throws UnknownReferenceError, AmbiguousReferenceError, InvalidRequestError for what is no reference, NoConnectionError
+   */
+  async get<W extends WorkflowName = WorkflowName>(reference: string, workflow?: W): Promise<SagaHandle<W>> {
+    if (workflow !== undefined) return this.existing(workflow, requireReference(reference));
+    const [found, ...more] = await this.find(reference);
+    if (found === undefined) throw new UnknownReferenceError(reference);
+    if (more.length > 0) {
+      throw new AmbiguousReferenceError(
+        reference,
+        [found, ...more].map((handle) => handle.workflow),
+      );
+    }
+    return found as SagaHandle<W>;
+  }
+
+  /**
+   * The sagas of a reference: none, or up to one of each workflow.
+   *
+   * @throws InvalidRequestError for what is no reference, NoConnectionError
+   */
+  async find(reference: string): Promise<SagaHandle[]> {
+    requireReference(reference);
+    const handles = await Promise.all(
+      workflowNames.map((workflow) =>
+        this.existing(workflow, reference).catch((error: unknown) => {
+          if (error instanceof UnknownReferenceError) return undefined;
+          throw error;
+        }),
+      ),
+    );
+    return handles.filter((handle) => handle !== undefined);
+  }
+
+  /**
+   * The sagas that there are, the running ones first, then the newest; page by page as they are iterated over. What has just
+   * changed may take a moment to show.
+   *
+   * @throws SearchAttributesMissingError for a state that nothing in this namespace can have yet; NoConnectionError
+   */
+  list(filter: SagaFilter = {}): AsyncIterable<SagaRow> {
+    return listRows(this.temporal, filter);
+  }
+
+  /** @throws UnknownReferenceError, also for a run of this id that is no saga's */
+  private async existing<W extends WorkflowName>(workflow: W, reference: string): Promise<SagaHandle<W>> {
+    const workflowId = workflowIdOf(workflow, reference);
+    const info = await reach(this.temporal, () => this.temporal.workflow.getHandle(workflowId).describe());
+    if (info.type !== workflow) throw new UnknownReferenceError(workflowId);
+    return new SagaHandle(this.temporal, workflow, reference, info.runId, true);
+  }
+
+  /** @returns the run's id */
+  private async startRun<W extends WorkflowName>(workflow: W, request: RequestOf[W]): Promise<string> {
+    const options = {
+      workflowId: workflowIdOf(workflow, request.reference),
+      taskQueue: this.taskQueue,
+      args: [request],
+      // A reference is used once, whatever became of its run.
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      workflowIdConflictPolicy: 'FAIL',
+      ...notesOn(workflow, request),
+    } as const;
+    try {
+      const typedSearchAttributes = attributesOf(request);
+      const started = await this.temporal.workflow.start(workflow, { ...options, typedSearchAttributes });
+      return started.firstExecutionRunId;
+    } catch (error) {
+      // No worker has been here yet. The order is taken all the same: the one that comes makes the namespace ready, and a saga
+      // without search attributes names itself.
+      if (!lacksSearchAttributes(error)) throw error;
+      return (await this.temporal.workflow.start(workflow, options)).firstExecutionRunId;
+    }
+  }
+}
+
+/** @throws InvalidRequestError with every wrong field */
+export function checkRequest<W extends WorkflowName>(
+  workflow: W,
+  request: unknown,
+  planTypesMore: readonly string[] = [],
+): RequestOf[W] {
+  const checked = check(requestSchemas(planTypesMore)[workflow], request);
+  if (!checked.ok) throw new InvalidRequestError(checked.problems);
+  return checked.value;
+}
+
+function requireReference(reference: string): string {
+  const checked = check(referenceSchema, reference);
+  if (checked.ok) return checked.value;
+  throw new InvalidRequestError(checked.problems.map(({ message }) => ({ field: 'reference', message })));
+}

@@ -1,0 +1,27 @@
+/** Which fields of two JSON values differ, by name: values are never told, they may be secrets. */
+
+/** @returns names such as `items[0].plan_id`, sorted by where they stand; `''` for the values as a whole; none when alike */
+export function differences(one: unknown, other: unknown, at = ''): string[] {
+  if (Array.isArray(one) && Array.isArray(other)) {
+    const length = Math.max(one.length, other.length);
+    return Array.from({ length }).flatMap((_, index) => {
+      const name = `${at}[${String(index)}]`;
+      if (index >= one.length || index >= other.length) return [name];
+      return differences(one[index], other[index], name);
+    });
+  }
+  if (isRecord(one) && isRecord(other)) {
+    const keys = new Set([...Object.keys(one), ...Object.keys(other)]);
+    return [...keys].flatMap((key) => {
+      const name = at === '' ? key : `${at}.${key}`;
+      // Owned by both, or not the same: `{}` would otherwise lend a key like `constructor` to the comparison.
+      if (!Object.hasOwn(one, key) || !Object.hasOwn(other, key)) return [name];
+      return differences(one[key], other[key], name);
+    });
+  }
+  return Object.is(one, other) ? [] : [at];
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,156 @@
+/**
+ * What the client throws. Each says what it means and what it does *not* mean; none ever carries a value of the request,
+ * since a value may be a password.
+ */
+import type { DecisionName } from '../domain/decisions';
+import type { SagaFailureName } from '../domain/failures';
+import type { WorkflowName } from '../domain/identity';
+import type { Report } from '../domain/results';
+import { describeProblems, type Problem } from '../domain/validation';
+
+/** The base of all of them: anything else that the client throws is Temporal's own, or a mistake of ours. */
+export abstract class OrderSagaError extends Error {
+  override get name(): string {
+    return this.constructor.name;
+  }
+}
+
+/** The request breaks the rules; `problems` names every field that does. Nothing was started. */
+export class InvalidRequestError extends OrderSagaError {
+  constructor(readonly problems: readonly Problem[]) {
+    super(`the request is wrong: ${describeProblems([...problems])}`);
+  }
+}
+
+/** More differing fields than these are counted, not named: a message is for reading. */
+const namedMax = 20;
+
+/**
+ * The reference belongs to another request, whose run is left as it is. Nothing was started, and nothing will be under this
+ * reference: choose a new one, or send the request that it belongs to.
+ */
+export class ReferenceTakenError extends OrderSagaError {
+  constructor(
+    readonly workflowId: string,
+    /** Names such as `items[0].plan_id`; empty where the first request could not be read. */
+    readonly fields: readonly string[],
+    /** Why the first request could not be read, as a sentence. */
+    readonly unreadable?: string,
+  ) {
+    super(
+      unreadable === undefined
+        ? `the reference is taken: ${workflowId} was started with another request. It differs in ${listed(fields)}`
+        : `the reference is taken: ${workflowId} was started before, and whether with this request cannot be told: ${unreadable}`,
+    );
+  }
+}
+
+function listed(fields: readonly string[]): string {
+  const named = fields.slice(0, namedMax).map((field) => field || 'the request as a whole');
+  const more = fields.length - named.length;
+  return named.join(', ') + (more > 0 ? ` and ${String(more)} more` : '');
+}
+
+/** Nothing is known under this reference: it was never used, or its record has expired (the namespace's retention). */
+export class UnknownReferenceError extends OrderSagaError {
+  constructor(readonly reference: string) {
+    super(`nothing is known of ${reference}: it was never started, or its record has expired`);
+  }
+}
+
+/** Several workflows were started under the same reference, and the caller has not said which is meant. */
+export class AmbiguousReferenceError extends OrderSagaError {
+  constructor(
+    readonly reference: string,
+    readonly workflows: readonly WorkflowName[],
+  ) {
+    super(`${reference} names several sagas: ${workflows.join(', ')}. Say which workflow is meant`);
+  }
+}
+
+/**
+ * The saga ended as failed, by its own decision, after undoing what could be undone. `report` is what was done, undone and
+ * left over.
+ */
+export class SagaFailedError extends OrderSagaError {
+  constructor(
+    readonly workflowId: string,
+    readonly type: SagaFailureName,
+    message: string,
+    readonly report: Report,
+  ) {
+    super(message);
+  }
+}
+
+/** The saga ended as cancelled. It does not mean that nothing was placed: the report says. */
+export class SagaCancelledError extends OrderSagaError {
+  constructor(
+    readonly workflowId: string,
+    readonly report: Report,
+  ) {
+    super(report.why);
+  }
+}
+
+/**
+ * The run was ended from outside (terminated, timed out), or in a way that no saga ends: it undid nothing, or nobody can tell,
+ * and it left no report. What it had done is in its history.
+ */
+export class SagaLostError extends OrderSagaError {
+  constructor(
+    readonly workflowId: string,
+    readonly status: 'terminated' | 'timed-out' | 'failed' | 'cancelled',
+    why: string,
+  ) {
+    super(`${workflowId} was lost (${status}): ${why}. It left no report; its history shows what it had done`);
+  }
+}
+
+/** The decision does not fit, or is not well-formed; the message is a sentence that says what would. Nothing changed. */
+export class DecisionRefusedError extends OrderSagaError {
+  constructor(
+    readonly decision: DecisionName,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The saga has ended: there is nothing left to decide or to cancel. */
+export class SagaEndedError extends OrderSagaError {
+  constructor(readonly workflowId: string) {
+    super(`${workflowId} has ended: there is nothing left to decide or to cancel`);
+  }
+}
+
+/**
+ * Temporal answers, but no worker does. The saga is not lost: it goes on when a worker comes. After a decision it means that
+ * nobody knows whether it was taken; the progress will tell.
+ */
+export class NoWorkerError extends OrderSagaError {
+  constructor(readonly workflowId: string) {
+    super('no worker answers; is one running?');
+  }
+}
+
+/**
+ * Temporal cannot be reached, or lets nobody in. After a start it does not mean that nothing was started: send the same request
+ * again, it never starts twice.
+ */
+export class NoConnectionError extends OrderSagaError {
+  constructor(
+    readonly address: string,
+    why: string,
+    options?: ErrorOptions,
+  ) {
+    super(`no connection to Temporal at ${address}: ${why}`, options);
+  }
+}
+
+/** The namespace does not have the search attributes that sagas are found by; a worker adds them when it starts. */
+export class SearchAttributesMissingError extends OrderSagaError {
+  constructor(readonly namespace: string) {
+    super(`namespace ${namespace} does not know the search attributes of sagas yet: a worker adds them when it starts`);
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * The request that a reference belongs to: the input in the first event of its run. A run that came from a reset carries the
+ * same first event.
+ */
+import type { Client } from '@temporalio/client';
+import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
+import { workflowIdOf, type WorkflowName } from '../domain/identity';
+import { requestSchemas, type RequestOf } from '../domain/requests';
+import { check } from '../domain/validation';
+import { differences } from './differences';
+import { ReferenceTakenError } from './errors';
+import { grpcCodeOf, grpcCodes } from './reach';
+
+/**
+ * Holds a request against the one that its reference belongs to.
+ *
+ * @throws ReferenceTakenError when they differ, or the first one cannot be read
+ */
+export async function requireSameRequest<W extends WorkflowName>(
+  temporal: Client,
+  workflow: W,
+  request: RequestOf[W],
+  planTypesMore: readonly string[],
+): Promise<void> {
+  const workflowId = workflowIdOf(workflow, request.reference);
+  const first = await readFirstRequest(temporal, workflowId, workflow);
+  // A run may have been started otherwise, with `1` where the client sends `"1"`, or with what no schema takes.
+  const checked = check(requestSchemas(planTypesMore)[workflow], first);
+  const fields = differences(asJson(checked.ok ? checked.value : first), asJson(request));
+  if (fields.length > 0) throw new ReferenceTakenError(workflowId, fields);
+}
+
+async function readFirstRequest(temporal: Client, workflowId: string, workflow: WorkflowName): Promise<unknown> {
+  const { namespace, loadedDataConverter } = temporal.options;
+  const started = await firstEvent(temporal, workflowId);
+  if (started?.workflowType?.name !== workflow) {
+    throw new ReferenceTakenError(workflowId, [], 'its run is of another workflow type');
+  }
+  try {
+    const [input] = await decodeArrayFromPayloads(loadedDataConverter, started.input?.payloads, {
+      type: 'workflow',
+      namespace,
+      workflowId,
+    });
+    return input;
+  } catch {
+    // The cause may quote what it could not decode.
+    throw new ReferenceTakenError(workflowId, [], 'its request cannot be decoded here (is a key missing?)');
+  }
+}
+
+async function firstEvent(temporal: Client, workflowId: string) {
+  const { namespace } = temporal.options;
+  try {
+    const { history } = await temporal.workflowService.getWorkflowExecutionHistory({
+      namespace,
+      execution: { workflowId },
+      maximumPageSize: 1,
+    });
+    return history?.events?.[0]?.workflowExecutionStartedEventAttributes;
+  } catch (error) {
+    if (grpcCodeOf(error) !== grpcCodes.notFound) throw error;
+    throw new ReferenceTakenError(workflowId, [], 'its history is gone (the namespace’s retention has passed)');
+  }
+}
+
+/** As it travels: without the fields that are undefined. */
+function asJson(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}

@@ -1,0 +1,181 @@
+/**
+ * One saga, seen from outside: how it stands, how it ended, and what a person decides.
+ *
+ * A handle follows the reference, not the run: after a *Reset* in the Web UI it speaks of the run that goes on.
+ */
+import {
+  WorkflowFailedError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+  type Client,
+  type WorkflowExecutionDescription,
+  type WorkflowHandle,
+} from '@temporalio/client';
+import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
+import { decisionHints, decisionNames, decisionSchemas, type DecisionName } from '../domain/decisions';
+import { sagaFailureNames } from '../domain/failures';
+import { workflowIdOf, type WorkflowName } from '../domain/identity';
+import type { ProgressView } from '../domain/progress';
+import type { Report, ResultOf } from '../domain/results';
+import { check, describeProblems } from '../domain/validation';
+import {
+  DecisionRefusedError,
+  NoWorkerError,
+  SagaCancelledError,
+  SagaEndedError,
+  SagaFailedError,
+  SagaLostError,
+  UnknownReferenceError,
+  type OrderSagaError,
+} from './errors';
+import { grpcCodeOf, grpcCodes, reach } from './reach';
+
+/** A worker answers within milliseconds; one that was killed is replaced within seconds. Past this, a caller should be told. */
+const answerWithinMs = 10_000;
+
+/** What was decided, and at which step. */
+export interface DecisionTaken {
+  taken: DecisionName;
+  step: string;
+}
+
+export class SagaHandle<W extends WorkflowName = WorkflowName> {
+  readonly workflowId: string;
+  private readonly latest: WorkflowHandle;
+
+  constructor(
+    private readonly temporal: Client,
+    readonly workflow: W,
+    readonly reference: string,
+    /** The run that was started or found; a reset goes on in another one. */
+    readonly runId: string,
+    /** True when the saga was there before: it was found, or started again with the same request. */
+    readonly existing: boolean,
+  ) {
+    this.workflowId = workflowIdOf(workflow, reference);
+    this.latest = temporal.workflow.getHandle(this.workflowId);
+  }
+
+  /**
+   * How the saga stands, step by step; after its end, too. A worker must be there to answer.
+   *
+   * @throws NoWorkerError, UnknownReferenceError, NoConnectionError
+   */
+  async progress({ withinMs = answerWithinMs }: { withinMs?: number } = {}): Promise<ProgressView> {
+    return reach(this.temporal, async () => {
+      try {
+        return await this.temporal.withDeadline(Date.now() + withinMs, () =>
+          this.latest.query<ProgressView>('progress'),
+        );
+      } catch (error) {
+        const code = grpcCodeOf(error);
+        if (code !== grpcCodes.deadlineExceeded && code !== grpcCodes.failedPrecondition) throw error;
+        throw new NoWorkerError(this.workflowId);
+      }
+    });
+  }
+
+  /**
+   * Waits for the saga's end, however long it takes.
+   *
+   * @throws SagaFailedError, SagaCancelledError with the report; SagaLostError when it was ended from outside;
+   * UnknownReferenceError, NoConnectionError
+   */
+  async result(): Promise<ResultOf[W]> {
+    for (;;) {
+      const { runId } = await this.describe();
+      try {
+        return await reach(this.temporal, () => this.temporal.workflow.result(this.workflowId, runId));
+      } catch (error) {
+        if (!(error instanceof WorkflowFailedError)) throw error;
+        // Reset ends the run and starts another one of the same saga.
+        const wasReset = error.cause instanceof TerminatedFailure && (await this.describe()).runId !== runId;
+        if (!wasReset) throw await this.endOf(error, runId);
+      }
+    }
+  }
+
+  /**
+   * Decides what the saga waits for.
+   *
+   * @param body the decision's JSON object: `note` where evidence is needed, `by`, and what belongs to the decision
+   * @throws DecisionRefusedError with a sentence that says what would fit; SagaEndedError; NoWorkerError, after which only
+   * the progress tells whether it was taken; UnknownReferenceError, NoConnectionError
+   */
+  async decide(name: DecisionName, body: unknown = {}): Promise<DecisionTaken> {
+    const objection = objectionTo(name, body);
+    if (objection !== undefined) throw new DecisionRefusedError(name, objection);
+    return this.unlessEnded(async () => {
+      try {
+        return await this.temporal.withDeadline(Date.now() + answerWithinMs, () =>
+          this.latest.executeUpdate<DecisionTaken, [unknown]>(name, { args: [body] }),
+        );
+      } catch (error) {
+        if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) throw new NoWorkerError(this.workflowId);
+        const refused = error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure;
+        if (!refused) throw error;
+        throw new DecisionRefusedError(name, error.cause?.message ?? error.message);
+      }
+    });
+  }
+
+  /**
+   * Asks the saga to stop: before the point of no return it undoes what it did. Returns when Temporal knows; the end comes
+   * later, see {@link result}. Asking twice does no harm.
+   *
+   * @throws SagaEndedError, UnknownReferenceError, NoConnectionError
+   */
+  async cancel(): Promise<void> {
+    await this.unlessEnded(() => this.latest.cancel());
+  }
+
+  /**
+   * What Temporal knows of the saga's latest run without asking a worker; `toRow` reads it as a saga.
+   *
+   * @throws UnknownReferenceError, NoConnectionError
+   */
+  describe(): Promise<WorkflowExecutionDescription> {
+    return reach(this.temporal, () => this.latest.describe());
+  }
+
+  /** Temporal says "not found" of a saga that has ended, too. */
+  private async unlessEnded<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await reach(this.temporal, call);
+    } catch (error) {
+      if (!(error instanceof UnknownReferenceError)) throw error;
+      await this.describe();
+      throw new SagaEndedError(this.workflowId);
+    }
+  }
+
+  private async endOf({ cause, message }: WorkflowFailedError, runId: string): Promise<OrderSagaError> {
+    const lost = (status: SagaLostError['status'], why: string) => new SagaLostError(this.workflowId, status, why);
+    if (cause instanceof CancelledFailure) {
+      const run = this.temporal.workflow.getHandle(this.workflowId, runId);
+      const { memo } = await reach(this.temporal, () => run.describe());
+      const report = readReport(memo?.['report']);
+      return report ? new SagaCancelledError(this.workflowId, report) : lost('cancelled', 'not by the saga itself');
+    }
+    if (cause instanceof TerminatedFailure) return lost('terminated', cause.message);
+    if (cause instanceof TimeoutFailure) return lost('timed-out', cause.message);
+    if (!(cause instanceof ApplicationFailure)) return lost('failed', cause?.message ?? message);
+    const type = sagaFailureNames.find((name) => cause.type === name);
+    const report = readReport(cause.details?.[0]);
+    if (type === undefined || report === undefined) return lost('failed', cause.message);
+    return new SagaFailedError(this.workflowId, type, cause.message, report);
+  }
+}
+
+/** Not held to today's schema: a saga of another release may have written a field more or less. */
+function readReport(value: unknown): Report | undefined {
+  return typeof value === 'object' && value !== null && 'leftovers' in value ? (value as Report) : undefined;
+}
+
+/** A sentence when a decision is not well-formed; whether it fits, only the saga knows. */
+export function objectionTo(name: DecisionName, body: unknown): string | undefined {
+  if (!decisionNames.includes(name)) return `there is no decision ${name}; there are ${decisionNames.join(', ')}`;
+  const checked = check<unknown>(decisionSchemas[name], body);
+  if (checked.ok) return undefined;
+  return `${name}: ${describeProblems(checked.problems)}. Like ${decisionHints[name].example}`;
+}

@@ -1,0 +1,107 @@
+/**
+ * The note that an operator sees beside a run: a line of summary and a few of details. What is bought and for whom; never a
+ * password, a key or a script. Temporal encrypts both like payloads, but a note is read over shoulders.
+ */
+import type { WorkflowName } from '../domain/identity';
+import { serversOrdered, type RequestOf } from '../domain/requests';
+
+/** The server takes 400 bytes of summary and keeps the details to some KB; both are to be read at a glance. */
+const summaryMax = 200;
+const detailsMax = 1_000;
+const listedMax = 8;
+
+export interface Notes {
+  staticSummary: string;
+  /** Markdown. */
+  staticDetails: string;
+}
+
+export function notesOn<W extends WorkflowName>(workflow: W, request: RequestOf[W]): Notes {
+  const { summary, lines } = writers[workflow](request);
+  const rows: [string, string][] = [['reference', request.reference], ...lines];
+  return {
+    staticSummary: `${summary} (${request.reference})`.slice(0, summaryMax),
+    staticDetails: rows
+      .map(([name, value]) => `- ${name}: ${value}`)
+      .join('\n')
+      .slice(0, detailsMax),
+  };
+}
+
+type Writer<W extends WorkflowName> = (request: RequestOf[W]) => { summary: string; lines: [string, string][] };
+
+const writers: { [W in WorkflowName]: Writer<W> } = {
+  provisionServers: ({ account, items, firewalls }) => {
+    const servers = serversOrdered(items);
+    const plans = items.map(({ plan_id, plan_type, quantity }) =>
+      [`${String(quantity ?? 1)} ×`, plan_type ?? 'plan', ...(plan_id === undefined ? [] : [String(plan_id)])].join(
+        ' ',
+      ),
+    );
+    return {
+      summary: `${String(servers)} ${servers === 1 ? 'server' : 'servers'} for ${account.slice(0, 40)}`,
+      lines: [
+        ['account', account.slice(0, 40)],
+        ['servers', String(servers)],
+        ['plans', short(plans)],
+        ...(firewalls?.length ? [line('firewalls', short(firewalls))] : []),
+      ],
+    };
+  },
+  changeOrder: ({ subscription_id, account, resources, guard, approval }) => {
+    const changes = short(
+      resources.map(({ resource_name, delta_value }) => `${resource_name} ${delta_value.slice(0, 20)}`),
+    );
+    return {
+      summary: `subscription ${String(subscription_id)}: ${changes}`,
+      lines: [
+        ['subscription', String(subscription_id)],
+        ...(account === undefined ? [] : [line('account', account.slice(0, 40))]),
+        ['resources', changes],
+        ...conditions(guard, approval),
+      ],
+    };
+  },
+  switchPlan: ({ subscription_id, plan_id, guard, approval, quoteOnly }) => ({
+    summary: `subscription ${String(subscription_id)}: ${quoteOnly ? 'quote a switch' : 'switch'} to plan ${String(plan_id)}`,
+    lines: [
+      ['subscription', String(subscription_id)],
+      ['plan', String(plan_id)],
+      ...(quoteOnly ? [line('quote only', 'nothing is switched')] : []),
+      ...conditions(guard, approval),
+    ],
+  }),
+  setFirewalls: ({ vmObjectId, assign, unassign, exactly }) => {
+    const wanted = [
+      ...(exactly ? [`exactly ${short(exactly) || 'none'}`] : []),
+      ...(assign?.length ? [`assign ${short(assign)}`] : []),
+      ...(unassign?.length ? [`unassign ${short(unassign)}`] : []),
+    ].join(', ');
+    return {
+      summary: `server ${String(vmObjectId)}: ${wanted}`,
+      lines: [
+        ['server', String(vmObjectId)],
+        ['firewalls', wanted],
+      ],
+    };
+  },
+  cleanCart: ({ reference }) => ({ summary: `clean up after provision/${reference}`, lines: [] }),
+};
+
+function conditions(
+  guard: RequestOf['changeOrder']['guard'],
+  approval: RequestOf['changeOrder']['approval'],
+): [string, string][] {
+  const limit = guard?.maxTotal === undefined ? [] : [line('at most', String(guard.maxTotal))];
+  if (approval === undefined || approval === 'never') return limit;
+  return [...limit, line('approval', approval === 'always' ? 'always' : `above ${String(approval.above)}`)];
+}
+
+function line(name: string, value: string): [string, string] {
+  return [name, value];
+}
+
+function short(values: readonly (string | number)[]): string {
+  const more = values.length - listedMax;
+  return values.slice(0, listedMax).join(', ') + (more > 0 ? ` and ${String(more)} more` : '');
+}

@@ -1,0 +1,60 @@
+/** The way to Temporal: every call of the client goes through here, so that a missing connection has one name. */
+import { isGrpcDeadlineError, isGrpcServiceError, type Client, type Connection } from '@temporalio/client';
+import { NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
+import { NoConnectionError, UnknownReferenceError } from './errors';
+
+/** The gRPC codes that are told apart here, by their names in the protocol. */
+export const grpcCodes = {
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  permissionDenied: 7,
+  failedPrecondition: 9,
+  unavailable: 14,
+  unauthenticated: 16,
+} as const;
+
+/** @throws NoConnectionError, UnknownReferenceError; any other error as it is */
+export async function reach<T>(temporal: Client, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) throw new UnknownReferenceError(error.workflowId);
+    const why = whyUnreachable(error, temporal.options.namespace);
+    if (why === undefined) throw error;
+    throw new NoConnectionError(addressOf(temporal), why, { cause: error });
+  }
+}
+
+export function grpcCodeOf(error: unknown): number | undefined {
+  if (isGrpcServiceError(error)) return error.code;
+  const cause = error instanceof Error ? error.cause : undefined;
+  return isGrpcServiceError(cause) ? cause.code : undefined;
+}
+
+/** The server's own words. */
+export function grpcDetailsOf(error: unknown): string {
+  if (isGrpcServiceError(error)) return error.details;
+  return error instanceof Error && error.cause !== undefined ? grpcDetailsOf(error.cause) : '';
+}
+
+/** A sentence; undefined when the error is not about the connection. */
+export function whyUnreachable(error: unknown, namespace: string): string | undefined {
+  if (error instanceof NamespaceNotFoundError) return `it has no namespace ${namespace}`;
+  if (isGrpcDeadlineError(error)) return 'it did not answer in time';
+  switch (grpcCodeOf(error)) {
+    case grpcCodes.unavailable:
+      return 'nothing answers there';
+    case grpcCodes.permissionDenied:
+    case grpcCodes.unauthenticated:
+      return 'it refuses these credentials';
+    default:
+      return undefined;
+  }
+}
+
+function addressOf(temporal: Client): string {
+  // A connection of the worker's kind does not tell where it leads.
+  const { options } = temporal.connection as Partial<Pick<Connection, 'options'>>;
+  return options?.address ?? 'the configured address';
+}

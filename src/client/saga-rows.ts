@@ -1,0 +1,151 @@
+/** Sagas as Temporal's visibility tells of them: without a worker, and without reading a history. */
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { readWorkflowId, searchAttributeNames, workflowNames, type WorkflowName } from '../domain/identity';
+import { waitKinds, type SagaState } from '../domain/progress';
+import { SearchAttributesMissingError } from './errors';
+import { grpcCodeOf, grpcCodes, grpcDetailsOf, reach } from './reach';
+import { readAttributes } from './search-attributes';
+
+/** `lost`: ended from outside (terminated, timed out), or broken; see SagaLostError. */
+export type ListedState = SagaState | 'lost';
+
+export const listedStates = [
+  'running',
+  ...waitKinds,
+  'undoing',
+  'done',
+  'failed',
+  'cancelled',
+  'lost',
+] as const satisfies ListedState[];
+
+export interface SagaRow {
+  workflowId: string;
+  runId: string;
+  reference: string;
+  workflow: WorkflowName;
+  /** Temporal's word: `RUNNING`, `COMPLETED`, `FAILED`, `CANCELLED`, `TERMINATED`, `TIMED_OUT`. */
+  status: string;
+  state: ListedState;
+  /** The step that waits. */
+  step: string | undefined;
+  waitingSince: Date | undefined;
+  startTime: Date;
+  closeTime: Date | undefined;
+  account: string | undefined;
+}
+
+export interface SagaFilter {
+  /** `waiting`: any kind of wait for a person. */
+  state?: ListedState | 'waiting';
+  workflow?: WorkflowName;
+  /** Rows at most. */
+  limit?: number;
+}
+
+/** @returns undefined for a run that is not a saga's: its id or its type is not ours */
+export function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): SagaRow | undefined {
+  const { workflowId, runId, type, status, startTime, closeTime, typedSearchAttributes } = info;
+  const known = readWorkflowId(workflowId);
+  if (known?.workflow !== type) return undefined;
+  const { state, step, waitingSince, account } = readAttributes(typedSearchAttributes);
+  return {
+    workflowId,
+    runId,
+    ...known,
+    status: status.name,
+    state: stateOf(status.name, state),
+    step,
+    waitingSince,
+    startTime,
+    closeTime,
+    account,
+  };
+}
+
+/** A closed run keeps the attribute that it had last, so that its status counts; a running one without any has no trouble. */
+function stateOf(status: WorkflowExecutionInfo['status']['name'], state: SagaState | undefined): ListedState {
+  switch (status) {
+    case 'RUNNING':
+    case 'PAUSED':
+      return state ?? 'running';
+    case 'COMPLETED':
+      return 'done';
+    case 'FAILED':
+      return 'failed';
+    case 'CANCELLED':
+      return 'cancelled';
+    default:
+      return 'lost';
+  }
+}
+
+const { state: stateAttribute } = searchAttributeNames;
+
+/** A saga that undoes without ever having waited has written no state: it counts as running. */
+function queryFor({ state, workflow }: SagaFilter): string {
+  const types = `WorkflowType IN (${quoted(workflow === undefined ? workflowNames : [workflow])})`;
+  return state === undefined ? types : `${types} AND ${condition(state)}`;
+}
+
+function condition(state: ListedState | 'waiting'): string {
+  const running = `ExecutionStatus = 'Running'`;
+  switch (state) {
+    case 'done':
+      return `ExecutionStatus = 'Completed'`;
+    case 'failed':
+      return `ExecutionStatus = 'Failed'`;
+    case 'cancelled':
+      return `ExecutionStatus = 'Canceled'`;
+    case 'lost':
+      return `ExecutionStatus IN ('Terminated', 'TimedOut')`;
+    case 'running':
+      return `${running} AND (${stateAttribute} IS NULL OR ${stateAttribute} = 'running')`;
+    case 'waiting':
+      return `${running} AND ${stateAttribute} IN (${quoted(waitKinds)})`;
+    default:
+      return `${running} AND ${stateAttribute} = '${state}'`;
+  }
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `'${name}'`).join(', ');
+}
+
+/** The newest first, as visibility has them: a start or a change may take a moment to show. */
+export async function* listRows(temporal: Client, filter: SagaFilter): AsyncGenerator<SagaRow> {
+  const { limit = Infinity } = filter;
+  if (limit <= 0) return;
+  const listing = temporal.workflow
+    .list({
+      query: queryFor(filter),
+      ...(limit < 100 ? { pageSize: limit } : {}),
+    })
+    [Symbol.asyncIterator]();
+  let count = 0;
+  for (;;) {
+    const next = await reach(temporal, () => listing.next()).catch((error: unknown) => {
+      if (!lacksSearchAttributes(error)) throw error;
+      throw new SearchAttributesMissingError(temporal.options.namespace);
+    });
+    if (next.done) return;
+    const row = toRow(next.value);
+    if (row === undefined || (row.state === 'lost' && (await wasReset(temporal, row)))) continue;
+    yield row;
+    count += 1;
+    if (count >= limit) return;
+  }
+}
+
+/** A reset leaves a terminated run behind, whose saga goes on in another one. */
+async function wasReset(temporal: Client, { workflowId, runId }: SagaRow): Promise<boolean> {
+  const current = await reach(temporal, () => temporal.workflow.getHandle(workflowId).describe());
+  return current.runId !== runId;
+}
+
+/** Whether Temporal refused a start or a query because the namespace does not know our search attributes. */
+export function lacksSearchAttributes(error: unknown): boolean {
+  if (grpcCodeOf(error) !== grpcCodes.invalidArgument) return false;
+  const details = grpcDetailsOf(error);
+  return Object.values(searchAttributeNames).some((name) => details.includes(name));
+}
