@@ -126,7 +126,10 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    * @throws SagaEndedError, UnknownReferenceError, NoConnectionError
    */
   async cancel(): Promise<void> {
-    await this.unlessEnded(() => this.latest.cancel());
+    // A server may take the request for a run that has ended, and do nothing.
+    const { status, runId } = await this.describe();
+    if (status.name !== 'RUNNING' && status.name !== 'PAUSED') throw new SagaEndedError(this.workflowId);
+    await this.unlessEnded(() => this.temporal.workflow.getHandle(this.workflowId, runId).cancel());
   }
 
   /**

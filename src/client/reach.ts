@@ -44,7 +44,7 @@ export function whyUnreachable(error: unknown, namespace: string): string | unde
   if (isGrpcDeadlineError(error)) return 'it did not answer in time';
   switch (grpcCodeOf(error)) {
     case grpcCodes.unavailable:
-      return 'nothing answers there';
+      return 'no Temporal server answers there';
     case grpcCodes.permissionDenied:
     case grpcCodes.unauthenticated:
       return 'it refuses these credentials';

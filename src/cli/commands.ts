@@ -1,0 +1,185 @@
+/** What each command does. Each returns an exit status; what goes wrong is thrown. */
+import type { Readable } from 'node:stream';
+import { checkRequest, type OrderSagaClient } from '../client/client';
+import { DecisionRefusedError, NoWorkerError, SagaEndedError } from '../client/errors';
+import { objectionTo, type SagaHandle } from '../client/handle';
+import { toRow, type SagaFilter, type SagaRow } from '../client/saga-rows';
+import { readClientConfig } from '../config';
+import { decisionHints, decisionNames } from '../domain/decisions';
+import { readWorkflowId, type WorkflowName } from '../domain/identity';
+import { waitKinds, type ProgressView } from '../domain/progress';
+import { withSagas } from './connect';
+import { exitStatus, UsageError } from './exit-status';
+import { endOf, follow, type Ending, type FollowOptions } from './follow';
+import type { Printer } from './print';
+import { parseJson, readRequest } from './read-request';
+
+export interface Scene {
+  printer: Printer;
+  stdin: Readable;
+}
+
+export async function start(
+  { printer, stdin }: Scene,
+  workflow: WorkflowName,
+  file: string,
+  { detach }: { detach: boolean },
+): Promise<number> {
+  const read = await readRequest(file, stdin);
+  const config = readClientConfig();
+  // Before any connection: a wrong request is told even where there is no Temporal.
+  const request = checkRequest(workflow, read, config.planTypesMore);
+  return withSagas(config, async (sagas) => {
+    const saga = await sagas.start(workflow, request);
+    printer.line(`${saga.workflowId} ${saga.existing ? 'was started before, with the same request' : 'started'}`);
+    if (!detach) return followToEnd(printer, sagas, saga);
+    printer.document(identityOf(saga));
+    return exitStatus.done;
+  });
+}
+
+export async function status({ printer }: Scene, target: Target): Promise<number> {
+  return withSaga(target, async (_sagas, saga) => {
+    const row = toRow(await saga.describe());
+    const progress = await saga.progress().catch((error: unknown) => {
+      if (!(error instanceof NoWorkerError)) throw error;
+      printer.aside(error.message);
+      return undefined;
+    });
+    const isOver = row !== undefined && row.closeTime !== undefined;
+    const ending = isOver ? await endOf(saga) : undefined;
+    printer.line(`${saga.workflowId}: ${ending?.state ?? progress?.state ?? row?.state ?? 'running'}`);
+    if (progress) printer.progress(progress, saga.workflowId);
+    if (ending) printer.ending(ending, saga.workflowId);
+    printer.document(documentOf(saga, progress, ending, row));
+    if (ending) return statusOf(ending);
+    return isWaiting(progress?.state ?? row?.state) ? exitStatus.waits : exitStatus.done;
+  });
+}
+
+export async function watch({ printer }: Scene, target: Target, options: { follow: boolean }): Promise<number> {
+  return withSaga(target, (sagas, saga) => followToEnd(printer, sagas, saga, { throughWaits: options.follow }));
+}
+
+export async function list({ printer }: Scene, filter: SagaFilter & { limit: number }): Promise<number> {
+  return withSagas(readClientConfig(), async (sagas) => {
+    const rows: SagaRow[] = [];
+    // One more than asked for tells whether there are more.
+    for await (const row of sagas.list({ ...filter, limit: filter.limit + 1 })) rows.push(row);
+    const shown = rows.slice(0, filter.limit);
+    if (shown.length === 0) printer.line('no sagas');
+    else printer.rows(shown);
+    if (rows.length > shown.length) printer.aside(`the first ${String(shown.length)}; there are more (--limit)`);
+    printer.document(shown);
+    return exitStatus.done;
+  });
+}
+
+export async function decide(
+  { printer }: Scene,
+  target: Target,
+  decision: string,
+  json: string | undefined,
+): Promise<number> {
+  const name = decisionNames.find((known) => known === decision);
+  if (name === undefined)
+    throw new UsageError(`there is no decision ${decision}; there are ${decisionNames.join(', ')}`);
+  const body = json === undefined ? {} : parseJson(json, `the decision’s JSON, like ${decisionHints[name].example},`);
+  const objection = objectionTo(name, body);
+  if (objection !== undefined) throw new DecisionRefusedError(name, objection);
+  return withSaga(target, async (_sagas, saga) => {
+    const taken = await saga.decide(name, body);
+    printer.line(`${saga.workflowId}: ${taken.taken} is taken at ${taken.step}`);
+    printer.document({ ...identityOf(saga), ...taken });
+    return exitStatus.done;
+  });
+}
+
+/** Done when the saga ends as cancelled; one that was quicker, or waits for a decision while it undoes, is not. */
+export async function cancel({ printer }: Scene, target: Target, { wait }: { wait: boolean }): Promise<number> {
+  return withSaga(target, async (sagas, saga) => {
+    try {
+      await saga.cancel();
+    } catch (error) {
+      if (!(error instanceof SagaEndedError)) throw error;
+      const ending = await endOf(saga);
+      if (ending.state !== 'cancelled') throw new UsageError(`${saga.workflowId} has ended as ${ending.state}`);
+      printer.line(`${saga.workflowId} was cancelled before`);
+      printer.document(documentOf(saga, undefined, ending));
+      return exitStatus.done;
+    }
+    printer.line(`${saga.workflowId}: cancellation is requested`);
+    if (wait) return followToEnd(printer, sagas, saga, { leaving: true });
+    printer.document({ ...identityOf(saga), cancelRequested: true });
+    return exitStatus.done;
+  });
+}
+
+/** A reference, or a workflow id as `list` prints it. */
+export interface Target {
+  reference: string;
+  workflow?: WorkflowName;
+}
+
+function withSaga(
+  { reference, workflow }: Target,
+  work: (sagas: OrderSagaClient, saga: SagaHandle) => Promise<number>,
+): Promise<number> {
+  const named = readWorkflowId(reference) ?? { reference, workflow };
+  return withSagas(readClientConfig(), async (sagas) => work(sagas, await sagas.get(named.reference, named.workflow)));
+}
+
+async function followToEnd(
+  printer: Printer,
+  sagas: OrderSagaClient,
+  saga: SagaHandle,
+  options: Pick<FollowOptions, 'throughWaits'> & { leaving?: boolean } = {},
+): Promise<number> {
+  let latest: ProgressView | undefined;
+  const ending = await follow(sagas.temporal, saga, {
+    ...options,
+    onProgress: (progress) => {
+      latest = progress;
+      printer.progress(progress, saga.workflowId);
+    },
+    onSilence: (why) => {
+      printer.aside(why);
+    },
+  });
+  printer.ending(ending, saga.workflowId);
+  printer.document(documentOf(saga, latest, ending));
+  if (!options.leaving) return statusOf(ending);
+  if (ending.state === 'waits') return exitStatus.waits;
+  return ending.state === 'cancelled' ? exitStatus.done : exitStatus.notDone;
+}
+
+function statusOf(ending: Ending): number {
+  if (ending.state === 'done') return exitStatus.done;
+  return ending.state === 'waits' ? exitStatus.waits : exitStatus.notDone;
+}
+
+function isWaiting(state: string | undefined): boolean {
+  return waitKinds.some((kind) => kind === state);
+}
+
+function identityOf({ workflowId, reference, workflow, runId, existing }: SagaHandle) {
+  return { workflowId, reference, workflow, runId, existing };
+}
+
+/** One shape for every command that tells of one saga; parts that there are none of are left out. */
+function documentOf(saga: SagaHandle, progress: ProgressView | undefined, ending: Ending | undefined, row?: SagaRow) {
+  const waiting = ending?.state === 'waits' ? ending.waiting : progress?.waiting;
+  return {
+    ...identityOf(saga),
+    state:
+      ending === undefined || ending.state === 'waits'
+        ? (waiting?.kind ?? progress?.state ?? row?.state)
+        : ending.state,
+    waiting,
+    ...(ending?.state === 'done' ? { result: ending.result } : {}),
+    ...(ending?.state === 'failed' ? { failure: ending.failure } : {}),
+    ...(ending?.state === 'cancelled' ? { report: ending.report } : {}),
+    ...(ending?.state === 'lost' ? { lost: { status: ending.status, message: ending.message } } : {}),
+    progress,
+  };
+}

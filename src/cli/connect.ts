@@ -1,0 +1,29 @@
+/** The command line's connection: it says within seconds that there is none. */
+import { Client, Connection } from '@temporalio/client';
+import { OrderSagaClient } from '../client/client';
+import { NoConnectionError } from '../client/errors';
+import { whyUnreachable } from '../client/reach';
+import { temporalAddress, type ClientConfig } from '../config';
+
+/** A person waits at a terminal. A server that answers at all does so far within this, also across an ocean with TLS. */
+const connectWithinMs = 4_000;
+
+/**
+ * Runs `work` with a client, and closes the connection after it.
+ *
+ * @throws NoConnectionError
+ */
+export async function withSagas<T>(config: ClientConfig, work: (sagas: OrderSagaClient) => Promise<T>): Promise<T> {
+  const { namespace, taskQueue, planTypesMore } = config;
+  const connection = Connection.lazy({ ...config.temporal.connectionOptions, connectTimeout: connectWithinMs });
+  try {
+    await connection.ensureConnected().catch((error: unknown) => {
+      const why = whyUnreachable(error, namespace) ?? 'no Temporal server answers there';
+      throw new NoConnectionError(temporalAddress(config), why, { cause: error });
+    });
+    return await work(new OrderSagaClient(new Client({ connection, namespace }), { taskQueue, planTypesMore }));
+  } finally {
+    // Rejects when there never was a connection.
+    await connection.close().catch(() => undefined);
+  }
+}

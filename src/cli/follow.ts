@@ -1,0 +1,110 @@
+/** Following a saga to its end, or to where it waits for a person. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import {
+  NoConnectionError,
+  NoWorkerError,
+  SagaCancelledError,
+  SagaFailedError,
+  SagaLostError,
+  UnknownReferenceError,
+} from '../client/errors';
+import type { SagaHandle } from '../client/handle';
+import type { ProgressView, Waiting } from '../domain/progress';
+import type { Report } from '../domain/results';
+
+export type Ending =
+  | { state: 'done'; result: unknown }
+  | { state: 'failed'; failure: { type: string; message: string; report: Report } }
+  | { state: 'cancelled'; report: Report }
+  | { state: 'lost'; status: string; message: string }
+  | { state: 'waits'; waiting: Waiting };
+
+export interface FollowOptions {
+  /** Go on through waits, to the end. */
+  throughWaits?: boolean;
+  onProgress?: (progress: ProgressView) => void;
+  /** Told once in a row: why the progress cannot be read at the moment. */
+  onSilence?: (why: string) => void;
+}
+
+/** A person's patience: a step's change shows within half a second at first; a saga that takes long is asked less often. */
+const pauseMinMs = 500;
+const pauseMaxMs = 2_000;
+
+/** @throws NoConnectionError, UnknownReferenceError */
+export async function follow(temporal: Client, saga: SagaHandle, options: FollowOptions = {}): Promise<Ending> {
+  const over = new AbortController();
+  try {
+    // What is still under way when one of the two has answered is called off: it would keep the process alive.
+    return await temporal.withAbortSignal(over.signal, () => race(saga, options, over.signal));
+  } finally {
+    over.abort();
+  }
+}
+
+async function race(saga: SagaHandle, options: FollowOptions, signal: AbortSignal): Promise<Ending> {
+  const end = endOf(saga);
+  const wait = untilWait(saga, options, signal);
+  // The loser is called off by the signal, and rejects when nobody listens any more.
+  wait.catch(() => undefined);
+  end.catch(() => undefined);
+  const ending = await Promise.race([end, wait]);
+  if (ending.state !== 'waits') await showLast(saga, options);
+  return ending;
+}
+
+/** How the saga ended. */
+export async function endOf(saga: SagaHandle): Promise<Ending> {
+  try {
+    return { state: 'done', result: await saga.result() };
+  } catch (error) {
+    if (error instanceof SagaFailedError) {
+      const { type, message, report } = error;
+      return { state: 'failed', failure: { type, message, report } };
+    }
+    if (error instanceof SagaCancelledError) return { state: 'cancelled', report: error.report };
+    if (error instanceof SagaLostError) return { state: 'lost', status: error.status, message: error.message };
+    throw error;
+  }
+}
+
+/** Looks every now and then, and returns where the saga waits; without end where it does not. */
+async function untilWait(
+  saga: SagaHandle,
+  { throughWaits, onProgress, onSilence }: FollowOptions,
+  signal: AbortSignal,
+): Promise<Ending> {
+  let pauseMs = pauseMinMs;
+  let shown = '';
+  let silent = false;
+  for (;;) {
+    const progress = await saga.progress().catch((error: unknown) => {
+      if (signal.aborted || error instanceof NoConnectionError || error instanceof UnknownReferenceError) throw error;
+      if (!silent) onSilence?.(whySilent(error));
+      silent = true;
+      return undefined;
+    });
+    if (signal.aborted) throw new Error('called off');
+    if (progress) {
+      silent = false;
+      const now = JSON.stringify(progress);
+      pauseMs = now === shown ? Math.min(pauseMs * 1.5, pauseMaxMs) : pauseMinMs;
+      if (now !== shown) onProgress?.(progress);
+      shown = now;
+      if (progress.waiting && !throughWaits) return { state: 'waits', waiting: progress.waiting };
+    }
+    await pause(pauseMs, undefined, { signal });
+  }
+}
+
+function whySilent(error: unknown): string {
+  if (error instanceof NoWorkerError) return error.message;
+  return `the progress cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+/** The steps between the last look and the end. */
+async function showLast(saga: SagaHandle, { onProgress }: FollowOptions): Promise<void> {
+  const progress = await saga.progress({ withinMs: 3_000 }).catch(() => undefined);
+  if (progress) onProgress?.(progress);
+}

@@ -1,0 +1,154 @@
+/**
+ * What the command line writes. For a person: lines, as things happen. For a program (`--json`): one JSON document, at the end.
+ * Neither ever holds a secret field.
+ */
+import type { Leftover } from '../domain/leftovers';
+import { decisionHints } from '../domain/decisions';
+import type { ProgressView, StepView, Waiting } from '../domain/progress';
+import { redact } from '../domain/secrets';
+import type { SagaRow } from '../client/saga-rows';
+import type { Ending } from './follow';
+
+export interface Streams {
+  out: { write: (text: string) => unknown };
+  err: { write: (text: string) => unknown };
+}
+
+const valueMax = 500;
+
+export class Printer {
+  private readonly shown = new Map<string, string>();
+  private shownWait = '';
+
+  constructor(
+    private readonly streams: Streams,
+    private readonly json: boolean,
+  ) {}
+
+  /** A line for a person. */
+  line(text: string): void {
+    if (!this.json) this.streams.out.write(`${printable(text)}\n`);
+  }
+
+  /** A line beside the matter, for a person who waits. */
+  aside(text: string): void {
+    this.streams.err.write(`${printable(text)}\n`);
+  }
+
+  /** The document for a program. */
+  document(value: unknown): void {
+    if (this.json) this.streams.out.write(`${JSON.stringify(redact(value), null, 2)}\n`);
+  }
+
+  /** The steps that changed since the last call, and a wait that is new. */
+  progress({ steps, waiting }: ProgressView, workflowId: string): void {
+    for (const step of steps) {
+      const line = describeStep(step);
+      if (step.status === 'pending' || this.shown.get(step.id) === line) continue;
+      this.shown.set(step.id, line);
+      this.line(line);
+    }
+    const wait = waiting ? `${waiting.step} ${waiting.since}` : '';
+    if (waiting && wait !== this.shownWait) for (const line of describeWait(waiting, workflowId)) this.line(line);
+    this.shownWait = wait;
+  }
+
+  ending(ending: Ending, workflowId: string): void {
+    for (const line of describeEnding(ending, workflowId)) this.line(line);
+  }
+
+  rows(rows: readonly SagaRow[]): void {
+    const table = [
+      ['saga', 'state', 'step', 'waiting since', 'started', 'account'],
+      ...rows.map(({ workflowId, state, step, waitingSince, startTime, account }) => [
+        workflowId,
+        state,
+        step ?? '',
+        waitingSince?.toISOString() ?? '',
+        startTime.toISOString(),
+        account ?? '',
+      ]),
+    ];
+    const widths = table[0]?.map((_, column) => Math.max(...table.map((cells) => cells[column]?.length ?? 0))) ?? [];
+    for (const cells of table) {
+      this.line(
+        cells
+          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+          .join('  ')
+          .trimEnd(),
+      );
+    }
+  }
+}
+
+function describeStep({ status, title, attempts, detail }: StepView): string {
+  const again = attempts > 1 ? ` (${String(attempts)} attempts)` : '';
+  return `  ${status.padEnd(8)}  ${title}${again}${detail === undefined ? '' : `: ${detail}`}`;
+}
+
+function describeWait({ kind, step, question, choices, since }: Waiting, workflowId: string): string[] {
+  return [
+    `${workflowId} waits for a decision (${kind}) at ${step} since ${since}:`,
+    `  ${question}`,
+    ...choices.map((name) => {
+      const { does, example } = decisionHints[name];
+      return `  order-saga decide ${workflowId} ${name} '${example}'   # ${does}`;
+    }),
+    `  order-saga cancel ${workflowId}`,
+  ];
+}
+
+function describeEnding(ending: Ending, workflowId: string): string[] {
+  switch (ending.state) {
+    case 'done':
+      return [`${workflowId} is done`, ...describeFields(ending.result)];
+    case 'failed': {
+      const { type, message, report } = ending.failure;
+      return [`${workflowId} failed: ${type}: ${message}`, ...describeLeftovers(report.leftovers)];
+    }
+    case 'cancelled':
+      return [
+        `${workflowId} was cancelled${ending.report.why === 'cancelled' ? '' : ` (${ending.report.why})`}`,
+        ...describeFields(ending.report.known),
+        ...describeLeftovers(ending.report.leftovers),
+      ];
+    case 'lost':
+      return [ending.message];
+    case 'waits':
+      // Said with the progress, together with what can be decided.
+      return [];
+  }
+}
+
+/** A result's fields, each on a line; what is empty is left out. */
+function describeFields(result: unknown): string[] {
+  return Object.entries(redact(result ?? {}) as object).flatMap(([name, value]) => {
+    if (name === 'reference' || value === null || value === undefined) return [];
+    if (Array.isArray(value) && value.length === 0) return [];
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return [`  ${name}: ${text.length > valueMax ? `${text.slice(0, valueMax)}… (--json shows all)` : text}`];
+  });
+}
+
+function describeLeftovers(leftovers: readonly Leftover[]): string[] {
+  return leftovers.map((leftover) => `  left over: ${describeLeftover(leftover)}: ${leftover.why}`);
+}
+
+function describeLeftover(leftover: Leftover): string {
+  switch (leftover.kind) {
+    case 'cart-item':
+      return `cart item ${String(leftover.cartItemId)}`;
+    case 'cart-item-unknown':
+      return `perhaps a cart item of unknown id (item ${String(leftover.item)} of the request)`;
+    case 'firewalls':
+      return `firewalls ${leftover.firewalls.join(', ')} of server ${String(leftover.vmObjectId)}`;
+    case 'placement-unknown':
+      return `nobody knows whether ${leftover.step} took effect`;
+  }
+}
+
+/** A provider's words and a person's notes must not steer the terminal. */
+function printable(text: string): string {
+  // eslint-disable-next-line no-control-regex
+  return text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, ' ');
+}

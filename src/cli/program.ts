@@ -1,0 +1,141 @@
+/**
+ * The command line: which commands there are, and what they take.
+ *
+ * Exit status: 0 done, 1 the saga failed or was cancelled, 2 bad usage or request, 3 no connection, 4 it waits for a decision.
+ */
+import type { Readable } from 'node:stream';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
+import { decisionNames } from '../domain/decisions';
+import { listedStates, type SagaFilter } from '../client/saga-rows';
+import { cancel, decide, list, start, status, watch, type Scene, type Target } from './commands';
+import { complaintOf, exitStatus } from './exit-status';
+import { Printer, type Streams } from './print';
+
+export interface Terminal extends Streams {
+  stdin: Readable;
+}
+
+const exits =
+  'Exit status: 0 done, 1 the saga failed or was cancelled, 2 bad usage or request, 3 no connection, 4 it waits for a decision.';
+
+const starting: [command: string, workflow: WorkflowName, does: string][] = [
+  ['provision', 'provisionServers', 'buy cloud servers and assign firewalls to them'],
+  ['change', 'changeOrder', 'add resources to a subscription'],
+  ['switch', 'switchPlan', 'move a subscription to another plan, or only quote it'],
+  ['firewalls', 'setFirewalls', 'change which firewalls protect a server'],
+];
+
+/** Runs one command line and returns its exit status; it never throws. */
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  let outcome: number = exitStatus.done;
+  const json = args.includes('--json');
+  const scene: Scene = { printer: new Printer(terminal, json), stdin: terminal.stdin };
+  const program = createProgram(scene, terminal, (found) => {
+    outcome = found;
+  });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return outcome;
+  } catch (error) {
+    // Commander has said what was wrong, with the usage; asking for help is not wrong.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitStatus.done : exitStatus.refused;
+    const complaint = complaintOf(error);
+    for (const line of complaint.lines) scene.printer.aside(line);
+    scene.printer.document(complaint.document);
+    return complaint.status;
+  }
+}
+
+function createProgram(scene: Scene, { out, err }: Streams, settle: (status: number) => void): Command {
+  const program = new Command('order-saga')
+    .description('Starts order sagas, watches them and decides for them.')
+    .addHelpText('after', `\nFILE is a JSON file; - reads standard input.\n${exits}`)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => out.write(text), writeErr: (text) => err.write(text) })
+    .showHelpAfterError();
+
+  for (const [name, workflow, does] of starting) {
+    command(program, `${name} <FILE>`, does)
+      .option('--detach', 'return right after the start')
+      .action(async (file: string, { detach = false }: { detach?: boolean }) => {
+        settle(await start(scene, workflow, file, { detach }));
+      });
+  }
+
+  command(program, 'status <REFERENCE>', 'tell how a saga stands')
+    .addOption(workflowOption())
+    .action(async (reference: string, options: Options) => {
+      settle(await status(scene, targetOf(reference, options)));
+    });
+
+  command(program, 'watch <REFERENCE>', 'tell each change until the saga ends or waits for a decision')
+    .addOption(workflowOption())
+    .option('--follow', 'go on through waits, to the end')
+    .action(async (reference: string, options: Options & { follow?: boolean }) => {
+      settle(await watch(scene, targetOf(reference, options), { follow: options.follow ?? false }));
+    });
+
+  command(program, 'list', 'list sagas')
+    .addOption(
+      new Option('--state <STATE>', 'only these; waiting is any wait for a decision').choices([
+        'waiting',
+        ...listedStates,
+      ]),
+    )
+    .addOption(workflowOption())
+    .option('--limit <NUMBER>', 'rows at most', positive, 100)
+    .action(
+      async ({ state, workflow, limit }: Options & { state?: NonNullable<SagaFilter['state']>; limit: number }) => {
+        settle(
+          await list(scene, { ...(state ? { state } : {}), ...(workflow ? { workflow: named(workflow) } : {}), limit }),
+        );
+      },
+    );
+
+  command(program, 'decide <REFERENCE> <DECISION> [JSON]', `decide: ${decisionNames.join(', ')}`)
+    .addOption(workflowOption())
+    .action(async (reference: string, decision: string, json: string | undefined, options: Options) => {
+      settle(await decide(scene, targetOf(reference, options), decision, json));
+    });
+
+  command(program, 'cancel <REFERENCE>', 'stop a saga and wait until it has undone what it did (status 0: it has)')
+    .addOption(workflowOption())
+    .option('--no-wait', 'return when the cancellation is requested')
+    .action(async (reference: string, options: Options & { wait: boolean }) => {
+      settle(await cancel(scene, targetOf(reference, options), { wait: options.wait }));
+    });
+
+  return program;
+}
+
+function command(program: Command, usage: string, does: string): Command {
+  return program.command(usage).description(does).option('--json', 'print one JSON document');
+}
+
+interface Options {
+  workflow?: string;
+}
+
+/** As they stand in front of the workflow id. */
+const workflowWords = workflowNames.map((name) => [workflowIdOf(name, '').replace('/', ''), name] as const);
+
+function workflowOption(): Option {
+  const words = workflowWords.map(([word]) => word);
+  return new Option('--workflow <NAME>', 'where several workflows use the same reference').choices(words);
+}
+
+function named(word: string): WorkflowName {
+  const found = workflowWords.find(([known]) => known === word);
+  if (found === undefined) throw new InvalidArgumentError(`there is no workflow ${word}`);
+  return found[1];
+}
+
+function targetOf(reference: string, { workflow }: Options): Target {
+  return { reference, ...(workflow === undefined ? {} : { workflow: named(workflow) }) };
+}
+
+function positive(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 to 999999.');
+  return Number(text);
+}
