@@ -47,7 +47,7 @@ export function changeRequest(changes: Record<string, unknown> = {}) {
   return {
     reference,
     subscription_id: 5000 + made,
-    resources: [{ resource_name: 'vm_backup', delta_value: '1' }],
+    resources: [{ resource_name: 'vm_backup' as const, delta_value: '1' }],
     ...changes,
   };
 }

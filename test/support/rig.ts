@@ -48,7 +48,7 @@ export class Rig {
   ) {}
 
   static async start(options: RigOptions = {}): Promise<Rig> {
-    Runtime.install({ logger: new DefaultLogger('ERROR') });
+    quietRuntime();
     const address = process.env['ORDER_SAGA_TEST_TEMPORAL_ADDRESS'];
     if (address === undefined) throw new Error('the global set-up starts a Temporal server: run this through jest');
     const namespace = `test-${randomUUID()}`;
@@ -146,6 +146,15 @@ export class Rig {
       workflowTasksAtOnce: 100,
     };
   }
+}
+
+let runtimeInstalled = false;
+
+/** Once per test file: the runtime is one for the process, and what sagas log is not the test's output. */
+function quietRuntime(): void {
+  if (runtimeInstalled) return;
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  runtimeInstalled = true;
 }
 
 /** Waits for a condition of the world outside; a test that waits for ever is ended by jest and says where. */

@@ -1,85 +1,91 @@
 /** A worker process that dies or is stopped in the middle of a call. */
 import { ordersWithLabel, openCartItems } from '../../sandbox/sentences';
-import { startProcess, type RunningProcess } from '../support/processes';
-import { provisionRequest } from '../support/requests';
+import type { EndpointName } from '../../sandbox/endpoints';
+import { startProcess, type Exit, type RunningProcess } from '../support/processes';
+import { planIdOf, provisionRequest } from '../support/requests';
 import { Rig } from '../support/rig';
 import { untilWaiting } from '../support/sagas';
 
 let rig: Rig;
-const processes: RunningProcess[] = [];
-const startWorker = async () => {
-  const worker = await startProcess('src/worker.ts', rig.environment);
-  processes.push(worker);
-  return worker;
-};
+const workers: RunningProcess[] = [];
+
+async function startWorker(): Promise<void> {
+  workers.push(await startProcess('src/worker.ts', rig.environment));
+}
+
+/** One way to end for every worker there is: whichever holds the call is among them. */
+async function endWorkers(signal: NodeJS.Signals): Promise<Exit[]> {
+  return Promise.all(workers.splice(0).map((worker) => worker.kill(signal)));
+}
+
 beforeAll(async () => {
   rig = await Rig.start({ worker: false });
-});
+  await startWorker();
+}, 60_000);
 afterAll(async () => {
-  await Promise.all(processes.map((worker) => worker.kill('SIGKILL')));
+  await endWorkers('SIGKILL');
   await rig.close();
 });
 
-it.each(['before', 'after'] as const)(
-  'killed while the order is sent, %s it took effect: one order, and a saga that waits',
-  async (hold) => {
-    const worker = await startWorker();
-    const request = provisionRequest();
-    const gate = rig.sandbox.faults.add({
-      endpoint: 'place-order',
-      kind: 'gate',
-      hold,
-      match: { label: request.label },
-    });
-    const saga = await rig.sagas.provision(request);
-    await rig.sandbox.whenStruck(gate);
-    await worker.kill('SIGKILL');
-    rig.sandbox.faults.release(gate);
-    await startWorker();
-
-    const waiting = await untilWaiting(saga);
-    expect(waiting).toMatchObject({ kind: 'outcome-unknown', step: 'place-order' });
-    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
-    await saga.decide('confirmPlaced', { note: 'seen' });
-    await saga.result();
-    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
-  },
-  120_000,
-);
-
-it('killed while an item is added: the item that may be there is told, and another one is ordered', async () => {
-  const worker = await startWorker();
+/** Starts a saga and waits until the given call of it is held. */
+async function holdAt(endpoint: EndpointName, hold: 'before' | 'after') {
   const request = provisionRequest();
-  const gate = rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'gate', hold: 'after' });
+  const match = endpoint === 'place-order' ? { label: request.label } : { planId: planIdOf(request.reference) };
+  const gate = rig.sandbox.faults.add({ endpoint, kind: 'gate', hold, match });
   const saga = await rig.sagas.provision(request);
   await rig.sandbox.whenStruck(gate);
-  await Promise.all(processes.map((process) => process.kill('SIGKILL')));
-  await worker.kill('SIGKILL');
-  rig.sandbox.faults.release(gate);
-  await startWorker();
+  return {
+    saga,
+    orders: () => ordersWithLabel(rig.sandbox.ledger, request.reference),
+    openItems: () =>
+      openCartItems(rig.sandbox.ledger).filter(({ item }) => item.plan_id === planIdOf(request.reference)),
+    release: () => {
+      rig.sandbox.faults.release(gate);
+    },
+  };
+}
 
-  const result = await saga.result();
-  expect(result).toMatchObject({ leftovers: [{ kind: 'cart-item-unknown', item: 1 }] });
-  expect(openCartItems(rig.sandbox.ledger)).toHaveLength(1);
-}, 120_000);
+describe('killed in the middle of calls', () => {
+  let ordering: Record<'before' | 'after', Awaited<ReturnType<typeof holdAt>>>;
+  let adding: Awaited<ReturnType<typeof holdAt>>;
+
+  // One death for all: a call that was lost is noticed only when its time is up.
+  beforeAll(async () => {
+    ordering = { before: await holdAt('place-order', 'before'), after: await holdAt('place-order', 'after') };
+    adding = await holdAt('add-cart-item', 'after');
+    await endWorkers('SIGKILL');
+    for (const { release } of [...Object.values(ordering), adding]) release();
+    await startWorker();
+  }, 60_000);
+
+  it.each(['before', 'after'] as const)(
+    'of which one sends the order, %s it took effect: one order, and a saga that waits',
+    async (hold) => {
+      const { saga, orders } = ordering[hold];
+      expect(await untilWaiting(saga)).toMatchObject({ kind: 'outcome-unknown', step: 'place-order' });
+      expect(orders()).toHaveLength(1);
+      await saga.decide('confirmPlaced', { note: 'seen' });
+      await saga.result();
+      expect(orders()).toHaveLength(1);
+    },
+    120_000,
+  );
+
+  it('of which one adds an item: the item that may be there is told, and another one is ordered', async () => {
+    const { saga, orders, openItems } = adding;
+    expect(await saga.result()).toMatchObject({ leftovers: [{ kind: 'cart-item-unknown', item: 1 }] });
+    expect(orders()).toHaveLength(1);
+    expect(openItems()).toHaveLength(1);
+  }, 120_000);
+});
 
 it('stopped while the order is sent: the call in flight ends and is known', async () => {
-  await Promise.all(processes.map((process) => process.kill('SIGKILL')));
-  const worker = await startWorker();
-  const request = provisionRequest();
-  const gate = rig.sandbox.faults.add({
-    endpoint: 'place-order',
-    kind: 'gate',
-    hold: 'before',
-    match: { label: request.label },
-  });
-  const saga = await rig.sagas.provision(request);
-  await rig.sandbox.whenStruck(gate);
-  const stopped = worker.kill('SIGTERM');
-  rig.sandbox.faults.release(gate);
-  expect(await stopped).toEqual({ status: 0, signal: null });
+  const { saga, orders, release } = await holdAt('place-order', 'before');
+  const stopped = endWorkers('SIGTERM');
+  release();
+  expect(await stopped).toEqual([{ status: 0, signal: null }]);
 
   await startWorker();
   expect(await saga.result()).toMatchObject({ leftovers: [], decisions: [] });
-  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+  expect(orders()).toHaveLength(1);
 }, 120_000);
