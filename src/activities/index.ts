@@ -1,5 +1,6 @@
 /** The hands: one provider call each. Workflows import nothing but the type {@link Activities}. */
 import type { ProviderClient } from '../provider/client';
+import { createAbandonedItemsActivities } from './abandoned-items';
 import { createCall } from './call';
 import { createCartActivities } from './cart';
 import { createChangeOrderActivities } from './change-orders';
@@ -12,6 +13,7 @@ export function createActivities({ provider, settings }: { provider: ProviderCli
   const call = createCall(settings);
   return {
     ...createCartActivities(provider, call, settings),
+    ...createAbandonedItemsActivities(call),
     ...createOrderActivities(provider, call, settings),
     ...createChangeOrderActivities(provider, call, settings),
     ...createPlanSwitchActivities(provider, call, settings),

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 
-export const workflowNames = ['provisionServers', 'changeOrder', 'switchPlan', 'setFirewalls'] as const;
+export const workflowNames = ['provisionServers', 'changeOrder', 'switchPlan', 'setFirewalls', 'cleanCart'] as const;
 export type WorkflowName = (typeof workflowNames)[number];
 
 export const defaultTaskQueue = 'order-saga';
@@ -14,6 +14,7 @@ const idPrefixes: Record<WorkflowName, string> = {
   changeOrder: 'change',
   switchPlan: 'switch',
   setFirewalls: 'firewalls',
+  cleanCart: 'clean',
 };
 
 /** The one workflow id of a reference: Temporal never runs two at once, which is the first half of "never twice". */

@@ -191,17 +191,23 @@ export const setFirewallsSchema = z
     });
   });
 
+/** Delete what a terminated or timed-out `provisionServers` of this reference left in the cart. */
+export const cleanCartSchema = z.strictObject({ reference: referenceSchema });
+
 export type ProvisionServersRequest = z.output<ReturnType<typeof provisionServersSchema>>;
 export type CartItem = ProvisionServersRequest['items'][number];
 export type ChangeOrderRequest = z.output<typeof changeOrderSchema>;
 export type SwitchPlanRequest = z.output<typeof switchPlanSchema>;
 export type SetFirewallsRequest = z.output<typeof setFirewallsSchema>;
 
+export type CleanCartRequest = z.output<typeof cleanCartSchema>;
+
 export interface RequestOf extends Record<WorkflowName, { reference: string }> {
   provisionServers: ProvisionServersRequest;
   changeOrder: ChangeOrderRequest;
   switchPlan: SwitchPlanRequest;
   setFirewalls: SetFirewallsRequest;
+  cleanCart: CleanCartRequest;
 }
 
 /** The schema of each workflow's request. */
@@ -213,5 +219,6 @@ export function requestSchemas(planTypesMore: readonly string[] = []): {
     changeOrder: changeOrderSchema,
     switchPlan: switchPlanSchema,
     setFirewalls: setFirewallsSchema,
+    cleanCart: cleanCartSchema,
   };
 }

@@ -55,11 +55,22 @@ export const setFirewallsResultSchema = z.strictObject({
   verified: z.boolean(),
 });
 
+export const cleanCartResultSchema = z.strictObject({
+  reference: z.string(),
+  /** Cart items that were deleted. */
+  deleted: z.array(z.int()),
+  /** Cart items that belong to an order, as a person confirmed. */
+  leftAlone: z.array(z.int()),
+  leftovers: z.array(leftoverSchema),
+  decisions,
+});
+
 export const resultSchemas = {
   provisionServers: provisionServersResultSchema,
   changeOrder: changeOrderResultSchema,
   switchPlan: switchPlanResultSchema,
   setFirewalls: setFirewallsResultSchema,
+  cleanCart: cleanCartResultSchema,
 };
 
 export type ResultOf = { [W in WorkflowName]: z.infer<(typeof resultSchemas)[W]> };

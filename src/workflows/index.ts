@@ -2,3 +2,4 @@ export { provisionServers } from './provision-servers';
 export { changeOrder } from './change-order';
 export { switchPlan } from './switch-plan';
 export { setFirewalls } from './set-firewalls';
+export { cleanCart } from './clean-cart';

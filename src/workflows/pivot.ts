@@ -37,6 +37,8 @@ export interface Pivot<T> {
   beforeAgain?: () => Promise<void>;
   /** Looks whether it happened, without a person; undefined where that cannot be told. */
   look?: () => Promise<number[] | undefined>;
+  /** Runs when a person says that an earlier run placed nothing: what that run left behind is nobody's any more. */
+  takeOver?: () => Promise<void>;
   /** Servers that it brings, where it brings any: as many ids fit `confirmPlaced`. */
   servers?: number;
 }
@@ -109,6 +111,7 @@ async function settleUnknown<T>(
     throw error;
   }
   saga.touchAgain();
+  if (failure.refused) await pivot.takeOver?.();
   return undefined;
 }
 

@@ -23,6 +23,7 @@ import {
 } from '../domain/requests';
 import type { ResultOf, Server } from '../domain/results';
 import { attempt } from './attempts';
+import { deleteItems } from './cart-items';
 import type { Correction } from './desk';
 import { miscounted, placePivot, type Placement } from './pivot';
 import type { Step } from './progress';
@@ -137,8 +138,30 @@ async function placeOrder(
       },
     },
     look: () => searchDirectory(saga, { account, label, expected: serversOrdered(items), settles: true }),
+    takeOver: () => deleteItemsOfEarlierRuns(saga),
     servers: serversOrdered(items),
   });
+}
+
+/**
+ * An earlier run was ended by a reset, or by an operator who started again, and cannot undo any more: what it added and
+ * this run does not know is deleted. Items of an order of unknown fate are among them; a person has just said that it was
+ * not placed.
+ */
+async function deleteItemsOfEarlierRuns(saga: Saga): Promise<void> {
+  const { workflowId, runId: exceptRunId } = workflowInfo();
+  const { items, perhapsOrdered } = await saga.must(
+    {
+      step: saga.step('read-histories', 'Read what earlier runs did to the cart'),
+      act: (again) => once('read the histories of earlier runs').findAbandonedItems({ workflowId, exceptRunId, again }),
+    },
+    { refusal: 'OrderRejected' },
+  );
+  const own = saga.progress.known['cartItemIds'] as number[];
+  await deleteItems(
+    saga,
+    [...items, ...perhapsOrdered].filter((id) => !own.includes(id)),
+  );
 }
 
 /**

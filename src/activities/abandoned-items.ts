@@ -1,0 +1,62 @@
+/** Cart items that no run answers for any more: looked up in the histories of a reference's runs, not at the provider. */
+import { Context } from '@temporalio/activity';
+import type { Asked, Call } from './call';
+import { emptyCartHistory, readCart } from './cart-history';
+import { OwnFailure } from './translate-failure';
+
+export interface FindAbandonedItems extends Asked {
+  /** Of the `provisionServers` runs to look at. */
+  workflowId: string;
+  /** The run that asks, where it is one of them: it answers for what it added itself. */
+  exceptRunId?: string;
+}
+
+export interface AbandonedItems {
+  /** False: no run of this workflow id is known. */
+  known: boolean;
+  /** True: one of the runs goes on; what it added is its own to undo. */
+  running: boolean;
+  /** Added, never deleted, and in no order. */
+  items: number[];
+  /** Added, never deleted, and sent with an order of which nobody knows whether it was placed. */
+  perhapsOrdered: number[];
+  /** Calls to add an item whose outcome was never learned. */
+  doubtfulAdds: number;
+}
+
+export function createAbandonedItemsActivities(call: Call) {
+  return {
+    /** No provider call. Reads every run of the workflow id that the server still keeps. */
+    findAbandonedItems(input: FindAbandonedItems): Promise<AbandonedItems> {
+      return call('reading', input, async () => {
+        try {
+          return await find(input);
+        } catch (error) {
+          throw new OwnFailure('NotSent', `the histories of ${input.workflowId} could not be read: ${String(error)}`);
+        }
+      });
+    },
+  };
+}
+
+async function find({ workflowId, exceptRunId }: FindAbandonedItems): Promise<AbandonedItems> {
+  const { client } = Context.current();
+  const cart = emptyCartHistory();
+  let known = false;
+  let running = false;
+  for await (const run of client.workflow.list({ query: `WorkflowId = '${workflowId}'` })) {
+    if (run.runId === exceptRunId) continue;
+    known = true;
+    running ||= run.status.name === 'RUNNING';
+    const history = await client.workflow.getHandle(workflowId, run.runId).fetchHistory();
+    await readCart(history, client.options.loadedDataConverter, cart);
+  }
+  const open = [...cart.added].filter((id) => !cart.deleted.has(id) && !cart.ordered.has(id));
+  return {
+    known,
+    running,
+    items: open.filter((id) => !cart.perhapsOrdered.has(id)),
+    perhapsOrdered: open.filter((id) => cart.perhapsOrdered.has(id)),
+    doubtfulAdds: cart.doubtfulAdds,
+  };
+}

@@ -1,0 +1,19 @@
+/** Cart items that belong to no order: deleted, each as a step of its own. */
+import type { Plan, Saga } from './saga';
+import { once } from './temperaments';
+
+/** @returns the ids that were deleted; one that a person left behind becomes a leftover */
+export async function deleteItems(saga: Saga, cartItemIds: readonly number[]): Promise<number[]> {
+  const outcomes = await saga.together(
+    cartItemIds.map((cartItemId): Plan<void> => ({
+      step: saga.step(`delete-cart-item-${String(cartItemId)}`, `Delete cart item ${String(cartItemId)}`),
+      act: (again) => once(`delete cart item ${String(cartItemId)}`).deleteCartItem({ cartItemId, again }),
+    })),
+    { refusal: 'ask', skippable: true },
+  );
+  cartItemIds.forEach((cartItemId, index) => {
+    if (!outcomes[index]?.skipped) return;
+    saga.progress.leftovers.push({ kind: 'cart-item', cartItemId, why: 'a person left it behind' });
+  });
+  return cartItemIds.filter((_, index) => outcomes[index]?.skipped === false);
+}
