@@ -1,0 +1,252 @@
+/**
+ * Where the Temporal dev server comes from. The first of these that there is:
+ *
+ *   TEMPORAL_ADDRESS        a server that runs already; no CLI is needed
+ *   TEMPORAL_CLI_PATH       this CLI and no other
+ *   PATH                    a `temporal` that is installed
+ *   the project's cache     what an earlier run put there
+ *   a download              by the SDK's own means, into the cache
+ *   `go install`            from the module's source, into the cache
+ *
+ *   tsx scripts/temporal-cli.ts    does all that, then prints the address or the path
+ */
+import { spawn } from 'node:child_process';
+import {
+  accessSync,
+  constants,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** The release whose server (1.29.1) everything here was tried on. */
+export const cliVersion = '1.5.1';
+const goModule = `github.com/temporalio/cli/cmd/temporal@v${cliVersion}`;
+
+/** A network that is not there often shows only as silence, so silence is what ends a download, not slowness. */
+const downloadSilenceMaxMs = 10_000;
+const downloadMaxMs = 5 * 60_000;
+/** Three minutes on two cores with nothing cached; beyond this it hangs on something. */
+const buildMaxMs = 20 * 60_000;
+
+export type TemporalSource = 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'download' | 'go';
+
+export type Temporal = { kind: 'address'; address: string } | { kind: 'cli'; path: string; how: TemporalSource };
+
+export interface ResolveOptions {
+  /** @default process.env */
+  env?: NodeJS.ProcessEnv;
+  /** Is told, in one line, what takes long. @default standard error */
+  say?: (line: string) => void;
+  /** Puts the CLI into the folder and answers its path. @default the SDK's download */
+  download?: (folder: string) => Promise<string>;
+}
+
+/** There is no server and no way to one; the message says what to do. */
+export class NoTemporalError extends Error {}
+
+/** @throws NoTemporalError */
+export async function resolveTemporal({
+  env = process.env,
+  say = (line) => process.stderr.write(`${line}\n`),
+  download = downloadCli,
+}: ResolveOptions = {}): Promise<Temporal> {
+  const address = env['TEMPORAL_ADDRESS'];
+  if (address) return { kind: 'address', address };
+
+  const chosen = env['TEMPORAL_CLI_PATH'];
+  if (chosen) {
+    if (isExecutable(chosen)) return { kind: 'cli', path: chosen, how: 'TEMPORAL_CLI_PATH' };
+    // Whoever set it wants that very CLI: to run against another one would answer another question.
+    throw new NoTemporalError(`TEMPORAL_CLI_PATH is set to ${chosen}, which is not an executable file`);
+  }
+
+  const installed = onPath('temporal', env);
+  if (installed !== undefined) return { kind: 'cli', path: installed, how: 'PATH' };
+
+  const cached = cachedCliPath(env);
+  if (isExecutable(cached)) return { kind: 'cli', path: cached, how: 'cache' };
+
+  mkdirSync(dirname(cached), { recursive: true });
+  return alone(`${dirname(cached)}.lock`, async () => {
+    // Somebody else may have got it while this process waited.
+    if (isExecutable(cached)) return { kind: 'cli', path: cached, how: 'cache' };
+    const tried: string[] = [];
+    for (const [how, get] of [
+      ['download', download],
+      ['go', (folder: string) => buildCli(folder, env, say)],
+    ] as const) {
+      const folder = mkdtempSync(join(dirname(cached), `${how}-`));
+      try {
+        // The name appears only when the file is whole: a rename inside one folder is atomic.
+        renameSync(await get(folder), cached);
+        return { kind: 'cli', path: cached, how };
+      } catch (error) {
+        tried.push(`${how}: ${error instanceof Error ? error.message : String(error)}`);
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    }
+    throw new NoTemporalError(whatToDo(tried));
+  });
+}
+
+export function cachedCliPath(env: NodeJS.ProcessEnv = process.env): string {
+  const caches = env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache');
+  return join(env['ORDER_SAGA_CACHE'] || join(caches, 'order-saga'), `temporal-${cliVersion}`, 'temporal');
+}
+
+/**
+ * The SDK downloads the CLI only on the way to starting it, and waits for ever. So a process of its own does it, is
+ * watched, and is ended when no byte comes; it has started no server as long as the file is not complete.
+ */
+async function downloadCli(folder: string): Promise<string> {
+  const script = join(__dirname, 'download-temporal.mjs');
+  const child = spawn(process.execPath, [script, `v${cliVersion}`, folder], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const ended = endOf(child);
+  // Until the last byte the file has another name, with an ending of its own.
+  const complete = () => readdirSync(folder).find((name) => name.endsWith(cliVersion));
+  const started = Date.now();
+  let [bytes, lastByteAt] = [0, started];
+  let isOver = false;
+  void ended.catch(() => undefined).finally(() => (isOver = true));
+  while (!isOver) {
+    await Promise.race([ended.catch(() => undefined), pause(100)]);
+    const now = Date.now();
+    const bytesNow = bytesIn(folder);
+    if (bytesNow !== bytes) [bytes, lastByteAt] = [bytesNow, now];
+    const silent = complete() === undefined && now - lastByteAt > downloadSilenceMaxMs;
+    if (silent || now - started > downloadMaxMs) {
+      child.kill('SIGKILL');
+      throw new Error(silent ? 'nothing came for ten seconds' : 'not finished after five minutes');
+    }
+  }
+  await ended;
+  const name = complete();
+  if (name === undefined) throw new Error('the SDK left nothing behind');
+  return join(folder, name);
+}
+
+async function buildCli(folder: string, env: NodeJS.ProcessEnv, say: (line: string) => void): Promise<string> {
+  const go = onPath('go', env);
+  if (go === undefined) throw new Error('there is no `go` on PATH');
+  say('building the Temporal CLI with Go (once, about three minutes)…');
+  const child = spawn(go, ['install', '-ldflags=-s -w', goModule], {
+    env: { ...env, GOBIN: folder },
+    // Outside of any module: a go.mod above the current folder is none of its business.
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: buildMaxMs,
+  });
+  await endOf(child);
+  return join(folder, 'temporal');
+}
+
+/** @throws with the last line that it wrote, unless it ended well */
+async function endOf(child: ReturnType<typeof spawn>): Promise<void> {
+  let errors = '';
+  child.stderr?.on('data', (chunk: Buffer) => (errors = (errors + chunk.toString()).slice(-4_000)));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (status, signal) => {
+      if (status === 0) resolve();
+      else reject(new Error(errors.trim().split('\n').at(-1) || `it ended with ${String(signal ?? status)}`));
+    });
+  });
+}
+
+function whatToDo(tried: readonly string[]): string {
+  return [
+    'there is no Temporal server to run against, and no CLI to start one. Any one of these helps:',
+    '  a server that runs already    export TEMPORAL_ADDRESS=localhost:7233',
+    '  the Temporal CLI, installed   so that `temporal --version` works (docs.temporal.io/cli)',
+    '  the Temporal CLI, elsewhere   export TEMPORAL_CLI_PATH=<its path>',
+    `  the Go toolchain              go install ${goModule}`,
+    '  a network                     then it is downloaded',
+    'What was tried here:',
+    ...tried.map((line) => `  ${line}`),
+  ].join('\n');
+}
+
+/** The work, in one process at a time. Two at once would only be a waste, which is why a lock of the dead may be broken. */
+async function alone<T>(lock: string, work: () => Promise<T>): Promise<T> {
+  const mine = `${lock}.${String(process.pid)}`;
+  writeFileSync(mine, String(process.pid));
+  try {
+    while (!taken(lock, mine)) {
+      if (isLeftBehind(lock)) rmSync(lock, { force: true });
+      else await pause(200);
+    }
+  } finally {
+    rmSync(mine, { force: true });
+  }
+  try {
+    return await work();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+/** A link appears together with its content, so that nobody reads a lock without a holder. */
+function taken(lock: string, mine: string): boolean {
+  try {
+    linkSync(mine, lock);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Its holder died, or is so old that its number now belongs to somebody else. */
+function isLeftBehind(lock: string): boolean {
+  try {
+    if (Date.now() - statSync(lock).mtimeMs > downloadMaxMs + buildMaxMs) return true;
+    process.kill(Number(readFileSync(lock, 'utf8')), 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}
+
+function onPath(name: string, env: NodeJS.ProcessEnv): string | undefined {
+  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  return folders.map((folder) => join(folder, name)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function bytesIn(folder: string): number {
+  let bytes = 0;
+  for (const name of readdirSync(folder)) {
+    bytes += statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
+  }
+  return bytes;
+}
+
+async function main(): Promise<void> {
+  const temporal = await resolveTemporal();
+  console.log(temporal.kind === 'address' ? temporal.address : temporal.path);
+}
+
+if (require.main === module) {
+  main().catch((error: unknown) => {
+    console.error(error instanceof NoTemporalError ? error.message : error);
+    process.exitCode = 1;
+  });
+}
