@@ -10,7 +10,7 @@ import { readWorkflowId, type WorkflowName } from '../domain/identity';
 import { waitKinds, type ProgressView } from '../domain/progress';
 import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
-import { endOf, follow, type Ending, type FollowOptions } from './follow';
+import { answerWithinMs, endOf, follow, type Ending, type FollowOptions } from './follow';
 import type { Printer } from './print';
 import { parseJson, readRequest } from './read-request';
 
@@ -41,7 +41,7 @@ export async function start(
 export async function status({ printer }: Scene, target: Target): Promise<number> {
   return withSaga(target, async (_sagas, saga) => {
     const row = toRow(await saga.describe());
-    const progress = await saga.progress().catch((error: unknown) => {
+    const progress = await saga.progress({ withinMs: answerWithinMs }).catch((error: unknown) => {
       if (!(error instanceof NoWorkerError)) throw error;
       printer.aside(error.message);
       return undefined;

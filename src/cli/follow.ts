@@ -32,6 +32,9 @@ export interface FollowOptions {
 const pauseMinMs = 500;
 const pauseMaxMs = 2_000;
 
+/** A worker that was killed hands its sagas over within three seconds; whoever waits longer is told that none answers. */
+export const answerWithinMs = 5_000;
+
 /** @throws NoConnectionError, UnknownReferenceError */
 export async function follow(temporal: Client, saga: SagaHandle, options: FollowOptions = {}): Promise<Ending> {
   const over = new AbortController();
@@ -79,7 +82,7 @@ async function untilWait(
   let shown = '';
   let silent = false;
   for (;;) {
-    const progress = await saga.progress().catch((error: unknown) => {
+    const progress = await saga.progress({ withinMs: answerWithinMs }).catch((error: unknown) => {
       if (signal.aborted || error instanceof NoConnectionError || error instanceof UnknownReferenceError) throw error;
       if (!silent) onSilence?.(whySilent(error));
       silent = true;
@@ -105,6 +108,6 @@ function whySilent(error: unknown): string {
 
 /** The steps between the last look and the end. */
 async function showLast(saga: SagaHandle, { onProgress }: FollowOptions): Promise<void> {
-  const progress = await saga.progress({ withinMs: 3_000 }).catch(() => undefined);
+  const progress = await saga.progress({ withinMs: answerWithinMs }).catch(() => undefined);
   if (progress) onProgress?.(progress);
 }

@@ -129,8 +129,11 @@ export class SagaEndedError extends OrderSagaError {
  * nobody knows whether it was taken; the progress will tell.
  */
 export class NoWorkerError extends OrderSagaError {
-  constructor(readonly workflowId: string) {
-    super('no worker answers; is one running?');
+  constructor(
+    readonly workflowId: string,
+    advice = '',
+  ) {
+    super(`no worker answers; is one running?${advice}`);
   }
 }
 

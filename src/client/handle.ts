@@ -111,7 +111,9 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
           this.latest.executeUpdate<DecisionTaken, [unknown]>(name, { args: [body] }),
         );
       } catch (error) {
-        if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) throw new NoWorkerError(this.workflowId);
+        if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) {
+          throw new NoWorkerError(this.workflowId, ' Whether the decision was taken, the progress will tell');
+        }
         const refused = error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure;
         if (!refused) throw error;
         throw new DecisionRefusedError(name, error.cause?.message ?? error.message);
@@ -127,9 +129,9 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    */
   async cancel(): Promise<void> {
     // A server may take the request for a run that has ended, and do nothing.
-    const { status, runId } = await this.describe();
+    const { status } = await this.describe();
     if (status.name !== 'RUNNING' && status.name !== 'PAUSED') throw new SagaEndedError(this.workflowId);
-    await this.unlessEnded(() => this.temporal.workflow.getHandle(this.workflowId, runId).cancel());
+    await this.unlessEnded(() => this.latest.cancel());
   }
 
   /**
