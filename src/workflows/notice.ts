@@ -1,31 +1,72 @@
 /**
- * The notice that an operator reads in the Web UI's *User Metadata* tab: markdown, the decision first and ready to paste
- * (the frame there hides what comes last), under 2 KB (it travels in an address).
+ * The notice that an operator reads in the Web UI's *User Metadata* tab: markdown, the question first, then the decisions
+ * that fit with what to paste, then the rest. Under 2 KB, because it travels in an address.
  */
-import { decisionHints } from '../domain/decisions';
+import { decisionHints, type DecisionName } from '../domain/decisions';
+import type { WaitKind } from '../domain/progress';
 import type { Question } from './desk';
 
-const excerptMax = 300;
-const noticeMax = 1_900;
+const questionCharsMax = 600;
+const excerptCharsMax = 300;
+const noticeBytesMax = 1_900;
 
-export function describeWait(
-  { kind, question, choices, lastFailure, correction, step }: Question,
-  since: string,
-): string {
-  const decisions = choices.map((name) => {
-    const { does, example } = decisionHints[name];
-    return `- **${name}** — ${does}:\n\n  \`${example}\``;
-  });
-  const lines = [
-    `### ${question.slice(0, 600)}`,
-    '**More Actions → Send an Update**, then one of:',
-    ...decisions,
-    '- or **Request Cancellation**',
-    ...(correction
-      ? [`With *retry* may be corrected: ${correction.fields.map((field) => `\`${field}\``).join(', ')}`]
+/** What *Request Cancellation* does at a wait; `docs/operating.md` tells it at length. */
+const cancelDoes: Record<WaitKind, string> = {
+  stuck: 'what can be put back is put back; an order that was placed stays',
+  'outcome-unknown': 'all stays as it is, and the report says that nobody knows',
+  approval: 'nothing is placed',
+  servers: 'the order stays, its servers get no firewalls',
+  held: 'nothing was sent, so nothing is left',
+};
+
+/** What stands in the example of a correction where the field is not a text. */
+const exampleValues: Record<string, unknown> = { item: 1, os_template_id: 3, firewalls: [143] };
+
+/** The Web UI's frame is shorter than what it shows, by about a paragraph: so the last one is a space that does not break. */
+const hiddenEnd = '\n\n\u00a0';
+
+/** @param question `undoing` where the step that waits puts something back */
+export function describeWait(question: Question & { undoing?: boolean }, since: string): string {
+  const { kind, step, choices, correction, lastFailure, undoing } = question;
+  const paragraphs = [
+    `### ${inOneLine(question.question, questionCharsMax)}`,
+    'Press **More Actions**, then **Send an Update**, choose the name and paste the data:',
+    choices.map(describeChoice).join('\n'),
+    ...(correction ? [describeCorrection(correction.fields)] : []),
+    // What is being undone is undone to the end, cancelled or not.
+    ...(undoing ? [] : [`Or press **Request Cancellation** to stop: ${cancelDoes[kind]}.`]),
+    `It waits as *${kind}* at step \`${step}\` since ${since.slice(0, 19).replace('T', ' ')} UTC.`,
+    ...(lastFailure
+      ? [`Last failure: ${inOneLine(lastFailure.message, excerptCharsMax)} (${lastFailure.failure}).`]
       : []),
-    ...(lastFailure ? [`Last failure: ${lastFailure.failure}. ${lastFailure.message.slice(0, excerptMax)}`] : []),
-    `Waits as *${kind}* at \`${step}\` since ${since}.`,
+    ...(lastFailure?.body === undefined ? [] : [`The provider said: ${quoted(lastFailure.body)}`]),
   ];
-  return lines.join('\n\n').slice(0, noticeMax);
+  return cut(paragraphs.join('\n\n'), noticeBytesMax) + hiddenEnd;
+}
+
+function describeChoice(name: DecisionName): string {
+  const { does, example } = decisionHints[name];
+  return `- **${name}** — ${does}  \n  \`${example}\``;
+}
+
+function describeCorrection(fields: readonly string[]): string {
+  const shown = fields.slice(0, 2).map((field) => [field, exampleValues[field] ?? 'new'] as const);
+  const example = JSON.stringify({ by: 'you', correction: Object.fromEntries(shown) });
+  const named = fields.map((field) => `\`${field}\``).join(', ');
+  return `A *retry* may correct the request first (${named}), like this: \`${example}\``;
+}
+
+/** The provider's words as they are: no markdown of theirs becomes ours. */
+function quoted(text: string): string {
+  return `\`${inOneLine(text, excerptCharsMax).replaceAll('`', "'")}\``;
+}
+
+function inOneLine(text: string, charsMax: number): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length <= charsMax ? line : `${line.slice(0, charsMax - 1)}…`;
+}
+
+function cut(text: string, bytesMax: number): string {
+  const bytes = new TextEncoder().encode(text);
+  return bytes.length <= bytesMax ? text : new TextDecoder().decode(bytes.slice(0, bytesMax)).replace(/\uFFFD$/, '');
 }

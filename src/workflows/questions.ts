@@ -11,14 +11,13 @@ interface Stuck {
 export function stuckQuestion(
   stuck: readonly Stuck[],
   { undoing, skippable, correction }: { undoing: boolean; skippable: boolean; correction: Correction | undefined },
-): Question {
+): Question & { undoing: boolean } {
   const [first] = stuck;
   if (first === undefined) throw new Error('nothing is stuck');
   const held = stuck.every(({ failure }) => failure.failure === 'Held');
-  const titles = stuck.map(({ plan }) => plan.title ?? plan.step.title).join(', ');
   const what = held
     ? 'New sagas are held. Nothing was sent for this one yet. Let it begin?'
-    : `${undoing ? 'Undoing' : 'Stuck'}: “${titles}” did not succeed. ${cause(first.failure)}`;
+    : `${undoing ? 'Undoing' : 'Stuck'}: “${titlesOf(stuck)}” did not succeed. ${cause(first.failure)}`;
   return {
     kind: held ? 'held' : 'stuck',
     step: first.plan.step.id,
@@ -26,7 +25,17 @@ export function stuckQuestion(
     choices: skippable ? ['retry', 'skip'] : ['retry'],
     lastFailure: first.failure,
     correction,
+    undoing,
   };
+}
+
+/** An order of many servers may be stuck at all of them: the question stays short enough to say what can be done. */
+const titlesMax = 3;
+
+function titlesOf(stuck: readonly Stuck[]): string {
+  const titles = stuck.map(({ plan }) => plan.title ?? plan.step.title);
+  const more = titles.length - titlesMax;
+  return titles.slice(0, titlesMax).join(', ') + (more > 0 ? ` and ${String(more)} more` : '');
 }
 
 /** What stands behind a failure, for somebody who does not know our names for it. */
