@@ -7,14 +7,12 @@ import { OwnFailure } from './translate-failure';
 export interface FindAbandonedItems extends Asked {
   /** Of the `provisionServers` runs to look at. */
   workflowId: string;
-  /** The run that asks, where it is one of them: it answers for what it added itself. */
-  exceptRunId?: string;
 }
 
 export interface AbandonedItems {
   /** False: no run of this workflow id is known. */
   known: boolean;
-  /** True: one of the runs goes on; what it added is its own to undo. */
+  /** True: one of the runs goes on, and may add more. */
   running: boolean;
   /** Added, never deleted, and in no order. */
   items: number[];
@@ -39,17 +37,17 @@ export function createAbandonedItemsActivities(call: Call) {
   };
 }
 
-async function find({ workflowId, exceptRunId }: FindAbandonedItems): Promise<AbandonedItems> {
+async function find({ workflowId }: FindAbandonedItems): Promise<AbandonedItems> {
   const { client } = Context.current();
   const cart = emptyCartHistory();
   let known = false;
   let running = false;
   for await (const run of client.workflow.list({ query: `WorkflowId = '${workflowId}'` })) {
-    if (run.runId === exceptRunId) continue;
     known = true;
-    running ||= run.status.name === 'RUNNING';
-    const history = await client.workflow.getHandle(workflowId, run.runId).fetchHistory();
-    await readCart(history, client.options.loadedDataConverter, cart);
+    const handle = client.workflow.getHandle(workflowId, run.runId);
+    // The list lags behind: a run that has just ended may still stand in it as running.
+    running ||= (await handle.describe()).status.name === 'RUNNING';
+    await readCart(await handle.fetchHistory(), client.options.loadedDataConverter, cart);
   }
   const open = [...cart.added].filter((id) => !cart.deleted.has(id) && !cart.ordered.has(id));
   return {

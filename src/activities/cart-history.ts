@@ -5,7 +5,7 @@
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
 import type { LoadedDataConverter, Payload } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
-import type { CallFailureName } from '../domain/failures';
+import type { CallFailure, CallFailureName } from '../domain/failures';
 import type { Activities } from './index';
 
 export interface CartHistory {
@@ -30,7 +30,7 @@ interface Call {
   name: Name;
   input: Payload[] | null | undefined;
   /** `undefined` while the run ended before the call did. */
-  ended?: { result: Payload[] | null | undefined } | { failure: string };
+  ended?: { result: Payload[] | null | undefined } | { failure: string; details: Payload[] | null | undefined };
 }
 
 /** Adds what one run's events say. The runs of a reset share events; items are counted once. */
@@ -61,7 +61,10 @@ function callsIn({ events }: temporal.api.history.v1.IHistory): Call[] {
     if (!call) continue;
     call.ended = completed
       ? { result: completed.result?.payloads }
-      : { failure: failed?.failure?.applicationFailureInfo?.type ?? 'timed out' };
+      : {
+          failure: failed?.failure?.applicationFailureInfo?.type ?? 'timed out',
+          details: failed?.failure?.applicationFailureInfo?.details?.payloads,
+        };
   }
   return [...calls.values()];
 }
@@ -94,8 +97,15 @@ async function readDelete(call: Call, converter: LoadedDataConverter, into: Cart
 
 async function readOrder(call: Call, converter: LoadedDataConverter, into: CartHistory): Promise<void> {
   const placed = call.ended !== undefined && 'result' in call.ended;
-  if (!placed && !isDoubtful(call)) return;
+  if (!placed && (!isDoubtful(call) || (await wasRefused(call, converter)))) return;
   const [input] = await decodeArrayFromPayloads(converter, call.input);
   for (const id of (input as Input<'placeOrder'>).order.cartItems)
     (placed ? into.ordered : into.perhapsOrdered).add(id);
+}
+
+/** The guard kept it from being sent: its outcome was unknown, but not because of this call. */
+async function wasRefused({ ended }: Call, converter: LoadedDataConverter): Promise<boolean> {
+  if (ended === undefined || !('details' in ended)) return false;
+  const [failure] = await decodeArrayFromPayloads(converter, ended.details);
+  return (failure as CallFailure | undefined)?.refused !== undefined;
 }

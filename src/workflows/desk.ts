@@ -32,7 +32,7 @@ import { redact } from '../domain/secrets';
 import { check, describeProblems } from '../domain/validation';
 import { describeWait } from './notice';
 import { now, type Progress } from './progress';
-import { reminderDelaysMs } from './temperaments';
+import { reminderDelaysMs } from './reminders';
 
 /** Fields that a `retry` may correct at the step that waits. */
 export interface Correction {

@@ -37,8 +37,11 @@ export interface Pivot<T> {
   beforeAgain?: () => Promise<void>;
   /** Looks whether it happened, without a person; undefined where that cannot be told. */
   look?: () => Promise<number[] | undefined>;
-  /** Runs when a person says that an earlier run placed nothing: what that run left behind is nobody's any more. */
-  takeOver?: () => Promise<void>;
+  /**
+   * Runs once it is known whether an earlier run placed it: what belongs to no order is left behind by a run that cannot
+   * undo any more. Not cancelled with the saga.
+   */
+  tidyUp?: (placed: boolean) => Promise<void>;
   /** Servers that it brings, where it brings any: as many ids fit `confirmPlaced`. */
   servers?: number;
 }
@@ -69,7 +72,8 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
     if (failure.failure === 'UnknownOutcome') {
       const placement = await settleUnknown(saga, pivot, failure);
       if (placement) return placement;
-      clearedRunId = workflowInfo().runId;
+      // For the run that was refused and no other: a reset sends a decision again, to a run of which it was not made.
+      clearedRunId = failure.refused?.runId ?? clearedRunId;
     } else {
       step.end('stuck', describeFailure(failure));
       const { correction } = pivot;
@@ -92,15 +96,23 @@ async function settleUnknown<T>(
   const unknown = `nobody knows whether ${noun} was placed`;
   step.end('stuck', describeFailure(failure));
   saga.leaveAlone(unknown);
+  const tidyUp = async (placed: boolean) => {
+    if (failure.refused) await CancellationScope.nonCancellable(async () => pivot.tidyUp?.(placed));
+  };
+  const settlePlaced = async (detail: string) => {
+    step.end('done', detail);
+    saga.settle();
+    await tidyUp(true);
+  };
   try {
     const found = await pivot.look?.();
     if (found !== undefined) {
-      await settlePlaced(saga, step, 'found by looking', failure);
+      await settlePlaced('found by looking');
       return { how: 'found', vmObjectIds: found };
     }
     const decision = await saga.desk.ask(unknownQuestion(pivot, failure));
     if (decision.decision === 'confirmPlaced') {
-      await settlePlaced(saga, step, 'confirmed by a person', failure);
+      await settlePlaced('confirmed by a person');
       return { how: 'confirmed', vmObjectIds: decision.vmObjectIds };
     }
   } catch (error) {
@@ -111,23 +123,8 @@ async function settleUnknown<T>(
     throw error;
   }
   saga.touchAgain();
-  if (failure.refused) await pivot.takeOver?.();
+  await tidyUp(false);
   return undefined;
-}
-
-/**
- * It happened. Where this very run was kept from sending, an earlier run placed it, with its own cart items; those that
- * this run added belong to no order and are deleted. Which run added what stands in the history, not in this run's id: a
- * later reset copies it.
- */
-async function settlePlaced(saga: Saga, step: Step, detail: string, { refused }: CallFailure): Promise<void> {
-  step.end('done', detail);
-  if (refused) {
-    saga.touchAgain();
-    const ownRun = refused.why === 'reset' ? refused.runId : undefined;
-    await CancellationScope.nonCancellable(() => saga.undoAll(({ runId }) => runId === ownRun));
-  }
-  saga.settle();
 }
 
 function unknownQuestion<T>({ step, noun, servers }: Pivot<T>, failure: CallFailure): Question {

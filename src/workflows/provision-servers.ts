@@ -11,7 +11,6 @@
  */
 import { workflowInfo } from '@temporalio/workflow';
 import { z } from 'zod';
-import type { AddedCartItem } from '../activities/cart';
 import type { FirewallList } from '../activities/firewalls';
 import type { FindServers, PlacedOrder } from '../activities/orders';
 import {
@@ -61,8 +60,7 @@ export async function provisionServers(input: unknown): Promise<ResultOf['provis
 async function fillCart(saga: Saga, requested: readonly CartItem[]): Promise<number[]> {
   // Copies, because a person may correct an item that was not added yet.
   const items = requested.map((item) => ({ ...item }));
-  const { runId, firstExecutionRunId } = workflowInfo();
-  const plans = items.map((item, index): Plan<AddedCartItem> => {
+  const plans = items.map((item, index): Plan<{ cartItemId: number }> => {
     const number = index + 1;
     return {
       step: saga.step(`add-cart-item-${String(number)}`, `Add cart item ${String(number)}`),
@@ -71,13 +69,11 @@ async function fillCart(saga: Saga, requested: readonly CartItem[]): Promise<num
           item,
           opening: true,
           again,
-          ...(runId === firstExecutionRunId ? {} : { tellRun: true }),
         }),
-      undo: ({ cartItemId, runId: addedBy }) => ({
+      undo: ({ cartItemId }) => ({
         title: `Delete cart item ${String(cartItemId)}`,
         act: (again) => once(`delete cart item ${String(cartItemId)}`).deleteCartItem({ cartItemId, again }),
         leftover: (why) => ({ kind: 'cart-item', cartItemId, why }),
-        runId: addedBy,
       }),
       doubt: (failure) => ({ kind: 'cart-item-unknown', item: number, why: failure.message }),
     };
@@ -138,30 +134,26 @@ async function placeOrder(
       },
     },
     look: () => searchDirectory(saga, { account, label, expected: serversOrdered(items), settles: true }),
-    takeOver: () => deleteItemsOfEarlierRuns(saga),
+    tidyUp: (placed) => deleteAbandonedItems(saga, cartItems, placed),
     servers: serversOrdered(items),
   });
 }
 
 /**
- * An earlier run was ended by a reset, or by an operator who started again, and cannot undo any more: what it added and
- * this run does not know is deleted. Items of an order of unknown fate are among them; a person has just said that it was
- * not placed.
+ * An earlier run of this reference was ended by a reset, or had failed before somebody started again: it cannot undo any
+ * more. Which items belong to no order stands in the histories of all runs, this one's included. If nothing was placed,
+ * this run's items are about to be ordered, and those of an order of unknown fate are nobody's any more.
  */
-async function deleteItemsOfEarlierRuns(saga: Saga): Promise<void> {
-  const { workflowId, runId: exceptRunId } = workflowInfo();
+async function deleteAbandonedItems(saga: Saga, own: readonly number[], placed: boolean): Promise<void> {
+  const { workflowId } = workflowInfo();
   const { items, perhapsOrdered } = await saga.must(
     {
-      step: saga.step('read-histories', 'Read what earlier runs did to the cart'),
-      act: (again) => once('read the histories of earlier runs').findAbandonedItems({ workflowId, exceptRunId, again }),
+      step: saga.step('read-histories', 'Read what all runs of this reference did to the cart'),
+      act: (again) => once('read the histories of all runs').findAbandonedItems({ workflowId, again }),
     },
     { refusal: 'OrderRejected' },
   );
-  const own = saga.progress.known['cartItemIds'] as number[];
-  await deleteItems(
-    saga,
-    [...items, ...perhapsOrdered].filter((id) => !own.includes(id)),
-  );
+  await deleteItems(saga, placed ? items : [...items, ...perhapsOrdered].filter((id) => !own.includes(id)));
 }
 
 /**

@@ -26,8 +26,6 @@ export interface Undo {
   /** Absent where nothing can safely put it back: then it is only told as a leftover. */
   act?: Act<void>;
   leftover: (why: string) => Leftover;
-  /** The run that did it, told only by a run that came from a reset. */
-  runId?: string | undefined;
 }
 
 export interface Plan<T> {
@@ -144,15 +142,9 @@ export class Saga {
   /**
    * Puts back what was done, the last level first. What cannot be put back waits for a person, who may leave it behind; it
    * is then a leftover. To be run in a scope that cannot be cancelled.
-   *
-   * @param which only these; the rest stays armed
    */
-  async undoAll(which: (undo: Undo) => boolean = () => true): Promise<void> {
-    for (const level of [...this.levels].reverse()) {
-      const chosen = level.filter(which);
-      level.splice(0, level.length, ...level.filter((undo) => !chosen.includes(undo)));
-      await this.undoLevel(chosen);
-    }
+  async undoAll(): Promise<void> {
+    for (let level = this.levels.pop(); level !== undefined; level = this.levels.pop()) await this.undoLevel(level);
   }
 
   private async undoLevel(level: readonly ArmedUndo[]): Promise<void> {

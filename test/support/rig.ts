@@ -32,6 +32,8 @@ export interface RigOptions {
   provider?: Partial<ProviderConfig>;
   /** False: the test starts workers itself. */
   worker?: boolean;
+  /** Another workflow bundle than the one that all test files share. */
+  bundle?: string;
 }
 
 export class Rig {
@@ -69,7 +71,7 @@ export class Rig {
   /** A further worker in this process, with the given settings changed. */
   async startWorker(activities: Partial<ActivitySettings> = {}): Promise<{ stop: () => Promise<void> }> {
     const saga = await createSagaWorker(this.native, this.workerConfig(activities), {
-      workflowBundle: { codePath: bundlePath() },
+      workflowBundle: { codePath: this.bundle },
     });
     const entry = { saga, stopped: saga.worker.run() };
     this.running.add(entry);
@@ -117,10 +119,14 @@ export class Rig {
       const handle = this.temporal.workflow.getHandle(workflowId, runId);
       histories.push({ workflowId, history: await handle.fetchHistory() });
     }
-    const replayed = Worker.runReplayHistories({ workflowBundle: { codePath: bundlePath() } }, histories);
+    const replayed = Worker.runReplayHistories({ workflowBundle: { codePath: this.bundle } }, histories);
     for await (const { workflowId, error } of replayed) {
       if (error) throw new Error(`the history of ${workflowId} does not replay: ${error.message}`);
     }
+  }
+
+  private get bundle(): string {
+    return this.options.bundle ?? bundlePath();
   }
 
   private workerConfig(activities: Partial<ActivitySettings>): SagaWorkerConfig {

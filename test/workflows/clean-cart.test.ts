@@ -1,0 +1,89 @@
+import { openCartItems, ordersWithLabel } from '../../sandbox/sentences';
+import { planIdOf, provisionRequest } from '../support/requests';
+import { Rig } from '../support/rig';
+import { outcomeOf, untilWaiting } from '../support/sagas';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start();
+});
+afterAll(() => rig.close());
+afterEach(() => {
+  rig.sandbox.faults.clear();
+});
+
+const openItemsOf = (reference: string) =>
+  openCartItems(rig.sandbox.ledger)
+    .filter(({ item }) => item.plan_id === planIdOf(reference))
+    .map(({ cartItemId }) => cartItemId);
+const clean = (reference: string) => rig.sagas.start('cleanCart', { reference });
+
+/** A run that was terminated while its order was stuck (`unauthorized`) or of unknown outcome. */
+async function terminated(kind: string, items: object[] = [{}, {}]) {
+  const request = provisionRequest({ items });
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind, match: { label: request.label } } as never);
+  const saga = await rig.sagas.provision(request);
+  await untilWaiting(saga);
+  await rig.temporal.workflow.getHandle(saga.workflowId).terminate('pressed the wrong button');
+  return request;
+}
+
+it('deletes what a terminated run left in the cart', async () => {
+  const { reference } = await terminated('unauthorized');
+  const left = openItemsOf(reference);
+  expect(left).toHaveLength(2);
+  expect(await (await clean(reference)).result()).toEqual({
+    reference,
+    deleted: left,
+    leftAlone: [],
+    leftovers: [],
+    decisions: [],
+  });
+  expect(openItemsOf(reference)).toEqual([]);
+});
+
+it.each(['reset-before', 'reset-after'])('asks about items whose order may have been placed (%s)', async (kind) => {
+  const { reference } = await terminated(kind);
+  const saga = await clean(reference);
+  expect(await untilWaiting(saga)).toMatchObject({ kind: 'outcome-unknown', step: 'settle-order' });
+  const placed = ordersWithLabel(rig.sandbox.ledger, reference).length === 1;
+  await saga.decide(placed ? 'confirmPlaced' : 'confirmNotPlaced', { note: 'looked into the panel' });
+  const result = await saga.result();
+  expect(placed ? result.leftAlone : result.deleted).toHaveLength(2);
+  expect(placed ? result.deleted : result.leftAlone).toEqual([]);
+  expect(openItemsOf(reference)).toEqual([]);
+});
+
+it('tells of a call to add an item that was under way when the run ended', async () => {
+  const request = provisionRequest();
+  const gate = rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'gate', hold: 'after' });
+  const saga = await rig.sagas.provision(request);
+  await rig.sandbox.whenStruck(gate);
+  await rig.temporal.workflow.getHandle(saga.workflowId).terminate();
+  rig.sandbox.faults.release(gate);
+  const result = await (await clean(request.reference)).result();
+  expect(result).toMatchObject({ deleted: [], leftovers: [{ kind: 'cart-item-unknown' }] });
+});
+
+it('touches nothing of a saga that is done', async () => {
+  const request = provisionRequest();
+  await (await rig.sagas.provision(request)).result();
+  expect(await (await clean(request.reference)).result()).toMatchObject({ deleted: [], leftovers: [] });
+});
+
+it('touches nothing of a saga that is still running', async () => {
+  const request = provisionRequest();
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+  const saga = await rig.sagas.provision(request);
+  await untilWaiting(saga);
+  const { failure } = await outcomeOf(await clean(request.reference));
+  expect(failure).toMatchObject({ type: 'InvalidRequest', report: { why: expect.stringMatching(/still running/) } });
+  expect(openItemsOf(request.reference)).toHaveLength(1);
+  await saga.decide('retry');
+  await saga.result();
+});
+
+it('says so when there is nothing of that reference', async () => {
+  const { failure } = await outcomeOf(await clean('NOBODY'));
+  expect(failure).toMatchObject({ type: 'InvalidRequest', report: { why: expect.stringMatching(/no run/) } });
+});
