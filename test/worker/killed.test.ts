@@ -1,7 +1,7 @@
 /** A worker process that dies or is stopped in the middle of a call. */
 import { ordersWithLabel, openCartItems } from '../../sandbox/sentences';
 import type { EndpointName } from '../../sandbox/endpoints';
-import { startProcess, type Exit, type RunningProcess } from '../support/processes';
+import { startProcess, type Exit, type RunningProcess } from '../../scripts/processes';
 import { planIdOf, provisionRequest } from '../support/requests';
 import { Rig } from '../support/rig';
 import { untilWaiting } from '../support/sagas';

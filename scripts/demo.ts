@@ -1,0 +1,304 @@
+/**
+ * The main job, seen: real sagas on a real Temporal server, over real HTTP, against the sandbox. Each story says what
+ * happened and is held against the sandbox's ledger; one that went wrong makes the demo fail.
+ *
+ *   npm run demo            runs the stories, cleans up, exits
+ *   npm run demo -- --keep  leaves one saga stuck for you, and everything running until Ctrl-C
+ */
+import { once } from 'node:events';
+import { parseArgs } from 'node:util';
+import { Client, Connection } from '@temporalio/client';
+import { Sandbox } from '../sandbox/server';
+import {
+  changeOrdersOf,
+  firewallsOf,
+  openCartItems,
+  ordersWithLabel,
+  placedTwice,
+  switchesOf,
+} from '../sandbox/sentences';
+import { OrderSagaClient } from '../src/client/client';
+import { SagaFailedError } from '../src/client/errors';
+import type { SagaHandle } from '../src/client/handle';
+import type { CartItem } from '../src/domain/requests';
+import { NoTemporalError } from './temporal-cli';
+import { provideTemporal } from './dev-server';
+import { startProcess } from './processes';
+
+/** What a demo needs to have at hand in a story. */
+interface Stage {
+  sandbox: Sandbox;
+  sagas: OrderSagaClient;
+  /** A reference of its own for each story and each run of the demo. */
+  reference: (name: string) => string;
+}
+
+interface Story {
+  title: string;
+  /** @returns what to say of it; throws when it went wrong */
+  play: (stage: Stage) => Promise<string>;
+}
+
+const item: CartItem = {
+  billing_cycle: 1,
+  plan_id: 17,
+  plan_type: 'cloud_servers_standard',
+  password: 'correct horse battery staple',
+  os_template_id: 3,
+};
+const account = 'AB-12345678';
+
+const stories: Story[] = [
+  {
+    title: 'Buy three servers and protect them',
+    play: async ({ sandbox, sagas, reference }) => {
+      const label = reference('buy');
+      const items = [{ ...item, quantity: 2 }, item];
+      const saga = await sagas.provision({ reference: label, account, label, items, firewalls: [143, 144] });
+      const { servers } = await told(saga);
+      const [order, ...more] = ordersWithLabel(sandbox.ledger, label);
+      expect(order !== undefined && more.length === 0, 'one order');
+      expect(
+        servers.length === 3 && servers.every(({ vmObjectId }) => firewallsOf(sandbox.ledger, vmObjectId).length === 2),
+        'every server has both firewalls',
+      );
+      return `servers ${servers.map(({ vmObjectId }) => String(vmObjectId)).join(', ')}, each with firewalls 143 and 144`;
+    },
+  },
+  {
+    title: 'An order that the provider refuses',
+    play: async ({ sandbox, sagas, reference }) => {
+      const label = reference('refused');
+      sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label } });
+      const saga = await sagas.provision({ reference: label, account, label, items: [item, item] });
+      const type = await failureOf(saga);
+      expect(type === 'OrderRejected', 'it fails as OrderRejected');
+      expect(openCartItems(sandbox.ledger).length === 0, 'both cart items are deleted again');
+      return 'failed as OrderRejected; both cart items are deleted again';
+    },
+  },
+  {
+    title: 'A change order: quoted, available, placed',
+    play: async ({ sandbox, sagas, reference }) => {
+      const resources = [{ resource_name: 'vm_backup' as const, delta_value: '1' }];
+      const request = { reference: reference('change'), subscription_id: 5512, resources, guard: { maxTotal: 50 } };
+      const saga = await sagas.change(request);
+      const { quote } = await told(saga);
+      expect(changeOrdersOf(sandbox.ledger, 5512).length === 1, 'one change order');
+      return `placed for ${String(quote.total)} ${quote.currency}`;
+    },
+  },
+  {
+    title: 'A change order that is not available',
+    play: async ({ sandbox, sagas, reference }) => {
+      sandbox.configure({ unavailableSubscriptions: [5513] });
+      const resources = [{ resource_name: 'vm_antiddos' as const, delta_value: '1' }];
+      const saga = await sagas.change({ reference: reference('unavailable'), subscription_id: 5513, resources });
+      expect((await failureOf(saga)) === 'ChangeNotAvailable', 'it fails as ChangeNotAvailable');
+      expect(changeOrdersOf(sandbox.ledger, 5513).length === 0, 'nothing is placed');
+      return 'failed as ChangeNotAvailable; nothing is placed';
+    },
+  },
+  {
+    title: 'A plan switch: quoted and done',
+    play: async ({ sandbox, sagas, reference }) => {
+      const saga = await sagas.switch({ reference: reference('switch'), subscription_id: 5514, plan_id: 21 });
+      const { finalQuote } = await told(saga);
+      expect(switchesOf(sandbox.ledger, 5514).length === 1, 'one switch');
+      return `switched to plan 21 for ${String(finalQuote?.total)} ${String(finalQuote?.currency)}`;
+    },
+  },
+  {
+    title: 'A server gets exactly these firewalls',
+    play: async ({ sandbox, sagas, reference }) => {
+      sandbox.addServer({ vmObjectId: 42, firewalls: [150, 151] });
+      const saga = await sagas.firewalls({ reference: reference('firewalls'), vmObjectId: 42, exactly: [143, 151] });
+      await told(saga);
+      const now = firewallsOf(sandbox.ledger, 42);
+      expect(now.length === 2 && now.includes(143) && now.includes(151), 'the server has exactly 143 and 151');
+      return '143 assigned first, then 150 unassigned; 151 was left alone';
+    },
+  },
+  {
+    title: 'An order whose answer is lost',
+    play: async ({ sandbox, sagas, reference }) => {
+      const label = reference('unknown');
+      sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label } });
+      const saga = await sagas.provision({ reference: label, account, label, items: [item], firewalls: [143] });
+      await untilWaiting(saga, 'outcome-unknown');
+      const [order] = ordersWithLabel(sandbox.ledger, label);
+      const vmObjectIds = order?.vmObjectIds ?? [];
+      await saga.decide('confirmPlaced', { by: 'demo', note: 'seen in the control panel', vmObjectIds });
+      await told(saga);
+      expect(ordersWithLabel(sandbox.ledger, label).length === 1, 'still one order');
+      return 'it waited; a person confirmed that it was placed; it was not ordered again';
+    },
+  },
+];
+
+/** The one that is left for the reader with --keep. */
+const stuck: Story = {
+  title: 'An order that is stuck: the provider refuses our credentials',
+  play: async ({ sandbox, sagas, reference }) => {
+    const label = reference('stuck');
+    sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label } });
+    const saga = await sagas.provision({ reference: label, account, label, items: [item] });
+    await untilWaiting(saga, 'stuck');
+    return `${saga.workflowId} waits for you`;
+  },
+};
+
+async function settleStuck({ sandbox, sagas, reference }: Stage): Promise<string> {
+  const label = reference('stuck');
+  const saga = await sagas.get(label, 'provisionServers');
+  await saga.decide('retry', { by: 'demo', note: 'the token is mended' });
+  await told(saga);
+  expect(ordersWithLabel(sandbox.ledger, label).length === 1, 'one order');
+  return 'a person mended the token and sent retry: ordered once';
+}
+
+async function told<S extends SagaHandle>(saga: S): Promise<Awaited<ReturnType<S['result']>>> {
+  const result = await saga.result();
+  await printSteps(saga);
+  return result as Awaited<ReturnType<S['result']>>;
+}
+
+async function failureOf(saga: SagaHandle): Promise<string> {
+  try {
+    await saga.result();
+    return 'none';
+  } catch (error) {
+    if (!(error instanceof SagaFailedError)) throw error;
+    await printSteps(saga);
+    return error.type;
+  }
+}
+
+async function untilWaiting(saga: SagaHandle, kind: string): Promise<void> {
+  for (;;) {
+    const { waiting, state } = await saga.progress();
+    if (waiting?.kind === kind) {
+      await printSteps(saga);
+      console.log(`    ?  ${waiting.question}`);
+      return;
+    }
+    expect(waiting === undefined && (state === 'running' || state === kind), `it waits as ${kind}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+const marks = {
+  done: '✓',
+  undone: '↩',
+  failed: '✗',
+  stuck: '…',
+  skipped: '–',
+  pending: '·',
+  running: '·',
+  undoing: '↩',
+};
+
+async function printSteps(saga: SagaHandle): Promise<void> {
+  const { steps } = await saga.progress();
+  for (const { status, title, detail } of steps) {
+    console.log(`    ${marks[status]}  ${title}${detail ? `  (${detail})` : ''}`);
+  }
+}
+
+class WentWrong extends Error {}
+
+function expect(truth: boolean, sentence: string): void {
+  if (!truth) throw new WentWrong(`expected: ${sentence}`);
+}
+
+async function play({ title }: Story, tell: () => Promise<string>): Promise<boolean> {
+  console.log(`\n${title}`);
+  try {
+    console.log(`    →  ${await tell()}`);
+    return true;
+  } catch (error) {
+    console.log(`    ✗  WENT WRONG: ${error instanceof WentWrong ? error.message : String(error)}`);
+    return false;
+  }
+}
+
+async function main(): Promise<boolean> {
+  const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
+  const ending: (() => Promise<unknown>)[] = [];
+  const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(
+    () => 'interrupted' as const,
+  );
+  try {
+    const finished = await Promise.race([run(values.keep, ending), interrupted]);
+    if (finished === 'interrupted') return false;
+    if (values.keep) {
+      console.log('\nEverything keeps running. Ctrl-C ends it.');
+      await interrupted;
+    }
+    return finished;
+  } finally {
+    for (const end of ending.reverse()) await end();
+  }
+}
+
+async function run(keep: boolean, ending: (() => Promise<unknown>)[]): Promise<boolean> {
+  console.log('waiting for a Temporal server, the sandbox and a worker…');
+  const temporal = await provideTemporal();
+  ending.push(() => temporal.stop());
+  const sandbox = await Sandbox.start({ orderResponse: 'ids' });
+  ending.push(() => sandbox.close());
+  const environment = { TEMPORAL_ADDRESS: temporal.address, PROVIDER_BASE_URL: sandbox.url };
+  const taskQueue = `order-saga-demo-${Date.now().toString(36)}`;
+  const worker = await startProcess('src/worker.ts', {
+    ...environment,
+    // With a server that others use, their workers must not take the demo's tasks.
+    ...(temporal.uiUrl === undefined ? { TASK_QUEUE: taskQueue } : {}),
+    SERVER_POINTERS: '/vm_object_ids',
+    LOG_LEVEL: 'error',
+  });
+  ending.push(() => worker.kill('SIGTERM'));
+  const connection = await Connection.connect({ address: temporal.address });
+  ending.push(() => connection.close());
+  const client = new Client({ connection });
+  const sagas = new OrderSagaClient(client, temporal.uiUrl === undefined ? { taskQueue } : {});
+  const run = Date.now().toString(36);
+  const stage: Stage = { sandbox, sagas, reference: (name) => `demo-${run}-${name}` };
+
+  console.log(`Temporal   ${temporal.address}${temporal.uiUrl ? `   Web UI ${temporal.uiUrl}` : ''}`);
+  console.log(`Sandbox    ${sandbox.url}   its ledger ${sandbox.url}/_sandbox/ledger`);
+  console.log(worker.ready);
+
+  let good = true;
+  for (const story of stories) good = (await play(story, () => story.play(stage))) && good;
+  good = (await play(stuck, () => stuck.play(stage))) && good;
+  if (keep) tellWhereToLook(stage, temporal.address, temporal.uiUrl);
+  else good = (await play({ ...stuck, title: 'The stuck order, settled' }, () => settleStuck(stage))) && good;
+  const twice = placedTwice(sandbox.ledger);
+  console.log(
+    `\n${good && twice.length === 0 ? 'All stories went right; nothing was placed twice.' : 'Something went wrong.'}`,
+  );
+  return good && twice.length === 0;
+}
+
+function tellWhereToLook({ reference }: Stage, address: string, uiUrl: string | undefined): void {
+  const stuckReference = reference('stuck');
+  console.log('\nWhere to look, and what to do with the stuck order:');
+  if (uiUrl) {
+    const query = encodeURIComponent('ExecutionStatus="Running" AND SagaState="stuck"');
+    console.log(`    stuck orders   ${uiUrl}/namespaces/default/workflows?query=${query}`);
+    console.log('    open it, read “User Metadata”, then More Actions → Send an Update → retry');
+  }
+  console.log(
+    `    or             TEMPORAL_ADDRESS=${address} npm run cli -- decide ${stuckReference} retry '{"by":"you"}'`,
+  );
+}
+
+main().then(
+  (good) => {
+    process.exitCode = good ? 0 : 1;
+  },
+  (error: unknown) => {
+    console.error(error instanceof NoTemporalError ? error.message : error);
+    process.exitCode = 1;
+  },
+);
