@@ -1,6 +1,6 @@
 /** What each command does. Each returns an exit status; what goes wrong is thrown. */
 import type { Readable } from 'node:stream';
-import { checkRequest, type OrderSagaClient } from '../client/client';
+import { checkReference, checkRequest, type OrderSagaClient } from '../client/client';
 import { DecisionRefusedError, NoWorkerError, SagaEndedError } from '../client/errors';
 import { objectionTo, type SagaHandle } from '../client/handle';
 import { toRow, type SagaFilter, type SagaRow } from '../client/saga-rows';
@@ -125,7 +125,7 @@ function withSaga(
   { reference, workflow }: Target,
   work: (sagas: OrderSagaClient, saga: SagaHandle) => Promise<number>,
 ): Promise<number> {
-  const named = readWorkflowId(reference) ?? { reference, workflow };
+  const named = readWorkflowId(reference) ?? { reference: checkReference(reference), workflow };
   return withSagas(readClientConfig(), async (sagas) => work(sagas, await sagas.get(named.reference, named.workflow)));
 }
 

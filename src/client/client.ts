@@ -97,7 +97,7 @@ export class OrderSagaClient {
    * @throws UnknownReferenceError, AmbiguousReferenceError, InvalidRequestError for what is no reference, NoConnectionError
    */
   async get<W extends WorkflowName = WorkflowName>(reference: string, workflow?: W): Promise<SagaHandle<W>> {
-    if (workflow !== undefined) return this.existing(workflow, requireReference(reference));
+    if (workflow !== undefined) return this.existing(workflow, checkReference(reference));
     const [found, ...more] = await this.find(reference);
     if (found === undefined) throw new UnknownReferenceError(reference);
     if (more.length > 0) {
@@ -115,7 +115,7 @@ export class OrderSagaClient {
    * @throws InvalidRequestError for what is no reference, NoConnectionError
    */
   async find(reference: string): Promise<SagaHandle[]> {
-    requireReference(reference);
+    checkReference(reference);
     const handles = await Promise.all(
       workflowNames.map((workflow) =>
         this.existing(workflow, reference).catch((error: unknown) => {
@@ -180,7 +180,8 @@ export function checkRequest<W extends WorkflowName>(
   return checked.value;
 }
 
-function requireReference(reference: string): string {
+/** @throws InvalidRequestError */
+export function checkReference(reference: string): string {
   const checked = check(referenceSchema, reference);
   if (checked.ok) return checked.value;
   throw new InvalidRequestError(checked.problems.map(({ message }) => ({ field: 'reference', message })));

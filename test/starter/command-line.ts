@@ -1,0 +1,67 @@
+/** The command line as somebody runs it: a process of its own, with nothing of our environment but what it is given. */
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { join } from 'node:path';
+
+const root = join(__dirname, '..', '..');
+
+export interface Ended {
+  status: number | null;
+  out: string;
+  err: string;
+}
+
+export interface Running {
+  ended: Promise<Ended>;
+  /** Resolves when standard output (or `err`: standard error) has shown the text; rejects when the process ended without. */
+  shows: (text: string, where?: 'out' | 'err') => Promise<void>;
+  child: ChildProcessWithoutNullStreams;
+}
+
+export function startCommand(args: readonly string[], environment: Record<string, string> = {}): Running {
+  const child = spawn(process.execPath, ['--import', 'tsx', join(root, 'src', 'starter.ts'), ...args], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
+  });
+  const said = { out: '', err: '' };
+  const listeners = new Set<() => void>();
+  const collect = (where: 'out' | 'err') => (chunk: Buffer) => {
+    said[where] += chunk.toString();
+    listeners.forEach((listener) => {
+      listener();
+    });
+  };
+  child.stdout.on('data', collect('out'));
+  child.stderr.on('data', collect('err'));
+  // It may have seen enough of its input before we have written all.
+  child.stdin.on('error', () => undefined);
+  const ended = new Promise<Ended>((resolve) => {
+    child.once('close', (status) => {
+      resolve({ status, ...said });
+    });
+  });
+  const shows = (text: string, where: 'out' | 'err' = 'out') =>
+    new Promise<void>((resolve, reject) => {
+      const look = () => {
+        if (!said[where].includes(text)) return;
+        listeners.delete(look);
+        resolve();
+      };
+      listeners.add(look);
+      look();
+      void ended.then(({ status, out, err }) => {
+        reject(new Error(`ended with ${String(status)} and never showed ${text}:\n${out}\n${err}`));
+      });
+    });
+  return { ended, shows, child };
+}
+
+/** @param input what standard input holds */
+export function runCommand(
+  args: readonly string[],
+  environment: Record<string, string> = {},
+  input: string | Buffer = '',
+): Promise<Ended> {
+  const { child, ended } = startCommand(args, environment);
+  child.stdin.end(input);
+  return ended;
+}
