@@ -8,18 +8,26 @@ import { dirname, join } from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
 const root = join(__dirname, '..');
+
+/** As a worker with keys has them: `createWorkerDataConverter`. */
+export const encryptedConverters = {
+  payloadConverterPath: join(root, 'src', 'workflows', 'clear-input.ts'),
+  failureConverterPath: join(root, 'src', 'security', 'failure-converter.ts'),
+};
+
 const dist = join(root, 'dist');
 
 async function main(): Promise<void> {
   // What a renamed file left behind would be shipped.
   rmSync(dist, { recursive: true, force: true });
   compile();
-  const { code } = await bundleWorkflowCode({
-    workflowsPath: join(root, 'src', 'workflows', 'index.ts'),
-    logger: quiet,
-  });
+  const workflows = { workflowsPath: join(root, 'src', 'workflows', 'index.ts'), logger: quiet };
+  const { code } = await bundleWorkflowCode(workflows);
   writeFileSync(join(dist, 'workflow-bundle.js'), code);
-  console.log('built: dist/, with dist/workflow-bundle.js');
+  // Where payloads are encrypted, the converters differ, and they are part of the bundle.
+  const encrypted = await bundleWorkflowCode({ ...workflows, ...encryptedConverters });
+  writeFileSync(join(dist, 'workflow-bundle.encrypted.js'), encrypted.code);
+  console.log('built: dist/, with dist/workflow-bundle.js and dist/workflow-bundle.encrypted.js');
 }
 
 function compile(): void {

@@ -8,6 +8,8 @@ import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/e
 import { z } from 'zod';
 import type { ActivitySettings, Mood, RetryBudget } from './activities/settings';
 import { defaultTaskQueue } from './domain/identity';
+import { parsePayloadKeys, type PayloadKeys } from './security/keys';
+import type { SecretSources } from './security/secret-resolver';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -50,7 +52,18 @@ const statuses = list
   .refine((all) => all.every((status) => /^[45]\d\d$/.test(status)), 'must be statuses like 429,503')
   .transform((all) => all.map(Number));
 
+const payloadKeys = z.string().transform((value, context) => {
+  try {
+    return parsePayloadKeys(value);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: `must be id:base64-of-32-bytes: ${(error as Error).message}` });
+    return z.NEVER;
+  }
+});
+
 const clientSettings = {
+  PAYLOAD_KEYS: payloadKeys.optional(),
+  PAYLOAD_ENCRYPTION: z.enum(['on', 'off'], 'must be on or off').default('on'),
   TASK_QUEUE: text.default(defaultTaskQueue),
   PLAN_TYPES_MORE: list.default([]),
 };
@@ -83,6 +96,9 @@ const workerSettings = {
   PIVOT_RETRY_STATUSES: statuses.default([429]),
   APPROVAL_MAX_AGE_MS: whole(0, Number.MAX_SAFE_INTEGER).default(24 * 60 * 60 * 1000),
   HOLD_FILE: text.optional(),
+  TAKE_CLEAR_REQUESTS: flag.default(false),
+  SECRETS_FOLDER: text.optional(),
+  PROVIDER_CA_FILE: text.optional(),
   RETRY_READING: budget.default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
   RETRY_ACTING: budget.default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
   RETRY_UNDOING: budget.default({ attemptsMax: 12, backoffMs: 1_000, backoffMaxMs: 300_000, totalMs: 3_600_000 }),
@@ -103,6 +119,8 @@ export interface ClientConfig {
   namespace: string;
   taskQueue: string;
   planTypesMore: readonly string[];
+  /** Absent: payloads are not encrypted. */
+  payloadKeys: PayloadKeys | undefined;
 }
 
 export interface ProviderConfig {
@@ -117,11 +135,14 @@ export interface ProviderConfig {
   responseBytesMax: number;
   connections: number;
   quoteMethod: 'PUT' | 'GET';
+  /** PEM of a private authority that the provider's certificate is from. */
+  ca: string | undefined;
 }
 
 export interface WorkerConfig extends ClientConfig {
   provider: ProviderConfig;
   activities: ActivitySettings;
+  secrets: SecretSources;
   shutdownGraceMs: number;
   activitiesAtOnce: number;
   workflowTasksAtOnce: number;
@@ -133,11 +154,13 @@ export function readClientConfig(env: Environment = process.env): Readonly<Clien
   const problems: string[] = [];
   const settings = readSettings(clientSettings, env, problems);
   const temporal = readTemporal(env, problems);
-  if (settings === undefined || temporal === undefined) throw new SettingsError(problems);
+  if (settings && temporal) requireKeys(settings, temporal, problems);
+  if (settings === undefined || temporal === undefined || problems.length > 0) throw new SettingsError(problems);
   return Object.freeze({
     ...temporal,
     taskQueue: settings.TASK_QUEUE,
     planTypesMore: settings.PLAN_TYPES_MORE,
+    payloadKeys: settings.PAYLOAD_KEYS,
   });
 }
 
@@ -147,6 +170,8 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
   const settings = readSettings(workerSettings, env, problems);
   const temporal = readTemporal(env, problems);
   const readToken = tokenReader(env, problems);
+  if (settings && temporal) requireKeys(settings, temporal, problems);
+  const ca = settings?.PROVIDER_CA_FILE && readText('PROVIDER_CA_FILE', settings.PROVIDER_CA_FILE, problems);
   if (settings) {
     if (settings.SHUTDOWN_GRACE_MS < settings.PROVIDER_TIMEOUT_MS) {
       problems.push('SHUTDOWN_GRACE_MS: must be at least PROVIDER_TIMEOUT_MS, so that a call in flight can finish');
@@ -173,6 +198,7 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
     ...temporal,
     taskQueue: settings.TASK_QUEUE,
     planTypesMore: settings.PLAN_TYPES_MORE,
+    payloadKeys: settings.PAYLOAD_KEYS,
     provider: {
       baseUrl: settings.PROVIDER_BASE_URL,
       allowHttp: settings.PROVIDER_ALLOW_HTTP,
@@ -184,11 +210,13 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
       responseBytesMax: settings.PROVIDER_RESPONSE_BYTES_MAX,
       connections: settings.PROVIDER_CONNECTIONS,
       quoteMethod: settings.PROVIDER_QUOTE_METHOD,
+      ca,
     },
     activities: {
       retries: moods,
       pivotRetryStatuses: settings.PIVOT_RETRY_STATUSES,
       planTypesMore: settings.PLAN_TYPES_MORE,
+      takesClearRequests: settings.TAKE_CLEAR_REQUESTS,
       serverPointers: settings.SERVER_POINTERS,
       directory:
         settings.SERVER_DIRECTORY_PATH === undefined
@@ -201,6 +229,7 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
       approvalMaxAgeMs: settings.APPROVAL_MAX_AGE_MS,
       holdFile: settings.HOLD_FILE,
     },
+    secrets: { folder: settings.SECRETS_FOLDER, variable: (name: string) => env[name] },
     shutdownGraceMs: settings.SHUTDOWN_GRACE_MS,
     activitiesAtOnce: settings.ACTIVITIES_AT_ONCE,
     workflowTasksAtOnce: settings.WORKFLOW_TASKS_AT_ONCE,
@@ -249,13 +278,34 @@ function tokenReader(
   }
   if (PROVIDER_TOKEN) return () => PROVIDER_TOKEN;
   if (!PROVIDER_TOKEN_FILE) return undefined;
-  const read = () => readFileSync(PROVIDER_TOKEN_FILE, 'utf8').trim();
-  try {
-    if (read() === '') problems.push('PROVIDER_TOKEN_FILE: the file is empty');
-  } catch (error) {
-    problems.push(`PROVIDER_TOKEN_FILE: cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`);
+  if (readText('PROVIDER_TOKEN_FILE', PROVIDER_TOKEN_FILE, problems) === '') {
+    problems.push('PROVIDER_TOKEN_FILE: the file is empty');
   }
-  return read;
+  return () => readFileSync(PROVIDER_TOKEN_FILE, 'utf8').trim();
+}
+
+function readText(name: string, path: string, problems: string[]): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    problems.push(`${name}: cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`);
+    return undefined;
+  }
+}
+
+/** Unencrypted payloads stay on this machine, unless somebody says that they may travel. */
+function requireKeys(
+  settings: { PAYLOAD_KEYS?: PayloadKeys | undefined; PAYLOAD_ENCRYPTION: 'on' | 'off' },
+  { temporal }: Pick<ClientConfig, 'temporal'>,
+  problems: string[],
+): void {
+  if (settings.PAYLOAD_KEYS !== undefined || settings.PAYLOAD_ENCRYPTION === 'off') return;
+  const { hostname } = new URL(`tcp://${temporal.connectionOptions.address ?? 'localhost:7233'}`);
+  if (isLoopback(hostname)) return;
+  problems.push(
+    'PAYLOAD_KEYS: is required for a Temporal server that is not on this machine ' +
+      '(or PAYLOAD_ENCRYPTION=off, and passwords are stored there in the clear)',
+  );
 }
 
 function isLoopback(hostname: string): boolean {

@@ -10,7 +10,9 @@ import { SearchAttributesError } from './operations/search-attributes';
 
 async function main(): Promise<void> {
   const config = readWorkerConfig();
-  Runtime.install({ logger: temporalLogger(createLog(config.logLevel)) });
+  const log = createLog(config.logLevel);
+  Runtime.install({ logger: temporalLogger(log) });
+  if (config.payloadKeys === undefined) log.warn('payloads are not encrypted: PAYLOAD_KEYS is not set');
   const connection = await connect(config);
   try {
     const { worker, provider } = await createSagaWorker(connection, config);

@@ -4,6 +4,7 @@ import { OrderSagaClient } from '../client/client';
 import { NoConnectionError } from '../client/errors';
 import { whyUnreachable } from '../client/reach';
 import { temporalAddress, type ClientConfig } from '../config';
+import { createDataConverter } from '../security/data-converter';
 
 /** A person waits at a terminal. A server that answers at all does so far within this, also across an ocean with TLS. */
 const connectWithinMs = 4_000;
@@ -15,13 +16,16 @@ const connectWithinMs = 4_000;
  */
 export async function withSagas<T>(config: ClientConfig, work: (sagas: OrderSagaClient) => Promise<T>): Promise<T> {
   const { namespace, taskQueue, planTypesMore } = config;
+  const dataConverter = createDataConverter(config.payloadKeys);
   const connection = Connection.lazy({ ...config.temporal.connectionOptions, connectTimeout: connectWithinMs });
   try {
     await connection.ensureConnected().catch((error: unknown) => {
       const why = whyUnreachable(error, namespace) ?? 'no Temporal server answers there';
       throw new NoConnectionError(temporalAddress(config), why, { cause: error });
     });
-    return await work(new OrderSagaClient(new Client({ connection, namespace }), { taskQueue, planTypesMore }));
+    return await work(
+      new OrderSagaClient(new Client({ connection, namespace, dataConverter }), { taskQueue, planTypesMore }),
+    );
   } finally {
     // Rejects when there never was a connection.
     await connection.close().catch(() => undefined);

@@ -9,6 +9,7 @@
  */
 import { z } from 'zod';
 import { referenceSchema, type WorkflowName } from './identity';
+import { secretReferenceSchema } from './secrets';
 
 const positiveInt = z.int('must be a whole number').positive('must be a whole number above 0');
 
@@ -49,12 +50,22 @@ export const vmObjectIdsSchema = uniqueIds.min(1, 'must name at least one server
 
 const addonSchema = z.strictObject({ id: positiveInt, additional_value: z.int('must be a whole number') });
 
+/** A value that nobody may read: itself, or the name under which the worker finds it. */
+function secret<T extends z.ZodType<string>>(value: T, what: string) {
+  return z.union([value, secretReferenceSchema], `must be ${what}, or { "secret": the name of one }`);
+}
+
+/** Whether a secret's value, once it is looked up, is what the document asks for. */
+export function fitsDocument(field: 'password' | 'custom_ssh_key' | 'custom_script', value: string): boolean {
+  return (field === 'password' ? nonEmpty : base64).safeParse(value).success;
+}
+
 /** The fields of a cart item that a person may correct while the item is not yet added. */
 export const correctableItemFields = {
-  password: nonEmpty,
+  password: secret(nonEmpty, 'a text that is not empty'),
   os_template_id: positiveInt,
-  custom_ssh_key: base64,
-  custom_script: base64,
+  custom_ssh_key: secret(base64, 'base64'),
+  custom_script: secret(base64, 'base64'),
 };
 
 function cartItemSchema(planTypesMore: readonly string[]) {

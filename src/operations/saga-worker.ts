@@ -5,6 +5,8 @@ import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/w
 import { createActivities } from '../activities/index';
 import type { ProviderConfig, WorkerConfig } from '../config';
 import { ProviderClient, type Credentials } from '../provider/client';
+import { createWorkerDataConverter } from '../security/data-converter';
+import { createSecretResolver } from '../security/secret-resolver';
 import { ensureSearchAttributes } from './search-attributes';
 
 export interface SagaWorker {
@@ -22,16 +24,18 @@ export type SagaWorkerConfig = Omit<WorkerConfig, 'temporal' | 'logLevel' | 'pla
 export async function createSagaWorker(
   connection: NativeConnection,
   config: SagaWorkerConfig,
-  workflows: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> = builtOrSources(),
+  workflows: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> = builtOrSources(config.payloadKeys !== undefined),
 ): Promise<SagaWorker> {
   await ensureSearchAttributes(connection, config.namespace);
   const provider = createProvider(config.provider);
+  const secrets = createSecretResolver(config.secrets);
   const worker = await Worker.create({
     ...workflows,
     connection,
     namespace: config.namespace,
     taskQueue: config.taskQueue,
-    activities: createActivities({ provider, settings: config.activities }),
+    activities: createActivities({ provider, secrets, settings: config.activities }),
+    dataConverter: createWorkerDataConverter(config.payloadKeys, require.resolve('../workflows/clear-input')),
     maxConcurrentActivityTaskExecutions: config.activitiesAtOnce,
     maxConcurrentWorkflowTaskExecutions: config.workflowTasksAtOnce,
     // A killed worker's tasks come to another one after this; the default of 10 s would be an operator's wait.
@@ -44,9 +48,10 @@ export async function createSagaWorker(
   return { worker, provider };
 }
 
-function createProvider({ readToken, ...options }: ProviderConfig): ProviderClient {
+function createProvider({ readToken, ca, ...options }: ProviderConfig): ProviderClient {
   return new ProviderClient({
     ...options,
+    ...(ca === undefined ? {} : { ca }),
     // One clock for the whole call: what it is spent on does not matter to whoever waits.
     headersTimeoutMs: options.totalTimeoutMs,
     bodyTimeoutMs: options.totalTimeoutMs,
@@ -63,8 +68,9 @@ function createCredentials(readToken: () => string): Credentials {
   };
 }
 
-function builtOrSources(): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
-  const codePath = join(__dirname, '..', 'workflow-bundle.js');
+/** With keys, failures are converted otherwise, and that is part of the bundle: there are two of them. */
+function builtOrSources(encrypted: boolean): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
+  const codePath = join(__dirname, '..', encrypted ? 'workflow-bundle.encrypted.js' : 'workflow-bundle.js');
   if (existsSync(codePath)) return { workflowBundle: { codePath } };
   return { workflowsPath: require.resolve('../workflows/index') };
 }

@@ -17,6 +17,7 @@ import {
   CancellationScope,
   CancelledFailure,
   isCancellation,
+  patched,
   upsertMemo,
   upsertSearchAttributes,
   workflowInfo,
@@ -26,6 +27,7 @@ import { documentedPlanTypes, requestSchemas, type RequestOf } from '../domain/r
 import type { Report, ResultOf } from '../domain/results';
 import { check, describeProblems, type Problem } from '../domain/validation';
 import { throwIfCancelled } from './attempts';
+import { cameInClear } from './clear-input';
 import { Desk } from './desk';
 import { Progress } from './progress';
 import { Saga, SagaFailed } from './saga';
@@ -81,7 +83,10 @@ async function readRequest<W extends WorkflowName>(
   progress: Progress,
 ): Promise<RequestOf[W]> {
   const checked = check(requestSchemas(await planTypesMore(input))[workflow], input);
-  const problems = checked.ok ? misnamed(workflow, checked.value.reference) : checked.problems;
+  const problems = [
+    ...(await readable(input)),
+    ...(checked.ok ? misnamed(workflow, checked.value.reference) : checked.problems),
+  ];
   if (checked.ok && problems.length === 0) return checked.value;
   progress.state = 'failed';
   const message = `the request is wrong: ${describeProblems(problems)}`;
@@ -97,6 +102,20 @@ function misnamed(workflow: WorkflowName, reference: string): Problem[] {
   const { workflowId } = workflowInfo();
   if (workflowId === expected) return [];
   return [{ field: 'reference', message: `belongs to the workflow id ${expected}, but this run is ${workflowId}` }];
+}
+
+/**
+ * A request in the clear where requests are encrypted: whoever sent it does not know the keys, and what it holds stands in
+ * the history for all to read. A setting allows it; asked of an activity for the same reason as the plan types. `patched`,
+ * because a run that began before its worker had keys was never asked.
+ */
+async function readable(input: unknown): Promise<Problem[]> {
+  if (!cameInClear(input) || !patched('refuse-clear-requests')) return [];
+  if (await once('look up whether requests in the clear are taken').takesClearRequests()) return [];
+  const message =
+    'the request came unencrypted; start it with the client or through the codec server. ' +
+    'A password in it can be read in this history: delete the run, and choose another password';
+  return [{ field: '', message }];
 }
 
 /**

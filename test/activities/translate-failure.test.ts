@@ -19,6 +19,7 @@ const settings: ActivitySettings = {
   retries: { reading: budget, acting: budget, undoing: budget, daring: budget, expecting: budget },
   pivotRetryStatuses: [429],
   planTypesMore: [],
+  takesClearRequests: false,
   serverPointers: [],
   approvalMaxAgeMs: 0,
 };

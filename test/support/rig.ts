@@ -7,12 +7,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { ActivitySettings, RetryBudget } from '../../src/activities/settings';
 import { OrderSagaClient } from '../../src/client/client';
 import type { ProviderConfig } from '../../src/config';
 import { createSagaWorker, type SagaWorker, type SagaWorkerConfig } from '../../src/operations/saga-worker';
+import { createDataConverter, createWorkerDataConverter } from '../../src/security/data-converter';
+import type { PayloadKeys } from '../../src/security/keys';
+import type { SecretSources } from '../../src/security/secret-resolver';
 import { Sandbox, type SandboxOptions } from '../../sandbox/server';
 
 /** Few and quick: a test wants to see the end of them. */
@@ -22,6 +26,7 @@ const settings: ActivitySettings = {
   retries: { reading: quick, acting: quick, undoing: quick, daring: quick, expecting: { ...quick, attemptsMax: 6 } },
   pivotRetryStatuses: [429],
   planTypesMore: [],
+  takesClearRequests: false,
   serverPointers: ['/vm_object_ids'],
   approvalMaxAgeMs: 3_600_000,
 };
@@ -32,6 +37,9 @@ export interface RigOptions {
   provider?: Partial<ProviderConfig>;
   /** False: the test starts workers itself. */
   worker?: boolean;
+  /** With keys; needs a bundle of its own, see {@link bundle}. */
+  payloadKeys?: PayloadKeys;
+  secrets?: Partial<SecretSources>;
   /** Another workflow bundle than the one that all test files share. */
   bundle?: string;
 }
@@ -62,17 +70,28 @@ export class Rig {
     const native = await NativeConnection.connect({ address });
     await untilThere(native, namespace);
     const sandbox = await Sandbox.start({ orderResponse: 'ids', anyServer: true, ...options.sandbox });
-    const temporal = new Client({ connection, namespace });
+    const dataConverter = createDataConverter(options.payloadKeys);
+    const temporal = new Client({ connection, namespace, dataConverter });
     const rig = new Rig(address, namespace, sandbox, temporal, new OrderSagaClient(temporal), native, options);
     if (options.worker !== false) await rig.startWorker();
     return rig;
   }
 
+  /** Stops the workers that run, and starts one with other settings. */
+  async replaceWorkers(changes: Partial<SagaWorkerConfig>): Promise<{ stop: () => Promise<void> }> {
+    await this.stopWorkers();
+    return this.startWorker(changes);
+  }
+
   /** A further worker in this process, with the given settings changed. */
-  async startWorker(activities: Partial<ActivitySettings> = {}): Promise<{ stop: () => Promise<void> }> {
-    const saga = await createSagaWorker(this.native, this.workerConfig(activities), {
-      workflowBundle: { codePath: this.bundle },
-    });
+  async startWorker(changes: Partial<SagaWorkerConfig> = {}): Promise<{ stop: () => Promise<void> }> {
+    const saga = await createSagaWorker(
+      this.native,
+      { ...this.workerConfig(), ...changes },
+      {
+        workflowBundle: { codePath: this.bundle },
+      },
+    );
     const entry = { saga, stopped: saga.worker.run() };
     this.running.add(entry);
     return {
@@ -101,15 +120,20 @@ export class Rig {
   }
 
   async close(): Promise<void> {
-    for (const { saga, stopped } of [...this.running]) {
-      saga.worker.shutdown();
-      await stopped;
-      await saga.provider.close();
-    }
+    await this.stopWorkers();
     await this.replayAll();
     await this.sandbox.close();
     await this.native.close();
     await this.temporal.connection.close();
+  }
+
+  private async stopWorkers(): Promise<void> {
+    for (const entry of [...this.running]) {
+      entry.saga.worker.shutdown();
+      await entry.stopped;
+      await entry.saga.provider.close();
+      this.running.delete(entry);
+    }
   }
 
   /** @throws when the history of any saga of this namespace does not replay on the present code */
@@ -119,17 +143,24 @@ export class Rig {
       const handle = this.temporal.workflow.getHandle(workflowId, runId);
       histories.push({ workflowId, history: await handle.fetchHistory() });
     }
-    const replayed = Worker.runReplayHistories({ workflowBundle: { codePath: this.bundle } }, histories);
+    const replayed = Worker.runReplayHistories(
+      { workflowBundle: { codePath: this.bundle }, dataConverter: this.workerDataConverter },
+      histories,
+    );
     for await (const { workflowId, error } of replayed) {
       if (error) throw new Error(`the history of ${workflowId} does not replay: ${error.message}`);
     }
+  }
+
+  private get workerDataConverter(): DataConverter {
+    return createWorkerDataConverter(this.options.payloadKeys, require.resolve('../../src/workflows/clear-input'));
   }
 
   private get bundle(): string {
     return this.options.bundle ?? bundlePath();
   }
 
-  private workerConfig(activities: Partial<ActivitySettings>): SagaWorkerConfig {
+  private workerConfig(): SagaWorkerConfig {
     return {
       namespace: this.namespace,
       taskQueue: 'order-saga',
@@ -144,9 +175,12 @@ export class Rig {
         responseBytesMax: 1024 * 1024,
         connections: 64,
         quoteMethod: 'PUT',
+        ca: undefined,
         ...this.options.provider,
       },
-      activities: { ...settings, ...this.options.activities, ...activities },
+      activities: { ...settings, ...this.options.activities },
+      payloadKeys: this.options.payloadKeys,
+      secrets: { variable: () => undefined, ...this.options.secrets },
       shutdownGraceMs: 30_000,
       activitiesAtOnce: 100,
       workflowTasksAtOnce: 100,

@@ -1,0 +1,22 @@
+/** How a client's or a worker's payloads become what Temporal stores: encrypted where there are keys, else as they are. */
+import type { DataConverter } from '@temporalio/common';
+import { EncryptionCodec } from './payload-codec';
+import type { PayloadKeys } from './keys';
+
+/** For a client. The same keys must be the worker's. */
+export function createDataConverter(keys: PayloadKeys | undefined): DataConverter {
+  if (keys === undefined) return {};
+  return { payloadCodecs: [new EncryptionCodec(keys)], failureConverterPath };
+}
+
+/** For a worker: it also tells the workflows which requests arrived in the clear. */
+export function createWorkerDataConverter(keys: PayloadKeys | undefined, payloadConverterPath: string): DataConverter {
+  if (keys === undefined) return {};
+  return {
+    payloadCodecs: [new EncryptionCodec(keys, { marksClear: true })],
+    failureConverterPath,
+    payloadConverterPath,
+  };
+}
+
+export const failureConverterPath = require.resolve('./failure-converter');

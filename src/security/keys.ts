@@ -1,0 +1,34 @@
+/**
+ * The keys of payload encryption, as `PAYLOAD_KEYS` has them: `id:base64-of-32-bytes`, more after a comma.
+ *
+ * The first one encrypts, all of them decrypt. So a key is replaced without a pause: put the new one last everywhere, then
+ * first everywhere; take the old one out when no history that it encrypted is kept any more.
+ */
+import { createSecretKey, type KeyObject } from 'node:crypto';
+
+export interface PayloadKeys {
+  /** The id of the key that encrypts. */
+  readonly current: string;
+  readonly byId: ReadonlyMap<string, KeyObject>;
+}
+
+const keyBytes = 32;
+
+/** @throws Error that says which key is wrong, by its id or its place, never by its value */
+export function parsePayloadKeys(text: string): PayloadKeys {
+  const byId = new Map<string, KeyObject>();
+  text.split(',').forEach((entry, index) => {
+    const [, id, base64] = /^\s*([A-Za-z0-9._-]{1,64}):([A-Za-z0-9+/]+={0,2})\s*$/.exec(entry) ?? [];
+    if (id === undefined || base64 === undefined) {
+      throw new Error(`key ${index + 1} must be an id, a colon and the base64 of ${keyBytes} bytes`);
+    }
+    const bytes = Buffer.from(base64, 'base64');
+    if (bytes.length !== keyBytes) {
+      throw new Error(`key ${id} is ${bytes.length} bytes long; it must be ${keyBytes}`);
+    }
+    if (byId.has(id)) throw new Error(`key ${id} is there twice`);
+    byId.set(id, createSecretKey(bytes));
+  });
+  const [current = ''] = byId.keys();
+  return { current, byId };
+}

@@ -1,0 +1,182 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@temporalio/client';
+import { OrderSagaClient } from '../../src/client/client';
+import { createDataConverter } from '../../src/security/data-converter';
+import { parsePayloadKeys } from '../../src/security/keys';
+import { callsTo, openCartItems } from '../../sandbox/sentences';
+import { buildEncryptedBundle } from '../support/encrypted-bundle';
+import { planIdOf, provisionRequest } from '../support/requests';
+import { Rig } from '../support/rig';
+import { outcomeOf, untilWaiting } from '../support/sagas';
+
+const key = () => randomBytes(32).toString('base64');
+const [one, two] = [key(), key()];
+const secretsFolder = mkdtempSync(join(tmpdir(), 'order-saga-secrets-'));
+let bundle: string;
+let rig: Rig;
+beforeAll(async () => {
+  bundle = await buildEncryptedBundle();
+  rig = await Rig.start({
+    bundle,
+    payloadKeys: parsePayloadKeys(`k1:${one},k2:${two}`),
+    secrets: { folder: secretsFolder, variable: (name) => (name === 'SECRET_SSH_KEY' ? 'c3NoLWtleQ==' : undefined) },
+  });
+}, 60_000);
+afterAll(async () => {
+  await rig.close();
+  rmSync(secretsFolder, { recursive: true });
+  rmSync(join(bundle, '..'), { recursive: true });
+});
+
+const canary = 'canary-password-7Qx';
+const historyOf = async (workflowId: string) => {
+  const history = await rig.temporal.workflow.getHandle(workflowId).fetchHistory();
+  const bytes: string[] = [];
+  JSON.stringify(history, (_key, value: unknown) => {
+    if (value instanceof Uint8Array) bytes.push(Buffer.from(value).toString('latin1'));
+    return value;
+  });
+  return `${JSON.stringify(history)}${bytes.join()}`;
+};
+const addsOf = (reference: string) =>
+  callsTo(rig.sandbox.ledger, 'add-cart-item').filter(({ names }) => names.planId?.includes(planIdOf(reference)));
+
+it('leaves nothing to read in the history: not the request, not the failure, not the decision', async () => {
+  const request = provisionRequest({ items: [{ password: canary }] });
+  rig.sandbox.configure({ echoRequests: true });
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+  rig.sandbox.faults.add({
+    endpoint: 'add-cart-item',
+    kind: 'error-before',
+    match: { planId: planIdOf(request.reference) },
+  });
+  const saga = await rig.sagas.provision(request);
+  await untilWaiting(saga);
+  await saga.decide('retry', { note: 'the note of a decision' });
+  await saga.result();
+  const history = await historyOf(saga.workflowId);
+  // The search works: what is never encrypted is found.
+  expect(history).toContain(request.reference);
+  for (const text of [canary, 'the note of a decision', 'billing_cycle', 'add-to-cart', '401']) {
+    expect(history).not.toContain(text);
+  }
+  expect(addsOf(request.reference).at(-1)?.body).toMatchObject({ password: canary });
+});
+
+it('encrypts the messages of failures', async () => {
+  const request = provisionRequest();
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
+  const saga = await rig.sagas.provision(request);
+  const { failure } = await outcomeOf(saga);
+  expect(failure?.report.why).toMatch(/answered 422/);
+  expect(await historyOf(saga.workflowId)).not.toContain('answered 422');
+});
+
+describe('a request in the clear', () => {
+  const inTheClear = () =>
+    new OrderSagaClient(new Client({ connection: rig.temporal.connection, namespace: rig.namespace }));
+
+  it('is refused, and calls nobody', async () => {
+    const request = provisionRequest();
+    const { workflowId } = await inTheClear().provision(request);
+    await expect(rig.temporal.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
+      cause: { type: 'InvalidRequest', message: expect.stringMatching(/unencrypted.*another password/s) },
+    });
+    expect(addsOf(request.reference)).toEqual([]);
+  });
+
+  it('is taken where a setting allows it', async () => {
+    const lenient = await Rig.start({
+      bundle,
+      payloadKeys: parsePayloadKeys(`k1:${one}`),
+      activities: { takesClearRequests: true },
+    });
+    try {
+      const request = provisionRequest();
+      const clear = new OrderSagaClient(
+        new Client({ connection: lenient.temporal.connection, namespace: lenient.namespace }),
+      );
+      const { workflowId } = await clear.provision(request);
+      await lenient.temporal.workflow.getHandle(workflowId).result();
+      expect(callsTo(lenient.sandbox.ledger, 'place-order')).toHaveLength(1);
+    } finally {
+      await lenient.close();
+    }
+  });
+
+  it('is one thing, a decision in the clear another: it is taken', async () => {
+    const request = provisionRequest();
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga);
+    const clear = new Client({ connection: rig.temporal.connection, namespace: rig.namespace });
+    await clear.workflow.getHandle(saga.workflowId).signal('retry', { by: 'op' });
+    expect(await saga.result()).toMatchObject({ decisions: [{ by: 'op' }] });
+  });
+});
+
+it('goes on under a new key, and reads what the old one wrote', async () => {
+  const request = provisionRequest();
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+  await untilWaiting(await rig.sagas.provision(request));
+  const dataConverter = createDataConverter(parsePayloadKeys(`k2:${two},k1:${one}`));
+  const { connection } = rig.temporal;
+  const rotated = new OrderSagaClient(new Client({ connection, namespace: rig.namespace, dataConverter }));
+  // Every process knows the new key before one encrypts with it.
+  const worker = await rig.replaceWorkers({ payloadKeys: parsePayloadKeys(`k2:${two},k1:${one}`) });
+  const saga = await rotated.get(request.reference, 'provisionServers');
+  await saga.decide('retry', { note: 'with the new key' });
+  expect(await saga.result()).toMatchObject({ decisions: [{ note: 'with the new key' }] });
+  expect((await rotated.provision(request)).existing).toBe(true);
+  await worker.stop();
+  await rig.startWorker();
+});
+
+describe('a secret by its name', () => {
+  const withSecret = (changes: object) => provisionRequest({ items: [changes] });
+
+  it('is looked up where the call is made, and never reaches Temporal', async () => {
+    writeFileSync(join(secretsFolder, 'web-root'), `${canary}\n`);
+    const request = withSecret({ password: { secret: 'web-root' }, custom_ssh_key: { secret: 'ssh-key' } });
+    const saga = await rig.sagas.provision(request);
+    await saga.result();
+    expect(addsOf(request.reference)[0]?.body).toMatchObject({ password: canary, custom_ssh_key: 'c3NoLWtleQ==' });
+    const { events } = await rig.temporal.workflow.getHandle(saga.workflowId).fetchHistory();
+    const [input] = await Promise.all(
+      (events ?? [])
+        .slice(0, 1)
+        .map((event) =>
+          rig.temporal.options.loadedDataConverter.payloadCodecs[0]?.decode(
+            (event.workflowExecutionStartedEventAttributes?.input?.payloads ?? []) as never,
+          ),
+        ),
+    );
+    expect(Buffer.from(input?.[0]?.data ?? []).toString()).toContain('"password":{"secret":"web-root"}');
+  });
+
+  it.each([
+    ['is not there', 'nowhere', undefined, /there is no secret nowhere for custom_script/],
+    ['is not base64', 'not-base64', 'not base64!', /the secret not-base64 is not what custom_script must be/],
+  ])('that %s leaves the saga stuck, not failed, until it is mended', async (_title, name, value, message) => {
+    if (value !== undefined) writeFileSync(join(secretsFolder, name), value);
+    const request = withSecret({ custom_script: { secret: name } });
+    const saga = await rig.sagas.provision(request);
+    const waiting = await untilWaiting(saga);
+    expect(waiting).toMatchObject({ kind: 'stuck', lastFailure: { failure: 'SecretMissing' } });
+    expect(waiting.question).toMatch(message);
+    expect(addsOf(request.reference)).toEqual([]);
+    writeFileSync(join(secretsFolder, name), 'ZWNobyBoaQ==');
+    await saga.decide('retry');
+    await saga.result();
+    expect(addsOf(request.reference)[0]?.body).toMatchObject({ custom_script: 'ZWNobyBoaQ==' });
+  });
+
+  it('cannot climb out of its folder', async () => {
+    const request = withSecret({ password: { secret: '../passwd' } });
+    await expect(rig.sagas.provision(request as never)).rejects.toThrow(/items\[0\]\.password/);
+    expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
+  });
+});
