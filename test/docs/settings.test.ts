@@ -1,0 +1,87 @@
+/** docs/settings.md against src/config.ts: the same names, the same defaults. */
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { readClientConfig, readWorkerConfig, SettingsError, type Environment } from '../../src/config';
+import { codesIn, readDocument, tableUnder } from './tables';
+
+const document = readDocument('docs/settings.md');
+const rowsUnder = (heading: string) => tableUnder(document, heading);
+const namesIn = (rows: Record<string, string>[]) => rows.flatMap((row) => codesIn(row['name']!));
+
+const ofTemporal = rowsUnder('Temporal');
+const ofSagas = rowsUnder('Sagas');
+const ofWorker = [
+  ...ofSagas,
+  ...rowsUnder('The provider'),
+  ...rowsUnder('Secrets'),
+  ...rowsUnder('Object ids of new servers'),
+  ...rowsUnder('Sagas in trouble'),
+  ...rowsUnder('The worker'),
+];
+
+const base = { PROVIDER_BASE_URL: 'https://provider.example' };
+
+/** The names that are asked for while settings are read. */
+function namesAskedFor(read: (env: Environment) => unknown, given: Environment): string[] {
+  const asked = new Set<string>();
+  const env = new Proxy<Environment>(given, {
+    get: (target, name) => {
+      asked.add(String(name));
+      return target[String(name)];
+    },
+  });
+  read(env);
+  return [...asked].sort();
+}
+
+it('names what the worker asks for, and nothing else', () => {
+  // Temporal's own are read by its library, all but the one that is looked at first.
+  const asked = namesAskedFor(readWorkerConfig, base).filter((name) => !name.startsWith('TEMPORAL_'));
+  expect(namesIn(ofWorker).sort()).toEqual(asked);
+});
+
+it('names what the command line asks for', () => {
+  const asked = namesAskedFor(readClientConfig, {}).filter((name) => !name.startsWith('TEMPORAL_'));
+  expect(namesIn(ofSagas).sort()).toEqual(asked);
+});
+
+it('names what Temporal’s environment configuration knows, but for codecs and headers', () => {
+  const library = readDocument('node_modules/@temporalio/envconfig/lib/envconfig-toml.js');
+  const known = new Set([...library.matchAll(/TEMPORAL_[A-Z_]+/g)].map(([name]) => name));
+  const untold = ['TEMPORAL_CODEC_ENDPOINT', 'TEMPORAL_CODEC_AUTH', 'TEMPORAL_GRPC_META_'];
+  expect(namesIn(ofTemporal).sort()).toEqual([...known].filter((name) => !untold.includes(name)).sort());
+  const { namespace } = loadClientConnectConfig({ overrideEnvVars: { TEMPORAL_NAMESPACE: 'n' }, disableFile: true });
+  expect(namespace).toBe('n');
+});
+
+/** Functions are compared by what they are, not by which. */
+const comparable = (config: unknown): unknown => JSON.parse(JSON.stringify(config));
+
+const withDefault = ofWorker.filter((row) => !['none', 'required'].includes(row['default']!));
+
+it.each(withDefault.map((row) => [namesIn([row])[0]!, row['default']!]))('the default of %s is %s', (name, value) => {
+  expect(comparable(readWorkerConfig({ ...base, [name]: value }))).toEqual(comparable(readWorkerConfig(base)));
+  // And the name is one that changes something: a value that cannot be is refused, or taken.
+  const other = (): unknown => {
+    try {
+      return comparable(readWorkerConfig({ ...base, [name]: 'other' }));
+    } catch (error) {
+      if (error instanceof SettingsError) return error.problems.join();
+      throw error;
+    }
+  };
+  expect(other()).not.toEqual(comparable(readWorkerConfig(base)));
+});
+
+it('calls required what is, and nothing else', () => {
+  const required = ofWorker.filter((row) => row['default'] === 'required');
+  expect(namesIn(required)).toEqual(['PROVIDER_BASE_URL']);
+  expect(() => readWorkerConfig({})).toThrow(/PROVIDER_BASE_URL/);
+});
+
+it('names what the sandbox asks for', () => {
+  const source = readDocument('sandbox/main.ts');
+  const schema = source.slice(source.indexOf('const environmentSchema'), source.indexOf('function optionsFrom'));
+  const asked = [...schema.matchAll(/^ {2}(SANDBOX_[A-Z_]+):/gm)].map(([, name]) => name!);
+  expect(asked.length).toBeGreaterThan(5);
+  expect(namesIn(rowsUnder('The sandbox')).sort()).toEqual(asked.sort());
+});

@@ -1,0 +1,35 @@
+/** Tables of the documents, as tests read them. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(__dirname, '..', '..');
+
+export function readDocument(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}
+
+/** The rows of the table under a heading; each row by the names of its columns. */
+export function tableUnder(document: string, heading: string): Record<string, string>[] {
+  const lines = document.split('\n');
+  const start = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === heading);
+  if (start === -1) throw new Error(`there is no heading ${heading}`);
+  const first = lines.findIndex((line, index) => index > start && line.startsWith('|'));
+  const next = lines.findIndex((line, index) => index > start && line.startsWith('#'));
+  if (first === -1 || (next !== -1 && next < first)) throw new Error(`there is no table under ${heading}`);
+  const end = lines.findIndex((line, index) => index > first && !line.startsWith('|'));
+  const [head = [], , ...rows] = lines.slice(first, end).map(cellsOf);
+  return rows.map((cells) => Object.fromEntries(head.map((name, column) => [name, cells[column] ?? ''])));
+}
+
+/** What stands in backticks in a cell. */
+export function codesIn(cell: string): string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => code ?? '');
+}
+
+function cellsOf(line: string): string[] {
+  return line
+    .replace(/^\|/, '')
+    .replace(/\|$/, '')
+    .split('|')
+    .map((cell) => cell.trim());
+}
