@@ -30,6 +30,6 @@ const keptCharsMax = 16_384;
 
 /** An answer of undocumented shape, as it came; one that is too long for a history is cut to an excerpt. */
 export function asItCame(response: unknown): unknown {
-  const json = JSON.stringify(response) ?? 'null';
+  const json = JSON.stringify(response ?? null);
   return json.length <= keptCharsMax ? response : { truncated: true, excerpt: json.slice(0, keptCharsMax) };
 }

@@ -6,7 +6,7 @@ import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-wor
 import type { LoadedDataConverter, Payload } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import type { CallFailure, CallFailureName } from '../domain/failures';
-import type { Activities } from './index';
+import type { PlaceOrder } from './orders';
 
 export interface CartHistory {
   added: Set<number>;
@@ -23,11 +23,8 @@ export function emptyCartHistory(): CartHistory {
   return { added: new Set(), deleted: new Set(), ordered: new Set(), perhapsOrdered: new Set(), doubtfulAdds: 0 };
 }
 
-type Input<A extends keyof Activities> = Parameters<Activities[A]>[0];
-type Result<A extends keyof Activities> = Awaited<ReturnType<Activities[A]>>;
-type Name = Extract<keyof Activities, 'addCartItem' | 'deleteCartItem' | 'placeOrder'>;
 interface Call {
-  name: Name;
+  name: 'addCartItem' | 'deleteCartItem' | 'placeOrder';
   input: Payload[] | null | undefined;
   /** `undefined` while the run ended before the call did. */
   ended?: { result: Payload[] | null | undefined } | { failure: string; details: Payload[] | null | undefined };
@@ -86,21 +83,20 @@ async function readAdd(call: Call, converter: LoadedDataConverter, into: CartHis
   if (isDoubtful(call)) into.doubtfulAdds += 1;
   if (!call.ended || !('result' in call.ended)) return;
   const [result] = await decodeArrayFromPayloads(converter, call.ended.result);
-  into.added.add((result as Result<'addCartItem'>).cartItemId);
+  into.added.add((result as { cartItemId: number }).cartItemId);
 }
 
 async function readDelete(call: Call, converter: LoadedDataConverter, into: CartHistory): Promise<void> {
   if (!call.ended || !('result' in call.ended)) return;
   const [input] = await decodeArrayFromPayloads(converter, call.input);
-  into.deleted.add((input as Input<'deleteCartItem'>).cartItemId);
+  into.deleted.add((input as { cartItemId: number }).cartItemId);
 }
 
 async function readOrder(call: Call, converter: LoadedDataConverter, into: CartHistory): Promise<void> {
   const placed = call.ended !== undefined && 'result' in call.ended;
   if (!placed && (!isDoubtful(call) || (await wasRefused(call, converter)))) return;
   const [input] = await decodeArrayFromPayloads(converter, call.input);
-  for (const id of (input as Input<'placeOrder'>).order.cartItems)
-    (placed ? into.ordered : into.perhapsOrdered).add(id);
+  for (const id of (input as PlaceOrder).order.cartItems) (placed ? into.ordered : into.perhapsOrdered).add(id);
 }
 
 /** The guard kept it from being sent: its outcome was unknown, but not because of this call. */

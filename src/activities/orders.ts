@@ -7,6 +7,11 @@ import { refuseSecondRun, type RunGuard } from './pivot-guard';
 import type { ActivitySettings } from './settings';
 import { OwnFailure } from './translate-failure';
 
+export interface PlaceOrder extends Asked {
+  order: OrderBody;
+  guard: RunGuard;
+}
+
 export interface PlacedOrder {
   /** The response, of undocumented shape, as it came. */
   order: unknown;
@@ -28,7 +33,7 @@ export interface FindServers extends Asked {
 export function createOrderActivities(provider: ProviderClient, call: Call, settings: ActivitySettings) {
   return {
     /** Row 1: a pivot. A second call buys a second time, so it is never repeated on an unknown outcome. */
-    placeOrder(input: Asked & { order: OrderBody; guard: RunGuard }): Promise<PlacedOrder> {
+    placeOrder(input: PlaceOrder): Promise<PlacedOrder> {
       return call('daring', input, async () => {
         await refuseSecondRun(input.guard);
         const order = await provider.placeOrder(input.order);

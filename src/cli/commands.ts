@@ -46,7 +46,7 @@ export async function status({ printer }: Scene, target: Target): Promise<number
       printer.aside(error.message);
       return undefined;
     });
-    const isOver = row !== undefined && row.closeTime !== undefined;
+    const isOver = row?.closeTime !== undefined;
     const ending = isOver ? await endOf(saga) : undefined;
     printer.line(`${saga.workflowId}: ${ending?.state ?? progress?.state ?? row?.state ?? 'running'}`);
     if (progress) printer.progress(progress, saga.workflowId);

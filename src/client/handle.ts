@@ -85,7 +85,10 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
     for (;;) {
       const { runId } = await this.describe();
       try {
-        return await reach(this.temporal, () => this.temporal.workflow.result(this.workflowId, runId));
+        return await reach(
+          this.temporal,
+          async () => (await this.temporal.workflow.result(this.workflowId, runId)) as ResultOf[W],
+        );
       } catch (error) {
         if (!(error instanceof WorkflowFailedError)) throw error;
         // Reset ends the run and starts another one of the same saga.
@@ -116,7 +119,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
         }
         const refused = error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure;
         if (!refused) throw error;
-        throw new DecisionRefusedError(name, error.cause?.message ?? error.message);
+        throw new DecisionRefusedError(name, error.cause.message);
       }
     });
   }

@@ -30,17 +30,21 @@ export function describeProblems(problems: Problem[]): string {
 
 function oversize(input: unknown): Problem | undefined {
   // A request that cannot be serialised (a cycle, a BigInt) is the schema's to refuse.
-  let bytes = 0;
-  try {
-    bytes = new TextEncoder().encode(JSON.stringify(input) ?? '').length;
-  } catch {
-    return undefined;
-  }
+  const bytes = bytesOf(input);
   if (bytes <= requestBytesMax) return undefined;
   return {
     field: '',
     message: `the request is ${String(bytes)} bytes long; at most ${String(requestBytesMax)} are taken`,
   };
+}
+
+/** 0 for what has no JSON. */
+function bytesOf(input: unknown): number {
+  try {
+    return new TextEncoder().encode(JSON.stringify(input)).length;
+  } catch {
+    return 0;
+  }
 }
 
 function toProblems(issue: z.core.$ZodIssue): Problem[] {

@@ -64,7 +64,7 @@ function blankValues(text: string, secrets: readonly string[]): string {
   }
   let shown = '';
   for (let at = 0; at < text.length; at++) {
-    if (!hidden[at]) shown += text[at];
+    if (!hidden[at]) shown += text.charAt(at);
     else if (!hidden[at - 1]) shown += mark;
   }
   return shown;

@@ -84,9 +84,9 @@ export function readFirewallIds(response: unknown): number[] | undefined {
 }
 
 function findList(response: unknown): unknown[] | undefined {
-  if (Array.isArray(response)) return response;
+  if (Array.isArray(response)) return response as unknown[];
   if (!isRecord(response)) return undefined;
-  const lists = [response['firewalls'], response['data']].filter((value) => Array.isArray(value));
+  const lists = [response['firewalls'], response['data']].filter((value): value is unknown[] => Array.isArray(value));
   return lists.length === 1 ? lists[0] : undefined;
 }
 

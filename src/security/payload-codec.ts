@@ -40,17 +40,19 @@ export class EncryptionCodec implements PayloadCodec {
     private readonly options: EncryptionOptions = {},
   ) {}
 
-  async encode(payloads: Payload[]): Promise<Payload[]> {
-    return payloads.map((payload) => this.encrypt(payload));
+  encode(payloads: Payload[]): Promise<Payload[]> {
+    return Promise.resolve(payloads.map((payload) => this.encrypt(payload)));
   }
 
   /** @throws DecryptionError */
-  async decode(payloads: Payload[]): Promise<Payload[]> {
-    return payloads.map((payload) => {
-      if (text(payload.metadata?.['encoding']) === encoding) return this.decrypt(payload);
-      if (!this.options.marksClear) return payload;
-      return { ...payload, metadata: { ...payload.metadata, [clearMark]: Buffer.from('true') } };
-    });
+  decode(payloads: Payload[]): Promise<Payload[]> {
+    return Promise.resolve().then(() => payloads.map((payload) => this.decodeOne(payload)));
+  }
+
+  private decodeOne(payload: Payload): Payload {
+    if (text(payload.metadata?.['encoding']) === encoding) return this.decrypt(payload);
+    if (!this.options.marksClear) return payload;
+    return { ...payload, metadata: { ...payload.metadata, [clearMark]: Buffer.from('true') } };
   }
 
   private encrypt(payload: Payload): Payload {
@@ -90,7 +92,7 @@ export class EncryptionCodec implements PayloadCodec {
       const decryption = createDecipheriv(cipher, key, bytes.subarray(0, nonceBytes));
       decryption.setAuthTag(bytes.subarray(-tagBytes));
       const clear = Buffer.concat([decryption.update(bytes.subarray(nonceBytes, -tagBytes)), decryption.final()]);
-      return PayloadProto.decode(clear) as Payload;
+      return PayloadProto.decode(clear);
     } catch {
       throw new DecryptionError(`said to be encrypted with key “${id}”, but that key does not fit, or it was altered`);
     }

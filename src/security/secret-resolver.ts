@@ -36,6 +36,7 @@ async function readSecretFile(folder: string | undefined, name: string): Promise
     return (await readFile(join(folder, name), 'utf8')).replace(/\r?\n$/, '');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new Error(`the secret ${name} cannot be read (${String((error as NodeJS.ErrnoException).code)})`);
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(`the secret ${name} cannot be read (${String(code)})`, { cause: error });
   }
 }

@@ -32,27 +32,8 @@ import { redact } from '../domain/secrets';
 import { check, describeProblems } from '../domain/validation';
 import { describeWait } from './notice';
 import { now, type Progress } from './progress';
+import type { Question } from './questions';
 import { reminderDelaysMs } from './reminders';
-
-/** Fields that a `retry` may correct at the step that waits. */
-export interface Correction {
-  /** A strict schema: it names what may be corrected. */
-  schema: z.ZodType<Record<string, unknown>>;
-  fields: readonly string[];
-  apply: (correction: Record<string, unknown>) => void;
-}
-
-export interface Question {
-  kind: WaitKind;
-  /** Id of the step that waits. */
-  step: string;
-  question: string;
-  choices: DecisionName[];
-  lastFailure?: CallFailure;
-  correction?: Correction | undefined;
-  /** A sentence when a well-formed decision does not fit all the same, such as a wrong number of servers. */
-  objection?: (decision: Decision) => string | undefined;
-}
 
 const progressQuery = defineQuery<ProgressView>('progress');
 
@@ -163,7 +144,7 @@ export class Desk {
       step: question.step,
       at: now(),
       ...(redact(decision) as Decision),
-    } as Progress['decisions'][number]);
+    });
     log.info('decision taken', {
       decision: decision.decision,
       kind: question.kind,

@@ -4,7 +4,7 @@
  */
 import { decisionHints, type DecisionName } from '../domain/decisions';
 import type { WaitKind } from '../domain/progress';
-import type { Question } from './desk';
+import type { Question } from './questions';
 
 const questionCharsMax = 600;
 const excerptCharsMax = 300;

@@ -21,9 +21,8 @@ import type { RunGuard } from '../activities/pivot-guard';
 import type { Again } from '../activities/translate-failure';
 import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
 import { attempt } from './attempts';
-import type { Correction, Question } from './desk';
 import type { Step } from './progress';
-import { stuckQuestion } from './questions';
+import { stuckQuestion, type Correction, type Question } from './questions';
 import { SagaFailed, type Saga } from './saga';
 
 export interface Pivot<T> {

@@ -23,7 +23,7 @@ import {
 import type { ResultOf, Server } from '../domain/results';
 import { attempt } from './attempts';
 import { deleteItems } from './cart-items';
-import type { Correction } from './desk';
+import type { Correction } from './questions';
 import { miscounted, placePivot, type Placement } from './pivot';
 import type { Step } from './progress';
 import type { Plan, Saga } from './saga';

@@ -1,7 +1,29 @@
 /** What a person is asked when a step does not go on by itself, in plain words. */
+import type { z } from 'zod';
+import type { Decision, DecisionName } from '../domain/decisions';
 import type { CallFailure } from '../domain/failures';
-import type { Correction, Question } from './desk';
+import type { WaitKind } from '../domain/progress';
 import type { Step } from './progress';
+
+/** Fields that a `retry` may correct at the step that waits. */
+export interface Correction {
+  /** A strict schema: it names what may be corrected. */
+  schema: z.ZodType<Record<string, unknown>>;
+  fields: readonly string[];
+  apply: (correction: Record<string, unknown>) => void;
+}
+
+export interface Question {
+  kind: WaitKind;
+  /** Id of the step that waits. */
+  step: string;
+  question: string;
+  choices: DecisionName[];
+  lastFailure?: CallFailure;
+  correction?: Correction | undefined;
+  /** A sentence when a well-formed decision does not fit all the same, such as a wrong number of servers. */
+  objection?: (decision: Decision) => string | undefined;
+}
 
 interface Stuck {
   plan: { step: Step; title?: string };

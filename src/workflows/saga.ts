@@ -15,9 +15,9 @@ import { log } from '@temporalio/workflow';
 import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
 import { attempt, throwIfCancelled, type Act, type Settled } from './attempts';
-import type { Correction, Desk } from './desk';
+import type { Desk } from './desk';
 import type { Progress, Step } from './progress';
-import { stuckQuestion } from './questions';
+import { stuckQuestion, type Correction } from './questions';
 
 /** How to put back what a step did. */
 export interface Undo {
