@@ -70,12 +70,12 @@ export class OperatorPage {
     await this.page.getByTestId(`${tab}-tab`).click();
   }
 
-  /** Waits until the page says so of the run: Running, Completed, Canceled, Failed, Terminated. */
+  /** Waits until the page says so of the run, beside its id: Running, Completed, Canceled, Failed, Terminated. */
   async untilStatus(status: string): Promise<void> {
-    const header = this.page.locator('div', { has: this.page.getByTestId('workflow-id-heading') }).last();
-    await header
-      .page()
-      .locator('main span', { hasText: new RegExp(`^\\s*${status}\\s*$`) })
+    // Activities further down have a status, too.
+    const title = this.page.getByTestId('workflow-id-heading').locator('xpath=../..');
+    await title
+      .locator('span', { hasText: new RegExp(`^\\s*${status}\\s*$`) })
       .first()
       .waitFor();
   }
@@ -217,11 +217,19 @@ export class OperatorPage {
     return this.page.locator('main').innerText();
   }
 
-  /** A picture for `docs/operating.md`; only where ORDER_SAGA_PICTURES=1 asks for them. */
+  /**
+   * A picture for `docs/operating.md`; only where ORDER_SAGA_PICTURES=1 asks for them. Without the bars of the page, which
+   * show nothing but the test's namespace.
+   */
   async picture(name: string): Promise<void> {
     if (process.env['ORDER_SAGA_PICTURES'] !== '1') return;
+    await this.page.mouse.move(0, 0);
     await mkdir(picturesFolder, { recursive: true });
-    await this.page.screenshot({ path: join(picturesFolder, `${name}.png`), animations: 'disabled' });
+    await this.page.screenshot({
+      path: join(picturesFolder, `${name}.png`),
+      animations: 'disabled',
+      clip: { x: 64, y: 50, width: 1216, height: 750 },
+    });
   }
 
   private heading(workflowId: string): Locator {
