@@ -1,0 +1,64 @@
+/** What the documents show and point at is there. */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { requestSchemas } from '../../src/domain/requests';
+import { workflowIdOf, workflowNames } from '../../src/domain/identity';
+import { check } from '../../src/domain/validation';
+import { readDocument, tableUnder } from './tables';
+
+const root = join(__dirname, '..', '..');
+const readme = readDocument('README.md');
+
+it('shows the backend example that is compiled beside this test', () => {
+  const [, block = ''] = /```ts\n([\s\S]*?)```/.exec(readme) ?? [];
+  expect(block.replaceAll("'order-saga/dist/", "'../../src/")).toBe(readDocument('test/docs/backend-example.ts'));
+});
+
+it('names every workflow and its id', () => {
+  const rows = tableUnder(readme, 'One picture').map((row) => [row['workflow'], row['workflow id']]);
+  for (const [workflow, id] of rows) {
+    const name = workflowNames.find((known) => `\`${known}\`` === workflow)!;
+    expect(id).toBe(`\`${workflowIdOf(name, '')}<reference>\``);
+  }
+  expect(workflowNames.filter((name) => !readme.includes(`\`${name}\``))).toEqual([]);
+});
+
+it.each([
+  ['provision', 'provisionServers'],
+  ['change', 'changeOrder'],
+  ['switch', 'switchPlan'],
+  ['firewalls', 'setFirewalls'],
+] as const)('examples/%s.json is a request of %s', (file, workflow) => {
+  expect(check(requestSchemas()[workflow], JSON.parse(readDocument(`examples/${file}.json`)))).toMatchObject({
+    ok: true,
+  });
+});
+
+const documents = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'docs/glossary.md',
+  'docs/failures.md',
+  'docs/settings.md',
+];
+
+it.each(documents)('%s points at nothing that is not there', (path) => {
+  const document = readDocument(path);
+  const links = [...document.matchAll(/\]\((?!https?:)([^)#]+)(#[^)]*)?\)/g)].map(([, link]) => link!);
+  const missing = links.filter((link) => !existsSync(join(root, dirname(path), link)));
+  expect(missing).toEqual([]);
+});
+
+it.each(documents)('%s names no file of the sources that is not there', (path) => {
+  const named = [...readDocument(path).matchAll(/`((?:src|sandbox|scripts|test|docs|examples)\/[\w./-]*)`/g)];
+  const missing = named.map(([, name]) => name!).filter((name) => !existsSync(join(root, name)));
+  expect(missing).toEqual([]);
+});
+
+it.each(documents)('%s names only commands that package.json has', (path) => {
+  const { scripts } = JSON.parse(readDocument('package.json')) as { scripts: Record<string, string> };
+  const named = [...readDocument(path).matchAll(/npm run (?:-s )?([\w-]+)/g)].map(([, name]) => name!);
+  expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+});
