@@ -31,6 +31,8 @@ const dynamicConfig: Record<string, unknown> = {
 
 /** On a quiet machine it takes less than a second. */
 const readyMaxMs = 60_000;
+/** One answer; what does not come by then is asked for again. */
+const answerMaxMs = 5_000;
 /** Each with other ports. */
 const startsMax = 5;
 
@@ -62,9 +64,9 @@ export interface DevServer {
   /** The server's own process. */
   readonly pid: number;
   /** Ends it, and in good order where it keeps a file. A second call changes nothing. */
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
   /** SIGKILL, as in a crash. */
-  kill(): Promise<void>;
+  kill: () => Promise<void>;
 }
 
 export interface TemporalServer {
@@ -74,7 +76,7 @@ export interface TemporalServer {
   /** The CLI that started it; a server that ran before needs none. */
   readonly cli: string | undefined;
   /** Leaves a server that ran before alone. */
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 }
 
 /**
@@ -98,6 +100,10 @@ export async function provideTemporal(
 
 /** @throws with the end of what the server wrote, when it cannot start */
 export async function startDevServer(options: DevServerOptions): Promise<DevServer> {
+  // Asked here and not of the server: its answer comes while somebody else's program already answers at that port.
+  for (const port of [options.port, options.ui === false ? undefined : options.uiPort]) {
+    if (port !== undefined) await assertFree(port);
+  }
   for (let start = 1; ; start += 1) {
     const [anyPort, anyUiPort] = await freePorts();
     const port = options.port ?? anyPort;
@@ -112,12 +118,15 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       uiUrl: uiPort === undefined ? undefined : `http://127.0.0.1:${String(uiPort)}`,
       ...held,
     };
+    const waiting = new AbortController();
+    const ready = untilReady(server, options.namespace ?? 'default', waiting.signal);
     try {
-      await Promise.race([untilReady(server, options.namespace ?? 'default'), held.failed]);
+      await Promise.race([ready, held.failed]);
       held.release();
       return server;
     } catch (error) {
-      await server.stop();
+      waiting.abort();
+      await Promise.allSettled([ready, server.stop()]);
       // Between being found free and being used, a port may go to somebody else.
       const lost = error instanceof Error && /address already in use|can't set .*port/.test(error.message);
       const chosen = options.port !== undefined || options.uiPort !== undefined;
@@ -211,7 +220,11 @@ async function untilEnded(tether: ChildProcess, command: string): Promise<never>
 }
 
 /** Ready is: a client can list the namespace's workflows, and the Web UI answers. */
-async function untilReady({ address, uiUrl }: Pick<DevServer, 'address' | 'uiUrl'>, namespace: string): Promise<void> {
+async function untilReady(
+  { address, uiUrl }: Pick<DevServer, 'address' | 'uiUrl'>,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<void> {
   const deadline = Date.now() + readyMaxMs;
   const retry = async (what: string, attempt: () => Promise<unknown>): Promise<void> => {
     for (;;) {
@@ -220,23 +233,25 @@ async function untilReady({ address, uiUrl }: Pick<DevServer, 'address' | 'uiUrl
         return;
       } catch (error) {
         if (Date.now() > deadline) throw new Error(`${what} is not ready after a minute`, { cause: error });
-        await pause(50);
+        await pause(50, undefined, { signal });
       }
     }
   };
   // First a bare socket: a gRPC channel that is refused once waits a second before it tries again.
   await retry(`the Temporal server at ${address}`, () => touch(address));
-  const connection = await Connection.connect({ address, connectTimeout: readyMaxMs });
+  const connection = Connection.lazy({ address });
   try {
     await retry(`the namespace ${namespace} at ${address}`, () =>
-      connection.workflowService.listWorkflowExecutions({ namespace, pageSize: 1 }),
+      connection.withDeadline(Date.now() + answerMaxMs, () =>
+        connection.workflowService.listWorkflowExecutions({ namespace, pageSize: 1 }),
+      ),
     );
   } finally {
     await connection.close();
   }
   if (uiUrl === undefined) return;
   await retry(`the Web UI at ${uiUrl}`, async () => {
-    const { ok, status } = await fetch(uiUrl);
+    const { ok, status } = await fetch(uiUrl, { signal: AbortSignal.timeout(answerMaxMs) });
     if (!ok) throw new Error(`it answers ${String(status)}`);
   });
 }
@@ -249,6 +264,16 @@ async function touch(address: string): Promise<void> {
   } finally {
     socket.destroy();
   }
+}
+
+async function assertFree(port: number): Promise<void> {
+  const server = createServer();
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+  } catch (error) {
+    throw new Error(`port ${String(port)} cannot be had: it is in use`, { cause: error });
+  }
+  await once(server.close(), 'close');
 }
 
 /** Two, and they differ: both are held until both are known. */

@@ -11,6 +11,7 @@
  *   tsx scripts/temporal-cli.ts    does all that, then prints the address or the path
  */
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import {
   accessSync,
   constants,
@@ -117,20 +118,18 @@ async function downloadCli(folder: string): Promise<string> {
   const complete = () => readdirSync(folder).find((name) => name.endsWith(cliVersion));
   const started = Date.now();
   let [bytes, lastByteAt] = [0, started];
-  let isOver = false;
-  void ended.catch(() => undefined).finally(() => (isOver = true));
-  while (!isOver) {
-    await Promise.race([ended.catch(() => undefined), pause(100)]);
+  while (!(await Promise.race([ended.then(() => true), pause(100, false)]))) {
     const now = Date.now();
     const bytesNow = bytesIn(folder);
     if (bytesNow !== bytes) [bytes, lastByteAt] = [bytesNow, now];
-    const silent = complete() === undefined && now - lastByteAt > downloadSilenceMaxMs;
+    if (complete() !== undefined) continue;
+    const silent = now - lastByteAt > downloadSilenceMaxMs;
     if (silent || now - started > downloadMaxMs) {
       child.kill('SIGKILL');
+      await ended.catch(() => undefined);
       throw new Error(silent ? 'nothing came for ten seconds' : 'not finished after five minutes');
     }
   }
-  await ended;
   const name = complete();
   if (name === undefined) throw new Error('the SDK left nothing behind');
   return join(folder, name);
@@ -179,7 +178,7 @@ function whatToDo(tried: readonly string[]): string {
 
 /** The work, in one process at a time. Two at once would only be a waste, which is why a lock of the dead may be broken. */
 async function alone<T>(lock: string, work: () => Promise<T>): Promise<T> {
-  const mine = `${lock}.${String(process.pid)}`;
+  const mine = `${lock}.${randomUUID()}`;
   writeFileSync(mine, String(process.pid));
   try {
     while (!taken(lock, mine)) {

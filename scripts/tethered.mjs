@@ -27,6 +27,11 @@ held.once('spawn', () => tell({ pid: held.pid }));
 held.once('error', (error) => finish(error.message));
 held.once('close', (status, signal) => finish(signal ?? `status ${status}`));
 
+// Were this process to fall over its own feet (a log file that cannot be written), nobody would hold the program.
+process.once('uncaughtException', (error) => {
+  held.kill('SIGKILL');
+  tell({ ended: error.message, said }, () => process.exit(1));
+});
 process.once('disconnect', end);
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, end);
 
@@ -37,7 +42,10 @@ function end() {
 }
 
 function finish(ended) {
-  tell({ ended, said }, () => process.exit());
+  // What was said last is often why; it must be in the log before this process is gone.
+  const leave = () => tell({ ended, said }, () => process.exit());
+  if (log === undefined) leave();
+  else log.end(leave);
 }
 
 function tell(message, then = () => {}) {
