@@ -1,0 +1,112 @@
+/**
+ * The walls between the rooms (ARCHITECTURE.md has the map). Each room says what it may reach; everything else is an
+ * error, so that a new import is a decision somebody makes here.
+ *
+ *   rooms     of src, by value      types     of src, `import type` only
+ *   packages  from the registry     node      Node's built-ins
+ */
+const rooms = {
+  // The vocabulary is read by everybody, in workflows too: it stays pure.
+  'src/domain': { packages: ['zod'] },
+  // Deterministic: what they do is done by activities, of which they know the types.
+  'src/workflows': {
+    rooms: ['src/domain'],
+    types: ['src/activities'],
+    packages: ['@temporalio/workflow', '@temporalio/common', 'zod'],
+  },
+  'src/activities': {
+    rooms: ['src/domain', 'src/provider', 'src/security'],
+    packages: ['@temporalio/activity', '@temporalio/common', '@temporalio/proto'],
+    node: true,
+  },
+  // Would make sense as a library, without Temporal and without sagas.
+  'src/provider': { packages: ['undici', 'zod'], node: true },
+  'src/security': {
+    rooms: ['src/domain'],
+    packages: ['@temporalio/common', '@temporalio/proto', 'zod'],
+    node: true,
+  },
+  // What a backend imports: no worker, no provider, no settings of ours.
+  'src/client': {
+    rooms: ['src/domain', 'src/security'],
+    packages: ['@temporalio/client', '@temporalio/common', '@temporalio/envconfig', '@temporalio/proto'],
+    node: true,
+  },
+  'src/cli': {
+    rooms: ['src/client', 'src/domain', 'src/security', 'src/config'],
+    packages: ['@temporalio/client', '@temporalio/common', 'commander'],
+    node: true,
+  },
+  // Settings have the shape that each room asks for, and no room asks here.
+  'src/config': {
+    rooms: ['src/domain', 'src/security'],
+    types: ['src/activities', 'src/provider', 'src/client'],
+    packages: ['@temporalio/client', '@temporalio/envconfig', 'zod'],
+    node: true,
+  },
+  // The provider's stand-in must not share a misunderstanding with the code that it is to test.
+  sandbox: { packages: ['zod', 'undici'], node: true },
+};
+
+/** A room is a folder, or one file of that name. */
+const inside = (room) => `^${room}(/|[.]ts$)`;
+const ofPackage = (name) => `(^|/)node_modules/${name}/`;
+
+const walls = Object.entries(rooms).map(([room, { rooms = [], types = [], packages = [], node = false }]) => ({
+  name: `${room.replace('src/', '')}-stays-within-its-walls`,
+  severity: 'error',
+  from: { path: inside(room) },
+  to: {
+    pathNot: [...[room, ...rooms, ...types].map(inside), ...packages.map(ofPackage)],
+    ...(node ? { dependencyTypesNot: ['core'] } : {}),
+  },
+}));
+
+const typesOnly = Object.entries(rooms)
+  .filter(([, { types }]) => types !== undefined)
+  .map(([room, { types }]) => ({
+    name: `${room.replace('src/', '')}-takes-only-types`,
+    severity: 'error',
+    from: { path: inside(room) },
+    to: { path: types.map(inside), dependencyTypesNot: ['type-only'] },
+  }));
+
+module.exports = {
+  forbidden: [
+    ...walls,
+    ...typesOnly,
+    {
+      name: 'workflows-are-only-bundled',
+      comment: 'Their code runs inside the workflow sandbox; outside of it an import finds no workflow around itself.',
+      severity: 'error',
+      from: { path: '^(src|scripts)/', pathNot: inside('src/workflows') },
+      to: { path: inside('src/workflows'), dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'src-stands-alone',
+      comment: 'What is shipped needs nothing of what it is developed with.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: ['sandbox', 'test', 'scripts', 'bench'].map(inside) },
+    },
+    {
+      name: 'src-ships-its-packages',
+      comment: 'A development dependency is not there in production.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
+    },
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-loose-ends', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    // Imports as they are written, those of types included, which the compiler leaves out.
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+    },
+  },
+};
