@@ -37,6 +37,8 @@ export async function exchange({ call, response, faults, settings, act, elsewher
   const answer = fault && faultMoments[fault.spec.kind] === 'before' ? undefined : act();
 
   if (gate && heldAt === 'after') await hold(gate);
+  // Not the value that was seen above: it may have been closed while it was held.
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition
   if (closing.aborted) return;
 
   if (fault) await spoil(fault, answer ?? refusal(500, 'Not worked on'));

@@ -126,7 +126,7 @@ function fields<T extends z.ZodRawShape>(rules: Rules, shape: T): z.ZodObject<T>
   const object = z.object(shape, {
     error: (issue) => (issue.code === 'invalid_type' ? 'must be an object' : undefined),
   });
-  return rules.unknownFields === 'refuse' ? (object.strict() as unknown as z.ZodObject<T>) : object;
+  return rules.unknownFields === 'refuse' ? object.strict() : object;
 }
 
 function check<T>(

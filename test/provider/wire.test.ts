@@ -393,7 +393,7 @@ async function serveTls(address: string) {
     response.end('{"over":"tls"}');
   });
   server.on('tlsClientError', () => undefined);
-  const url = await listen(server as net.Server);
+  const url = await listen(server);
   return { url: url.replace('http:', 'https:'), cert, requests: () => requests };
 }
 

@@ -148,7 +148,10 @@ test('a port that is taken is said at once', async () => {
 test('the log has a line per call, and no body', async () => {
   const lines: string[] = [];
   const logged = new Promise<void>((resolve) => {
-    void startSandbox({ log: (line) => void (lines.push(line) === 2 && resolve()) }).then((sandbox) => {
+    const log = (line: string) => {
+      if (lines.push(line) === 2) resolve();
+    };
+    void startSandbox({ log }).then((sandbox) => {
       sandbox.faults.add({ endpoint: 'place-order', kind: 'error-after' });
       return placeOrder(sandbox);
     });

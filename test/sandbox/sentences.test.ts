@@ -21,7 +21,7 @@ type Unnumbered<T> = T extends { seq: number } ? Omit<T, 'seq'> : never;
 
 function ledgerOf(entries: Unnumbered<LedgerEntry>[], seeded: SeededServer[] = []): LedgerSnapshot {
   return {
-    entries: entries.map((entry, index) => ({ seq: index + 1, ...entry }) as LedgerEntry),
+    entries: entries.map((entry, index) => ({ seq: index + 1, ...entry })),
     calls: [],
     faultsStruck: [],
     seededServers: seeded,

@@ -145,15 +145,8 @@ describe('a secret by its name', () => {
     await saga.result();
     expect(addsOf(request.reference)[0]?.body).toMatchObject({ password: canary, custom_ssh_key: 'c3NoLWtleQ==' });
     const { events } = await rig.temporal.workflow.getHandle(saga.workflowId).fetchHistory();
-    const [input] = await Promise.all(
-      (events ?? [])
-        .slice(0, 1)
-        .map((event) =>
-          rig.temporal.options.loadedDataConverter.payloadCodecs[0]?.decode(
-            (event.workflowExecutionStartedEventAttributes?.input?.payloads ?? []) as never,
-          ),
-        ),
-    );
+    const payloads = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+    const input = await rig.temporal.options.loadedDataConverter.payloadCodecs[0]?.decode(payloads);
     expect(Buffer.from(input?.[0]?.data ?? []).toString()).toContain('"password":{"secret":"web-root"}');
   });
 

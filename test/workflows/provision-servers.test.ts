@@ -338,9 +338,15 @@ describe('a wrong request', () => {
     expect(rig.sandbox.ledger.calls).toHaveLength(before);
   });
 
-  it.each([[undefined], [null], ['text'], [[]], [7]])('%p fails, and is not a stuck workflow task', async (input) => {
+  it.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['text', 'text'],
+    ['list', []],
+    ['number', 7],
+  ])('%s fails, and is not a stuck workflow task', async (name, input) => {
     const handle = await rig.temporal.workflow.start('provisionServers', {
-      workflowId: `provision/NOT-${String(JSON.stringify(input)).replace(/\W/g, '-')}`,
+      workflowId: `provision/NOT-A-REQUEST-${name}`,
       taskQueue: 'order-saga',
       args: [input],
     });
