@@ -62,14 +62,12 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    * @throws NoWorkerError, UnknownReferenceError, NoConnectionError
    */
   async progress({ withinMs = answerWithinMs }: { withinMs?: number } = {}): Promise<ProgressView> {
+    const deadline = Date.now() + withinMs;
     return reach(this.temporal, async () => {
       try {
-        return await this.temporal.withDeadline(Date.now() + withinMs, () =>
-          this.latest.query<ProgressView>('progress'),
-        );
+        return await this.temporal.withDeadline(deadline, () => this.latest.query<ProgressView>('progress'));
       } catch (error) {
-        const code = grpcCodeOf(error);
-        if (code !== grpcCodes.deadlineExceeded && code !== grpcCodes.failedPrecondition) throw error;
+        if (!isUnanswered(error, deadline)) throw error;
         throw new NoWorkerError(this.workflowId);
       }
     });
@@ -173,6 +171,13 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
     if (type === undefined || report === undefined) return lost('failed', cause.message);
     return new SagaFailedError(this.workflowId, type, cause.message, report);
   }
+}
+
+/** A query that nobody took. One whose time is over may also end as a cancelled call: the two sides race. */
+function isUnanswered(error: unknown, deadline: number): boolean {
+  const code = grpcCodeOf(error);
+  if (code === grpcCodes.cancelled) return Date.now() >= deadline;
+  return code === grpcCodes.deadlineExceeded || code === grpcCodes.failedPrecondition;
 }
 
 /** Not held to today's schema: a saga of another release may have written a field more or less. */

@@ -5,6 +5,7 @@ import { NoConnectionError, UnknownReferenceError } from './errors';
 
 /** The gRPC codes that are told apart here, by their names in the protocol. */
 export const grpcCodes = {
+  cancelled: 1,
   invalidArgument: 3,
   deadlineExceeded: 4,
   notFound: 5,

@@ -1,6 +1,6 @@
 /** A saga from outside: how it ends, what is decided, what can go wrong on the way to it. */
 import { createServer, type AddressInfo } from 'node:net';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, ServiceError } from '@temporalio/client';
 import { OrderSagaClient } from '../../src/client/client';
 import {
   DecisionRefusedError,
@@ -83,7 +83,7 @@ describe('the end', () => {
     const { reference, ...rest } = switchRequest();
     const workflowId = `switch/${reference}`;
     const options = { taskQueue: 'nobody', workflowId, args: [{ reference, ...rest }], workflowRunTimeout: '1 second' };
-    await rig.temporal.workflow.start('switchPlan', options as never);
+    await rig.temporal.workflow.start('switchPlan', options);
     const error = await errorOf((await rig.sagas.get(reference)).result());
     expect(error).toMatchObject({ status: 'timed-out' });
     expect(error).toBeInstanceOf(SagaLostError);
@@ -160,6 +160,22 @@ it('says that no worker answers, and loses nothing', async () => {
   const saga = await bare.sagas.start('switchPlan', switchRequest());
   expect(await errorOf(saga.progress({ withinMs: 200 }))).toBeInstanceOf(NoWorkerError);
   expect((await saga.describe()).status.name).toBe('RUNNING');
+});
+
+it.each([
+  [0, NoWorkerError],
+  [60_000, ServiceError],
+])('a query that is called off with %i ms left has the right name', async (withinMs, kind) => {
+  // As the gRPC library tells of a call whose deadline passed at the same moment on both sides.
+  const cause = Object.assign(new Error('1 CANCELLED'), { code: 1, details: 'Call cancelled', metadata: {} });
+  const query = () => Promise.reject(new ServiceError('Failed to query Workflow', { cause }));
+  const temporal = {
+    options: { namespace: 'any' },
+    workflow: { getHandle: () => ({ query }) },
+    withDeadline: (_: number, call: () => unknown) => call(),
+  };
+  const saga = new SagaHandle(temporal as never, 'switchPlan', 'R', '', true);
+  expect(await errorOf(saga.progress({ withinMs }))).toBeInstanceOf(kind);
 });
 
 it('says where it found no Temporal', async () => {

@@ -25,7 +25,7 @@ async function fileWith(content: string | Buffer): Promise<string> {
 const complaintAbout = async (path: string, stdin: Readable = noInput): Promise<string> =>
   readRequest(path, stdin).then(
     () => 'it was read',
-    (error: Error) => `${error.name}: ${error.message}`,
+    (error: unknown) => (error instanceof Error ? `${error.name}: ${error.message}` : 'no error'),
   );
 
 it.each([
