@@ -10,6 +10,11 @@ import type { Browser, FrameLocator, Locator, Page } from 'playwright-core';
 
 const picturesFolder = join(__dirname, '..', '..', 'docs', 'pictures');
 
+/** What is used of the browser's own type, which this program does not know. */
+interface Scrollable {
+  scrollIntoView: (options: { block: 'end' }) => void;
+}
+
 export type Tab = 'history' | 'queries' | 'user-metadata' | 'memo' | 'search-attributes' | 'pending-activities';
 
 export class OperatorPage {
@@ -195,7 +200,7 @@ export class OperatorPage {
       await this.page.getByRole('button', { name: /Run Query|Refresh Query/ }).click();
       await result.getByText('"reference"').waitFor();
       // Only the lines in sight are drawn.
-      await result.evaluate((element) => {
+      await result.evaluate((element: Scrollable) => {
         element.scrollIntoView({ block: 'end' });
       });
       try {

@@ -30,8 +30,8 @@ here('an operator in the Web UI', () => {
     browser = await launchChromium();
   });
   afterAll(async () => {
-    await browser?.close();
-    await rig?.close();
+    await browser.close();
+    await rig.close();
   });
   beforeEach(async () => {
     rig.sandbox.faults.clear();
