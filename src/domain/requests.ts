@@ -9,13 +9,22 @@
  */
 import { z } from 'zod';
 import { referenceSchema, type WorkflowName } from './identity';
-import { secretReferenceSchema } from './secrets';
+import { redactedMark, secretReferenceSchema } from './secrets';
 
 const positiveInt = z.int('must be a whole number').positive('must be a whole number above 0');
 
+/** The document gives no longest account id; a search attribute, which it is, has one. */
+const accountSchema = z
+  .string('must be a string')
+  .regex(/^[A-Za-z0-9]{2}-\d+$/, 'must be two letters or digits, a hyphen and digits, like AB-12345678')
+  .max(255, 'must not be longer than 255 characters');
+
 const nonEmpty = z.string('must be a string').min(1, 'must not be empty');
 
-const base64 = z.base64('must be base64').min(1, 'must not be empty');
+/** By hand, because zod's own asks `atob`, which a workflow does not have. */
+const base64 = z
+  .string('must be base64')
+  .refine((text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text), 'must be base64, and not empty');
 
 /** Cart item, `plan_type`: the four values that the document calls supported. More of them are a setting (`PLAN_TYPES_MORE`). */
 export const documentedPlanTypes = [
@@ -38,6 +47,12 @@ export const cloudServerPlanTypes: readonly string[] = [
   'cloud_servers_highstorage_sas',
 ];
 
+/**
+ * Rules across fields are skipped by default where a field is wrong by itself; here they speak as well, so that all that
+ * is wrong is told at once. They see values whose parts may be of any type.
+ */
+const alsoBesideOthers = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null };
+
 const uniqueIds = z.array(positiveInt, 'must be a list of ids').superRefine((ids, context) => {
   ids.forEach((id, index) => {
     if (ids.indexOf(id) !== index) context.addIssue({ code: 'custom', path: [index], message: 'is in the list twice' });
@@ -50,9 +65,18 @@ export const vmObjectIdsSchema = uniqueIds.min(1, 'must name at least one server
 
 const addonSchema = z.strictObject({ id: positiveInt, additional_value: z.int('must be a whole number') });
 
-/** A value that nobody may read: itself, or the name under which the worker finds it. */
+/**
+ * A value that nobody may read: itself, or the name under which the worker finds it. What was blanked out where somebody
+ * read it is no value: a request that is copied from there would set the mark as a password.
+ */
 function secret<T extends z.ZodType<string>>(value: T, what: string) {
-  return z.union([value, secretReferenceSchema], `must be ${what}, or { "secret": the name of one }`);
+  const real = value.refine((given) => given !== redactedMark, { abort: true });
+  return z.union([real, secretReferenceSchema], {
+    error: ({ input }) => {
+      const must = input === redactedMark ? 'was redacted: put the real value' : `must be ${what}`;
+      return `${must}, or { "secret": the name of one }`;
+    },
+  });
 }
 
 /** Whether a secret's value, once it is looked up, is what the document asks for. */
@@ -88,7 +112,7 @@ function cartItemSchema(planTypesMore: readonly string[]) {
         if (item[field] !== undefined) continue;
         context.addIssue({ code: 'custom', path: [field], message: `is required for plan_type ${item.plan_type}` });
       }
-    });
+    }, alsoBesideOthers);
 }
 
 /** @param planTypesMore values of `plan_type` that this installation's provider offers beyond the document's four */
@@ -96,9 +120,7 @@ export function provisionServersSchema(planTypesMore: readonly string[] = []) {
   return z
     .strictObject({
       reference: referenceSchema,
-      account: z
-        .string('must be a string')
-        .regex(/^[A-Za-z0-9]{2}-\d+$/, 'must be two letters or digits, a hyphen and digits, like AB-12345678'),
+      account: accountSchema,
       currency: nonEmpty.optional(),
       label: nonEmpty.optional(),
       payment_type: z.literal('ccard', 'must be "ccard"').optional(),
@@ -147,10 +169,7 @@ export type ApprovalRule = z.infer<typeof approvalSchema>;
 
 export const changeOrderSchema = z.strictObject({
   reference: referenceSchema,
-  account: z
-    .string('must be a string')
-    .regex(/^[A-Za-z0-9]{2}-\d+$/, 'must look like AB-12345678')
-    .optional(),
+  account: accountSchema.optional(),
   subscription_id: positiveInt,
   resources: z
     .array(

@@ -8,6 +8,7 @@ import {
   serversOrdered,
   setFirewallsSchema,
 } from '../../src/domain/requests';
+import { redactedMark } from '../../src/domain/secrets';
 import { check, requestBytesMax } from '../../src/domain/validation';
 import { cartItem, changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../support/requests';
 
@@ -53,6 +54,7 @@ describe('what the document forbids is refused, by the field’s name', () => {
     ['account', { account: 'ABC-1' }],
     ['account', { account: 'AB-' }],
     ['account', { account: 'AB-1x' }],
+    ['account', { account: `AB-${'1'.repeat(253)}` }],
     ['account', { account: undefined }],
     ['payment_type', { payment_type: 'paypal' }],
     ['reference', { reference: 'a/b' }],
@@ -84,6 +86,8 @@ describe('what the document forbids is refused, by the field’s name', () => {
     ['os_template_id', { os_template_id: undefined }],
     ['custom_ssh_key', { custom_ssh_key: 'not base64!' }],
     ['custom_script', { custom_script: '' }],
+    ['custom_script', { custom_script: 'YWI' }],
+    ['custom_script', { custom_script: '====' }],
     ['colour', { colour: 'red' }],
   ])('items[0].%s in %p', (field, changes) => {
     expect(fieldsOf(provision, withItem(changes))).toEqual([`items[0].${field}`]);
@@ -96,6 +100,14 @@ describe('what the document forbids is refused, by the field’s name', () => {
       const needed = plan_type !== undefined && cloudServerPlanTypes.includes(plan_type);
       expect(fieldsOf(schema, bare)).toEqual(needed ? ['items[0].password', 'items[0].os_template_id'] : []);
     }
+  });
+
+  it.each(['password', 'custom_ssh_key', 'custom_script'])('%s that was blanked out, by saying so', (field) => {
+    const checked = check(provision, withItem({ [field]: redactedMark }));
+    expect(checked).toEqual({
+      ok: false,
+      problems: [{ field: `items[0].${field}`, message: expect.stringMatching(/^was redacted: put the real value/) }],
+    });
   });
 
   it('plan types beyond the document’s four, unless a setting names them', () => {
@@ -112,6 +124,12 @@ describe('what the document forbids is refused, by the field’s name', () => {
       'items[0].billing_cycle',
       'items[0].quantity',
       'more',
+    ]);
+    const item = { billing_cycle: 5, plan_type: 'cloud_servers_standard' };
+    expect(fieldsOf(provision, { ...provisionRequest(), items: [item] })).toEqual([
+      'items[0].billing_cycle',
+      'items[0].password',
+      'items[0].os_template_id',
     ]);
   });
 
