@@ -48,7 +48,7 @@ export function createOrderActivities(provider: ProviderClient, call: Call, sett
 
     /**
      * The optional server directory, which is not in the document. Fails with `NotThere` until it lists as many as were
-     * ordered, or at once and for good where no directory is configured that can answer.
+     * ordered; none, and no call, where no directory is configured that can answer.
      */
     findServers(input: FindServers): Promise<number[]> {
       return call('expecting', input, async () => {

@@ -38,6 +38,16 @@ export async function start(
   });
 }
 
+/** Deletes what a run that cannot undo any more left in the cart, and tells what it found. */
+export async function clean({ printer }: Scene, reference: string): Promise<number> {
+  checkReference(reference);
+  return withSagas(readClientConfig(), async (sagas) => {
+    const saga = await sagas.clean(reference);
+    printer.line(`${saga.workflowId} started`);
+    return followToEnd(printer, sagas, saga);
+  });
+}
+
 export async function status({ printer }: Scene, target: Target): Promise<number> {
   return withSaga(target, async (_sagas, saga) => {
     const row = toRow(await saga.describe());

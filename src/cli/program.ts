@@ -8,7 +8,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
 import { decisionNames } from '../domain/decisions';
 import { listedStates, type SagaFilter } from '../client/saga-rows';
-import { cancel, decide, list, start, status, watch, type Scene, type Target } from './commands';
+import { cancel, clean, decide, list, start, status, watch, type Scene, type Target } from './commands';
 import { complaintOf, exitStatus } from './exit-status';
 import { Printer, type Streams } from './print';
 
@@ -105,6 +105,12 @@ function createProgram(scene: Scene, { out, err }: Streams, settle: (status: num
     .action(async (reference: string, options: Options & { wait: boolean }) => {
       settle(await cancel(scene, targetOf(reference, options), { wait: options.wait }));
     });
+
+  command(program, 'clean <REFERENCE>', 'delete what a terminated provisioning left in the cart').action(
+    async (reference: string) => {
+      settle(await clean(scene, reference));
+    },
+  );
 
   return program;
 }

@@ -10,7 +10,7 @@
  * Starting is idempotent: the same reference with the same request gives the saga that there is, running or ended. So a caller
  * that does not know whether its start arrived sends it again.
  */
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { defaultTaskQueue, referenceSchema, workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
 import {
@@ -71,6 +71,18 @@ export class OrderSagaClient {
   }
 
   /**
+   * Deletes what a terminated or timed-out provisioning of this reference left in the cart, from that run's own history. May
+   * be asked for again: each time a new run looks, unless one is still at it.
+   *
+   * @throws InvalidRequestError for what is no reference, NoConnectionError
+   */
+  async clean(reference: string): Promise<SagaHandle<'cleanCart'>> {
+    const request = checkRequest('cleanCart', { reference }, []);
+    const runId = await reach(this.temporal, () => this.startRun('cleanCart', request, againAfterItsEnd));
+    return new SagaHandle(this.temporal, 'cleanCart', reference, runId, false);
+  }
+
+  /**
    * Starts a saga, or finds the one that the same reference and request started before (`existing` tells). Two requests are
    * the same when they are equal field by field after parsing; an optional field that is left out is not its default.
    *
@@ -98,7 +110,10 @@ export class OrderSagaClient {
    */
   async get<W extends WorkflowName = WorkflowName>(reference: string, workflow?: W): Promise<SagaHandle<W>> {
     if (workflow !== undefined) return this.existing(workflow, checkReference(reference));
-    const [found, ...more] = await this.find(reference);
+    const all = await this.find(reference);
+    // A clean-up is about a saga of its reference; whoever asks for the reference means that one.
+    const sagas = all.filter((handle) => handle.workflow !== 'cleanCart');
+    const [found, ...more] = sagas.length > 0 ? sagas : all;
     if (found === undefined) throw new UnknownReferenceError(reference);
     if (more.length > 0) {
       throw new AmbiguousReferenceError(
@@ -146,14 +161,16 @@ export class OrderSagaClient {
   }
 
   /** @returns the run's id */
-  private async startRun<W extends WorkflowName>(workflow: W, request: RequestOf[W]): Promise<string> {
+  private async startRun<W extends WorkflowName>(
+    workflow: W,
+    request: RequestOf[W],
+    policies: Policies = onceForAll,
+  ): Promise<string> {
     const options = {
       workflowId: workflowIdOf(workflow, request.reference),
       taskQueue: this.taskQueue,
       args: [request],
-      // A reference is used once, whatever became of its run.
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      workflowIdConflictPolicy: 'FAIL',
+      ...policies,
       ...notesOn(workflow, request),
     } as const;
     try {
@@ -168,6 +185,17 @@ export class OrderSagaClient {
     }
   }
 }
+
+type Policies = Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'>;
+
+/** A reference is used once, whatever became of its run. */
+const onceForAll: Policies = { workflowIdReusePolicy: 'REJECT_DUPLICATE', workflowIdConflictPolicy: 'FAIL' };
+
+/** What does no harm twice. */
+const againAfterItsEnd: Policies = {
+  workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+  workflowIdConflictPolicy: 'USE_EXISTING',
+};
 
 /** @throws InvalidRequestError with every wrong field */
 export function checkRequest<W extends WorkflowName>(

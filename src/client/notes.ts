@@ -21,10 +21,11 @@ export function notesOn<W extends WorkflowName>(workflow: W, request: RequestOf[
   const rows: [string, string][] = [['reference', request.reference], ...lines];
   return {
     staticSummary: `${summary} (${request.reference})`.slice(0, summaryMax),
-    staticDetails: rows
+    // The Web UI's frame cuts off the last line: this one is empty.
+    staticDetails: `${rows
       .map(([name, value]) => `- ${name}: ${value}`)
       .join('\n')
-      .slice(0, detailsMax),
+      .slice(0, detailsMax)}\n\n\u00a0`,
   };
 }
 

@@ -38,7 +38,7 @@ export const decisionHints: Record<DecisionName, { does: string; example: string
   retry: { does: 'Try the waiting step again', example: '{"by":"you"}' },
   skip: { does: 'Leave the waiting step out and go on', example: '{"by":"you","note":"why it can be left out"}' },
   confirmPlaced: {
-    does: 'It was placed: go on without placing again',
+    does: 'It was placed: go on without placing again (new servers: "vmObjectIds":[…] may be given)',
     example: '{"by":"you","note":"where you saw it"}',
   },
   confirmNotPlaced: {

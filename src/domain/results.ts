@@ -12,7 +12,7 @@ export const serverSchema = z.strictObject({
   vmObjectId: z.int(),
   /** As the provider listed them; where its list could not be read, as they were assigned. */
   firewalls: z.array(z.int()),
-  /** True only where the provider's own list was read and shows every firewall that was asked for. */
+  /** True where the provider's own list was read and shows every firewall that was asked for; and where none was. */
   verified: z.boolean(),
 });
 export type Server = z.infer<typeof serverSchema>;

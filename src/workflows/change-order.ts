@@ -34,6 +34,7 @@ export async function changeOrder(input: unknown): Promise<ResultOf['changeOrder
     const placement = await placePivot(saga, {
       step: placing,
       noun: 'the change order',
+      foundBy: `subscription ${String(subscription_id)}`,
       act: (guard, again) => once('place the change order').placeChangeOrder({ change, guard, again }),
       refusal: 'OrderRejected',
       beforeAgain: async () => {

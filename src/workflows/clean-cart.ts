@@ -7,7 +7,6 @@
  *   delete each item that belongs to no order (3)      only forward: a deleted item is not added again
  * ```
  */
-import { workflowIdOf } from '../domain/identity';
 import type { ResultOf } from '../domain/results';
 import { deleteItems } from './cart-items';
 import { SagaFailed, type Saga } from './saga';
@@ -16,17 +15,19 @@ import { once } from './temperaments';
 
 export async function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> {
   return tell('cleanCart', input, async (saga, { reference }) => {
-    const workflowId = workflowIdOf('provisionServers', reference);
     const found = await saga.must(
       {
         step: saga.step('read-histories', 'Read what the runs of this reference did to the cart'),
-        act: (again) => once(`read the histories of ${reference}`).findAbandonedItems({ workflowId, again }),
+        act: (again) => once(`read the histories of ${reference}`).findAbandonedItems({ reference, again }),
       },
       { refusal: 'InvalidRequest' },
     );
-    if (!found.known) throw new SagaFailed('InvalidRequest', `no run of ${workflowId} is known`);
+    if (!found.known) throw new SagaFailed('InvalidRequest', `no provisioning of ${reference} is known`);
     if (found.running) {
-      throw new SagaFailed('InvalidRequest', `${workflowId} is still running: request its cancellation instead`);
+      throw new SagaFailed(
+        'InvalidRequest',
+        `the provisioning of ${reference} is still running: request its cancellation instead`,
+      );
     }
     const ordered = found.perhapsOrdered.length > 0 && (await wasPlaced(saga, found.perhapsOrdered));
     const doomed = ordered ? found.items : [...found.items, ...found.perhapsOrdered];

@@ -29,6 +29,8 @@ export interface Pivot<T> {
   step: Step;
   /** What is placed, for the question: "the order", "the switch". */
   noun: string;
+  /** By what it is found in the provider's control panel: "account AB-1, label “web-1”". */
+  foundBy: string;
   act: (guard: RunGuard, again: Again | undefined) => Promise<T>;
   refusal: SagaFailureName;
   correction?: Correction;
@@ -126,14 +128,14 @@ async function settleUnknown<T>(
   return undefined;
 }
 
-function unknownQuestion<T>({ step, noun, servers }: Pivot<T>, failure: CallFailure): Question {
+function unknownQuestion<T>({ step, noun, foundBy, servers }: Pivot<T>, failure: CallFailure): Question {
   const where = failure.refused
     ? `An earlier run of this reference may have placed ${noun}`
     : `It is not known whether the provider placed ${noun}`;
   return {
     kind: 'outcome-unknown',
     step: step.id,
-    question: `${where}. Look in the provider’s control panel: is it there?`,
+    question: `${where}. Look in the provider’s control panel (${foundBy}): is it there?`,
     choices: ['confirmPlaced', 'confirmNotPlaced'],
     lastFailure: failure,
     objection: (decision) => {

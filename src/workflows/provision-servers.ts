@@ -9,7 +9,6 @@
  *   look whether each server has them (10)
  * ```
  */
-import { workflowInfo } from '@temporalio/workflow';
 import { z } from 'zod';
 import type { FirewallList } from '../activities/firewalls';
 import type { FindServers, PlacedOrder } from '../activities/orders';
@@ -124,6 +123,7 @@ async function placeOrder(
   return placePivot(saga, {
     step: saga.step('place-order', 'Place the order'),
     noun: 'the order',
+    foundBy: `account ${account.slice(0, 40)}${label === undefined ? '' : `, label “${label.slice(0, 60)}”`}`,
     act: (guard, again) => once('place the order').placeOrder({ order: order(), guard, again }),
     refusal: 'OrderRejected',
     correction: {
@@ -145,11 +145,11 @@ async function placeOrder(
  * this run's items are about to be ordered, and those of an order of unknown fate are nobody's any more.
  */
 async function deleteAbandonedItems(saga: Saga, own: readonly number[], placed: boolean): Promise<void> {
-  const { workflowId } = workflowInfo();
   const { items, perhapsOrdered } = await saga.must(
     {
       step: saga.step('read-histories', 'Read what all runs of this reference did to the cart'),
-      act: (again) => once('read the histories of all runs').findAbandonedItems({ workflowId, again }),
+      act: (again) =>
+        once('read the histories of all runs').findAbandonedItems({ reference: saga.progress.reference, again }),
     },
     { refusal: 'OrderRejected' },
   );

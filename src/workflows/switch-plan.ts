@@ -48,6 +48,7 @@ export async function switchPlan(input: unknown): Promise<ResultOf['switchPlan']
     const placement = await placePivot(saga, {
       step: switching,
       noun: 'the plan switch',
+      foundBy: `subscription ${String(subscription_id)}, plan ${String(plan_id)}`,
       act: (guard, again) => once('switch the plan').switchPlan({ change, guard, again }),
       refusal: 'OrderRejected',
       beforeAgain: async () => {

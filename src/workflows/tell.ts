@@ -1,5 +1,5 @@
 /**
- * From a request to an outcome: what all four stories have in common.
+ * From a request to an outcome: what all stories have in common.
  *
  * ```text
  *   check the request ──wrong──▶ Failed InvalidRequest (no call was made)

@@ -1,5 +1,6 @@
 /** A worker process that dies or is stopped in the middle of a call. */
-import { ordersWithLabel, openCartItems } from '../../sandbox/sentences';
+import { msToTs } from '@temporalio/common/lib/time';
+import { callsTo, openCartItems, ordersWithLabel } from '../../sandbox/sentences';
 import type { EndpointName } from '../../sandbox/endpoints';
 import { startProcess, type Exit, type RunningProcess } from '../../scripts/processes';
 import { planIdOf, provisionRequest } from '../support/requests';
@@ -88,4 +89,26 @@ it('stopped while the order is sent: the call in flight ends and is known', asyn
   await startWorker();
   expect(await saga.result()).toMatchObject({ leftovers: [], decisions: [] });
   expect(orders()).toHaveLength(1);
+}, 120_000);
+
+it('sent again by Temporal, because somebody raised the attempts of the call in flight: it is not placed again', async () => {
+  const { saga, orders, release } = await holdAt('place-order', 'after');
+  // As the Web UI does it: Pending Activities, Update.
+  await rig.temporal.workflowService.updateActivityOptions({
+    namespace: rig.namespace,
+    execution: { workflowId: saga.workflowId },
+    type: 'placeOrder',
+    activityOptions: { retryPolicy: { maximumAttempts: 5 }, startToCloseTimeout: msToTs('1 second') },
+    updateMask: { paths: ['retry_policy.maximum_attempts', 'start_to_close_timeout'] },
+  });
+  await endWorkers('SIGKILL');
+  release();
+  await startWorker();
+  expect(await untilWaiting(saga)).toMatchObject({ kind: 'outcome-unknown' });
+  expect(orders()).toHaveLength(1);
+  expect(
+    callsTo(rig.sandbox.ledger, 'place-order').filter(({ names }) => names.label?.includes(saga.reference)),
+  ).toHaveLength(1);
+  await saga.decide('confirmPlaced', { note: 'seen' });
+  await saga.result();
 }, 120_000);

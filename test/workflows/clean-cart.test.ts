@@ -85,5 +85,16 @@ it('touches nothing of a saga that is still running', async () => {
 
 it('says so when there is nothing of that reference', async () => {
   const { failure } = await outcomeOf(await clean('NOBODY'));
-  expect(failure).toMatchObject({ type: 'InvalidRequest', report: { why: expect.stringMatching(/no run/) } });
+  expect(failure).toMatchObject({ type: 'InvalidRequest', report: { why: expect.stringMatching(/no provisioning/) } });
+});
+
+it('may be asked for again: each time it looks anew', async () => {
+  const { reference } = await terminated('unauthorized');
+  const first = await rig.sagas.clean(reference);
+  expect((await first.result()).deleted).toHaveLength(2);
+  const second = await rig.sagas.clean(reference);
+  expect(second.runId).not.toBe(first.runId);
+  expect((await second.result()).deleted).toEqual([]);
+  // The reference still means the saga that it was given for.
+  expect((await rig.sagas.get(reference)).workflow).toBe('provisionServers');
 });

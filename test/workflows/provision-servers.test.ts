@@ -68,6 +68,15 @@ describe('the way forward', () => {
   });
 });
 
+it('sends base64 fields as they are', async () => {
+  const request = provisionRequest({ items: [{ custom_ssh_key: 'c3NoLXJzYSBB', custom_script: 'IyEvYmluL3No' }] });
+  await (await rig.sagas.provision(request)).result();
+  expect(addsOf(request.reference)[0]?.body).toMatchObject({
+    custom_ssh_key: 'c3NoLXJzYSBB',
+    custom_script: 'IyEvYmluL3No',
+  });
+});
+
 describe('before the order', () => {
   it('deletes the cart items of an order that is refused', async () => {
     const request = provisionRequest({ items: [{}, {}] });
