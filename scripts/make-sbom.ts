@@ -1,0 +1,133 @@
+/**
+ * What is shipped, package by package: a CycloneDX bill of materials, and its licences held against the ones we take.
+ *
+ *   npm run sbom    writes reports/sbom.cdx.json and docs/licences.md
+ *   npm run sbom -- --check    fails when docs/licences.md is not what the lockfile says, or a licence is not among ours
+ *
+ * Made from an installation of the production packages alone: `npm sbom --omit dev` in a checkout leaves out every package
+ * that a development package needs as well.
+ */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+const root = join(__dirname, '..');
+const list = join(root, 'docs', 'licences.md');
+
+/** Permissive ones. Any other is a decision that somebody takes here. */
+const taken = [
+  'MIT',
+  'ISC',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  '0BSD',
+  'BlueOak-1.0.0',
+  'CC-BY-4.0',
+  'Unlicense',
+];
+
+/** Packages whose package.json does not name the licence that lies beside it. */
+const readByHand: Record<string, string> = { unionfs: 'Unlicense' };
+
+const bomSchema = z.object({
+  components: z.array(
+    z.object({
+      name: z.string(),
+      group: z.string().optional(),
+      version: z.string(),
+      licenses: z
+        .array(
+          z.object({
+            license: z.object({ id: z.string().optional(), name: z.string().optional() }).optional(),
+            expression: z.string().optional(),
+          }),
+        )
+        .optional(),
+    }),
+  ),
+});
+
+function makeBom(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'order-saga-sbom-'));
+  try {
+    for (const file of ['package.json', 'package-lock.json']) cpSync(join(root, file), join(folder, file));
+    npm(folder, ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund']);
+    // npm would count the development packages that are not there as missing.
+    const project = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, unknown>;
+    delete project['devDependencies'];
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(project));
+    return npm(folder, ['sbom', '--sbom-format', 'cyclonedx']);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function npm(cwd: string, args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync('npm', args, { cwd, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+  if (status !== 0) throw new Error(`npm ${args.join(' ')} failed:\n${stderr}`);
+  return stdout;
+}
+
+interface Shipped {
+  name: string;
+  version: string;
+  licence: string;
+}
+
+function readShipped(bom: string): Shipped[] {
+  return bomSchema
+    .parse(JSON.parse(bom))
+    .components.map(({ group, name, version, licenses }) => ({
+      name: group ? `${group}/${name}` : name,
+      version,
+      licence:
+        licenses?.map(({ license, expression }) => license?.id ?? license?.name ?? expression).join(' ') ?? 'none',
+    }))
+    .sort((a, b) => a.name.localeCompare(b.name) || a.version.localeCompare(b.version));
+}
+
+/** `(MIT OR CC0-1.0)` is taken when one of its parts is. */
+function isTaken({ licence }: Shipped): boolean {
+  return licence.split(/[()\s]|\bOR\b/).some((part) => taken.includes(part));
+}
+
+function describe(shipped: readonly Shipped[]): string {
+  const licences = [...new Set(shipped.map(({ licence }) => licence))].sort();
+  const rows = licences.map((licence) => {
+    const packages = shipped.filter((one) => one.licence === licence);
+    return `| ${licence} | ${packages.map(({ name, version }) => `${name} ${version}`).join(', ')} |`;
+  });
+  return [
+    '# Licences of what is shipped',
+    '',
+    `The ${shipped.length} packages of a production installation. Made by \`npm run sbom\`; the whole bill of materials (CycloneDX) is \`reports/sbom.cdx.json\`.`,
+    '',
+    '| licence | packages |',
+    '| --- | --- |',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+function main(): void {
+  const bom = makeBom();
+  const shipped = readShipped(bom);
+  const foreign = shipped.filter((one) => !isTaken(one));
+  for (const { name, version, licence } of foreign)
+    console.error(`not a licence that we take: ${name} ${version} (${licence})`);
+  if (foreign.length > 0) process.exitCode = 1;
+  mkdirSync(join(root, 'reports'), { recursive: true });
+  writeFileSync(join(root, 'reports', 'sbom.cdx.json'), bom);
+  const text = describe(shipped);
+  if (!process.argv.includes('--check')) writeFileSync(list, text);
+  else if (readFileSync(list, 'utf8') !== text) {
+    console.error('docs/licences.md is not what the lockfile says: npm run sbom');
+    process.exitCode = 1;
+  }
+  console.log(`${shipped.length} packages shipped, ${new Set(shipped.map(({ licence }) => licence)).size} licences`);
+}
+
+main();
