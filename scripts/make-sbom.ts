@@ -84,7 +84,9 @@ function readShipped(bom: string): Shipped[] {
       name: group ? `${group}/${name}` : name,
       version,
       licence:
-        licenses?.map(({ license, expression }) => license?.id ?? license?.name ?? expression).join(' ') ?? 'none',
+        licenses?.map(({ license, expression }) => license?.id ?? license?.name ?? expression).join(' ') ??
+        readByHand[name] ??
+        'none',
     }))
     .sort((a, b) => a.name.localeCompare(b.name) || a.version.localeCompare(b.version));
 }
