@@ -1,0 +1,24 @@
+# The worker, the codec server and the command line in one image:
+#   docker build -t order-saga .
+#   docker run --init --read-only --cap-drop=ALL --security-opt no-new-privileges --env-file .env order-saga
+#   docker run … order-saga dist/codec-server.js
+# Nothing is written to the file system at run time: the workflow bundle is built beforehand.
+FROM node:20-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --no-audit --no-fund
+COPY tsconfig.json tsconfig.build.json ./
+COPY scripts ./scripts
+COPY src ./src
+RUN npm run build && npm prune --omit=dev --no-audit --no-fund
+
+FROM node:20-bookworm-slim
+ENV NODE_ENV=production
+WORKDIR /app
+# Owned by root: the process can read its own code and change none of it.
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+USER node
+ENTRYPOINT ["node"]
+CMD ["dist/worker.js"]
