@@ -59,6 +59,6 @@ async function find({ reference }: FindAbandonedItems): Promise<AbandonedItems> 
     running,
     items: open.filter((id) => !cart.perhapsOrdered.has(id)),
     perhapsOrdered: open.filter((id) => cart.perhapsOrdered.has(id)),
-    doubtfulAdds: cart.doubtfulAdds,
+    doubtfulAdds: cart.doubtfulAdds.size,
   };
 }

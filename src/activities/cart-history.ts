@@ -15,22 +15,30 @@ export interface CartHistory {
   ordered: Set<number>;
   /** Items of orders of which the history does not say whether they were placed. */
   perhapsOrdered: Set<number>;
-  /** Calls to add an item whose outcome was never learned. */
-  doubtfulAdds: number;
+  /** Calls to add an item whose outcome was never learned, by what tells one event from another. */
+  doubtfulAdds: Set<string>;
 }
 
 export function emptyCartHistory(): CartHistory {
-  return { added: new Set(), deleted: new Set(), ordered: new Set(), perhapsOrdered: new Set(), doubtfulAdds: 0 };
+  return {
+    added: new Set(),
+    deleted: new Set(),
+    ordered: new Set(),
+    perhapsOrdered: new Set(),
+    doubtfulAdds: new Set(),
+  };
 }
 
 interface Call {
   name: 'addCartItem' | 'deleteCartItem' | 'placeOrder';
+  /** A reset copies events as they are, time included. */
+  event: string;
   input: Payload[] | null | undefined;
   /** `undefined` while the run ended before the call did. */
   ended?: { result: Payload[] | null | undefined } | { failure: string; details: Payload[] | null | undefined };
 }
 
-/** Adds what one run's events say. The runs of a reset share events; items are counted once. */
+/** Adds what one run's events say. The runs of a reset share events; what they share is counted once. */
 export async function readCart(
   history: temporal.api.history.v1.IHistory,
   converter: LoadedDataConverter,
@@ -49,7 +57,12 @@ function callsIn({ events }: temporal.api.history.v1.IHistory): Call[] {
     const scheduled = event.activityTaskScheduledEventAttributes;
     const name = scheduled?.activityType?.name;
     if (name === 'addCartItem' || name === 'deleteCartItem' || name === 'placeOrder') {
-      calls.set(String(event.eventId), { name, input: scheduled?.input?.payloads });
+      const at = `${String(event.eventTime?.seconds)}.${String(event.eventTime?.nanos)}`;
+      calls.set(String(event.eventId), {
+        name,
+        event: `${String(event.eventId)} ${at}`,
+        input: scheduled?.input?.payloads,
+      });
     }
     const completed = event.activityTaskCompletedEventAttributes;
     const failed = event.activityTaskFailedEventAttributes;
@@ -80,7 +93,7 @@ const isDoubtful = ({ ended }: Call) =>
   ended === undefined || ('failure' in ended && !withoutEffect.includes(ended.failure));
 
 async function readAdd(call: Call, converter: LoadedDataConverter, into: CartHistory): Promise<void> {
-  if (isDoubtful(call)) into.doubtfulAdds += 1;
+  if (isDoubtful(call)) into.doubtfulAdds.add(call.event);
   if (!call.ended || !('result' in call.ended)) return;
   const [result] = await decodeArrayFromPayloads(converter, call.ended.result);
   into.added.add((result as { cartItemId: number }).cartItemId);

@@ -2,7 +2,8 @@
  * What a saga may leave behind at the provider, said out loud: the third invariant is that nothing of this is silent.
  *
  * - `cart-item`: an item that was added and neither ordered nor deleted.
- * - `cart-item-unknown`: a call to add an item whose outcome was never learned; there may be an item of unknown id.
+ * - `cart-item-unknown`: a call to add an item whose outcome was never learned; there may be an item of unknown id. `item` is
+ *   its number in the request, where this run made the call.
  * - `firewalls`: firewalls that were (or may have been) changed on a server and not put back.
  * - `placement-unknown`: an order, change order or switch of which nobody has said whether it took effect.
  */
@@ -10,7 +11,7 @@ import { z } from 'zod';
 
 export const leftoverSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('cart-item'), cartItemId: z.int(), why: z.string() }),
-  z.strictObject({ kind: z.literal('cart-item-unknown'), item: z.int(), why: z.string() }),
+  z.strictObject({ kind: z.literal('cart-item-unknown'), item: z.int().optional(), why: z.string() }),
   z.strictObject({ kind: z.literal('firewalls'), vmObjectId: z.int(), firewalls: z.array(z.int()), why: z.string() }),
   z.strictObject({ kind: z.literal('placement-unknown'), step: z.string(), why: z.string() }),
 ]);

@@ -1,4 +1,4 @@
-/** Cart items that belong to no order: deleted, each as a step of its own. */
+/** Cart items of runs that cannot undo any more: deleted, each as a step of its own, or told. */
 import type { Plan, Saga } from './saga';
 import { once } from './temperaments';
 
@@ -16,4 +16,11 @@ export async function deleteItems(saga: Saga, cartItemIds: readonly number[]): P
     saga.progress.leftovers.push({ kind: 'cart-item', cartItemId, why: 'a person left it behind' });
   });
   return cartItemIds.filter((_, index) => outcomes[index]?.skipped === false);
+}
+
+/** Calls to add an item, read from a history, that ended without an answer: there may be items of unknown ids. */
+export function tellDoubtfulAdds(saga: Saga, count: number): void {
+  const why =
+    'an earlier run’s call to add an item ended without an answer; look into the cart for an item of unknown id';
+  for (let told = 0; told < count; told += 1) saga.progress.leftovers.push({ kind: 'cart-item-unknown', why });
 }

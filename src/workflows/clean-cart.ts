@@ -8,7 +8,7 @@
  * ```
  */
 import type { ResultOf } from '../domain/results';
-import { deleteItems } from './cart-items';
+import { deleteItems, tellDoubtfulAdds } from './cart-items';
 import { SagaFailed, type Saga } from './saga';
 import { tell } from './tell';
 import { once } from './temperaments';
@@ -32,10 +32,7 @@ export async function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> 
     const ordered = found.perhapsOrdered.length > 0 && (await wasPlaced(saga, found.perhapsOrdered));
     const doomed = ordered ? found.items : [...found.items, ...found.perhapsOrdered];
     const deleted = await deleteItems(saga, doomed);
-    for (let item = 0; item < found.doubtfulAdds; item += 1) {
-      const why = 'a call to add an item ended without an answer; look into the cart for an item of unknown id';
-      saga.progress.leftovers.push({ kind: 'cart-item-unknown', item: 0, why });
-    }
+    tellDoubtfulAdds(saga, found.doubtfulAdds);
     return {
       reference,
       deleted,

@@ -75,6 +75,8 @@ export class Progress {
   state: SagaState = 'running';
   readonly steps: Step[] = [];
   readonly leftovers: Leftover[] = [];
+  /** Ids of the steps that a person left out. */
+  readonly skipped: string[] = [];
   readonly decisions: DecisionRecord[] = [];
   readonly ignored: IgnoredDecision[] = [];
   /** What was learned on the way and belongs into a report: cart item ids, the order, quotes. */

@@ -21,7 +21,7 @@ import {
 } from '../domain/requests';
 import type { ResultOf, Server } from '../domain/results';
 import { attempt } from './attempts';
-import { deleteItems } from './cart-items';
+import { deleteItems, tellDoubtfulAdds } from './cart-items';
 import type { Correction } from './questions';
 import { miscounted, placePivot, type Placement } from './pivot';
 import type { Step } from './progress';
@@ -49,7 +49,7 @@ export async function provisionServers(input: unknown): Promise<ResultOf['provis
       cartItemIds,
       order,
       servers,
-      skipped: progress.steps.filter(({ status }) => status === 'skipped').map(({ id }) => id),
+      skipped: progress.skipped,
       leftovers: progress.leftovers,
       decisions: progress.decisions,
     };
@@ -145,7 +145,7 @@ async function placeOrder(
  * this run's items are about to be ordered, and those of an order of unknown fate are nobody's any more.
  */
 async function deleteAbandonedItems(saga: Saga, own: readonly number[], placed: boolean): Promise<void> {
-  const { items, perhapsOrdered } = await saga.must(
+  const { items, perhapsOrdered, doubtfulAdds } = await saga.must(
     {
       step: saga.step('read-histories', 'Read what all runs of this reference did to the cart'),
       act: (again) =>
@@ -154,6 +154,9 @@ async function deleteAbandonedItems(saga: Saga, own: readonly number[], placed: 
     { refusal: 'OrderRejected' },
   );
   await deleteItems(saga, placed ? items : [...items, ...perhapsOrdered].filter((id) => !own.includes(id)));
+  // Its own are among its leftovers already.
+  const { leftovers } = saga.progress;
+  tellDoubtfulAdds(saga, doubtfulAdds - leftovers.filter(({ kind }) => kind === 'cart-item-unknown').length);
 }
 
 /**

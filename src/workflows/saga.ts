@@ -211,6 +211,7 @@ export class Saga {
       );
       if (decision.decision === 'skip') {
         for (const plan of open) {
+          this.progress.skipped.push(plan.step.id);
           hooks.skip(plan, decision.note);
           outcomes.set(plan, { skipped: true });
         }

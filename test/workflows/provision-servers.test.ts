@@ -199,6 +199,7 @@ describe('the order itself', () => {
       const result = await saga.result();
 
       expect(result).toMatchObject({
+        skipped: [],
         order: null,
         servers: [{ vmObjectId: vmObjectIds[0], firewalls: [9] }],
         leftovers: [],
@@ -304,7 +305,7 @@ describe('after the order', () => {
       await saga.decide('skip', { note: 'no such firewall' });
       const result = await saga.result();
       expect(result.servers).toMatchObject([{ firewalls: [], verified: false }]);
-      expect(result.skipped).toHaveLength(2);
+      expect(result.skipped).toEqual([expect.stringMatching(/^assign-firewalls-/)]);
     } finally {
       rig.sandbox.configure({ knownFirewalls: null });
     }
