@@ -23,9 +23,11 @@ const rooms = {
   'src/provider': { packages: ['undici', 'zod'], node: true },
   'src/security': {
     rooms: ['src/domain'],
-    packages: ['@temporalio/common', '@temporalio/proto', 'zod'],
+    packages: ['@temporalio/common', '@temporalio/proto', 'jose', 'zod'],
     node: true,
   },
+  // Holds keys and a socket: no client, no worker, no provider.
+  'src/codec-server': { rooms: ['src/config', 'src/security'], packages: ['pino'], node: true },
   // What a backend imports: no worker, no provider, no settings of ours.
   'src/client': {
     rooms: ['src/domain', 'src/security'],

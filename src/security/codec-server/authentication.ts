@@ -1,0 +1,43 @@
+/** Who calls: the holder of an agreed token, or the person for whom the identity provider signed one. */
+import { createJwtVerifier, KeysUnavailable, TokenRefused, type JwtRules } from './jwt';
+import { Refusal } from './refusal';
+import { createTokenMatcher, type Token } from './tokens';
+
+/** @returns who it is, for the log; rejects with a {@link Refusal} */
+export type Authenticate = (authorization: string | undefined) => Promise<string>;
+
+export interface Doors {
+  tokens: readonly Token[];
+  jwt: JwtRules | undefined;
+}
+
+/** @returns undefined when there is nothing to authenticate with */
+export async function createAuthentication({ tokens, jwt }: Doors): Promise<Authenticate | undefined> {
+  if (tokens.length === 0 && jwt === undefined) return undefined;
+  const labelOf = createTokenMatcher(tokens);
+  const subjectOf = jwt && (await createJwtVerifier(jwt));
+  return async (authorization) => {
+    const [, presented] = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization ?? '') ?? [];
+    if (presented === undefined) throw unauthorized(authorization ? 'not a bearer token' : 'no token');
+    const label = labelOf(presented);
+    if (label !== undefined) return label;
+    if (subjectOf === undefined) throw unauthorized('unknown token');
+    try {
+      return await subjectOf(presented);
+    } catch (error) {
+      if (error instanceof TokenRefused) throw unauthorized(error.message);
+      if (!(error instanceof KeysUnavailable)) throw error;
+      throw new Refusal(
+        503,
+        'the identity provider’s keys cannot be had',
+        {},
+        `CODEC_JWKS_URL cannot be had: ${error.message}`,
+      );
+    }
+  };
+}
+
+/** What is wrong with a token is for the log: whoever tries tokens need not know. */
+function unauthorized(reason: string): Refusal {
+  return new Refusal(401, 'unauthorized', { 'WWW-Authenticate': 'Bearer' }, reason);
+}

@@ -1,0 +1,12 @@
+/** Why a call gets no payloads: a status, and a sentence that is safe to say to whoever asked. */
+export class Refusal extends Error {
+  /** @param reason for the log only; never content */
+  constructor(
+    readonly status: number,
+    sentence: string,
+    readonly headers: Readonly<Record<string, string>> = {},
+    readonly reason: string = sentence,
+  ) {
+    super(sentence);
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * The codec server: what lets the Web UI and Temporal's command line show, and send, payloads that only our own programs
+ * can read. Whoever reaches it past its doors reads every saga; the doors are in `calls.ts`.
+ */
+import { once } from 'node:events';
+import { createServer as createHttpServer, type ServerOptions } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { EncryptionCodec } from '../payload-codec';
+import type { PayloadKeys } from '../keys';
+import { createAuthentication, type Doors } from './authentication';
+import { createCalls, type CallLog } from './calls';
+
+export interface CodecServerOptions extends Doors {
+  host: string;
+  /** 0: any that is free. */
+  port: number;
+  /** PEM. Absent: HTTP. */
+  tls: { cert: string; key: string } | undefined;
+  keys: PayloadKeys;
+  origins: readonly string[];
+  bodyBytesMax: number;
+  log: CallLog;
+}
+
+export interface CodecServer {
+  readonly url: string;
+  /** Lets calls in flight finish, for at most `graceMs`. */
+  stop: (graceMs?: number) => Promise<void>;
+}
+
+/** A call is a few kilobytes from a browser or a command line: whoever needs longer than this is holding a door open. */
+const limits: ServerOptions = {
+  maxHeaderSize: 16 * 1024,
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 5_000,
+  connectionsCheckingInterval: 1_000,
+};
+const handshakeTimeout = 10_000;
+const stopGraceMs = 5_000;
+
+/** Rejects with the system's error when it cannot listen. */
+export async function startCodecServer(options: CodecServerOptions): Promise<CodecServer> {
+  const { host, port, tls, keys, origins, bodyBytesMax, log } = options;
+  const authenticate = await createAuthentication(options);
+  const calls = createCalls({ codec: new EncryptionCodec(keys), authenticate, origins, bodyBytesMax, log });
+  const server =
+    tls === undefined
+      ? createHttpServer(limits, calls)
+      : createHttpsServer({ ...limits, ...tls, handshakeTimeout, minVersion: 'TLSv1.2' }, calls);
+  server.on('request', (_request, response) => {
+    response.once('close', () => {
+      // A connection that is kept open for a next call would hold up the stop.
+      if (!server.listening) setImmediate(() => server.closeIdleConnections());
+    });
+  });
+  await once(server.listen(port, host), 'listening');
+  return {
+    url: urlOf(tls === undefined ? 'http' : 'https', host, server.address() as AddressInfo),
+    stop: async (graceMs = stopGraceMs) => {
+      if (!server.listening) return;
+      const patience = setTimeout(() => server.closeAllConnections(), graceMs);
+      const closed = once(server, 'close');
+      server.close();
+      await closed;
+      clearTimeout(patience);
+    },
+  };
+}
+
+function urlOf(scheme: string, host: string, { port }: AddressInfo): string {
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
