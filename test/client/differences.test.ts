@@ -23,7 +23,7 @@ it('finds some between any two values that differ, in both directions', () => {
       const canonical = (value: unknown): string =>
         JSON.stringify(value, (_, inner: unknown) =>
           typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-            ? Object.entries(inner).sort(([x], [y]) => (x < y ? -1 : 1))
+            ? { object: Object.entries(inner).sort(([x], [y]) => (x < y ? -1 : 1)) }
             : inner,
         );
       const alike = canonical(a) === canonical(b);

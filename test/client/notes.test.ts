@@ -10,7 +10,7 @@ const requests: [WorkflowName, unknown][] = [
     'provisionServers',
     {
       reference: longest,
-      account: `AB-${'1'.repeat(500)}`,
+      account: `AB-${'1'.repeat(252)}`,
       label: secret,
       items: Array.from({ length: 300 }, (_, index) => ({
         billing_cycle: 1,
@@ -64,6 +64,9 @@ it('say what is bought', () => {
     '- servers: 3',
     '- plans: 2 × cloud_servers_standard 17, 1 × plan 18',
     '- firewalls: 143',
+    // The Web UI hides the last line.
+    '',
+    '\u00a0',
   ]);
 });
 
