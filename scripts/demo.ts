@@ -5,7 +5,9 @@
  *   npm run demo            runs the stories, cleans up, exits
  *   npm run demo -- --keep  leaves one saga stuck for you, and everything running until Ctrl-C
  */
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { Sandbox } from '../sandbox/server';
@@ -21,6 +23,8 @@ import { OrderSagaClient } from '../src/client/client';
 import { SagaFailedError } from '../src/client/errors';
 import type { SagaHandle } from '../src/client/handle';
 import type { CartItem } from '../src/domain/requests';
+import { createDataConverter } from '../src/security/data-converter';
+import { parsePayloadKeys } from '../src/security/keys';
 import { NoTemporalError } from './temporal-cli';
 import { provideTemporal } from './dev-server';
 import { startProcess } from './processes';
@@ -242,15 +246,27 @@ async function main(): Promise<boolean> {
 }
 
 async function run(keep: boolean, ending: (() => Promise<unknown>)[]): Promise<boolean> {
-  console.log('waiting for a Temporal server, the sandbox and a worker…');
-  const temporal = await provideTemporal();
+  console.log('waiting for a Temporal server, the sandbox, a codec server and a worker…');
+  // Of this run alone: when it ends, nobody reads what it left at a server that others use.
+  const payloadKeys = `demo:${randomBytes(32).toString('base64')}`;
+  // Each of the two must know the other's address before it starts.
+  const uiPort = await freePort();
+  const codec = await startProcess('src/codec-server.ts', {
+    PAYLOAD_KEYS: payloadKeys,
+    CODEC_PORT: '0',
+    CODEC_ORIGINS: `http://127.0.0.1:${uiPort},http://localhost:${uiPort}`,
+  });
+  ending.push(() => codec.kill('SIGTERM'));
+  const codecUrl = codec.ready.replace('codec server ready: ', '');
+  const temporal = await provideTemporal({ uiPort, uiCodecEndpoint: codecUrl });
   ending.push(() => temporal.stop());
   const sandbox = await Sandbox.start({ orderResponse: 'ids' });
   ending.push(() => sandbox.close());
-  const environment = { TEMPORAL_ADDRESS: temporal.address, PROVIDER_BASE_URL: sandbox.url };
+  const environment = { TEMPORAL_ADDRESS: temporal.address, PAYLOAD_KEYS: payloadKeys };
   const taskQueue = `order-saga-demo-${Date.now().toString(36)}`;
   const worker = await startProcess('src/worker.ts', {
     ...environment,
+    PROVIDER_BASE_URL: sandbox.url,
     // With a server that others use, their workers must not take the demo's tasks.
     ...(temporal.uiUrl === undefined ? { TASK_QUEUE: taskQueue } : {}),
     SERVER_POINTERS: '/vm_object_ids',
@@ -259,19 +275,21 @@ async function run(keep: boolean, ending: (() => Promise<unknown>)[]): Promise<b
   ending.push(() => worker.kill('SIGTERM'));
   const connection = await Connection.connect({ address: temporal.address });
   ending.push(() => connection.close());
-  const client = new Client({ connection });
+  const client = new Client({ connection, dataConverter: createDataConverter(parsePayloadKeys(payloadKeys)) });
   const sagas = new OrderSagaClient(client, temporal.uiUrl === undefined ? { taskQueue } : {});
   const run = Date.now().toString(36);
   const stage: Stage = { sandbox, sagas, reference: (name) => `demo-${run}-${name}` };
 
   console.log(`Temporal   ${temporal.address}${temporal.uiUrl ? `   Web UI ${temporal.uiUrl}` : ''}`);
   console.log(`Sandbox    ${sandbox.url}   its ledger ${sandbox.url}/_sandbox/ledger`);
+  const reader = temporal.uiUrl === undefined ? `temporal … --codec-endpoint ${codecUrl}` : 'the Web UI';
+  console.log(`Codec      ${codecUrl}   Temporal stores nothing in the clear; ${reader} reads it through here`);
   console.log(worker.ready);
 
   let good = true;
   for (const story of stories) good = (await play(story, () => story.play(stage))) && good;
   good = (await play(stuck, () => stuck.play(stage))) && good;
-  if (keep) tellWhereToLook(stage, temporal.address, temporal.uiUrl);
+  if (keep) tellWhereToLook(stage, environment, temporal.uiUrl);
   else good = (await play({ ...stuck, title: 'The stuck order, settled' }, () => settleStuck(stage))) && good;
   const twice = placedTwice(sandbox.ledger);
   console.log(
@@ -280,7 +298,7 @@ async function run(keep: boolean, ending: (() => Promise<unknown>)[]): Promise<b
   return good && twice.length === 0;
 }
 
-function tellWhereToLook({ reference }: Stage, address: string, uiUrl: string | undefined): void {
+function tellWhereToLook({ reference }: Stage, environment: Record<string, string>, uiUrl: string | undefined): void {
   const stuckReference = reference('stuck');
   console.log('\nWhere to look, and what to do with the stuck order:');
   if (uiUrl) {
@@ -288,9 +306,16 @@ function tellWhereToLook({ reference }: Stage, address: string, uiUrl: string | 
     console.log(`    stuck orders   ${uiUrl}/namespaces/default/workflows?query=${query}`);
     console.log('    open it, read “User Metadata”, then More Actions → Send an Update → retry');
   }
-  console.log(
-    `    or             TEMPORAL_ADDRESS=${address} npm run cli -- decide ${stuckReference} retry '{"by":"you"}'`,
-  );
+  const settings = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+  console.log(`    or             ${settings.join(' ')} npm run cli -- decide ${stuckReference} retry '{"by":"you"}'`);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  await once(server.close(), 'close');
+  return port;
 }
 
 main().then(
