@@ -148,10 +148,13 @@ describe('a connection', () => {
     socket.write('POST /decode HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{');
     // The server has it when it has answered one that came later.
     await call(`${stopping.url}/healthz`, { method: 'GET' });
-    const stopped = stopping.stop();
+    const stopped = stopping.stop(60_000);
+    const began = Date.now();
     socket.write('}');
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 OK[^]*"payloads":\[\]/);
     await stopped;
+    // It does not wait until the connection, which may be used again, has been idle for long.
+    expect(Date.now() - began).toBeLessThan(3_000);
     await expect(call(`${stopping.url}/decode`, { body: '{}' })).rejects.toThrow(/ECONNREFUSED/);
   });
 
