@@ -40,6 +40,8 @@ export interface RigOptions {
   /** With keys; needs a bundle of its own, see {@link bundle}. */
   payloadKeys?: PayloadKeys;
   secrets?: Partial<SecretSources>;
+  /** Another server than the one that all test files share. */
+  address?: string;
   /** Another workflow bundle than the one that all test files share. */
   bundle?: string;
 }
@@ -59,7 +61,7 @@ export class Rig {
 
   static async start(options: RigOptions = {}): Promise<Rig> {
     quietRuntime();
-    const address = process.env['ORDER_SAGA_TEST_TEMPORAL_ADDRESS'];
+    const address = options.address ?? process.env['ORDER_SAGA_TEST_TEMPORAL_ADDRESS'];
     if (address === undefined) throw new Error('the global set-up starts a Temporal server: run this through jest');
     const namespace = `test-${randomUUID()}`;
     const connection = await Connection.connect({ address });

@@ -23,9 +23,20 @@ export class OperatorPage {
     private readonly workflows: string,
   ) {}
 
-  static async open(browser: Browser, uiUrl: string, namespace: string): Promise<OperatorPage> {
+  /** @param codec what the browser shows at the codec server's door: the token that somebody's log-in would bring */
+  static async open(
+    browser: Browser,
+    uiUrl: string,
+    namespace: string,
+    codec?: { url: string; token: string },
+  ): Promise<OperatorPage> {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
     const page = await context.newPage();
+    if (codec) {
+      await page.route(`${codec.url}/**`, (route) =>
+        route.continue({ headers: { ...route.request().headers(), authorization: `Bearer ${codec.token}` } }),
+      );
+    }
     // Above what a busy machine needs, below what jest allows a test: so that the step which waits is named.
     page.setDefaultTimeout(45_000);
     return new OperatorPage(page, `${uiUrl}/namespaces/${namespace}/workflows`);
@@ -216,6 +227,12 @@ export class OperatorPage {
   /** Waits until the page shows a text anywhere. */
   async untilShown(text: string | RegExp): Promise<void> {
     await this.page.getByText(text).filter({ visible: true }).first().waitFor();
+  }
+
+  /** Everything that can be read on the page, in its frames and fields too. */
+  async allText(): Promise<string> {
+    const texts = await Promise.all(this.page.frames().map((frame) => frame.locator('body').innerText()));
+    return texts.join('\n');
   }
 
   async runsShownOn(): Promise<string> {
