@@ -17,6 +17,7 @@ import {
 import { excerptOf, secretsIn } from './excerpt';
 import { exchange, type Exchanged, type WireRequest } from './exchange';
 import type { CallEvent, ResolvedOptions } from './options';
+import { RecentSecrets } from './recent-secrets';
 import { readRetryAfter } from './retry-after';
 
 export interface Call<T> {
@@ -38,6 +39,8 @@ export interface Call<T> {
 type Note = Pick<CallEvent, 'status' | 'sent'>;
 
 export class Caller {
+  private readonly recent = new RecentSecrets();
+
   constructor(
     private readonly options: ResolvedOptions,
     private readonly connections: Connections,
@@ -63,7 +66,9 @@ export class Caller {
 
   private async converse<T>(call: Call<T>, endpoint: string, signal: AbortSignal, note: Note): Promise<T> {
     const request = this.build(call, endpoint);
-    const secrets = secretsIn(call.body);
+    const own = secretsIn(call.body);
+    this.recent.add(own);
+    const secrets = [...own, ...this.recent.all()];
     const token = await this.readToken('read', endpoint, signal);
     let answer = await this.send(call, endpoint, request, token, signal, note);
     if (answer.status === 401 && token !== undefined) {
