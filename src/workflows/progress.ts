@@ -119,11 +119,9 @@ export class Progress {
     if (this.state === state) return;
     this.state = state;
     if (!this.everShown) return;
-    upsertSearchAttributes([
-      { key: stateKey, value: state },
-      { key: stepKey, value: null },
-      { key: sinceKey, value: null },
-    ]);
+    // Empty lists, not null: the server hands on what it was given, and the Python SDK can neither describe nor list a run
+    // with a time that is null.
+    upsertSearchAttributes({ [stateKey.name]: [state], [stepKey.name]: [], [sinceKey.name]: [] });
   }
 
   ignore(ignored: IgnoredDecision): void {
