@@ -229,9 +229,10 @@ async function play({ title }: Story, tell: () => Promise<string>): Promise<bool
 async function main(): Promise<boolean> {
   const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
   const ending: (() => Promise<unknown>)[] = [];
-  const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(
-    () => 'interrupted' as const,
-  );
+  // For good: a second Ctrl-C, or one that reaches this process in two ways, must not end it in the middle of cleaning up.
+  const interrupted = new Promise<'interrupted'>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => resolve('interrupted'));
+  });
   try {
     const finished = await Promise.race([run(values.keep, ending), interrupted]);
     if (finished === 'interrupted') return false;
