@@ -22,11 +22,15 @@ export const clearMark = 'order-saga-clear';
 
 export const redactedMark = '[redacted]';
 
-/** A deep copy in which every secret field is blanked out, at any depth. */
+/** A deep copy in which every secret field is blanked out, at any depth. The name of a secret is no secret. */
 export function redact(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(redact);
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, secretFields.includes(key) ? redactedMark : redact(inner)]),
+    Object.entries(value).map(([key, inner]) => [key, secretFields.includes(key) ? blank(inner) : redact(inner)]),
   );
+}
+
+function blank(secret: unknown): unknown {
+  return secretReferenceSchema.safeParse(secret).success ? secret : redactedMark;
 }

@@ -7,7 +7,12 @@ export type Log = pino.Logger;
 export function createLog(level: string): Log {
   // Synchronous: what was logged before a crash is there after it.
   return pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    {
+      level,
+      base: null,
+      formatters: { level: (label) => ({ level: label }) },
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
     pino.destination({ dest: 2, sync: true }),
   );
 }
