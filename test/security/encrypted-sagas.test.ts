@@ -6,7 +6,7 @@ import { Client } from '@temporalio/client';
 import { OrderSagaClient } from '../../src/client/client';
 import { createDataConverter } from '../../src/security/data-converter';
 import { parsePayloadKeys } from '../../src/security/keys';
-import { callsTo, openCartItems } from '../../sandbox/sentences';
+import { callsTo, openCartItems, ordersWithLabel } from '../../sandbox/sentences';
 import { buildEncryptedBundle } from '../support/encrypted-bundle';
 import { planIdOf, provisionRequest } from '../support/requests';
 import { Rig } from '../support/rig';
@@ -134,6 +134,44 @@ it('goes on under a new key, and reads what the old one wrote', async () => {
   await worker.stop();
   await rig.startWorker();
 });
+
+it('is rotated under load, and no saga is lost', async () => {
+  const clientWith = (keys: string) => {
+    const dataConverter = createDataConverter(parsePayloadKeys(keys));
+    return new OrderSagaClient(
+      new Client({ connection: rig.temporal.connection, namespace: rig.namespace, dataConverter }),
+    );
+  };
+  const [onlyOld, oldFirst, newFirst] = [`k1:${one}`, `k1:${one},k2:${two}`, `k2:${two},k1:${one}`];
+  const requests: ReturnType<typeof provisionRequest>[] = [];
+  const load = (client: OrderSagaClient) =>
+    Promise.all(
+      Array.from({ length: 20 }, () => {
+        const request = provisionRequest({ items: [{}, {}], firewalls: [143] });
+        requests.push(request);
+        return client.provision(request);
+      }),
+    );
+  // Slow enough that the workers change under sagas that are half-way.
+  rig.sandbox.configure({ latencyMs: 100 });
+  try {
+    await rig.replaceWorkers({ payloadKeys: parsePayloadKeys(onlyOld) });
+    await load(clientWith(onlyOld));
+    await rig.replaceWorkers({ payloadKeys: parsePayloadKeys(oldFirst) });
+    await load(clientWith(oldFirst));
+    await rig.replaceWorkers({ payloadKeys: parsePayloadKeys(newFirst) });
+    await load(clientWith(newFirst));
+    const reader = clientWith(newFirst);
+    const results = await Promise.all(
+      requests.map(async ({ reference }) => (await reader.get(reference, 'provisionServers')).result()),
+    );
+    expect(results.flatMap(({ servers }) => servers).every(({ verified }) => verified)).toBe(true);
+    expect(results).toHaveLength(60);
+    for (const { label } of requests) expect(ordersWithLabel(rig.sandbox.ledger, label)).toHaveLength(1);
+  } finally {
+    rig.sandbox.configure({ latencyMs: 0 });
+  }
+}, 120_000);
 
 describe('a secret by its name', () => {
   const withSecret = (changes: object) => provisionRequest({ items: [changes] });
