@@ -3,6 +3,7 @@
  *
  * A setting that is missing or wrong stops the program at once, with one message that lists all that are.
  */
+import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
@@ -85,15 +86,18 @@ const clientSettings = {
  */
 const workerSettings = {
   ...clientSettings,
-  PROVIDER_BASE_URL: z.url({
-    protocol: /^https?$/,
-    error: 'is required: the address of the provider’s service, https://…',
-  }),
+  PROVIDER_BASE_URL: z
+    .url({ protocol: /^https?$/, error: 'is required: the address of the provider’s service, https://…' })
+    .refine((url) => !/[?#]/.test(url) && !hasCredentials(url), 'must have no credentials, no query and no fragment'),
   PROVIDER_ALLOW_HTTP: flag.default(false),
   PROVIDER_TOKEN: text.optional(),
   PROVIDER_TOKEN_FILE: text.optional(),
-  PROVIDER_AUTH_HEADER: text.default('authorization'),
-  PROVIDER_AUTH_SCHEME: z.string().trim().default('Bearer'),
+  PROVIDER_AUTH_HEADER: text.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be the name of a header').default('authorization'),
+  PROVIDER_AUTH_SCHEME: z
+    .string()
+    .trim()
+    .regex(/^[\x21-\x7e]*$/, 'must be one word')
+    .default('Bearer'),
   PROVIDER_CONNECT_TIMEOUT_MS: whole(1, 25_000).default(5_000),
   /** The whole call. At most 25 s: the activity's own limit is 30 s, and the call must end first and say how. */
   PROVIDER_TIMEOUT_MS: whole(1, 25_000).default(20_000),
@@ -194,7 +198,7 @@ export function readClientConfig(env: Environment = process.env): Readonly<Clien
   const problems: string[] = [];
   const settings = readSettings(clientSettings, env, problems);
   const temporal = readTemporal(env, problems);
-  if (settings && temporal) requireKeys(settings, temporal, problems);
+  if (temporal) requireKeys(env, temporal, problems);
   if (settings === undefined || temporal === undefined || problems.length > 0) throw new SettingsError(problems);
   return Object.freeze({
     ...temporal,
@@ -210,20 +214,16 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
   const settings = readSettings(workerSettings, env, problems);
   const temporal = readTemporal(env, problems);
   const readToken = tokenReader(env, problems);
-  if (settings && temporal) requireKeys(settings, temporal, problems);
-  const ca = settings?.PROVIDER_CA_FILE && readText('PROVIDER_CA_FILE', settings.PROVIDER_CA_FILE, problems);
+  if (temporal) requireKeys(env, temporal, problems);
+  requireHttps(env, problems);
+  const ca = env['PROVIDER_CA_FILE'] ? readText('PROVIDER_CA_FILE', env['PROVIDER_CA_FILE'], problems) : undefined;
+  if (ca !== undefined && !isCertificate(ca)) problems.push('PROVIDER_CA_FILE: must be the PEM of a certificate');
   if (settings) {
     if (settings.SHUTDOWN_GRACE_MS < settings.PROVIDER_TIMEOUT_MS) {
       problems.push('SHUTDOWN_GRACE_MS: must be at least PROVIDER_TIMEOUT_MS, so that a call in flight can finish');
     }
     if (settings.SERVER_DIRECTORY_PATH !== undefined && settings.SERVER_DIRECTORY_POINTERS.length === 0) {
       problems.push('SERVER_DIRECTORY_POINTERS: is required with SERVER_DIRECTORY_PATH');
-    }
-    const url = new URL(settings.PROVIDER_BASE_URL);
-    if (url.protocol === 'http:' && !settings.PROVIDER_ALLOW_HTTP && !isLoopback(url.hostname)) {
-      problems.push(
-        'PROVIDER_BASE_URL: must be https: (http: only to a loopback address, or with PROVIDER_ALLOW_HTTP=true)',
-      );
     }
   }
   if (settings === undefined || temporal === undefined || problems.length > 0) throw new SettingsError(problems);
@@ -300,8 +300,10 @@ export function readCodecServerConfig(env: Environment = process.env): Readonly<
 
 /** What Temporal is called by when it cannot be reached. */
 export function temporalAddress(config: ClientConfig): string {
-  return config.temporal.connectionOptions.address ?? 'localhost:7233';
+  return config.temporal.connectionOptions.address ?? defaultAddress;
 }
+
+const defaultAddress = 'localhost:7233';
 
 function readSettings<S extends z.ZodRawShape>(shape: S, env: Environment, problems: string[]) {
   // An empty variable is how many tools say "unset".
@@ -320,13 +322,44 @@ function readTemporal(env: Environment, problems: string[]): Pick<ClientConfig, 
   }
   try {
     const overrideEnvVars = Object.fromEntries(
-      Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+      Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])),
     );
     const temporal = loadClientConnectConfig({ overrideEnvVars, configFileStrict: true });
+    if (!checkConnection(temporal.connectionOptions, problems)) return undefined;
     return { temporal, namespace: temporal.namespace ?? 'default' };
   } catch (error) {
     problems.push(`TEMPORAL_…: ${error instanceof Error ? error.message : String(error)}`);
     return undefined;
+  }
+}
+
+/** What a connection would only stumble over, in words that name no setting. */
+function checkConnection({ address, tls }: ClientConnectConfig['connectionOptions'], problems: string[]): boolean {
+  const known = problems.length;
+  if (address !== undefined && !/^(\[[\da-fA-F:.]+\]|[^\s:/?#@[\]]+)(:\d{1,5})?$/.test(address)) {
+    problems.push('TEMPORAL_ADDRESS: must be a host and a port, like localhost:7233');
+  }
+  if (typeof tls === 'object' && tls !== null) {
+    const { clientCertPair: own, serverRootCACertificate: authority } = tls;
+    try {
+      if (own) createSecureContext({ cert: Buffer.from(own.crt), key: Buffer.from(own.key) });
+    } catch {
+      problems.push(
+        'TEMPORAL_TLS_CLIENT_CERT_…, TEMPORAL_TLS_CLIENT_KEY_…: must be the PEM of a certificate and of its own key',
+      );
+    }
+    if (authority && !isCertificate(authority)) {
+      problems.push('TEMPORAL_TLS_SERVER_CA_CERT_…: must be the PEM of a certificate');
+    }
+  }
+  return problems.length === known;
+}
+
+function isCertificate(pem: string | Uint8Array): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
   }
 }
 
@@ -425,17 +458,33 @@ function readText(name: string, path: string, problems: string[]): string | unde
 
 /** Unencrypted payloads stay on this machine, unless somebody says that they may travel. */
 function requireKeys(
-  settings: { PAYLOAD_KEYS?: PayloadKeys | undefined; PAYLOAD_ENCRYPTION: 'on' | 'off' },
+  { PAYLOAD_KEYS, PAYLOAD_ENCRYPTION }: Environment,
   { temporal }: Pick<ClientConfig, 'temporal'>,
   problems: string[],
 ): void {
-  if (settings.PAYLOAD_KEYS !== undefined || settings.PAYLOAD_ENCRYPTION === 'off') return;
-  const { hostname } = new URL(`tcp://${temporal.connectionOptions.address ?? 'localhost:7233'}`);
+  if (PAYLOAD_KEYS || PAYLOAD_ENCRYPTION === 'off') return;
+  const { hostname } = new URL(`tcp://${temporal.connectionOptions.address ?? defaultAddress}`);
   if (isLoopback(hostname)) return;
   problems.push(
     'PAYLOAD_KEYS: is required for a Temporal server that is not on this machine ' +
       '(or PAYLOAD_ENCRYPTION=off, and passwords are stored there in the clear)',
   );
+}
+
+/** Orders and passwords stay on this machine, or travel in private. What is no address at all is told elsewhere. */
+function requireHttps({ PROVIDER_BASE_URL = '', PROVIDER_ALLOW_HTTP }: Environment, problems: string[]): void {
+  if (!URL.canParse(PROVIDER_BASE_URL) || PROVIDER_ALLOW_HTTP === 'true') return;
+  const { protocol, hostname } = new URL(PROVIDER_BASE_URL);
+  if (protocol !== 'http:' || isLoopback(hostname)) return;
+  problems.push(
+    'PROVIDER_BASE_URL: must be https: (http: only to a loopback address, or with PROVIDER_ALLOW_HTTP=true)',
+  );
+}
+
+function hasCredentials(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { username, password } = new URL(url);
+  return username !== '' || password !== '';
 }
 
 function isLoopback(hostname: string): boolean {

@@ -32,9 +32,10 @@ async function connect(config: WorkerConfig): Promise<NativeConnection> {
   try {
     return await NativeConnection.connect(config.temporal.connectionOptions);
   } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
     throw new NoConnection(
-      `no Temporal server answers at ${temporalAddress(config)} (${error instanceof Error ? error.message : String(error)}). ` +
-        'Start one (`temporal server start-dev`) or set TEMPORAL_ADDRESS.',
+      `no connection to Temporal at ${temporalAddress(config)} (${why}). Is a server running there ` +
+        '(`temporal server start-dev` starts one), and are TEMPORAL_ADDRESS, the certificates and the API key right?',
     );
   }
 }

@@ -20,8 +20,13 @@ export async function withSagas<T>(config: ClientConfig, work: (sagas: OrderSaga
   const connection = Connection.lazy({ ...config.temporal.connectionOptions, connectTimeout: connectWithinMs });
   try {
     await connection.ensureConnected().catch((error: unknown) => {
-      const why = whyUnreachable(error, namespace) ?? 'no Temporal server answers there';
-      throw new NoConnectionError(temporalAddress(config), why, { cause: error });
+      const silent = 'no Temporal server answers there';
+      const why = whyUnreachable(error, namespace) ?? silent;
+      // A handshake that fails looks like silence.
+      const orElse = config.temporal.connectionOptions.tls ? ', or TLS does not come about (names, certificates)' : '';
+      throw new NoConnectionError(temporalAddress(config), why === silent ? `${silent}${orElse}` : why, {
+        cause: error,
+      });
     });
     return await work(
       new OrderSagaClient(new Client({ connection, namespace, dataConverter }), { taskQueue, planTypesMore }),

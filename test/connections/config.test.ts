@@ -1,0 +1,184 @@
+/** Settings: what is wrong is told at once, all of it, by name; and passwords do not travel unless somebody says so. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readClientConfig, readWorkerConfig, SettingsError, type Environment } from '../../src/config';
+import { Authority } from './certificates';
+
+const keys = `k1:${randomBytes(32).toString('base64')}`;
+const enough = { PROVIDER_BASE_URL: 'https://provider.example', TEMPORAL_ADDRESS: 'localhost:7233' };
+
+let folder: string;
+let authority: Authority;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'order-saga-config-'));
+  authority = new Authority();
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+  authority.remove();
+});
+const fileOf = (name: string, content: string) => {
+  writeFileSync(join(folder, name), content);
+  return join(folder, name);
+};
+
+function problems(env: Environment, read: (env: Environment) => unknown = readWorkerConfig): readonly string[] {
+  try {
+    read(env);
+    return [];
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    return error.problems;
+  }
+}
+
+it('the least that a worker needs is where the provider is', () => {
+  expect(problems({})).toEqual([expect.stringMatching(/^PROVIDER_BASE_URL: is required/)]);
+  expect(problems(enough)).toEqual([]);
+  expect(readClientConfig({})).toMatchObject({ namespace: 'default', taskQueue: 'order-saga', payloadKeys: undefined });
+});
+
+/** A wrong value of every setting of the worker that can be wrong by itself. */
+const wrong: [name: string, value: string, expected: RegExp][] = [
+  ['PAYLOAD_KEYS', 'k1:c2hvcnQ=', /key k1 is 5 bytes long; it must be 32/],
+  ['PAYLOAD_KEYS', randomBytes(32).toString('base64'), /key 1 must be an id, a colon and the base64/],
+  ['PAYLOAD_KEYS', `${keys},${keys}`, /key k1 is there twice/],
+  ['PAYLOAD_ENCRYPTION', 'none', /must be on or off/],
+  ['PROVIDER_BASE_URL', 'provider.example', /is required/],
+  ['PROVIDER_BASE_URL', 'ftp://provider.example', /is required/],
+  ['PROVIDER_BASE_URL', 'http://provider.example', /must be https:/],
+  ['PROVIDER_BASE_URL', 'https://user:word@provider.example', /no credentials/],
+  ['PROVIDER_BASE_URL', 'https://provider.example/?v=1', /no query/],
+  ['PROVIDER_ALLOW_HTTP', 'yes', /must be true or false/],
+  ['PROVIDER_AUTH_HEADER', 'two words', /must be the name of a header/],
+  ['PROVIDER_AUTH_SCHEME', 'two words', /must be one word/],
+  ['PROVIDER_CONNECT_TIMEOUT_MS', '0', /from 1 to 25000/],
+  ['PROVIDER_TIMEOUT_MS', '26000', /from 1 to 25000/],
+  ['PROVIDER_RESPONSE_BYTES_MAX', '1 MB', /a whole number from 1024/],
+  ['PROVIDER_CONNECTIONS', '-1', /a whole number from 1/],
+  ['PROVIDER_QUOTE_METHOD', 'POST', /must be PUT or GET/],
+  ['PROVIDER_CA_FILE', '/nowhere/ca.pem', /cannot be read \(ENOENT\)/],
+  ['PROVIDER_TOKEN_FILE', '/nowhere/token', /cannot be read \(ENOENT\)/],
+  ['SERVER_POINTERS', 'vm_object_ids', /must be JSON pointers/],
+  ['SERVER_DIRECTORY_PATH', 'servers', /must begin with \//],
+  ['SERVER_DIRECTORY_POINTERS', 'id', /must be JSON pointers/],
+  ['SERVER_DIRECTORY_LABEL_IS_UNIQUE', '1', /must be true or false/],
+  ['PIVOT_RETRY_STATUSES', '200', /must be statuses like 429,503/],
+  ['APPROVAL_MAX_AGE_MS', '1 day', /a whole number/],
+  ['TAKE_CLEAR_REQUESTS', 'maybe', /must be true or false/],
+  ['RETRY_READING', '3', /four whole numbers/],
+  ['RETRY_ACTING', '1,2,3', /four whole numbers/],
+  ['RETRY_UNDOING', 'a,b,c,d', /four whole numbers/],
+  ['RETRY_DARING', '1,2,3,-4', /four whole numbers/],
+  ['RETRY_EXPECTING', '1;2;3;4', /four whole numbers/],
+  ['SHUTDOWN_GRACE_MS', '700000', /from 0 to 600000/],
+  ['ACTIVITIES_AT_ONCE', '0', /from 1 to 10000/],
+  ['WORKFLOW_TASKS_AT_ONCE', '1', /from 2 to 10000/],
+  ['LOG_LEVEL', 'loud', /must be trace, debug, info, warn or error/],
+  ['TEMPORAL_ADDRESS', 'http://localhost:7233', /must be a host and a port/],
+  ['TEMPORAL_ADDRESS', '[half', /must be a host and a port/],
+  ['TEMPORAL_CONFIG_FILE', '/nowhere/temporal.toml', /there is no such file/],
+];
+
+it.each(wrong)('%s: %p is refused by its name', (name, value, expected) => {
+  const told = problems({ ...enough, [name]: value });
+  expect(told).toEqual([expect.stringMatching(new RegExp(`^${name}: .*${expected.source}`))]);
+});
+
+it('what is wrong is told at once, and no value is repeated', () => {
+  const env = Object.fromEntries(
+    wrong.filter(([name]) => name !== 'TEMPORAL_CONFIG_FILE').map(([name, value]) => [name, value]),
+  );
+  const told = problems(env);
+  for (const name of Object.keys(env)) expect(told).toContainEqual(expect.stringMatching(new RegExp(`^${name}: `)));
+  expect(new SettingsError(told).message.split('\n')).toHaveLength(told.length + 1);
+});
+
+it.each([
+  ['of a key', { PAYLOAD_KEYS: 'k1:U2VjcmV0VGhhdFNoYWxsTm90U2hvdw==' }, 'U2VjcmV0'],
+  ['in the address', { PROVIDER_BASE_URL: 'https://user:SecretWord@provider.example' }, 'SecretWord'],
+  ['of a token beside a token file', { PROVIDER_TOKEN: 'SecretWord', PROVIDER_TOKEN_FILE: '/nowhere' }, 'SecretWord'],
+])('nothing %s is repeated in a complaint', (_what, env, secret) => {
+  const told = problems({ ...enough, ...env });
+  expect(told).not.toEqual([]);
+  expect(told.join()).not.toContain(secret);
+});
+
+describe('settings that do not go together', () => {
+  it('a token and a token file', () => {
+    const PROVIDER_TOKEN_FILE = fileOf('token', 'one\n');
+    expect(problems({ ...enough, PROVIDER_TOKEN: 'two', PROVIDER_TOKEN_FILE })).toEqual([
+      'PROVIDER_TOKEN: cannot stand beside PROVIDER_TOKEN_FILE; set one of them',
+    ]);
+    expect(readWorkerConfig({ ...enough, PROVIDER_TOKEN_FILE }).provider.readToken?.()).toBe('one');
+  });
+
+  it('a token file with nothing in it', () => {
+    expect(problems({ ...enough, PROVIDER_TOKEN_FILE: fileOf('empty', '\n') })).toEqual([
+      'PROVIDER_TOKEN_FILE: the file is empty',
+    ]);
+  });
+
+  it('a stop that is shorter than a call', () => {
+    expect(problems({ ...enough, SHUTDOWN_GRACE_MS: '1000' })).toEqual([expect.stringMatching(/^SHUTDOWN_GRACE_MS/)]);
+  });
+
+  it('a directory of servers without the way to their ids', () => {
+    expect(problems({ ...enough, SERVER_DIRECTORY_PATH: '/servers' })).toEqual([
+      expect.stringMatching(/^SERVER_DIRECTORY_POINTERS: is required/),
+    ]);
+  });
+});
+
+describe('files', () => {
+  it('of an authority must hold a certificate', () => {
+    expect(problems({ ...enough, PROVIDER_CA_FILE: fileOf('ca.pem', 'something else') })).toEqual([
+      'PROVIDER_CA_FILE: must be the PEM of a certificate',
+    ]);
+    expect(problems({ ...enough, PROVIDER_CA_FILE: authority.certificate.certFile })).toEqual([]);
+  });
+
+  it('of TLS to Temporal must hold a certificate and its own key', () => {
+    const [own, other] = [authority.forClient('own.test'), authority.forClient('other.test')];
+    const tls = (TEMPORAL_TLS_CLIENT_CERT_PATH: string, TEMPORAL_TLS_CLIENT_KEY_PATH: string) =>
+      problems({ ...enough, TEMPORAL_TLS_CLIENT_CERT_PATH, TEMPORAL_TLS_CLIENT_KEY_PATH }, readClientConfig);
+    expect(tls(own.certFile, own.keyFile)).toEqual([]);
+    expect(tls(own.certFile, other.keyFile)).toEqual([expect.stringMatching(/certificate and of its own key/)]);
+    expect(tls(fileOf('cert.pem', 'nothing'), own.keyFile)).toEqual([expect.stringMatching(/^TEMPORAL_TLS_CLIENT_/)]);
+    expect(tls('/nowhere/cert.pem', own.keyFile)).toEqual([expect.stringMatching(/^TEMPORAL_….*ENOENT/)]);
+    const TEMPORAL_TLS_SERVER_CA_CERT_PATH = fileOf('server-ca.pem', 'nothing');
+    expect(problems({ ...enough, TEMPORAL_TLS_SERVER_CA_CERT_PATH })).toEqual([
+      expect.stringMatching(/^TEMPORAL_TLS_SERVER_CA_CERT_/),
+    ]);
+  });
+});
+
+describe.each([
+  ['a worker', (env: Environment) => readWorkerConfig({ ...enough, ...env })],
+  ['a client', readClientConfig],
+])('%s without keys', (_who, read) => {
+  const refused = [
+    expect.stringMatching(/^PAYLOAD_KEYS: is required for a Temporal server that is not on this machine/),
+  ];
+
+  it.each(['temporal.example:7233', '10.0.0.7:7233', '0.0.0.0:7233', '127.0.0.1.example:7233', '[fd00::1]:7233'])(
+    'may not go to %s',
+    (TEMPORAL_ADDRESS) => {
+      expect(problems({ TEMPORAL_ADDRESS }, read)).toEqual(refused);
+      expect(problems({ TEMPORAL_ADDRESS, PAYLOAD_ENCRYPTION: 'on' }, read)).toEqual(refused);
+      expect(problems({ TEMPORAL_ADDRESS, PAYLOAD_ENCRYPTION: 'off' }, read)).toEqual([]);
+      expect(problems({ TEMPORAL_ADDRESS, PAYLOAD_KEYS: keys }, read)).toEqual([]);
+    },
+  );
+
+  it.each(['localhost:7233', '127.0.0.1:7233', '127.1.2.3:1', '[::1]:7233', ''])('may go to %p', (TEMPORAL_ADDRESS) => {
+    expect(problems({ TEMPORAL_ADDRESS }, read)).toEqual([]);
+  });
+
+  it('may not go by a profile either', () => {
+    const file = fileOf('temporal.toml', '[profile.default]\naddress = "temporal.example:7233"\n');
+    expect(problems({ TEMPORAL_ADDRESS: '', TEMPORAL_CONFIG_FILE: file }, read)).toEqual(refused);
+  });
+});

@@ -1,0 +1,129 @@
+/** What stands in front of a server in production: something that ends TLS, or asks for a key. */
+import { createSecureServer, connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2';
+import { connect, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer, type TlsOptions } from 'node:tls';
+import type { Certificate } from './certificates';
+
+export interface Proxy {
+  /** host:port */
+  readonly address: string;
+  readonly port: number;
+  close: () => Promise<void>;
+}
+
+export interface TlsProxyOptions {
+  certificate: Certificate;
+  /** host:port, without TLS */
+  to: string;
+  /** Clients must show a certificate of this authority. */
+  clientAuthority?: Certificate;
+  /** `h2` for gRPC. */
+  protocol?: 'h2' | 'http/1.1';
+}
+
+/** Ends TLS, and hands on every byte. */
+export async function startTlsProxy({
+  certificate: { cert, key },
+  to,
+  clientAuthority,
+  protocol = 'h2',
+}: TlsProxyOptions): Promise<Proxy> {
+  const options: TlsOptions = {
+    cert,
+    key,
+    ALPNProtocols: [protocol],
+    ...(clientAuthority ? { ca: clientAuthority.cert, requestCert: true, rejectUnauthorized: true } : {}),
+  };
+  const server = createServer(options, (outside) => {
+    const { hostname, port } = new URL(`tcp://${to}`);
+    const inside = connect({ host: hostname, port: Number(port) });
+    for (const [one, other] of [
+      [outside, inside],
+      [inside, outside],
+    ] as const) {
+      one.pipe(other);
+      one.once('error', () => other.destroy());
+      one.once('close', () => other.destroy());
+    }
+  });
+  return listen(server);
+}
+
+export interface KeyProxy extends Proxy {
+  /** Calls that came with the key, by their path. */
+  readonly let: readonly string[];
+}
+
+/** Speaks gRPC's HTTP/2 on both sides: lets calls with the key through, answers the others as a cloud does. */
+export async function startKeyProxy(
+  { cert, key }: Certificate,
+  { to, apiKey }: { to: string; apiKey: string },
+): Promise<KeyProxy> {
+  const passed: string[] = [];
+  const inside = connectHttp2(`http://${to}`);
+  const server = createSecureServer({ cert, key });
+  server.on('stream', (outer, head) => {
+    const { authorization, ...headers } = head;
+    outer.on('error', () => undefined);
+    if (authorization !== `Bearer ${apiKey}`) {
+      const refusal = { 'grpc-status': '16', 'grpc-message': 'Request unauthorized.' };
+      outer.respond({ ':status': 200, 'content-type': 'application/grpc', ...refusal }, { endStream: true });
+      return;
+    }
+    passed.push(String(headers[':path']));
+    const inner = inside.request({ ...headers, ':scheme': 'http', ':authority': to });
+    let trailers: IncomingHttpHeaders = {};
+    inner.on('error', () => {
+      outer.close();
+    });
+    inner.once('trailers', (last: IncomingHttpHeaders) => {
+      trailers = last;
+    });
+    inner.once('response', (head, flags) => {
+      // A refusal is a head and nothing after it.
+      const isAll = (flags & endOfStream) !== 0;
+      outer.respond(head, isAll ? { endStream: true } : { waitForTrailers: true });
+      if (isAll) return;
+      outer.once('wantTrailers', () => {
+        outer.sendTrailers(trailers);
+      });
+      inner.pipe(outer);
+    });
+    outer.pipe(inner);
+    outer.once('close', () => inner.close());
+  });
+  const { close, ...listening } = await listen(server);
+  return {
+    ...listening,
+    let: passed,
+    close: async () => {
+      inside.destroy();
+      await close();
+    },
+  };
+}
+
+const endOfStream = 0x1;
+
+async function listen(server: Server): Promise<Proxy> {
+  const open = new Set<Socket>();
+  for (const event of ['connection', 'secureConnection']) {
+    server.on(event, (socket: Socket) => {
+      open.add(socket);
+      socket.once('close', () => open.delete(socket));
+      // Who is refused, or goes away, tells it to the other side.
+      socket.on('error', () => undefined);
+    });
+  }
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    address: `127.0.0.1:${String(port)}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of open) socket.destroy();
+      }),
+  };
+}
