@@ -1,5 +1,5 @@
 /** What tests ask of a saga, in sentences. */
-import { SagaCancelledError, SagaFailedError } from '../../src/client/errors';
+import { NoWorkerError, SagaCancelledError, SagaFailedError } from '../../src/client/errors';
 import type { Report } from '../../src/domain/results';
 import type { Waiting } from '../../src/domain/progress';
 import type { SagaHandle } from '../../src/client/handle';
@@ -24,7 +24,11 @@ export async function outcomeOf(saga: Pick<SagaHandle, 'result'>): Promise<Ended
 
 export async function untilWaiting(saga: Pick<SagaHandle, 'progress'>, kind?: Waiting['kind']): Promise<Waiting> {
   return until(async () => {
-    const { waiting } = await saga.progress();
+    // Where a worker was killed, a question may be lost on the way to it: it is asked again.
+    const { waiting } = await saga.progress().catch((error: unknown) => {
+      if (error instanceof NoWorkerError) return { waiting: undefined };
+      throw error;
+    });
     return waiting !== undefined && (kind === undefined || waiting.kind === kind) ? waiting : undefined;
   });
 }
