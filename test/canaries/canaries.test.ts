@@ -21,7 +21,7 @@ import { Journey, ledgerOf, bytesOf, type Seen } from './journey';
 import { Witness } from './witness';
 import { recordProcess } from './recorded-process';
 import { Search, type Canary } from './search';
-import { canariesOf, makeSecrets } from './secrets';
+import { canariesOf, makeConfided, makeSecrets } from './secrets';
 
 const cli = process.env['ORDER_SAGA_TEST_TEMPORAL_CLI'];
 const here = cli !== undefined || process.env['CI'] === 'true' ? describe : describe.skip;
@@ -32,6 +32,8 @@ interface Travelled {
   seen: Seen;
   /** Looks for everything that was secret on this journey. */
   search: Search;
+  /** Looks for what people and the provider said. */
+  confided: Search;
   /** What the provider was sent. */
   ledger: Buffer;
 }
@@ -52,6 +54,7 @@ async function travel(keys: string | undefined): Promise<Travelled> {
   };
   const [data, secretFiles, requests] = [files('data'), files('secrets'), files('requests')];
   const secrets = makeSecrets();
+  const confided = makeConfided();
   const witness = new Witness();
   writeFileSync(join(secretFiles, 'script'), secrets.filed.text);
 
@@ -101,6 +104,7 @@ async function travel(keys: string | undefined): Promise<Travelled> {
   const temporal = new Client({ connection, dataConverter });
   const journey = new Journey({
     secrets,
+    confided: confided.text,
     witness,
     sandbox,
     temporal,
@@ -124,7 +128,13 @@ async function travel(keys: string | undefined): Promise<Travelled> {
   for (const name of readdirSync(data)) witness.add('the server’s files', bytesOf(join(data, name)));
   const ledger = ledgerOf(sandbox);
   rmSync(folder, { recursive: true });
-  return { witness, seen: journey.seen, search: new Search([...canariesOf(secrets), ...keysOf(keys)]), ledger };
+  return {
+    witness,
+    seen: journey.seen,
+    search: new Search([...canariesOf(secrets), ...keysOf(keys)]),
+    confided: new Search([confided]),
+    ledger,
+  };
 }
 
 /** A key is a secret as well. */
@@ -162,6 +172,12 @@ here('with keys', () => {
     expect(travelled.search.in(bytes)).toEqual([]);
   });
 
+  it.each(stored.slice(0, 2))('what people and the provider said is not in %s, though it was said', (place) => {
+    expect(travelled.confided.in(travelled.witness.at(place))).toEqual([]);
+    expect(travelled.confided.in(travelled.witness.at('progress'))).not.toEqual([]);
+    expect(travelled.confided.in(travelled.witness.at('errors'))).not.toEqual([]);
+  });
+
   it('progress names no field of a secret but where it blanks it out', () => {
     const progress = travelled.witness.at('progress').toString();
     expect(progress).toMatch(/"password":"\[redacted\]"/);
@@ -182,6 +198,7 @@ here('without keys', () => {
   it.each(stored.slice(0, 2))('the search finds what was sent in %s, as it is', (place) => {
     const found = travelled.search.in(travelled.witness.at(place)).filter(({ form }) => form === 'plain');
     expect([...namesOf(found)]).toEqual(expect.arrayContaining(['password', 'corrected password', 'refused password']));
+    expect(travelled.confided.in(travelled.witness.at(place))).not.toEqual([]);
   });
 
   it.each([...shown, 'descriptions and lists'])('no secret is in %s all the same', (place) => {

@@ -19,6 +19,8 @@ import type { Secrets } from './secrets';
 
 export interface World {
   secrets: Secrets;
+  /** In notes, reasons and the provider's words. */
+  confided: string;
   witness: Witness;
   sandbox: Sandbox;
   temporal: Client;
@@ -104,6 +106,7 @@ export class Journey {
       { message: `refused: ${JSON.stringify(JSON.stringify(item))}` },
       { url: `/add?password=${encodeURIComponent(password.text)}&key=${encodeURIComponent(keyBase64)}` },
       { base64: Buffer.from(password.text).toString('base64'), key: keyBase64 },
+      { message: this.world.confided },
       { headers: { authorization: `Bearer ${token.text}` }, message: `the token ${token.text} is not known` },
       { message: `${'x'.repeat(470)}${password.text}`, more: `${'y'.repeat(480)} ${token.text}` },
       `<html>${password.text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')}</html>`,
@@ -180,7 +183,7 @@ export class Journey {
       this.fault('place-order', request, fault);
       const saga = await sagas.provision(request);
       await this.wait(saga);
-      await this.decide(saga, decision, { note: 'seen' });
+      await this.decide(saga, decision, { note: this.world.confided });
       await this.end(saga);
     }
   }
@@ -211,7 +214,7 @@ export class Journey {
     await this.decide(approved, 'approve');
     const rejected = await change(5_004, { approval: 'always' });
     await this.wait(rejected);
-    await this.decide(rejected, 'reject', { reason: 'too dear' });
+    await this.decide(rejected, 'reject', { reason: this.world.confided });
     const ends: Promise<SagaHandle>[] = [
       Promise.resolve(approved),
       Promise.resolve(rejected),
@@ -231,7 +234,7 @@ export class Journey {
       { endpoint: 'list-firewalls', kind: 'other-body', times: 'all', body: [] },
     );
     await this.wait(missing);
-    await this.decide(missing, 'skip', { note: 'seen in the control panel' });
+    await this.decide(missing, 'skip', { note: this.world.confided });
     await this.end(missing);
   }
 

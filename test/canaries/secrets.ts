@@ -41,6 +41,9 @@ export function makeSecrets() {
 
 export type Secrets = ReturnType<typeof makeSecrets>;
 
+/** What people write and providers answer: whoever has the keys may read it, Temporal may not. */
+export const makeConfided = () => canary('what is confided');
+
 export function canariesOf(secrets: Secrets): Canary[] {
   return Object.values(secrets).filter((one): one is Canary & { text: string } => typeof one === 'object');
 }
