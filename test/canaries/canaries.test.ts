@@ -40,14 +40,17 @@ interface Travelled {
 
 /** What a journey that came to nothing has not stopped. */
 const running: (() => Promise<void>)[] = [];
+const folders: string[] = [];
 afterAll(async () => {
   await Promise.all(running.map((stop) => stop()));
+  for (const folder of folders) rmSync(folder, { recursive: true });
 });
 
 /** @param keys as PAYLOAD_KEYS has them; without, nothing is encrypted */
 async function travel(keys: string | undefined): Promise<Travelled> {
   if (cli === undefined) throw new Error('there is no Temporal CLI to start a server with');
   const folder = mkdtempSync(join(tmpdir(), 'order-saga-canaries-'));
+  folders.push(folder);
   const files = (name: string) => {
     mkdirSync(join(folder, name));
     return join(folder, name);
@@ -127,7 +130,6 @@ async function travel(keys: string | undefined): Promise<Travelled> {
   witness.add('the server’s log', bytesOf(join(folder, 'server.log')));
   for (const name of readdirSync(data)) witness.add('the server’s files', bytesOf(join(data, name)));
   const ledger = ledgerOf(sandbox);
-  rmSync(folder, { recursive: true });
   return {
     witness,
     seen: journey.seen,
@@ -155,7 +157,7 @@ here('with keys', () => {
   let travelled: Travelled;
   beforeAll(async () => {
     travelled = await travel(`canary-${randomUUID().slice(0, 4)}:${randomBytes(32).toString('base64')}`);
-  }, 300_000);
+  }, 600_000);
 
   it('the journey went everywhere: each workflow, each failure, each decision', () => {
     const { workflows, callFailures, sagaFailures, decisions } = travelled.seen;
@@ -193,7 +195,7 @@ here('without keys', () => {
   let travelled: Travelled;
   beforeAll(async () => {
     travelled = await travel(undefined);
-  }, 300_000);
+  }, 600_000);
 
   it.each(stored.slice(0, 2))('the search finds what was sent in %s, as it is', (place) => {
     const found = travelled.search.in(travelled.witness.at(place)).filter(({ form }) => form === 'plain');

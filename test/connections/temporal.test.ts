@@ -47,7 +47,10 @@ async function complaints(rig: Rig, connection: Environment) {
   const environment = { ...rig.environment, ...connection };
   const [worker, command] = await Promise.all([
     startProcess('src/worker.ts', environment).then(
-      () => 'started',
+      async (started) => {
+        await started.kill('SIGTERM');
+        return started.ready;
+      },
       (error: unknown) => (error as Error).message,
     ),
     runCommand(['list'], environment),
