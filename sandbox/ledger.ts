@@ -76,7 +76,7 @@ export interface Call {
   headers: Record<string, string>;
   /** Parsed where it was JSON, the text where it was not, null where there was none. */
   body: unknown;
-  /** What the call is about, wherever it says so: path, query or body. */
+  /** What the call is about, wherever it says so (path, query, body), and where the ids that it names came from. */
   names: { [Field in keyof CallMatch]?: (string | number)[] };
   /** The status that went out; null while under way, and for good where none did (reset, hung). */
   status: number | null;

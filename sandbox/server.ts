@@ -14,6 +14,7 @@ import { exchange } from './exchange';
 import { Faults, type FaultSpec, fits, type RandomFaults } from './faults';
 import { Happenings } from './happenings';
 import { type Call, type FaultStruck, Ledger } from './ledger';
+import { Provenance } from './provenance';
 import { Provider } from './provider';
 import { readBody, type ReceivedBody, whatItNames } from './request';
 import type { ServerSeed } from './servers';
@@ -39,6 +40,7 @@ export class Sandbox {
   readonly faults = new Faults(this.ledger);
   private readonly calls = new Happenings<Call>(this.ledger.calls);
   private readonly provider = new Provider(this.ledger, () => this.current);
+  private readonly provenance = new Provenance();
   private readonly closing = new AbortController();
   private readonly basePath: string;
   private readonly log: (line: string) => void;
@@ -142,7 +144,7 @@ export class Sandbox {
       path: request.url ?? '',
       headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)])),
       body: body.json ? body.json.value : body.text || null,
-      names: whatItNames(to, url.searchParams, body),
+      names: this.provenance.of(whatItNames(to, url.searchParams, body)),
       status: null,
       faults: [],
       effects: [],
@@ -163,7 +165,9 @@ export class Sandbox {
         const { authorization } = request.headers;
         const known = this.ledger.entries.length;
         const answer = this.provider.workOn({ to, authorization, query: url.searchParams, body });
-        call.effects = this.ledger.entries.slice(known).map((entry) => entry.seq);
+        const effects = this.ledger.entries.slice(known);
+        for (const effect of effects) this.provenance.learn(effect);
+        call.effects = effects.map(({ seq }) => seq);
         return answer;
       },
     });

@@ -1,0 +1,166 @@
+/**
+ * What is never broken, whatever fails: asked of the sandbox's ledger, and of what the saga says only where it must own up.
+ * Each broken promise is a sentence; none is good.
+ *
+ * It holds for requests whose label is their reference (`requests.ts`), and where whoever decides tells the truth
+ * (`operator.ts`): a person who says that an order is not there when it is will have a second one.
+ */
+import {
+  changeOrdersOf,
+  firewallMoments,
+  firewallsOf,
+  neverLessProtected,
+  orders,
+  ordersWithLabel,
+  placedTwice,
+  silentLeftovers,
+  switchesOf,
+} from '../../sandbox/sentences';
+import type { LedgerSnapshot, OrderPlaced, Placed } from '../../sandbox/ledger';
+import type { RequestOf } from '../../src/domain/requests';
+import type { WorkflowName } from '../../src/domain/identity';
+import type { Leftover } from '../../src/domain/leftovers';
+import type { Report, ResultOf } from '../../src/domain/results';
+import { planIdOf } from './requests';
+import type { Ended } from './sagas';
+
+/** A workflow and the request that it was started with. */
+export type Asked = { [W in WorkflowName]: { workflow: W; request: RequestOf[W] } }[WorkflowName];
+
+/** @returns the promises that this saga broke, as sentences */
+export function brokenPromises(ledger: LedgerSnapshot, asked: Asked, ended: Ended): string[] {
+  const told = { ...ended, report: ended.failure?.report ?? ended.cancelled };
+  const broken = promisesOf(ledger, asked, told);
+  return broken.map((sentence) => `${asked.workflow} ${asked.request.reference}: ${sentence}`);
+}
+
+/** What an account of the whole shows: nothing was bought twice, whoever asked for it. */
+export function brokenByAll(ledger: LedgerSnapshot): string[] {
+  return placedTwice(ledger).map((placed) => `bought twice: ${JSON.stringify(placed)}`);
+}
+
+type Told = Ended & { report: Report | undefined };
+
+function promisesOf(ledger: LedgerSnapshot, asked: Asked, told: Told): string[] {
+  switch (asked.workflow) {
+    case 'provisionServers':
+      return provisioned(ledger, asked.request, told);
+    case 'changeOrder': {
+      const placed = changeOrdersOf(ledger, asked.request.subscription_id);
+      return placedOnce(placed, 'place-change-order', told);
+    }
+    case 'switchPlan': {
+      const placed = switchesOf(ledger, asked.request.subscription_id);
+      if (!asked.request.quoteOnly) return placedOnce(placed, 'switch-plan', told);
+      return placed.length === 0 ? [] : ['it was only asked for a quote, and it switched'];
+    }
+    case 'setFirewalls':
+      return protectedThroughout(ledger, asked.request, told);
+    case 'cleanCart':
+      return cleaned(ledger, asked.request.reference, told);
+  }
+}
+
+/** At most once, and owned up to: an outcome neither hides what was placed nor claims what was not. */
+function placedOnce(placed: readonly Placed[], step: string, { result, report }: Told): string[] {
+  const broken: string[] = [];
+  if (placed.length > 1) broken.push(`${step} took effect ${String(placed.length)} times`);
+  const claims = result !== undefined || report?.steps.find(({ id }) => id === step)?.status === 'done';
+  const admitsDoubt = report?.leftovers.some(({ kind }) => kind === 'placement-unknown') ?? false;
+  if (placed.length === 0 && claims) broken.push(`the outcome says that ${step} took effect, and it did not`);
+  if (placed.length > 0 && !claims && !admitsDoubt) broken.push(`${step} took effect, and the outcome does not say so`);
+  return broken;
+}
+
+function provisioned(ledger: LedgerSnapshot, request: RequestOf['provisionServers'], told: Told): string[] {
+  const placed = ordersWithLabel(ledger, request.reference);
+  const broken = [...placedOnce(placed, 'place-order', told), ...leftInTheCart(ledger, request.reference, told)];
+  for (const order of placed) {
+    if (!boughtAsAsked(order, request, told)) broken.push('the order does not hold what was asked for');
+    for (const id of order.vmObjectIds) {
+      const moments = firewallMoments(ledger, id).map(({ firewalls }) => firewalls);
+      const lost = moments.some((held, index) => moments[index - 1]?.some((before) => !held.includes(before)));
+      if (lost) broken.push(`server ${String(id)} lost a firewall`);
+    }
+  }
+  const { servers = [], skipped = [] } = (told.result ?? {}) as Partial<ResultOf['provisionServers']>;
+  const wanted = isCorrected(told) ? [] : (request.firewalls ?? []);
+  for (const { vmObjectId, verified } of servers) {
+    if (!placed.some((order) => order.vmObjectIds.includes(vmObjectId)))
+      broken.push(`server ${String(vmObjectId)} is not of this order`);
+    const holds = wanted.every((firewall) => firewallsOf(ledger, vmObjectId).includes(firewall));
+    if (verified && !holds) broken.push(`server ${String(vmObjectId)} is called verified and lacks a firewall`);
+    if (!holds && !skipped.includes(`assign-firewalls-${String(vmObjectId)}`))
+      broken.push(`server ${String(vmObjectId)} lacks a firewall, and nobody left it out`);
+  }
+  const unprotected =
+    told.result !== undefined && wanted.length > 0 && servers.length !== placed[0]?.vmObjectIds.length;
+  if (unprotected) broken.push('it is done, and not all its servers are named');
+  return broken;
+}
+
+function leftInTheCart(ledger: LedgerSnapshot, reference: string, told: Told): string[] {
+  const own = { ...ledger, entries: ledger.entries.filter((entry) => isItemOf(entry, reference)) };
+  const leftovers = leftoversOf(told);
+  const listed = leftovers.flatMap((one) => (one.kind === 'cart-item' ? [one.cartItemId] : []));
+  const unknown = leftovers.filter(({ kind }) => kind === 'cart-item-unknown').length;
+  return silentLeftovers(own, listed, unknown).map(
+    ({ cartItemId }) => `cart item ${String(cartItemId)} was left behind silently`,
+  );
+}
+
+/** Additions of this reference; what took items away may be anybody's. */
+function isItemOf(entry: LedgerSnapshot['entries'][number], reference: string): boolean {
+  return entry.type !== 'cartItemAdded' || entry.item.plan_id === planIdOf(reference);
+}
+
+function boughtAsAsked(order: OrderPlaced, request: RequestOf['provisionServers'], told: Told): boolean {
+  if (order.account !== request.account) return false;
+  if (isCorrected(told)) return order.items.length === request.items.length;
+  const sorted = (items: readonly object[]) =>
+    items.map((item) => JSON.stringify(Object.entries(item).sort(([a], [b]) => a.localeCompare(b)))).sort();
+  return JSON.stringify(sorted(order.items)) === JSON.stringify(sorted(request.items));
+}
+
+function isCorrected({ result, report }: Told): boolean {
+  const { decisions = [] } = (result ?? report ?? {}) as Partial<Report>;
+  return decisions.some(({ correction }) => correction !== undefined);
+}
+
+function protectedThroughout(ledger: LedgerSnapshot, request: RequestOf['setFirewalls'], told: Told): string[] {
+  const { vmObjectId, assign = [], unassign = [], exactly } = request;
+  const before = firewallMoments(ledger, vmObjectId)[0]?.firewalls ?? [];
+  const wanted = exactly ?? [...new Set([...before, ...assign])].filter((id) => !unassign.includes(id));
+  const broken: string[] = [];
+  if (!neverLessProtected(ledger, vmObjectId, wanted)) broken.push('the server was less protected for a moment');
+  const after = firewallsOf(ledger, vmObjectId);
+  if (told.result !== undefined) {
+    if (!sameSet(after, wanted)) broken.push(`it is done, and the firewalls are ${after.join()}, not ${wanted.join()}`);
+    return broken;
+  }
+  const owned = leftoversOf(told).flatMap((one) => (one.kind === 'firewalls' ? one.firewalls : []));
+  const changed = [...after.filter((id) => !before.includes(id)), ...before.filter((id) => !after.includes(id))];
+  const silent = changed.filter((id) => !owned.includes(id));
+  if (silent.length > 0) broken.push(`firewalls ${silent.join()} were changed, and neither put back nor told`);
+  return broken;
+}
+
+function cleaned(ledger: LedgerSnapshot, reference: string, told: Told): string[] {
+  if (told.result === undefined) return [];
+  const { deleted, leftAlone } = told.result as ResultOf['cleanCart'];
+  const broken = leftInTheCart(ledger, reference, told);
+  const ordered = orders(ledger).flatMap(({ cartItems }) => cartItems);
+  for (const id of deleted)
+    if (ordered.includes(id)) broken.push(`cart item ${String(id)} is ordered, and was deleted`);
+  for (const id of leftAlone)
+    if (!ordered.includes(id)) broken.push(`cart item ${String(id)} was left alone for nothing`);
+  return broken;
+}
+
+function leftoversOf({ result, report }: Told): Leftover[] {
+  return report?.leftovers ?? (result as { leftovers?: Leftover[] } | undefined)?.leftovers ?? [];
+}
+
+function sameSet(one: readonly number[], other: readonly number[]): boolean {
+  return one.length === other.length && one.every((id) => other.includes(id));
+}
