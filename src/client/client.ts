@@ -13,6 +13,7 @@
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { defaultTaskQueue, referenceSchema, workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
+import { beyondLimits } from '../domain/limits';
 import {
   requestSchemas,
   type ChangeOrderRequest,
@@ -203,6 +204,8 @@ export function checkRequest<W extends WorkflowName>(
   request: unknown,
   planTypesMore: readonly string[] = [],
 ): RequestOf[W] {
+  const beyond = beyondLimits(request);
+  if (beyond.length > 0) throw new InvalidRequestError(beyond);
   const checked = check(requestSchemas(planTypesMore)[workflow], request);
   if (!checked.ok) throw new InvalidRequestError(checked.problems);
   return checked.value;

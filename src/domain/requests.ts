@@ -54,8 +54,10 @@ export const cloudServerPlanTypes: readonly string[] = [
 const alsoBesideOthers = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null };
 
 const uniqueIds = z.array(positiveInt, 'must be a list of ids').superRefine((ids, context) => {
+  const seen = new Set<unknown>();
   ids.forEach((id, index) => {
-    if (ids.indexOf(id) !== index) context.addIssue({ code: 'custom', path: [index], message: 'is in the list twice' });
+    if (seen.has(id)) context.addIssue({ code: 'custom', path: [index], message: 'is in the list twice' });
+    seen.add(id);
   });
 });
 
@@ -215,8 +217,9 @@ export const setFirewallsSchema = z
         message: 'one of assign, unassign (not empty) or exactly is required',
       });
     }
+    const assigned = new Set(assign);
     unassign?.forEach((id, index) => {
-      if (!assign?.includes(id)) return;
+      if (!assigned.has(id)) return;
       context.addIssue({ code: 'custom', path: ['unassign', index], message: 'is to be assigned as well' });
     });
   });

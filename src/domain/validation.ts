@@ -16,16 +16,28 @@ export type Checked<T> = { ok: true; value: T } | { ok: false; problems: Problem
 /** Bytes of a request's JSON. Temporal refuses a payload over 2 MiB; encryption and the copies in activities need room. */
 export const requestBytesMax = 1024 * 1024;
 
+/** More wrong fields than these are counted, not named: a failure that names thousands is refused by Temporal itself. */
+const problemsMax = 100;
+
+/** A misspelt field's name is repeated, so that it is found; one that is no name at all, only its beginning. */
+const partCharsMax = 80;
+
 export function check<T>(schema: z.ZodType<T>, input: unknown): Checked<T> {
   const tooBig = oversize(input);
   if (tooBig) return { ok: false, problems: [tooBig] };
   const parsed = schema.safeParse(input);
   if (parsed.success) return { ok: true, value: parsed.data };
-  return { ok: false, problems: parsed.error.issues.flatMap(toProblems) };
+  return { ok: false, problems: firstOf(parsed.error.issues.flatMap(toProblems)) };
 }
 
 export function describeProblems(problems: Problem[]): string {
   return problems.map(({ field, message }) => (field ? `${field}: ${message}` : message)).join('; ');
+}
+
+function firstOf(problems: Problem[]): Problem[] {
+  const more = problems.length - problemsMax;
+  if (more <= 0) return problems;
+  return [...problems.slice(0, problemsMax), { field: '', message: `and ${String(more)} more` }];
 }
 
 function oversize(input: unknown): Problem | undefined {
@@ -48,10 +60,10 @@ function bytesOf(input: unknown): number {
 }
 
 function toProblems(issue: z.core.$ZodIssue): Problem[] {
-  const at = fieldName(issue.path);
+  const at = nameOfField(issue.path);
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({
-      field: fieldName([...issue.path, key]),
+      field: nameOfField([...issue.path, key]),
       message: 'is not a field of this request',
     }));
   }
@@ -62,10 +74,12 @@ function toProblems(issue: z.core.$ZodIssue): Problem[] {
 }
 
 /** `['items', 0, 'password']` → `items[0].password`. Empty for the request itself. */
-function fieldName(path: readonly PropertyKey[]): string {
+export function nameOfField(path: readonly PropertyKey[]): string {
   return path.reduce<string>((name, part) => {
     if (typeof part === 'number') return `${name}[${String(part)}]`;
-    return name === '' ? String(part) : `${name}.${String(part)}`;
+    const text = String(part);
+    const shown = text.length > partCharsMax ? `${text.slice(0, partCharsMax)}…` : text;
+    return name === '' ? shown : `${name}.${shown}`;
   }, '');
 }
 

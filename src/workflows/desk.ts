@@ -21,12 +21,14 @@ import {
   isCancellation,
   log,
   metricMeter,
+  patched,
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
 import type { z } from 'zod';
 import { decisionHints, decisionNames, decisionSchemas, type Decision, type DecisionName } from '../domain/decisions';
 import type { CallFailure } from '../domain/failures';
+import { beyondLimits } from '../domain/limits';
 import type { ProgressView, WaitKind } from '../domain/progress';
 import { redact } from '../domain/secrets';
 import { check, describeProblems } from '../domain/validation';
@@ -105,7 +107,10 @@ export class Desk {
       (body) => this.take(this.read(name, body)),
       {
         description,
+        // The limits here only: what was taken before there were any is taken again at a replay.
         validator: (body) => {
+          const objection = beyond(body);
+          if (objection !== undefined) throw refusal(`${name}: ${objection}`);
           this.read(name, body);
         },
       },
@@ -157,6 +162,8 @@ export class Desk {
 
   private takeOrIgnore(name: DecisionName, body: unknown): void {
     try {
+      const objection = beyond(body);
+      if (objection !== undefined && patched('refuse-beyond-limits')) throw refusal(`${name}: ${objection}`);
       this.take(this.read(name, body));
     } catch (error) {
       if (!(error instanceof ApplicationFailure)) throw error;
@@ -164,12 +171,20 @@ export class Desk {
       this.progress.ignore({
         decision: name,
         at: now(),
-        why: error.message,
+        why: error.message.slice(0, whyCharsMax),
         ...(typeof by === 'string' ? { by: by.slice(0, 200) } : {}),
       });
       log.warn('a signal was ignored', { decision: name, why: error.message });
     }
   }
+}
+
+/** Of a signal that is ignored: enough to see what was wrong with it, and fifty of them still fit a report. */
+const whyCharsMax = 1_000;
+
+function beyond(body: unknown): string | undefined {
+  const problems = beyondLimits(body);
+  return problems.length > 0 ? describeProblems(problems) : undefined;
 }
 
 function correctionObjection(decision: Decision, { correction, step }: Question): string | undefined {

@@ -1,0 +1,102 @@
+/**
+ * How much may be asked for at once. The provider's document names no limits, but Temporal has some, and a saga that meets one
+ * is ended by the server, or stands still for ever, with servers bought and nothing said. So whatever comes from outside is
+ * held against bounds that keep well away from Temporal's, before anything is sent.
+ *
+ * They are numbers and no settings: a workflow reads none. They stand apart from the schemas because a run that began before
+ * there were bounds must replay: the workflow asks them behind a patch.
+ */
+import { serversOrdered } from './requests';
+import { nameOfField, type Problem } from './validation';
+
+/** Naming what is wrong with each value takes the time and the memory of a workflow task, and it has little of both. */
+const valuesMax = 20_000;
+const levelsMax = 32;
+
+/** The result names each, and Temporal takes 2 MiB of it. */
+const serversMax = 10_000;
+
+/**
+ * Cart items, firewalls, and servers that get firewalls: each is steps of its own. In an outage that is, for each, 8 attempts
+ * and 12 of the undo, of up to 11 events: 44,000 of the 51,200 that Temporal gives a run.
+ */
+const stepsMax = 200;
+
+/**
+ * Entries of a list, characters of a text, wherever a field of this name stands. Texts are repeated in questions, in the
+ * progress and in the report.
+ */
+const lengthsMax: Readonly<Record<string, number>> = {
+  items: stepsMax,
+  resources: stepsMax,
+  firewalls: stepsMax,
+  assign: stepsMax,
+  unassign: stepsMax,
+  exactly: stepsMax,
+  vmObjectIds: serversMax,
+  label: 1_000,
+  currency: 100,
+  by: 200,
+  note: 4_000,
+  reason: 4_000,
+};
+
+/** @returns what goes beyond the limits, by field; whether the rest is right, only the schema knows */
+export function beyondLimits(input: unknown): Problem[] {
+  const shapeless = beyondShape(input);
+  return shapeless ? [shapeless] : [...inside(input, []), ...tooManyServers(input)];
+}
+
+function beyondShape(input: unknown): Problem | undefined {
+  let level = [input];
+  for (let levels = 0, values = 0; level.length > 0; levels += 1) {
+    values += level.length;
+    if (values > valuesMax) return { field: '', message: `must not hold more than ${String(valuesMax)} values` };
+    if (levels > levelsMax) return { field: '', message: `must not be nested deeper than ${String(levelsMax)} levels` };
+    level = level.flatMap((value) => (isObject(value) ? (Object.values(value) as unknown[]) : []));
+  }
+  return undefined;
+}
+
+function inside(value: unknown, path: readonly PropertyKey[]): Problem[] {
+  if (!isObject(value)) return isJson(value) ? [] : [{ field: nameOfField(path), message: 'is no JSON' }];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const at = [...path, Array.isArray(value) ? Number(key) : key];
+    const max = Object.hasOwn(lengthsMax, key) ? lengthsMax[key] : undefined;
+    if (max === undefined || lengthOf(inner) <= max) return inside(inner, at);
+    const unit = typeof inner === 'string' ? 'characters' : 'entries';
+    return [{ field: nameOfField(at), message: `must not have more than ${String(max)} ${unit}` }];
+  });
+}
+
+/** What came through Temporal is. A backend's own object may hold what would be refused or changed on the way. */
+function isJson(value: unknown): boolean {
+  return typeof value === 'number' ? Number.isFinite(value) : !['bigint', 'function', 'symbol'].includes(typeof value);
+}
+
+function tooManyServers(input: unknown): Problem[] {
+  const { items, firewalls } = (isObject(input) ? input : {}) as { items?: unknown; firewalls?: unknown };
+  if (!Array.isArray(items)) return [];
+  const servers = serversOrdered(items.map(quantityOf));
+  if (servers > serversMax) {
+    return [
+      { field: 'items', message: `order ${String(servers)} servers; at most ${String(serversMax)} fit one saga` },
+    ];
+  }
+  if (servers <= stepsMax || lengthOf(firewalls) === 0) return [];
+  const message = `fit at most ${String(stepsMax)} servers of one saga, but ${String(servers)} are ordered`;
+  return [{ field: 'firewalls', message }];
+}
+
+function quantityOf(item: unknown): { quantity?: number } {
+  const quantity = isObject(item) ? (item as { quantity?: unknown }).quantity : undefined;
+  return typeof quantity === 'number' ? { quantity } : {};
+}
+
+function lengthOf(value: unknown): number {
+  return typeof value === 'string' || Array.isArray(value) ? value.length : 0;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
