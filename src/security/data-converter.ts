@@ -2,6 +2,7 @@
 import type { DataConverter } from '@temporalio/common';
 import { EncryptionCodec } from './payload-codec';
 import type { PayloadKeys } from './keys';
+import { ReadablePayloads } from './readable-payloads';
 
 /** For a client. The same keys must be the worker's. */
 export function createDataConverter(keys: PayloadKeys | undefined): DataConverter {
@@ -9,11 +10,14 @@ export function createDataConverter(keys: PayloadKeys | undefined): DataConverte
   return { payloadCodecs: [new EncryptionCodec(keys)], failureConverterPath };
 }
 
-/** For a worker: it also tells the workflows which requests arrived in the clear. */
+/**
+ * For a worker: what cannot be read does not stop it, and with keys it also tells the workflows which requests arrived in
+ * the clear. Payloads are decoded by the last codec first.
+ */
 export function createWorkerDataConverter(keys: PayloadKeys | undefined, payloadConverterPath: string): DataConverter {
-  if (keys === undefined) return {};
+  if (keys === undefined) return { payloadCodecs: [new ReadablePayloads()] };
   return {
-    payloadCodecs: [new EncryptionCodec(keys, { marksClear: true })],
+    payloadCodecs: [new ReadablePayloads(), new EncryptionCodec(keys, { marksClear: true })],
     failureConverterPath,
     payloadConverterPath,
   };
