@@ -33,6 +33,16 @@ export function createChangeOrderActivities(provider: ProviderClient, call: Call
   };
 }
 
+/** What stands beside the documented parts is kept where it is short: two quotes go into one result. */
+export function kept(quote: Quote): Quote {
+  if (asItCame(quote) === quote) return quote;
+  const { available, total, currency, date_from, date_to, inapplicable_resources } = quote;
+  return {
+    ...{ available, total, currency, date_from, date_to },
+    ...(inapplicable_resources === undefined ? {} : { inapplicable_resources }),
+  };
+}
+
 export function quoted(quote: Quote, input: AskQuote, settings: ActivitySettings): Quoted {
-  return { quote, ...(input.approvable ? { approvalMaxAgeMs: settings.approvalMaxAgeMs } : {}) };
+  return { quote: kept(quote), ...(input.approvable ? { approvalMaxAgeMs: settings.approvalMaxAgeMs } : {}) };
 }

@@ -5,7 +5,7 @@
 import type { Quote } from '../domain/quotes';
 import type { ProviderClient } from '../provider/client';
 import type { Asked, Call } from './call';
-import { quoted, type AskQuote, type Quoted } from './change-orders';
+import { kept, quoted, type AskQuote, type Quoted } from './change-orders';
 import { refuseSecondRun, type RunGuard } from './pivot-guard';
 import type { ActivitySettings } from './settings';
 
@@ -25,7 +25,7 @@ export function createPlanSwitchActivities(provider: ProviderClient, call: Call,
     switchPlan(input: Asked & { change: PlanSwitch; guard: RunGuard }): Promise<{ quote: Quote }> {
       return call('daring', input, async () => {
         await refuseSecondRun(input.guard);
-        return { quote: await provider.switchPlan(input.change.subscription_id, input.change.plan_id) };
+        return { quote: kept(await provider.switchPlan(input.change.subscription_id, input.change.plan_id)) };
       });
     },
   };

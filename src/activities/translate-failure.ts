@@ -133,6 +133,8 @@ function nextDelay(
   random: () => number,
 ): number | undefined {
   if (attempt >= budget.attemptsMax) return undefined;
+  // Asked to wait longer than for all its attempts together, a step would sleep out of everybody's sight.
+  if (retryAfterMs !== undefined && retryAfterMs > budget.totalMs) return undefined;
   const ceiling = Math.min(budget.backoffMaxMs, budget.backoffMs * 2 ** (attempt - 1));
   // The provider's own delay is a floor; the jitter on top keeps all who were told the same from coming back at once.
   const delayMs = Math.ceil((retryAfterMs ?? 0) + random() * ceiling);

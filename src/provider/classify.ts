@@ -28,8 +28,10 @@ export function classifyStatus(status: number): 'success' | Exclude<ProviderFail
 const depthMax = 64;
 
 /**
- * A success's body. The document shows that a body may carry a code of its own (row 2), so one of 400 or more, at the top
- * or under `data`, counts as a refusal whatever the status said. Only numbers count: a string `code` may be anything.
+ * A success's body. The document shows that a body may carry a code of its own (row 2), and that it speaks HTTP's language
+ * (200 is success). So one of 400 to 599, at the top or under `data`, counts as a refusal whatever the status said. A larger
+ * number, or one with a fraction, is not of that language: it may be an error's, or an order's own, so nothing is sure. Only
+ * numbers count: a string `code` may be anything.
  */
 export function readBody(text: string): { json: unknown; refusedWith?: number } | { unreadable: string } {
   if (text.trim() === '') return { json: null };
@@ -40,10 +42,17 @@ export function readBody(text: string): { json: unknown; refusedWith?: number } 
     return { unreadable: 'its body is not JSON' };
   }
   if (isDeeperThan(depthMax, json)) return { unreadable: `its body is nested deeper than ${String(depthMax)} levels` };
-  const refusedWith = [json, property(json, 'data')]
+  const codes = [json, property(json, 'data')]
     .map((place) => property(place, 'code'))
-    .find((code) => typeof code === 'number' && code >= 400);
-  return typeof refusedWith === 'number' ? { json, refusedWith } : { json };
+    .filter((code): code is number => typeof code === 'number' && code >= 400);
+  const [code] = codes;
+  if (code === undefined) return { json };
+  if (!codes.every(isErrorStatus)) return { unreadable: `its body says code ${codes.join(' and ')}` };
+  return { json, refusedWith: code };
+}
+
+function isErrorStatus(code: number): boolean {
+  return Number.isInteger(code) && code < 600;
 }
 
 function property(value: unknown, name: string): unknown {

@@ -67,7 +67,7 @@ export class Unauthorized extends ProviderFailure {
 }
 
 /**
- * The provider said no: any 4xx without a row of its own, or a 2xx whose body carries a code of 400 or more. Nothing took
+ * The provider said no: any 4xx without a row of its own, or a 2xx whose body carries a code of 400 to 599. Nothing took
  * effect, and the same request is not expected to fare better later. Also thrown without a status, and without anything
  * sent, for an argument that no request can be built from (an id that is no positive integer): a mistake in the program.
  */

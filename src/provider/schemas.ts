@@ -57,12 +57,21 @@ export const cartItemAddedSchema = z
   })
   .transform((response) => ({ cartItemId: response['0'] }));
 
+/** No currency's code is as long; it ends up in questions and reports. */
+const currencyCharsMax = 100;
+
+/** A request names a handful of resources; what does not apply of them ends up in questions and reports, too. */
+const inapplicableCharsMax = 8_192;
+
 /** Rows 6 and 7. */
 export const quoteSchema = z.looseObject({
   available: z.boolean(),
   /** In units of the currency, as the document has it: it says nothing of cents. */
   total: z.number(),
-  currency: z.string().refine((code) => code !== '' && code === code.toLowerCase(), 'not lowercase'),
+  currency: z
+    .string()
+    .max(currencyCharsMax)
+    .refine((code) => code !== '' && code === code.toLowerCase(), 'not lowercase'),
   /** YYYY-MM-DD */
   date_from: z.iso.date(),
   date_to: z.iso.date(),
@@ -70,17 +79,26 @@ export const quoteSchema = z.looseObject({
 export type Quote = z.infer<typeof quoteSchema>;
 
 /** Row 5. */
-export const changeQuoteSchema = quoteSchema.extend({ inapplicable_resources: z.array(z.unknown()) });
+export const changeQuoteSchema = quoteSchema.extend({
+  inapplicable_resources: z
+    .array(z.unknown())
+    .refine((list) => JSON.stringify(list).length <= inapplicableCharsMax, 'too long'),
+});
 export type ChangeQuote = z.infer<typeof changeQuoteSchema>;
+
+/** A list of more is not read as one server's: those of all servers of an order must fit its result. */
+const firewallsListedMax = 500;
 
 /**
  * The ids in a firewall list (row 10), whose shape is not documented: an array of ids, of objects with an `id`, or of
  * both, bare or under `firewalls` or `data`. Duplicates are removed. Undefined where any element cannot be read, or
- * where `firewalls` and `data` are both lists: a list of which a part is guessed is worse than none.
+ * where `firewalls` and `data` are both lists: a list of which a part is guessed is worse than none. Undefined, too, for a
+ * list that is longer than any server's.
  */
 export function readFirewallIds(response: unknown): number[] | undefined {
   const list = findList(response);
-  return list && readIds(list, (element) => readId(isRecord(element) ? element['id'] : element));
+  if (list === undefined || list.length > firewallsListedMax) return undefined;
+  return readIds(list, (element) => readId(isRecord(element) ? element['id'] : element));
 }
 
 function findList(response: unknown): unknown[] | undefined {

@@ -159,7 +159,8 @@ describe('what is no status', () => {
     '`2xx`, body is not JSON': async () => failureAt(await answering('<html>')),
     '`2xx`, body is too long': async () => failureAt(await answering('[0,0,0,0]'), { responseBytesMax: 4 }),
     '`2xx`, body is not as documented': async () => failureAt(await answering('{}')),
-    '`2xx`, body has a `code` of 400 or more': async () => failureAt(await answering('{"data":{"code":400}}')),
+    '`2xx`, body has a `code` of 400 to 599': async () => failureAt(await answering('{"data":{"code":400}}')),
+    '`2xx`, body has a `code` of 600 or more': async () => failureAt(await answering('{"data":{"code":600}}')),
   };
 
   const rows = wire.filter(({ 'on the wire': what }) => /^(never|sent|`2xx`,)/.test(what!));
