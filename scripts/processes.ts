@@ -15,13 +15,19 @@ export interface RunningProcess {
   readonly ready: string;
   /** Standard error so far. */
   errors: () => string;
+  /** Its end, whoever brought it about. */
+  readonly exited: Promise<Exit>;
   /** Sends the signal and waits for the end; a process that has ended stays ended. */
   kill: (signal: NodeJS.Signals) => Promise<Exit>;
 }
 
-/** @throws with what it wrote, when it ends before it is ready */
+/**
+ * @param program a path in the project: a source, or a compiled file
+ * @throws with what it wrote, when it ends before it is ready
+ */
 export async function startProcess(program: string, environment: Record<string, string>): Promise<RunningProcess> {
-  const child = spawn(process.execPath, ['--import', 'tsx', join(root, program)], {
+  const loader = program.endsWith('.ts') ? ['--import', 'tsx'] : [];
+  const child = spawn(process.execPath, [...loader, join(root, program)], {
     cwd: root,
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -43,6 +49,7 @@ export async function startProcess(program: string, environment: Record<string, 
   return {
     ready,
     errors: () => errors,
+    exited,
     kill: async (signal) => {
       child.kill(signal);
       return exited;

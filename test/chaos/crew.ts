@@ -1,0 +1,99 @@
+/**
+ * The worker processes. There are always as many as asked for: whichever ends, by signal or by itself, is replaced. Each has a
+ * token of its own towards the provider, so that the sandbox's ledger tells which of them holds a call.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Sandbox } from '../../sandbox/server';
+import { startProcess, type RunningProcess } from '../../scripts/processes';
+import { isUnderWay } from './calls-under-way';
+
+interface Member {
+  token: string;
+  worker: RunningProcess;
+  /** Somebody has sent it a signal. */
+  leaving: boolean;
+}
+
+export interface WorkerEnd {
+  signal: 'SIGKILL' | 'SIGTERM';
+  /** Calls that the provider was working on for this worker. */
+  held: number;
+}
+
+export class Crew {
+  readonly ends: WorkerEnd[] = [];
+  /** What nobody asked for, in sentences. */
+  readonly mishaps: string[] = [];
+  private readonly members = new Set<Member>();
+  private readonly starting = new Set<Promise<void>>();
+  private hired = 0;
+  private closed = false;
+
+  constructor(
+    private readonly program: string,
+    private readonly environment: Record<string, string>,
+    private readonly sandbox: Sandbox,
+  ) {}
+
+  async hire(count: number): Promise<void> {
+    await Promise.all(Array.from({ length: count }, () => this.join()));
+  }
+
+  /** @returns false where whoever held the call is gone already */
+  async end(callSeq: number, signal: WorkerEnd['signal']): Promise<boolean> {
+    const authorization = this.sandbox.ledger.calls.find(({ seq }) => seq === callSeq)?.headers['authorization'];
+    const holder = [...this.members].find(({ token, leaving }) => authorization === `Bearer ${token}` && !leaving);
+    if (holder === undefined) return false;
+    holder.leaving = true;
+    const held = this.sandbox.ledger.calls.filter(
+      (call) => isUnderWay(call) && call.headers['authorization'] === authorization,
+    );
+    this.ends.push({ signal, held: held.length });
+    const left = holder.worker.kill(signal);
+    // A killed process may still send for a moment; one that is stopped needs its call to end.
+    if (signal === 'SIGKILL') await left;
+    return true;
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    await Promise.allSettled(this.starting);
+    await Promise.all([...this.members].map(({ worker }) => worker.kill('SIGKILL')));
+  }
+
+  private join(): Promise<void> {
+    const joined = this.start();
+    this.starting.add(joined);
+    return joined.finally(() => this.starting.delete(joined));
+  }
+
+  private async start(): Promise<void> {
+    const token = `worker-${String(++this.hired)}`;
+    while (!this.closed) {
+      try {
+        const worker = await startProcess(this.program, { ...this.environment, PROVIDER_TOKEN: token });
+        const member = { token, worker, leaving: false };
+        this.members.add(member);
+        void this.replaceWhenGone(member);
+        return;
+      } catch (error) {
+        // The server may be away just now; whoever runs a worker starts it again.
+        if (!String(error).includes('no connection to Temporal'))
+          this.mishaps.push(`a worker did not start: ${String(error)}`);
+        await pause(500);
+      }
+    }
+  }
+
+  private async replaceWhenGone(member: Member): Promise<void> {
+    const { worker, token } = member;
+    const { status } = await worker.exited;
+    this.members.delete(member);
+    if (this.closed) return;
+    if (!member.leaving)
+      this.mishaps.push(`${token} ended by itself (${String(status)}): ${worker.errors().slice(-500)}`);
+    else if (status !== null && status !== 0)
+      this.mishaps.push(`${token} was stopped, and ended with ${String(status)}`);
+    await this.join();
+  }
+}

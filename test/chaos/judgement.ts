@@ -1,0 +1,55 @@
+/** Every promise, asked of every saga that it is made to. */
+import type { LedgerSnapshot } from '../../sandbox/ledger';
+import type { Leftover } from '../../src/domain/leftovers';
+import { brokenByAll, brokenPromises } from '../support/promises';
+import type { Ended } from '../support/sagas';
+import type { Lived } from './life';
+
+export interface Judgement {
+  /** How often each promise was asked for. */
+  checks: Record<string, number>;
+  violations: string[];
+  /** Those of whom something is said. */
+  suspects: Lived[];
+}
+
+export function judge(ledger: LedgerSnapshot, lives: readonly Lived[], forgotten: readonly string[]): Judgement {
+  const accused = lives.map((lived) => ({ lived, sentences: accusations(ledger, lived) }));
+  const violations = [
+    ...brokenByAll(ledger),
+    ...accused.flatMap(({ sentences }) => sentences),
+    ...forgotten.map((reference) => `${reference}: was forgotten: it neither ended nor waits where the list shows it`),
+  ];
+  const of = (...workflows: string[]) => lives.filter(({ asked }) => workflows.includes(asked.workflow)).length;
+  const checks = {
+    'at most one order': of('provisionServers', 'changeOrder', 'switchPlan'),
+    'nothing forgotten': lives.length + forgotten.length,
+    'no silent leftovers': of('provisionServers', 'setFirewalls', 'cleanCart'),
+    'never less protected': of('provisionServers', 'setFirewalls'),
+    'one run for a reference': lives.filter(({ planned }) => planned.duplicate !== undefined).length,
+  };
+  const suspects = accused.filter(({ sentences }) => sentences.length > 0).map(({ lived }) => lived);
+  return { checks, violations, suspects };
+}
+
+function accusations(ledger: LedgerSnapshot, { asked, ended, before, surprises }: Lived): string[] {
+  return [
+    ...brokenPromises(ledger, asked, before ? toldByBoth(before, ended) : ended),
+    ...surprises.map((one) => `${asked.workflow} ${asked.request.reference}: ${one}`),
+  ];
+}
+
+/** The outcome of a run stands, also when somebody made another one after it: what either says is told. */
+export function toldByBoth(before: Ended, last: Ended): Ended {
+  const leftovers = [...leftoversOf(before), ...leftoversOf(last)];
+  const result = last.result ?? before.result;
+  if (result !== undefined) return { result: { ...result, leftovers } };
+  if (last.failure) return { failure: { ...last.failure, report: { ...last.failure.report, leftovers } } };
+  return last.cancelled ? { cancelled: { ...last.cancelled, leftovers } } : last;
+}
+
+function leftoversOf({ result, failure, cancelled }: Ended): Leftover[] {
+  return (
+    (result as { leftovers?: Leftover[] } | undefined)?.leftovers ?? (failure?.report ?? cancelled)?.leftovers ?? []
+  );
+}

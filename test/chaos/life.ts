@@ -1,0 +1,179 @@
+/**
+ * One saga's life: started, perhaps twice; struck; meddled with; waited for until it has ended, whichever way. It is the
+ * operator who decides (`random-operator.ts`).
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { Client } from '@temporalio/client';
+import type { Sandbox } from '../../sandbox/server';
+import type { OrderSagaClient } from '../../src/client/client';
+import { ReferenceTakenError, SagaEndedError, SagaLostError, UnknownReferenceError } from '../../src/client/errors';
+import type { SagaHandle } from '../../src/client/handle';
+import { grpcCodeOf, grpcCodes, reach } from '../../src/client/reach';
+import { defaultTaskQueue } from '../../src/domain/identity';
+import type { Asked } from '../support/promises';
+import { outcomeOf, type Ended } from '../support/sagas';
+import { anyUnderWay } from './calls-under-way';
+import type { Crew } from './crew';
+import { persistently } from './persistence';
+import type { Meddling, PlannedSaga } from './plan';
+
+/** A reset ends a run in the same way, for another reason. */
+export const terminationReason = 'pressed the wrong button';
+
+export interface World {
+  sandbox: Sandbox;
+  temporal: Client;
+  sagas: OrderSagaClient;
+  crew: Crew;
+}
+
+export interface Lived {
+  planned: PlannedSaga;
+  /** What ended last: after a termination, the clean-up. */
+  asked: Asked;
+  ended: Ended;
+  /** How the run before it ended, where somebody made another one afterwards. */
+  before?: Ended;
+  duplicate?: 'found' | 'refused';
+  /** What went otherwise than the contract says, in sentences. */
+  surprises: string[];
+}
+
+export async function live(world: World, planned: PlannedSaga): Promise<Lived> {
+  const { asked, meddling } = planned;
+  const lived: Lived = { planned, asked, ended: {}, surprises: [] };
+  const lift = strike(world, planned);
+  try {
+    const saga = await persistently(() => world.sagas.start(asked.workflow, asked.request));
+    await startTwice(world, lived, saga.runId);
+    if (meddling && 'afterCalls' in meddling) {
+      const called = world.sandbox.whenCalled({ match: planned.calls, times: meddling.afterCalls });
+      await Promise.race([called, endOf(saga)]);
+      await meddle(world, planned, saga, meddling);
+    }
+    let ended = await endOf(saga);
+    if (ended !== 'terminated' && meddling && !('afterCalls' in meddling)) {
+      lived.before = ended;
+      await meddle(world, planned, saga, meddling);
+      ended = await endOf(saga);
+    }
+    if (ended !== 'terminated') return { ...lived, ended };
+    const cleaned = await cleanUp(world, planned);
+    return { ...lived, asked: { workflow: 'cleanCart', request: { reference: saga.reference } }, ended: cleaned };
+  } finally {
+    lift();
+  }
+}
+
+/** @returns what takes back the faults that have not struck */
+function strike({ sandbox, crew }: World, { calls, server, fault, death }: PlannedSaga): () => void {
+  if (server) sandbox.addServer(server);
+  const ids: string[] = [];
+  if (fault) ids.push(sandbox.faults.add({ endpoint: '*', match: calls, ...fault }));
+  if (death) {
+    const { signal, ...held } = death;
+    const gate = sandbox.faults.add({ kind: 'gate', match: calls, ...held });
+    ids.push(gate);
+    void sandbox
+      .whenStruck(gate)
+      .then(([struck]) => struck && crew.end(struck.callSeq, signal))
+      .finally(() => sandbox.faults.lift(gate))
+      // The sandbox closes before the call was made.
+      .catch(() => undefined);
+  }
+  return () => ids.forEach((id) => sandbox.faults.lift(id));
+}
+
+async function startTwice({ sagas }: World, lived: Lived, runId: string): Promise<void> {
+  const { asked, duplicate } = lived.planned;
+  if (duplicate === undefined) return;
+  if (duplicate === 'same') {
+    const again = await persistently(() => sagas.start(asked.workflow, asked.request));
+    if (again.existing && again.runId === runId) lived.duplicate = 'found';
+    else lived.surprises.push('started again with the same request, it ran a second time');
+    return;
+  }
+  try {
+    await persistently(() => sagas.start(asked.workflow, duplicate.other));
+    lived.surprises.push('another request was taken under the same reference');
+  } catch (error) {
+    if (!(error instanceof ReferenceTakenError)) throw error;
+    lived.duplicate = 'refused';
+  }
+}
+
+async function endOf(saga: SagaHandle): Promise<Ended | 'terminated'> {
+  try {
+    return await persistently(() => outcomeOf(saga));
+  } catch (error) {
+    if (error instanceof SagaLostError && error.status === 'terminated') return 'terminated';
+    throw error;
+  }
+}
+
+async function meddle(
+  { temporal }: World,
+  { asked }: PlannedSaga,
+  saga: SagaHandle,
+  meddling: Meddling,
+): Promise<void> {
+  const { workflowId } = saga;
+  try {
+    switch (meddling.how) {
+      case 'cancel':
+        return await persistently(() => saga.cancel());
+      case 'terminate':
+        await persistently(() =>
+          reach(temporal, () => temporal.workflow.getHandle(workflowId).terminate(terminationReason)),
+        );
+        return;
+      case 'reset':
+      case 'reset-ended':
+        return await persistently(() => reach(temporal, () => reset(temporal, workflowId, meddling.at)));
+      case 'start-again': {
+        // The client refuses this; the Web UI and other SDKs do not.
+        const options = { workflowId, taskQueue: defaultTaskQueue, args: [asked.request] };
+        await persistently(() => reach(temporal, () => temporal.workflow.start(asked.workflow, options)));
+      }
+    }
+  } catch (error) {
+    // It has ended meanwhile; or the answer to an earlier try was lost.
+    const tooLate =
+      error instanceof SagaEndedError ||
+      error instanceof UnknownReferenceError ||
+      error instanceof WorkflowExecutionAlreadyStartedError;
+    if (!tooLate) throw error;
+  }
+}
+
+/** As the Web UI does it. */
+async function reset(temporal: Client, workflowId: string, at: number): Promise<void> {
+  const { runId } = await temporal.workflow.getHandle(workflowId).describe();
+  const { events } = await temporal.workflow.getHandle(workflowId, runId).fetchHistory();
+  const points = (events ?? []).filter((event) => event.workflowTaskCompletedEventAttributes);
+  const point = points[Math.floor(at * points.length)];
+  if (!point?.eventId) return;
+  try {
+    await temporal.workflowService.resetWorkflowExecution({
+      namespace: temporal.options.namespace,
+      workflowExecution: { workflowId, runId },
+      reason: 'to try it again',
+      requestId: `${runId}/reset`,
+      workflowTaskFinishEventId: point.eventId,
+    });
+  } catch (error) {
+    // Temporal cannot reset to some points, such as one with a child or an update in flight, and says so.
+    if (grpcCodeOf(error) !== grpcCodes.invalidArgument) throw error;
+  }
+}
+
+/** Somebody tidies up after the termination, once nothing of it is on its way any more. */
+async function cleanUp({ sandbox, sagas }: World, { asked, calls }: PlannedSaga): Promise<Ended> {
+  do await pause(1_000);
+  while (anyUnderWay(sandbox.ledger, calls));
+  const cleaning = await persistently(() => sagas.clean(asked.request.reference));
+  const ended = await endOf(cleaning);
+  if (ended === 'terminated') throw new Error('nobody terminates a clean-up');
+  return ended;
+}

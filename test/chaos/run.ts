@@ -1,0 +1,243 @@
+/** A plan carried out: everything started, everything hit, everything waited for, everything judged, everything tidied away. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils';
+import { fits } from '../../sandbox/faults';
+import { Sandbox } from '../../sandbox/server';
+import { OrderSagaClient } from '../../src/client/client';
+import { workflowIdOf } from '../../src/domain/identity';
+import { buildWorker, type BuiltWorker } from './built-worker';
+import { Crew } from './crew';
+import { hearHistories, type Testimony } from './histories';
+import { judge } from './judgement';
+import { live, type Lived, type World } from './life';
+import { MortalServer } from './mortal-server';
+import { spoilingKinds, type ChaosPlan, type PlannedSaga } from './plan';
+import { RandomOperator } from './random-operator';
+import type { Figure, Section } from './table';
+
+export interface ChaosOptions {
+  atOnce: number;
+  workers: number;
+  /** So long without any saga's end, and those that are open count as forgotten. */
+  patienceMs: number;
+}
+
+export interface ChaosResult {
+  sections: Section[];
+  violations: string[];
+  /** All that is known of the sagas that broke a promise. */
+  suspects: unknown[];
+}
+
+export class ChaosRun {
+  private readonly closers: (() => Promise<unknown>)[] = [];
+  private readonly lives: Lived[] = [];
+  private readonly open = new Map<PlannedSaga, number>();
+  /** Open sagas, at each death of the server. */
+  private readonly serverDeaths: number[] = [];
+  private readonly failures: string[] = [];
+  private lastEndMs = Date.now();
+  private lastFaultMs = Date.now();
+  private closed: Promise<void> | undefined;
+
+  constructor(
+    private readonly plan: ChaosPlan,
+    private readonly options: ChaosOptions,
+  ) {}
+
+  async result(): Promise<ChaosResult> {
+    const startedMs = Date.now();
+    const built = await this.keep(buildWorker(), (worker) => worker.remove());
+    const server = await this.keep(MortalServer.start(), (mortal) => mortal.close());
+    const world = await this.world(built, server);
+    const operator = new RandomOperator(world, this.plan.seed, this.plan.sagas);
+    operator.begin();
+    const telling = setInterval(() => this.tell(world, operator), 5_000);
+    const forgotten = await this.liveAll(world, operator, server);
+    clearInterval(telling);
+    const settledMs = this.lastEndMs - this.lastFaultMs;
+    await operator.goHome();
+    await world.crew.close();
+
+    this.say('all have settled; hearing and replaying the histories');
+    const testimony = await hearHistories(world.temporal, built.bundlePath);
+    const { checks, violations, suspects } = judge(world.sandbox.ledger, this.lives, forgotten);
+    return {
+      sections: [
+        ...this.struck(world, testimony),
+        { title: 'Decisions taken', figures: counted(testimony.decisions) },
+        { title: 'Sagas by outcome', figures: this.outcomes() },
+        {
+          title: 'Promises asked for',
+          figures: [...counted(checks), { of: 'old runs replay', count: testimony.replayed }],
+        },
+        {
+          title: 'Time',
+          figures: [
+            { of: 'seconds in all', count: seconds(Date.now() - startedMs) },
+            { of: 'seconds to settle after the last fault', count: seconds(settledMs) },
+          ],
+        },
+      ],
+      violations: [...violations, ...this.failures, ...testimony.broken, ...world.crew.mishaps, ...operator.surprises],
+      suspects: await Promise.all(suspects.map((lived) => fileOn(world, lived))),
+    };
+  }
+
+  /** Ends every process that was started and removes every folder that was made, whatever is under way. */
+  close(): Promise<void> {
+    this.closed ??= (async () => {
+      for (const close of this.closers.reverse()) await close().catch(console.error);
+    })();
+    return this.closed;
+  }
+
+  private async keep<T>(coming: Promise<T>, close: (kept: T) => Promise<unknown>): Promise<T> {
+    this.closers.push(() => coming.then(close, () => undefined));
+    return coming;
+  }
+
+  private async world({ program }: BuiltWorker, { address }: MortalServer): Promise<World> {
+    const { unavailableSubscriptions } = this.plan;
+    const latencyMs = 20;
+    const options = { orderResponse: 'ids', anyServer: true, latencyMs, unavailableSubscriptions } as const;
+    const sandbox = await this.keep(Sandbox.start(options), (kept) => kept.close());
+    const environment = {
+      TEMPORAL_ADDRESS: address,
+      PROVIDER_BASE_URL: sandbox.url,
+      // A call that hangs is given up by then; the sandbox takes 20 ms for one.
+      PROVIDER_TIMEOUT_MS: '1500',
+      SERVER_POINTERS: '/vm_object_ids',
+      RETRY_READING: '3,50,500,60000',
+      RETRY_ACTING: '3,50,500,60000',
+      RETRY_UNDOING: '3,50,500,60000',
+      RETRY_DARING: '3,50,500,60000',
+      RETRY_EXPECTING: '6,50,500,60000',
+      LOG_LEVEL: 'error',
+    };
+    const crew = new Crew(program, environment, sandbox);
+    this.closers.push(() => crew.close());
+    await crew.hire(this.options.workers);
+    const connection = await this.keep(Connection.connect({ address }), (kept) => kept.close());
+    const temporal = new Client({ connection });
+    return { sandbox, temporal, sagas: new OrderSagaClient(temporal), crew };
+  }
+
+  /** @returns the references of those that were forgotten */
+  private async liveAll(world: World, operator: RandomOperator, server: MortalServer): Promise<string[]> {
+    const waiting = [...this.plan.sagas];
+    const livingOn = async () => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+        await this.liveOne(world, next, server);
+    };
+    this.lastEndMs = Date.now();
+    const lived = Promise.all(Array.from({ length: this.options.atOnce }, livingOn)).then(() => true);
+    let faults = 0;
+    while (!(await Promise.race([lived, pause(1_000, false)]))) {
+      const faultsNow = world.sandbox.ledger.faultsStruck.length + world.crew.ends.length + this.serverDeaths.length;
+      if (faultsNow > faults) [faults, this.lastFaultMs] = [faultsNow, Date.now()];
+      if (Date.now() - this.lastEndMs <= this.options.patienceMs) continue;
+      const inTheList = new Set(operator.waiting.map(({ reference }) => reference));
+      const open = [...this.open.keys()].map(({ asked }) => asked.request.reference);
+      waiting.length = 0;
+      return open.filter((reference) => !inTheList.has(reference));
+    }
+    return [];
+  }
+
+  private async liveOne(world: World, planned: PlannedSaga, server: MortalServer): Promise<void> {
+    this.open.set(planned, Date.now());
+    try {
+      this.lives.push(await live(world, planned));
+    } catch (error) {
+      this.failures.push(`${planned.asked.request.reference}: ${String(error)}`);
+    }
+    this.open.delete(planned);
+    this.lastEndMs = Date.now();
+    if (!this.plan.serverDeaths.includes(this.lives.length)) return;
+    void server.die(() => this.serverDeaths.push(this.open.size));
+  }
+
+  private struck({ sandbox, crew }: World, testimony: Testimony): Section[] {
+    const strikes = (kind: string) => sandbox.ledger.faultsStruck.filter((struck) => struck.kind === kind).length;
+    const ends = (signal: string) => crew.ends.filter((end) => end.signal === signal).map(({ held }) => held);
+    const held = (of: string, signal: string) => ({
+      of,
+      count: ends(signal).length,
+      detail: `holding ${ends(signal).join(', ')} calls`,
+      required: true,
+    });
+    const duplicates = (kind: Lived['duplicate']) => this.lives.filter(({ duplicate }) => duplicate === kind).length;
+    return [
+      {
+        title: 'Calls that were struck, by the provider’s ledger',
+        figures: spoilingKinds.map((kind) => ({ of: kind, count: strikes(kind), required: true })),
+      },
+      {
+        title: 'Processes that ended',
+        figures: [
+          held('workers killed', 'SIGKILL'),
+          held('workers stopped', 'SIGTERM'),
+          { of: 'calls lost with a worker or a server', count: testimony.lostCalls },
+          {
+            of: 'Temporal killed',
+            count: this.serverDeaths.length,
+            detail: `with ${this.serverDeaths.join(', ')} sagas open`,
+            required: true,
+          },
+        ],
+      },
+      {
+        title: 'What people did, by the histories',
+        figures: [
+          { of: 'cancelled', count: testimony.cancelled, required: true },
+          { of: 'terminated', count: testimony.terminated, required: true },
+          { of: 'reset', count: testimony.resets, required: true },
+          { of: 'started again after the end', count: testimony.startedAgain, required: true },
+          { of: 'started twice: the run was found', count: duplicates('found'), required: true },
+          { of: 'another request: it was refused', count: duplicates('refused'), required: true },
+        ],
+      },
+    ];
+  }
+
+  private outcomes(): Figure[] {
+    const counts: Record<string, number> = {};
+    for (const { asked, ended } of this.lives) {
+      const how = ended.failure ? ended.failure.type : ended.cancelled ? 'cancelled' : 'done';
+      const name = `${asked.workflow} ${how}`;
+      counts[name] = (counts[name] ?? 0) + 1;
+    }
+    return counted(counts).sort((one, other) => one.of.localeCompare(other.of));
+  }
+
+  private tell({ sandbox, crew }: World, { waiting }: RandomOperator): void {
+    this.say(
+      `${String(this.lives.length)} ended, ${String(this.open.size)} open, ${String(waiting.length)} waiting; ` +
+        `${String(sandbox.ledger.faultsStruck.length)} strikes, ${String(crew.ends.length)} workers and ` +
+        `${String(this.serverDeaths.length)} servers dead`,
+    );
+  }
+
+  private say(line: string): void {
+    process.stderr.write(`${line}\n`);
+  }
+}
+
+async function fileOn({ sandbox, temporal }: World, lived: Lived) {
+  const calls = sandbox.ledger.calls.filter((call) => fits(call, { endpoint: '*', match: lived.planned.calls }));
+  const { workflow, request } = lived.planned.asked;
+  const runs = [];
+  const query = `WorkflowId = '${workflowIdOf(workflow, request.reference)}'`;
+  for await (const { workflowId, runId, startTime } of temporal.workflow.list({ query })) {
+    const history = await temporal.workflow.getHandle(workflowId, runId).fetchHistory();
+    runs.push({ runId, startTime, history: historyToJSON(history) });
+  }
+  return { ...lived, calls, runs };
+}
+
+const counted = (counts: Record<string, number>): Figure[] =>
+  Object.entries(counts).map(([of, count]) => ({ of, count }));
+
+const seconds = (ms: number) => Math.round(ms / 1_000);
