@@ -24,9 +24,9 @@ export function workflowIdOf(workflow: WorkflowName, reference: string): string 
 
 /** The inverse of {@link workflowIdOf}; undefined for an id that is not ours. */
 export function readWorkflowId(workflowId: string): { workflow: WorkflowName; reference: string } | undefined {
-  const slash = workflowId.indexOf('/');
-  const workflow = workflowNames.find((name) => idPrefixes[name] === workflowId.slice(0, slash));
-  const reference = referenceSchema.safeParse(workflowId.slice(slash + 1));
+  const prefixed = workflowId.indexOf('/') + 1;
+  const workflow = workflowNames.find((name) => workflowId.slice(0, prefixed) === workflowIdOf(name, ''));
+  const reference = referenceSchema.safeParse(workflowId.slice(prefixed));
   return workflow && reference.success ? { workflow, reference: reference.data } : undefined;
 }
 

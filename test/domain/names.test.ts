@@ -1,0 +1,135 @@
+/**
+ * Names that stand in histories, dashboards and other people's code, spelt out once more: a change of one breaks somebody,
+ * and must not look like a change of a word.
+ */
+import { decisionHints, decisionNames, decisionSchemas } from '../../src/domain/decisions';
+import { callFailureNames, describeFailure, sagaFailureNames } from '../../src/domain/failures';
+import {
+  defaultTaskQueue,
+  readWorkflowId,
+  searchAttributeNames,
+  workflowIdOf,
+  workflowNames,
+} from '../../src/domain/identity';
+import { leftoverSchema } from '../../src/domain/leftovers';
+import { sagaStates, stepStatuses, waitKinds } from '../../src/domain/progress';
+import { cloudServerPlanTypes, documentedPlanTypes } from '../../src/domain/requests';
+import { clearMark, redactedMark, secretFields, secretReferenceSchema } from '../../src/domain/secrets';
+import { check } from '../../src/domain/validation';
+
+it('are these', () => {
+  expect(workflowNames.map((name) => workflowIdOf(name, 'R'))).toEqual([
+    'provision/R',
+    'change/R',
+    'switch/R',
+    'firewalls/R',
+    'clean/R',
+  ]);
+  expect(workflowNames).toEqual(['provisionServers', 'changeOrder', 'switchPlan', 'setFirewalls', 'cleanCart']);
+  expect(defaultTaskQueue).toBe('order-saga');
+  expect(searchAttributeNames).toEqual({
+    state: 'SagaState',
+    step: 'SagaStep',
+    reference: 'OrderReference',
+    account: 'ProviderAccount',
+    subscription: 'SubscriptionId',
+    waitingSince: 'SagaWaitingSince',
+  });
+  expect(waitKinds).toEqual(['stuck', 'outcome-unknown', 'approval', 'servers', 'held']);
+  expect(sagaStates).toEqual(['running', ...waitKinds, 'undoing', 'done', 'failed', 'cancelled']);
+  expect(stepStatuses).toEqual(['pending', 'running', 'done', 'stuck', 'skipped', 'undoing', 'undone', 'failed']);
+  expect(callFailureNames).toEqual([
+    'NotSent',
+    'RateLimited',
+    'Unauthorized',
+    'Rejected',
+    'UnknownOutcome',
+    'UnexpectedResponse',
+    'Held',
+    'NotThere',
+    'SecretMissing',
+  ]);
+  expect(sagaFailureNames).toEqual([
+    'InvalidRequest',
+    'OrderRejected',
+    'ChangeNotAvailable',
+    'SwitchNotAvailable',
+    'GuardViolated',
+    'NotApproved',
+    'FirewallsRejected',
+    'FirewallListUnreadable',
+  ]);
+  expect(decisionNames).toEqual([
+    'retry',
+    'skip',
+    'confirmPlaced',
+    'confirmNotPlaced',
+    'approve',
+    'reject',
+    'provideServers',
+  ]);
+  expect(secretFields).toEqual(['password', 'custom_ssh_key', 'custom_script']);
+  expect([clearMark, redactedMark]).toEqual(['order-saga-clear', '[redacted]']);
+  const standard = ['cloud_servers_standard', 'cloud_servers_highmemory'];
+  expect(documentedPlanTypes).toEqual([...standard, 'cloud_servers_dedicatedcpu', 'cloud_servers_highstorage_sas']);
+  expect(cloudServerPlanTypes).toEqual([
+    ...standard,
+    'cloud_servers_highstorage',
+    'cloud_servers_highfrequency',
+    'cloud_servers_dedicatedcpu',
+    'cloud_servers_highstorage_sas',
+  ]);
+});
+
+it.each([
+  { kind: 'cart-item', cartItemId: 1, why: 'w' },
+  { kind: 'cart-item-unknown', why: 'w' },
+  { kind: 'cart-item-unknown', item: 2, why: 'w' },
+  { kind: 'firewalls', vmObjectId: 1, firewalls: [2], why: 'w' },
+  { kind: 'placement-unknown', step: 's', why: 'w' },
+])('a leftover is told as %j, and with nothing beside it', (leftover) => {
+  expect(leftoverSchema.parse(leftover)).toEqual(leftover);
+  expect(leftoverSchema.safeParse({ ...leftover, more: 1 }).success).toBe(false);
+  expect(leftoverSchema.safeParse({ kind: leftover.kind }).success).toBe(false);
+});
+
+describe('a workflow id', () => {
+  it.each(workflowNames)('of %s leads back to its reference', (workflow) => {
+    expect(readWorkflowId(workflowIdOf(workflow, 'PO-2026:1'))).toEqual({ workflow, reference: 'PO-2026:1' });
+  });
+
+  it.each(['PO-1', 'order/PO-1', 'provision', 'provision/', 'provision/a/b', '/PO-1', 'Xprovision/PO-1', 'provision1'])(
+    'that is not ours is none: %s',
+    (workflowId) => {
+      expect(readWorkflowId(workflowId)).toBeUndefined();
+    },
+  );
+});
+
+it.each(['-x', 'a b', ' ax', 'ax ', '', 'x'.repeat(129)])('the name of a secret is not %j', (secret) => {
+  expect(check(secretReferenceSchema, { secret })).toMatchObject({
+    problems: [{ message: 'must be 1 to 128 of the characters A-Z a-z 0-9 . _ -, a letter or digit first' }],
+  });
+});
+
+it('the name of a secret is a string', () => {
+  expect(check(secretReferenceSchema, { secret: 7 })).toMatchObject({
+    problems: [{ message: 'must be the name of a secret' }],
+  });
+});
+
+it('a failure is described with what the provider said, and cut', () => {
+  const failure = { failure: 'Rejected', message: 'said no' } as const;
+  expect(describeFailure(failure)).toBe('said no');
+  expect(describeFailure({ ...failure, body: 'sold out' })).toBe('said no: sold out');
+  expect(describeFailure({ ...failure, body: 'x'.repeat(1_000) })).toHaveLength(600);
+});
+
+describe('what the Web UI shows of a decision', () => {
+  it.each(decisionNames)('%s is explained, with an example that is taken', (name) => {
+    const { does, example } = decisionHints[name];
+    expect(does).toMatch(/^[A-Z][^.]{15,}$/);
+    expect(decisionSchemas[name].safeParse(JSON.parse(example)).error).toBeUndefined();
+    expect(JSON.parse(example)).toMatchObject({ by: 'you' });
+  });
+});

@@ -1,0 +1,134 @@
+/** What others read of a saga, one full example of each: nothing of it may go missing, and nothing unknown may join it. */
+import type { z } from 'zod';
+import { progressSchema } from '../../src/domain/progress';
+import { reportSchema, resultSchemas } from '../../src/domain/results';
+
+const at = '2026-01-01T12:00:00.000Z';
+const step = {
+  id: 'place-order',
+  title: 'Place the order',
+  status: 'stuck',
+  attempts: 1,
+  startedAt: at,
+  endedAt: at,
+  detail: 'd',
+};
+const lastFailure = {
+  failure: 'UnknownOutcome',
+  message: 'no answer',
+  endpoint: 'POST /order',
+  status: 503,
+  body: 'busy',
+};
+const waiting = {
+  kind: 'outcome-unknown',
+  step: 'place-order',
+  question: 'Is it there?',
+  choices: ['confirmPlaced'],
+  since: at,
+  lastFailure,
+};
+const leftover = { kind: 'cart-item', cartItemId: 1, why: 'w' };
+const ignored = { decision: 'retry', at, why: 'nothing waits', by: 'op' };
+const decision = {
+  decision: 'retry',
+  kind: 'stuck',
+  step: 'place-order',
+  at,
+  by: 'op',
+  note: 'n',
+  reason: 'r',
+  vmObjectIds: [1],
+  correction: { label: 'web-2' },
+};
+const quote = {
+  available: true,
+  total: 5,
+  currency: 'usd',
+  date_from: '2026-01-01',
+  date_to: '2026-02-01',
+  inapplicable_resources: [],
+};
+const told = { leftovers: [leftover], ignored: [ignored], decisions: [decision] };
+const server = { vmObjectId: 9001, firewalls: [143], verified: true };
+
+const examples: [string, z.ZodType, Record<string, unknown>, optional: string[]][] = [
+  [
+    'progress',
+    progressSchema,
+    { reference: 'R', workflow: 'changeOrder', state: 'stuck', steps: [step], waiting, ...told },
+    ['waiting'],
+  ],
+  [
+    'a report',
+    reportSchema,
+    {
+      reference: 'R',
+      workflow: 'cleanCart',
+      state: 'failed',
+      why: 'w',
+      steps: [step],
+      known: { order: null },
+      ...told,
+      problems: [{ field: 'reference', message: 'm' }],
+    },
+    ['problems'],
+  ],
+  [
+    'a provisioning’s result',
+    resultSchemas.provisionServers,
+    {
+      reference: 'R',
+      cartItemIds: [1],
+      order: { order_id: 1 },
+      servers: [server],
+      skipped: ['s'],
+      leftovers: [leftover],
+      decisions: [decision],
+    },
+    ['order'],
+  ],
+  [
+    'a change order’s result',
+    resultSchemas.changeOrder,
+    { reference: 'R', quote, order: null, decisions: [] },
+    ['order'],
+  ],
+  [
+    'a switch’s result',
+    resultSchemas.switchPlan,
+    { reference: 'R', quote, placed: true, finalQuote: quote, decisions: [] },
+    ['finalQuote'],
+  ],
+  [
+    'a change of firewalls’ result',
+    resultSchemas.setFirewalls,
+    { reference: 'R', vmObjectId: 1, assigned: [1], unassigned: [2], firewalls: [1], verified: true },
+    [],
+  ],
+  [
+    'a cleaning’s result',
+    resultSchemas.cleanCart,
+    { reference: 'R', deleted: [1], leftAlone: [2], leftovers: [leftover], decisions: [] },
+    [],
+  ],
+];
+
+describe.each(examples)('%s', (_, schema, example, optional) => {
+  it('is taken as it is', () => {
+    expect(schema.parse(example)).toEqual(example);
+  });
+
+  it('must have every field but the optional ones', () => {
+    for (const field of Object.keys(example)) {
+      expect([field, schema.safeParse({ ...example, [field]: undefined }).success]).toEqual([
+        field,
+        optional.includes(field),
+      ]);
+    }
+  });
+
+  it('has no other', () => {
+    expect(schema.safeParse({ ...example, more: 1 }).success).toBe(false);
+  });
+});
