@@ -13,15 +13,7 @@
  */
 import { ApplicationFailure } from '@temporalio/common';
 import type { CallFailure } from '../domain/failures';
-import {
-  NotSent,
-  ProviderFailure,
-  RateLimited,
-  Rejected,
-  Unauthorized,
-  UnexpectedResponse,
-  UnknownOutcome,
-} from '../provider/errors';
+import { NotSent, ProviderFailure, RateLimited, Rejected, Unauthorized, UnexpectedResponse } from '../provider/errors';
 import type { ActivitySettings, Mood, RetryBudget } from './settings';
 
 /** Which call of a step this is. Absent for the first one. */
@@ -94,7 +86,7 @@ function nameOf(error: ProviderFailure): CallFailure['failure'] {
   if (error instanceof Unauthorized) return 'Unauthorized';
   if (error instanceof Rejected) return 'Rejected';
   if (error instanceof UnexpectedResponse) return 'UnexpectedResponse';
-  if (error instanceof UnknownOutcome) return 'UnknownOutcome';
+  // Also for a failure that comes to the provider room later, and has no line here yet.
   return 'UnknownOutcome';
 }
 

@@ -5,7 +5,7 @@ import { OwnFailure, translateFailure } from '../../src/activities/translate-fai
 import type { CallFailure } from '../../src/domain/failures';
 import {
   NotSent,
-  type ProviderFailure,
+  ProviderFailure,
   RateLimited,
   Rejected,
   Unauthorized,
@@ -97,6 +97,9 @@ it('gives up after the last attempt, and after the time', () => {
   expect(retry(2, 0)).toBeDefined();
   expect(retry(3, 0)).toBeUndefined();
   expect(retry(2, 10_000)).toBeUndefined();
+  // 100 ms is the middle of the second delay: the time ends right there, or a moment before.
+  expect(retry(2, 9_900)).toBeDefined();
+  expect(retry(2, 9_901)).toBeUndefined();
   // The first attempt may have waited long for a worker.
   expect(retry(1, 1e9)).toBeDefined();
 });
@@ -122,6 +125,42 @@ describe('a pivot and the statuses that are safe to repeat', () => {
       translated(new UnknownOutcome('said no', about()), 'daring', { settings: { pivotRetryStatuses: [429, 503] } })
         .retryInMs,
     ).toBeUndefined();
+  });
+});
+
+it('leaves a status that is safe for a pivot as it is where no pivot is made', () => {
+  const changes = { settings: { pivotRetryStatuses: [503] } };
+  expect(translated(new RateLimited('said no', about(429), undefined), 'acting', changes).failure).toBe('RateLimited');
+  expect(translated(new UnknownOutcome('said no', about(503)), 'acting', changes).failure).toBe('UnknownOutcome');
+});
+
+describe('what the workflow is told', () => {
+  it('is what is known and nothing more', () => {
+    const facts = { ...about(422), body: 'sold out' };
+    expect(translated(new Rejected('said no', facts), 'acting')).toStrictEqual({
+      failure: 'Rejected',
+      message: 'POST /order said no',
+      endpoint: 'POST /order',
+      status: 422,
+      body: 'sold out',
+    });
+    expect(translated(new NotSent('said no', about()), 'acting', { random: 0 })).toStrictEqual({
+      failure: 'NotSent',
+      message: 'POST /order said no',
+      endpoint: 'POST /order',
+      retryInMs: 0,
+    });
+    expect(translated(new OwnFailure('SecretMissing', 'm'), 'acting')).toStrictEqual({
+      failure: 'SecretMissing',
+      message: 'm',
+    });
+  });
+
+  it('is an unknown outcome where the failure has no name here', () => {
+    const unheardOf = new (class extends ProviderFailure {
+      override readonly name = 'UnknownOutcome';
+    })('said something', about(418));
+    expect(translated(unheardOf, 'daring')).toMatchObject({ failure: 'UnknownOutcome', status: 418 });
   });
 });
 
