@@ -1,0 +1,102 @@
+/**
+ * Random histories of sagas, held against the model: whatever happens to a saga, it is in a state that the model allows, and
+ * no promise is broken. A failure is shrunk to the shortest history that shows it.
+ *
+ *   ORDER_SAGA_MODEL_RUNS=500          so many histories; a longer run than the one that `npm test` makes
+ *   ORDER_SAGA_MODEL_SEED=7            other histories than the usual ones
+ *   ORDER_SAGA_MODEL_REPLAY=seed/path/replayPath   one history again, as a failure names it
+ *
+ * Several histories run at once, each with a saga of its own; worker, server and sandbox are shared. So a worker that one of
+ * them restarts stops under all of them. A worker that is killed is not in here: its lost call would be noticed only after 30
+ * seconds. `test/worker/killed.test.ts` has that.
+ */
+import fc from 'fast-check';
+import { Rig } from '../support/rig';
+import { finish, histories, type Model, type Real } from './commands';
+import { RealSaga } from './real-saga';
+import { stories } from './stories';
+
+const runs = Number(process.env['ORDER_SAGA_MODEL_RUNS'] ?? 36);
+const seed = Number(process.env['ORDER_SAGA_MODEL_SEED'] ?? 6);
+const replayed = process.env['ORDER_SAGA_MODEL_REPLAY'];
+/** Most of a history is waiting for the server. */
+const atOnce = 12;
+const shrinkForMs = 120_000;
+
+let rig: Rig;
+let worker: { stop: () => Promise<void> };
+const stopping: Promise<void>[] = [];
+beforeAll(async () => {
+  rig = await Rig.start({ worker: false });
+  worker = await rig.startWorker();
+});
+afterAll(async () => {
+  await Promise.all(stopping);
+  await rig.close();
+}, 120_000);
+
+const counts = new Map<string, number>();
+
+let restarting: Promise<void> | undefined;
+
+/** For all who ask at once, once. The one that stops finishes what it has in hand, also calls that are held: nobody waits. */
+function restartWorker(): Promise<void> {
+  restarting ??= (async () => {
+    stopping.push(worker.stop());
+    worker = await rig.startWorker();
+    restarting = undefined;
+  })();
+  return restarting;
+}
+
+async function tellHistories(parameters: fc.Parameters<unknown>, replayPath?: string) {
+  const property = fc.asyncProperty(
+    fc.constantFrom(...stories).map((story) => ({ ...story, toString: () => story.name })),
+    histories(replayPath),
+    async (story, commands) => {
+      const model: Model = { story, armed: {}, states: [], isTerminated: false, log: [] };
+      const count = (name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
+      const real: Real = { saga: new RealSaga(rig, story), restartWorker, count };
+      try {
+        await fc.asyncModelRun(() => ({ model, real }), commands);
+        await finish(model, real);
+      } catch (error) {
+        const happened = model.log.map((one) => `  ${one}`).join('\n');
+        const cause = error instanceof Error && error.cause ? ` (${String(error.cause)})` : '';
+        throw new Error(`${String(error)}${cause}\nwhat happened to ${story.name}:\n${happened}`, { cause: error });
+      } finally {
+        real.saga.disarm();
+      }
+    },
+  );
+  const details = await fc.check(property, parameters);
+  return details.failed ? `${(await fc.asyncDefaultReportMessage(details)) ?? ''}\n${whyOf(details)}` : undefined;
+}
+
+function whyOf({ errorInstance }: fc.RunDetails<unknown>): string {
+  return errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
+}
+
+it(
+  'keep to the model and to every promise',
+  async () => {
+    if (replayed !== undefined) {
+      const [from, path = '', replayPath] = replayed.split('/');
+      expect(await tellHistories({ seed: Number(from), path, endOnFailure: true }, replayPath)).toBeUndefined();
+      return;
+    }
+    process.stderr.write(`${String(runs)} histories from seed ${String(seed)}\n`);
+    const lanes = Array.from({ length: Math.min(atOnce, runs) }, (_, lane) =>
+      tellHistories({
+        seed: seed * 1000 + lane,
+        numRuns: Math.floor((runs + lane) / Math.min(atOnce, runs)),
+        plugins: [fc.interruptAfterTimeLimit(shrinkForMs + runs * 2_000)],
+      }),
+    );
+    const failures = (await Promise.all(lanes)).filter((failure) => failure !== undefined);
+    const told = [...counts].map(([name, times]) => `${name} ${String(times)}`).join(', ');
+    process.stderr.write(`${told}\n`);
+    expect(failures.join('\n\n')).toBe('');
+  },
+  shrinkForMs * 2 + runs * 4_000,
+);

@@ -1,0 +1,531 @@
+/**
+ * What a saga may be in, from the contract and the design alone: where it stands, what it waits for, which decisions fit, and
+ * whether the provider has what was asked for.
+ *
+ * ```text
+ *   states before ──command──▶ states that may follow ──what the real saga shows──▶ the ones that remain; none: a bug
+ * ```
+ *
+ * A state is where a saga has come to rest: it waits, one of its calls is held, or it has ended. Mostly one state follows
+ * another. After a reset there are many, since nobody told the model how far back it went.
+ *
+ * It is pure: a state is never changed, only followed by others.
+ */
+import type { EndpointName } from '../../sandbox/endpoints';
+import type { DecisionName } from '../../src/domain/decisions';
+import type { SagaFailureName } from '../../src/domain/failures';
+import type { Leftover } from '../../src/domain/leftovers';
+import type { ProgressView, WaitKind } from '../../src/domain/progress';
+import type { Calls, Stage, Story } from './stories';
+import type { Trouble } from './troubles';
+
+/** Tries of a call that is repeated by itself, as the rig has it. */
+const attemptsMax = 3;
+
+/** What is going to happen to the next call, or to all calls, of an endpoint. */
+export interface Armed {
+  trouble?: Trouble;
+  lasting?: boolean;
+  /** The next call is held, after its effect, until somebody lets it go on. */
+  held?: boolean;
+}
+
+export interface Wait {
+  kind: WaitKind;
+  step: string;
+  choices: DecisionName[];
+}
+
+type Rest =
+  | { is: 'waiting'; wait: Wait }
+  | { is: 'held'; endpoint: EndpointName; answer: Answer }
+  | { is: 'ended'; as: 'done' | 'cancelled' }
+  | { is: 'ended'; as: 'failed'; type: SagaFailureName };
+
+/** What came of the calls of a stage. */
+interface Answer {
+  through: number;
+  /** Of those: how many only when tried again. */
+  repeated: number;
+  failed: number;
+  why?: 'refused' | 'barred' | 'lost';
+}
+
+/** What is put back together. */
+interface Level {
+  step: string;
+  calls: EndpointName[];
+  /** How many side by side. */
+  count: number;
+  leftover: Leftover['kind'];
+}
+
+export interface State {
+  story: Story;
+  armed: Partial<Record<EndpointName, Armed>>;
+  rest: Rest;
+  /** The stage it is at, and how many of its calls are not through. */
+  stage: number;
+  open: number;
+  /** How many calls of this stage got through. */
+  through: number;
+  /** What would have to be put back, the oldest first. */
+  levels: Level[];
+  /** Set once it undoes: which call of the last level is next. */
+  undoing: number | undefined;
+  failing: SagaFailureName | undefined;
+  cancelled: boolean;
+  /** Whether it is past the point of no return; `unknown`: nobody knows. */
+  fate: 'before' | 'unknown' | 'past';
+  serversKnown: boolean;
+  /** The provider has what was asked for. */
+  placed: boolean;
+  /** The server has the firewalls that were to be assigned. */
+  assigned: boolean;
+  /** Sorted; undefined where the model cannot know them all. */
+  leftovers: Leftover['kind'][] | undefined;
+  /** A later run, after a reset, dares no pivot before somebody has said in that run that nothing was placed. */
+  run: 'first' | 'later' | 'cleared';
+  /** The open question is whether an earlier run placed it. */
+  askedOfEarlier: boolean;
+  /** Where this saga ever rested, and what was ever decided: what a reset may come back to. */
+  past: readonly State[];
+  decided: readonly DecisionName[];
+}
+
+/** The states in which a saga of this story may come to rest after its start. */
+export function begin(story: Story, armed: State['armed']): State[] {
+  const fresh: State = {
+    story,
+    armed,
+    rest: { is: 'ended', as: 'done' },
+    stage: 0,
+    open: 0,
+    through: 0,
+    levels: [],
+    undoing: undefined,
+    failing: undefined,
+    cancelled: false,
+    fate: 'before',
+    serversKnown: false,
+    placed: false,
+    assigned: false,
+    leftovers: [],
+    run: 'first',
+    askedOfEarlier: false,
+    past: [],
+    decided: [],
+  };
+  return enter(fresh, 0);
+}
+
+/** The decisions that fit, by their names; whether they are true is another question. */
+export function fitting({ rest }: State): readonly DecisionName[] {
+  return rest.is === 'waiting' ? rest.wait.choices : [];
+}
+
+/** A decision that fits is taken. `named`: it names the servers. */
+export function decide(before: State, decision: DecisionName, named: boolean): State[] {
+  const state = { ...remembering(before), decided: [...before.decided, decision] };
+  switch (decision) {
+    case 'retry':
+      if (state.undoing !== undefined) return undo({ ...state, undoing: 0 });
+      return callsOf(state)?.pivot ? dareAgain(state) : goOn(state);
+    case 'skip':
+      return state.undoing === undefined ? enter(state, state.stage + 1) : leaveBehind(state);
+    case 'confirmPlaced':
+      return enter({ ...state, fate: 'past', levels: [], serversKnown: named }, state.stage + 1);
+    case 'confirmNotPlaced':
+      return dareAgain({ ...state, fate: 'before', run: state.askedOfEarlier ? 'cleared' : state.run });
+    case 'approve':
+      return enter(state, state.stage + 1);
+    case 'reject':
+      return giveUp({ ...state, failing: 'NotApproved' });
+    case 'provideServers':
+      return enter({ ...state, serversKnown: true }, state.stage + 1);
+  }
+}
+
+/** Its cancellation is asked for. What is under way, or being undone, is not cut short. */
+export function cancel(before: State): State[] {
+  const state = { ...remembering(before), cancelled: true };
+  if (state.undoing !== undefined) return [state];
+  if (state.rest.is !== 'held') return giveUp(state);
+  // How often the other calls of the stage were tried by then is a matter of moments.
+  const { failed, repeated } = state.rest.answer;
+  return [failed + repeated > 0 ? { ...state, leftovers: undefined } : state];
+}
+
+/** The call that is held goes on. */
+export function release(before: State): State[] {
+  const { rest } = before;
+  if (rest.is !== 'held') return [before];
+  const state = remembering(before);
+  return state.undoing === undefined ? settle(state, rest.answer) : settleUndo(state, rest.answer);
+}
+
+export function arm(state: State, endpoint: EndpointName, armed: Armed): State {
+  return { ...state, armed: { ...state.armed, [endpoint]: { ...state.armed[endpoint], ...armed } } };
+}
+
+export function disarm(state: State): State {
+  return { ...state, armed: {} };
+}
+
+/**
+ * It goes on from an earlier point, in another run. What that run remembers is not known: it may have any stage behind it that
+ * was reached, an answer that made the old one wait or give up, the cancellation, and a decision of the old run may reach it.
+ * What it may never do is dare the pivot unasked.
+ */
+export function reset(before: State): State[] {
+  const past = remembering(before).past;
+  const shared = {
+    story: before.story,
+    armed: before.armed,
+    placed: before.placed,
+    assigned: before.assigned,
+    leftovers: undefined,
+    run: 'later',
+    askedOfEarlier: false,
+  } as const;
+  const cancelling = past.some(({ cancelled }) => cancelled) ? [false, true] : [false];
+  const failing = [undefined, ...past.map((state) => state.failing)];
+  const reached = Math.max(...past.map(({ stage }) => stage));
+
+  const waited = past.filter(({ rest }) => rest.is === 'waiting').map((state): State => ({ ...state, ...shared }));
+  const came = upTo(reached).flatMap((stage) => standingsAt({ ...before, ...shared, undoing: undefined }, stage));
+  const resumed = [
+    ...waited.flatMap((state) => [
+      ...(state.cancelled ? [state] : cancelling.flatMap((cancelled) => (cancelled ? cancel(state) : [state]))),
+      ...before.decided
+        .filter((one) => fitting(state).includes(one))
+        .flatMap((one) => [...decide(state, one, true), ...decide(state, one, false)]),
+    ]),
+    ...came.flatMap((state) =>
+      cancelling.flatMap((cancelled) => [
+        ...again({ ...state, cancelled }),
+        ...stuck({ ...state, cancelled }),
+        ...failing.flatMap((why) =>
+          why === undefined && !cancelled ? [] : gaveUp({ ...state, cancelled, failing: why }),
+        ),
+      ]),
+    ),
+  ];
+  return distinct(resumed.map((state) => ({ ...state, leftovers: undefined, past, decided: before.decided })));
+}
+
+/** Whether the real saga may be in this state, by what it shows and by what the provider has. */
+export function allows({ rest, undoing, leftovers, placed }: State, view: ProgressView, isPlaced: boolean): boolean {
+  if (placed !== isPlaced) return false;
+  if (rest.is === 'held') {
+    return view.state === (undoing === undefined ? 'running' : 'undoing') && view.waiting === undefined;
+  }
+  const left = view.leftovers.map(({ kind }) => kind).sort();
+  if (leftovers !== undefined && leftovers.join() !== left.join()) return false;
+  if (rest.is === 'ended') return view.state === rest.as && view.waiting === undefined;
+  const { kind, step, choices } = rest.wait;
+  const { waiting } = view;
+  if (waiting === undefined || view.state !== kind || waiting.kind !== kind) return false;
+  const isStep = step.endsWith('*') ? waiting.step.startsWith(step.slice(0, -1)) : waiting.step === step;
+  return isStep && waiting.choices.join() === choices.join();
+}
+
+/** Two ways to the same state are one. */
+export function distinct(states: readonly State[]): State[] {
+  const keyed = states.map((state) => [JSON.stringify({ ...state, story: '', past: '' }), state] as const);
+  return [...new Map(keyed).values()];
+}
+
+/** For whoever reads why none fitted. */
+export function describeState({ rest, placed, leftovers, run }: State): string {
+  const facts = `${placed ? 'placed' : 'not placed'}, ${leftovers ? `leftovers [${leftovers.join()}]` : 'any leftovers'}, ${run} run`;
+  switch (rest.is) {
+    case 'waiting':
+      return `waits as ${rest.wait.kind} at ${rest.wait.step} for ${rest.wait.choices.join(' or ')} (${facts})`;
+    case 'held':
+      return `its call ${rest.endpoint} is held (${facts})`;
+    case 'ended':
+      return `ended as ${rest.as}${rest.as === 'failed' ? ` ${rest.type}` : ''} (${facts})`;
+  }
+}
+
+// Going forward
+
+function enter(state: State, stage: number): State[] {
+  const next = state.story.stages[stage];
+  const open = next?.is !== 'calls' ? 0 : next.follows ? state.through : next.calls;
+  return goOn({ ...state, stage, open, through: 0 });
+}
+
+function goOn(state: State): State[] {
+  const stage = state.story.stages[state.stage];
+  if (stage === undefined) {
+    const done: State = { ...state, rest: { is: 'ended', as: 'done' } };
+    // Where nothing was left to stop, either name of the end is true.
+    return state.cancelled ? [done, { ...state, rest: { is: 'ended', as: 'cancelled' } }] : [done];
+  }
+  if (stage.is === 'servers' && state.serversKnown) return enter(state, state.stage + 1);
+  if (state.cancelled) return giveUp(state);
+  if (stage.is === 'approval') return waits(state, 'approval', stage.step, ['approve', 'reject']);
+  if (stage.is === 'servers') return waits(state, 'servers', stage.step, ['provideServers']);
+  return again(state);
+}
+
+/** Makes the calls of the stage that are not through. */
+function again(state: State): State[] {
+  const stage = callsOf(state);
+  if (stage === undefined) return goOn(state);
+  if (stage.pivot && state.run === 'later') return doubt({ ...state, askedOfEarlier: true });
+  if (state.open === 0) return enter(state, state.stage + 1);
+  if (!stage.undo || 'each' in stage.undo) return call(state, stage.endpoint, state.open, settle);
+  const called = call(armedFor(state, stage, stage.undo.armed), stage.endpoint, state.open, settle);
+  // What an earlier run changed is not changed again.
+  return state.run === 'first' ? called : [...called, ...enter(state, state.stage + 1)];
+}
+
+function settle(state: State, answer: Answer): State[] {
+  const stage = callsOf(state);
+  if (stage === undefined) throw new Error('only calls are answered');
+  // A cancelled saga tries nothing again, but what it undoes.
+  const { through, failed, why } = state.cancelled ? triedOnce(answer) : answer;
+  if (stage.pivot) return settlePivot(state, stage, why);
+  const { undo } = stage;
+  const next: State = {
+    ...state,
+    open: failed,
+    through: state.through + through,
+    levels: undo && 'each' in undo ? withMade(state.levels, stage, undo.each, through) : state.levels,
+  };
+  if (failed === 0) return next.cancelled ? giveUp(next) : enter(next, next.stage + 1);
+  if (why === 'refused' && stage.refusal) return giveUp({ ...next, failing: stage.refusal });
+  return stuck(next);
+}
+
+function settlePivot(state: State, { refusal }: Calls, why: Answer['why']): State[] {
+  switch (why) {
+    case undefined:
+      return enter({ ...state, fate: 'past', levels: [] }, state.stage + 1);
+    case 'refused':
+      return giveUp({ ...state, failing: refusal });
+    case 'barred':
+      return stuck(state);
+    case 'lost':
+      return doubt({ ...state, askedOfEarlier: false });
+  }
+}
+
+function stuck(state: State): State[] {
+  const stage = callsOf(state);
+  if (stage === undefined) return [];
+  if (state.cancelled) return giveUp(state);
+  return waits(state, 'stuck', stage.step, stage.skippable ? ['retry', 'skip'] : ['retry']);
+}
+
+/** Nobody knows whether the pivot happened: nothing is tried again, and nothing undone, before somebody says. */
+function doubt(before: State): State[] {
+  const state: State = { ...before, fate: 'unknown' };
+  if (state.cancelled) return giveUp(state);
+  return waits(state, 'outcome-unknown', callsOf(state)?.step ?? '', ['confirmPlaced', 'confirmNotPlaced']);
+}
+
+/** Where there were terms, they may have moved: it comes to terms again. */
+function dareAgain(state: State): State[] {
+  return state.story.stages[0]?.step === 'quote' ? enter(state, 0) : goOn(state);
+}
+
+// Going back
+
+function giveUp(state: State): State[] {
+  const { fate, levels } = state;
+  if (fate === 'past') return undo({ ...state, undoing: 0, levels: [] });
+  if (fate === 'before') return undo({ ...state, undoing: 0 });
+  return undo({ ...leaving(state, [...levels.flatMap(leftoversOf), 'placement-unknown']), undoing: 0, levels: [] });
+}
+
+function undo(state: State): State[] {
+  const level = state.levels.at(-1);
+  if (level === undefined) {
+    const { cancelled, failing } = state;
+    if (cancelled || failing === undefined) return [{ ...state, rest: { is: 'ended', as: 'cancelled' } }];
+    return [{ ...state, rest: { is: 'ended', as: 'failed', type: failing } }];
+  }
+  const endpoint = level.calls[state.undoing ?? 0];
+  const isOver = endpoint === undefined || (endpoint === 'unassign-firewalls' && !state.assigned);
+  if (isOver) return undo({ ...state, undoing: 0, levels: state.levels.slice(0, -1) });
+  return call(state, endpoint, level.count, settleUndo);
+}
+
+function settleUndo(state: State, { failed }: Answer): State[] {
+  const level = state.levels.at(-1);
+  if (level === undefined) throw new Error('nothing is being undone');
+  if (failed === 0) return undo({ ...state, undoing: (state.undoing ?? 0) + 1 });
+  const levels = [...state.levels.slice(0, -1), { ...level, count: failed }];
+  return waits({ ...state, levels }, 'stuck', level.step, ['retry', 'skip']);
+}
+
+function leaveBehind(state: State): State[] {
+  const left = state.levels.slice(-1).flatMap(leftoversOf);
+  return undo({ ...leaving(state, left), undoing: 0, levels: state.levels.slice(0, -1) });
+}
+
+function withMade(levels: readonly Level[], { step }: Calls, undo: EndpointName, made: number): Level[] {
+  const count = made + (levels.find((level) => level.step === step)?.count ?? 0);
+  const others = levels.filter((level) => level.step !== step);
+  return count === 0 ? others : [...others, { step, calls: [undo], count, leftover: 'cart-item' }];
+}
+
+function armedFor(state: State, { step }: Calls, calls: EndpointName[]): State {
+  if (state.levels.some((level) => level.step === step)) return state;
+  return { ...state, levels: [...state.levels, { step, calls, count: 1, leftover: 'firewalls' }] };
+}
+
+function leftoversOf({ leftover, count }: Level): Leftover['kind'][] {
+  return Array<Leftover['kind']>(count).fill(leftover);
+}
+
+function leaving(state: State, kinds: Leftover['kind'][]): State {
+  return { ...state, leftovers: state.leftovers && [...state.leftovers, ...kinds].sort() };
+}
+
+// Calling
+
+function call(
+  state: State,
+  endpoint: EndpointName,
+  count: number,
+  then: (state: State, answer: Answer) => State[],
+): State[] {
+  const { trouble, lasting = false, held = false } = state.armed[endpoint] ?? {};
+  const daring = callsOf(state)?.pivot === true && state.undoing === undefined;
+  const struck = trouble === undefined ? 0 : lasting ? count : 1;
+  const answer = answerTo(trouble, { struck, count, lasting, daring });
+  const doubts = trouble?.meaning === 'lost' && endpoint === 'add-cart-item' ? struck : 0;
+  const hasEffect = answer.failed === 0 || trouble?.effect === true;
+  const called: State = {
+    ...leaving(state, Array<Leftover['kind']>(doubts * (lasting ? attemptsMax : 1)).fill('cart-item-unknown')),
+    armed: { ...state.armed, [endpoint]: lasting && trouble ? { trouble, lasting } : {} },
+    placed: state.placed || (daring && hasEffect),
+    serversKnown: daring ? hasEffect && trouble?.meaning !== 'nameless' : state.serversKnown,
+    assigned: hasEffect ? assignedAfter(state, endpoint) : state.assigned,
+  };
+  return held ? [{ ...called, rest: { is: 'held', endpoint, answer } }] : then(called, answer);
+}
+
+function answerTo(
+  trouble: Trouble | undefined,
+  { struck, count, lasting, daring }: { struck: number; count: number; lasting: boolean; daring: boolean },
+): Answer {
+  const failed = (why: Answer['why']): Answer => ({
+    through: count - struck,
+    repeated: 0,
+    failed: struck,
+    ...(why && { why }),
+  });
+  const repeated = (times: number): Answer => ({ through: count, repeated: times, failed: 0 });
+  switch (trouble?.meaning) {
+    case undefined:
+    case 'nameless':
+      return repeated(0);
+    case 'refused':
+      return failed('refused');
+    case 'barred':
+      return failed('barred');
+    case 'slowed':
+      return lasting ? failed('barred') : repeated(struck);
+    case 'lost':
+      if (daring) return failed('lost');
+      return lasting ? failed('barred') : repeated(struck);
+  }
+}
+
+function triedOnce({ through, repeated, failed, why }: Answer): Answer {
+  if (repeated === 0) return { through, repeated, failed, ...(why && { why }) };
+  return { through: through - repeated, repeated: 0, failed: failed + repeated, why: why ?? 'barred' };
+}
+
+/** Assigning is an undo, too, of other firewalls; and unassigning is one of those that were to be assigned only as an undo. */
+function assignedAfter({ assigned, undoing }: State, endpoint: EndpointName): boolean {
+  if (endpoint === 'assign-firewalls') return assigned || undoing === undefined;
+  if (endpoint === 'unassign-firewalls') return assigned && undoing === undefined;
+  return assigned;
+}
+
+// Remembering
+
+function remembering(state: State): State {
+  return { ...state, past: [...state.past, { ...state, past: [] }] };
+}
+
+/** It has come to a stage and made some of its calls, or none. */
+function standingsAt(state: State, stage: number): State[] {
+  const { stages } = state.story;
+  const pivot = stages.findIndex((one) => one.is === 'calls' && one.pivot);
+  const isPast = pivot >= 0 && stage > pivot;
+  const at = stages[stage];
+  const calls = at?.is === 'calls' ? at.calls : 0;
+  const made = isPast ? [[]] : levelsBefore(state.story, stage);
+  const knows = isPast ? [true, false] : [false];
+  return upTo(calls).flatMap((open) =>
+    made.flatMap((levels) =>
+      knows.map((serversKnown): State => ({
+        ...state,
+        stage,
+        open,
+        through: calls - open,
+        levels: isPast || at?.is !== 'calls' ? levels : withOwn(levels, at, calls - open),
+        fate: isPast ? 'past' : 'before',
+        serversKnown,
+      })),
+    ),
+  );
+}
+
+/** What may have to be put back of the stages before this one: of armed undos each may be there or not. */
+function levelsBefore({ stages }: Story, stage: number): Level[][] {
+  return stages.slice(0, stage).reduce<Level[][]>(
+    (all, one) => {
+      if (one.is !== 'calls' || one.undo === undefined) return all;
+      const { step, undo } = one;
+      if ('each' in undo) return all.map((levels) => withMade(levels, one, undo.each, one.calls));
+      return all.flatMap((levels) => [
+        levels,
+        [...levels, { step, calls: undo.armed, count: 1, leftover: 'firewalls' as const }],
+      ]);
+    },
+    [[]],
+  );
+}
+
+function withOwn(levels: Level[], stage: Calls, made: number): Level[] {
+  if (stage.undo === undefined) return levels;
+  if ('each' in stage.undo) return withMade(levels, stage, stage.undo.each, made);
+  return [...levels, { step: stage.step, calls: stage.undo.armed, count: 1, leftover: 'firewalls' }];
+}
+
+/** It gave up, and has put back some of it, or nothing. */
+function gaveUp(state: State): State[] {
+  const undone = upTo(state.levels.length).flatMap((kept) => {
+    const levels = state.levels.slice(0, kept);
+    const last = levels.at(-1);
+    if (last === undefined) return [levels];
+    return upTo(last.count - 1).map((less) => [...levels.slice(0, -1), { ...last, count: last.count - less }]);
+  });
+  return undone.flatMap((levels) => [
+    ...undo({ ...state, levels, undoing: 0 }),
+    ...undo({ ...state, levels, undoing: 1 }),
+  ]);
+}
+
+function callsOf(state: State): Calls | undefined {
+  const stage: Stage | undefined = state.story.stages[state.stage];
+  return stage?.is === 'calls' ? stage : undefined;
+}
+
+function waits(state: State, kind: WaitKind, step: string, choices: DecisionName[]): State[] {
+  return [{ ...state, rest: { is: 'waiting', wait: { kind, step, choices } } }];
+}
+
+/** 0, 1, … max */
+function upTo(max: number): number[] {
+  return Array.from({ length: max + 1 }, (_, index) => index);
+}
