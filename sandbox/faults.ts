@@ -148,6 +148,13 @@ export class Faults {
     plan.open();
   }
 
+  /** No more of this fault; calls that it struck stay struck. Nothing happens where it is gone already. */
+  lift(id: string): void {
+    const lifted = this.plans.find((plan) => plan.id === id);
+    this.plans = this.plans.filter((plan) => plan !== lifted);
+    lifted?.open();
+  }
+
   /** No more faults; calls held at gates go on. Calls that hang stay hanging. */
   clear(): void {
     for (const plan of this.plans) plan.open();

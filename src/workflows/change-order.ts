@@ -43,6 +43,7 @@ export async function changeOrder(input: unknown): Promise<ResultOf['changeOrder
     });
 
     const order = placement.how === 'answered' ? placement.value.order : null;
+    saga.progress.known['order'] = order;
     return { reference, quote, order, decisions: saga.progress.decisions };
   });
 }

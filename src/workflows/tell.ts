@@ -48,6 +48,8 @@ export async function tell<W extends WorkflowName>(
     nameForSearch(request);
     throwIfCancelled();
     const result = await story(saga, request);
+    // A call in flight is awaited; where it was the last one, the story does not notice.
+    throwIfCancelled();
     progress.enter('done');
     return result;
   } catch (error) {

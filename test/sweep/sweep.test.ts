@@ -1,0 +1,59 @@
+/**
+ * Every call of every story, spoiled in every way.
+ *
+ * `npm run test:sweep` (ORDER_SAGA_SWEEP=long) takes each way with each other, where `npm test` takes one of each kind.
+ * ORDER_SAGA_SWEEP_STORY='provision one item' sweeps that story alone.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { Rig } from '../support/rig';
+import { WaitingRoom } from '../support/waiting-room';
+import { stories as allStories } from './stories';
+import { Sweep } from './sweep';
+import { allWays, ways } from './ways';
+
+jest.setTimeout(3_600_000);
+
+const only = process.env['ORDER_SAGA_SWEEP_STORY'];
+const stories = allStories.filter(({ name }) => only === undefined || name === only);
+const grid = process.env['ORDER_SAGA_SWEEP'] === 'long' ? allWays : ways;
+
+let rig: Rig;
+let sweep: Sweep;
+/** All of them run side by side from the beginning; each test waits for its own. */
+const found = new Map<string, Promise<string[]>>();
+
+beforeAll(async () => {
+  rig = await Rig.start({ provider: { totalTimeoutMs: 2_000 } });
+  sweep = new Sweep({ rig, waitingRoom: new WaitingRoom(rig.sagas) });
+  for (const story of stories) {
+    found.set(story.name, sweep.unspoiled(story));
+    for (const way of grid) found.set(`${story.name}/${way.name}`, sweep.spoil(story, way));
+  }
+  for (const sweeping of found.values()) sweeping.catch(() => undefined);
+});
+
+afterAll(async () => {
+  const { runs, spoiled, undosRepeated } = sweep;
+  const total = [...runs.values()].reduce((sum, count) => sum + count, 0);
+  const figures = { total, undosRepeated, runs: Object.fromEntries(runs), spoiled: Object.fromEntries(spoiled) };
+  mkdirSync('reports', { recursive: true });
+  writeFileSync('reports/sweep.json', JSON.stringify(figures, null, 2));
+  process.stderr.write(
+    `swept: ${String(total)} runs, ${String(undosRepeated)} undos made twice; see reports/sweep.json\n`,
+  );
+  await rig.close();
+});
+
+describe.each(stories)('$name', (story) => {
+  it('as it is', async () => {
+    expect(await found.get(story.name)).toEqual([]);
+  });
+
+  it.each(grid)('$name', async (way) => {
+    expect(await found.get(`${story.name}/${way.name}`)).toEqual([]);
+  });
+});
+
+it('made undos twice', () => {
+  expect(sweep.undosRepeated).toBeGreaterThan(0);
+});

@@ -1,0 +1,80 @@
+/** Spoils call after call of a story until it has no more, and counts what was proven to have happened. */
+import type { Story } from './stories';
+import { tellSpoiled, type SpoiledRun, type World } from './spoiled-run';
+import type { Way } from './ways';
+
+/** Runs at once. They wait for timers most of their time; more of them only take each other's. */
+const runsAtOnce = 96;
+
+/** A story that never gets through its calls is not swept, it is running in circles. */
+const callsMax = 60;
+
+export class Sweep {
+  /** Runs that were brought to their end, by what was done to them. */
+  readonly runs = new Map<string, number>();
+  /** Spoiled calls that were seen to be spoiled, by row. */
+  readonly spoiled = new Map<string, number>();
+  /** Undos that took effect, were told otherwise, and were made again. */
+  undosRepeated = 0;
+  private readonly queue: (() => void)[] = [];
+  private busy = 0;
+
+  constructor(private readonly world: World) {}
+
+  /** The story as it is, with each decision that fits its waits. */
+  async unspoiled(story: Story): Promise<string[]> {
+    const runs = await this.eachDecision((choice) => tellSpoiled(this.world, story, undefined, choice));
+    return runs.flatMap((run, choice) => {
+      this.count('as it is', run);
+      return run.broken.map((sentence) => `decision ${String(choice + 1)}: ${sentence}`);
+    });
+  }
+
+  /**
+   * @returns what is wrong, in sentences that say where
+   * @throws where a run does not end
+   */
+  async spoil(story: Story, way: Way): Promise<string[]> {
+    const broken: string[] = [];
+    for (let nth = 1; nth <= callsMax; nth += 1) {
+      const runs = await this.eachDecision((choice) => tellSpoiled(this.world, story, { way, nth }, choice));
+      runs.forEach((run, choice) => {
+        if (run.call) this.count(way.name, run);
+        const at = `call ${String(nth)} (${run.call?.endpoint ?? 'none'}), decision ${String(choice + 1)}`;
+        broken.push(...run.broken.map((sentence) => `${at}: ${sentence}`));
+      });
+      if (runs.every(({ call }) => call)) continue;
+      return nth === 1 ? [...broken, 'no call was made'] : broken;
+    }
+    return [...broken, `${story.name} still makes calls after ${String(callsMax)}`];
+  }
+
+  /** The first decision's run tells how many there are. */
+  private async eachDecision(tell: (choice: number) => Promise<SpoiledRun>): Promise<SpoiledRun[]> {
+    const first = await this.inTurn(() => tell(0));
+    const others = Array.from({ length: Math.max(0, first.choices - 1) }, (_, index) => index + 1);
+    return [first, ...(await Promise.all(others.map((choice) => this.inTurn(() => tell(choice)))))];
+  }
+
+  private count(name: string, { call, undoing }: SpoiledRun): void {
+    this.runs.set(name, (this.runs.get(name) ?? 0) + 1);
+    if (call === undefined) return;
+    for (const { kind } of call.faults) {
+      if (kind === 'gate') continue;
+      const spoiled = `${kind} at ${String(call.endpoint)}`;
+      this.spoiled.set(spoiled, (this.spoiled.get(spoiled) ?? 0) + 1);
+    }
+    if (undoing && call.effects.length > 0 && call.faults.length > 1) this.undosRepeated += 1;
+  }
+
+  private async inTurn<T>(run: () => Promise<T>): Promise<T> {
+    if (this.busy >= runsAtOnce) await new Promise<void>((resolve) => this.queue.push(resolve));
+    this.busy += 1;
+    try {
+      return await run();
+    } finally {
+      this.busy -= 1;
+      this.queue.shift()?.();
+    }
+  }
+}

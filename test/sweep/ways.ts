@@ -1,0 +1,78 @@
+/** The ways in which one call is spoiled, and what a person does about it. */
+import type { FaultSpec } from '../../sandbox/faults';
+
+type Spoiling = Omit<FaultSpec, 'endpoint' | 'match' | 'nth' | 'from' | 'times'>;
+
+export interface Way {
+  name: string;
+  /** Absent: the call itself goes well. */
+  fault?: Spoiling;
+  /** Every call to the same row is spoiled from the n-th on, until somebody decides. */
+  lasting?: boolean;
+  /** Somebody cancels while the call is held, before or after it took effect. */
+  cancelled?: 'before' | 'after';
+  /** Not every call fails so: an undocumented body may be any. */
+  mayPass?: boolean;
+}
+
+/** One for each thing that a failure may mean, and before and after the effect where that is not known. */
+const failing: Spoiling[] = [
+  { kind: 'refuse-before' },
+  { kind: 'error-code' },
+  { kind: 'unauthorized' },
+  { kind: 'redirect' },
+  { kind: 'rate-limit', retryAfter: 0 },
+  { kind: 'error-before' },
+  { kind: 'error-after' },
+  { kind: 'reset-before' },
+  { kind: 'reset-after' },
+  { kind: 'hang-after' },
+  { kind: 'garbage' },
+  { kind: 'oversized' },
+];
+
+const failingToo: Spoiling[] = [
+  { kind: 'forbidden' },
+  { kind: 'hang-before' },
+  { kind: 'truncated' },
+  { kind: 'refuse-before', status: 409 },
+  { kind: 'error-after', status: 408 },
+  { kind: 'error-after', status: 502 },
+  { kind: 'error-code', codeAt: 'top' },
+];
+
+const once = (faults: readonly Spoiling[], mayPass = false): Way[] =>
+  faults.map((fault) => ({ name: nameOf(fault), fault, mayPass }));
+
+function nameOf({ kind, status, codeAt }: Spoiling): string {
+  return [kind, status, codeAt].filter((part) => part !== undefined).join(' ');
+}
+
+const lasting = (faults: readonly Spoiling[]): Way[] =>
+  faults.map((fault) => ({ name: `${nameOf(fault)}, until somebody decides`, fault, lasting: true }));
+
+const cancelled = (['before', 'after'] as const).map((moment): Way => ({
+  name: `cancelled ${moment} it took effect`,
+  cancelled: moment,
+}));
+
+const cancelledAnd = (faults: readonly Spoiling[]): Way[] =>
+  faults.map((fault) => ({ name: `cancelled, and ${nameOf(fault)}`, fault, cancelled: 'before' }));
+
+/** One of each kind. */
+export const ways: readonly Way[] = [
+  ...once(failing),
+  ...once([{ kind: 'other-body' }], true),
+  ...cancelled,
+  ...lasting([{ kind: 'refuse-before' }, { kind: 'unauthorized' }, { kind: 'error-after' }]),
+  ...cancelledAnd([{ kind: 'reset-after' }]),
+];
+
+/** Everything with everything. */
+export const allWays: readonly Way[] = [
+  ...once([...failing, ...failingToo]),
+  ...once([{ kind: 'other-body' }, { kind: 'empty' }, { kind: 'slow' }, { kind: 'refuse-before', status: 404 }], true),
+  ...cancelled,
+  ...lasting([...failing, ...failingToo]),
+  ...cancelledAnd([...failing, ...failingToo]),
+];
