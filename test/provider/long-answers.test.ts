@@ -2,7 +2,7 @@
 import { readBody } from '../../src/provider/classify';
 import { Rejected, UnknownOutcome } from '../../src/provider/errors';
 import { readFirewallIds } from '../../src/provider/schemas';
-import { closeAll, createClient, failureOf, quote, serve } from './support/stand-in';
+import { closeAll, createClient, failureOf, onRequest, quote, serve, serveRaw } from './support/stand-in';
 
 afterEach(closeAll);
 
@@ -41,4 +41,26 @@ describe('a code in the body of a success', () => {
   test('is told', () => {
     expect(readBody('{"code":600,"data":{"code":500}}')).toEqual({ unreadable: 'its body says code 600 and 500' });
   });
+});
+
+test('an answer that goes on beside its body is left, however fast it comes', async () => {
+  const server = await serveRaw((socket) =>
+    onRequest(socket, () => {
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;');
+      const more = () => socket.write('x'.repeat(10_000));
+      socket.on('drain', more);
+      while (more());
+    }),
+  );
+  const failure = await failureOf(createClient(server.url, { responseBytesMax: 1_024 }).placeChangeOrder(change));
+  expect(failure).toBeInstanceOf(UnknownOutcome);
+  expect(failure.message).toContain('does not end');
+});
+
+test('a kept connection may bring many answers that are long together', async () => {
+  const server = await serve({ body: JSON.stringify({ text: 'x'.repeat(1_000) }) });
+  const client = createClient(server.url, { responseBytesMax: 1_024, connections: 1 });
+  // More bytes in all than any one answer may have on the wire.
+  for (let nth = 0; nth < 100; nth += 1) await client.listFirewalls(1);
+  expect(server.connections.length).toBeLessThanOrEqual(2);
 });
