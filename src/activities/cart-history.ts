@@ -1,12 +1,13 @@
 /**
- * What a provisioning run did to the cart, read from its own history. A run that was terminated, or reset, can no longer
- * say it; its events still do.
+ * What a run bought and did to the cart, read from its own history. A run that was terminated, or reset, can no longer say
+ * it; its events still do.
  */
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
 import type { LoadedDataConverter, Payload } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import type { CallFailure, CallFailureName } from '../domain/failures';
 import type { PlaceOrder } from './orders';
+import type { RunGuard } from './pivot-guard';
 
 export interface CartHistory {
   added: Set<number>;
@@ -17,6 +18,8 @@ export interface CartHistory {
   perhapsOrdered: Set<number>;
   /** Calls to add an item whose outcome was never learned, by what tells one event from another. */
   doubtfulAdds: Set<string>;
+  /** True: an order, change order or switch was placed, or may have been. */
+  perhapsPlaced: boolean;
 }
 
 export function emptyCartHistory(): CartHistory {
@@ -26,11 +29,14 @@ export function emptyCartHistory(): CartHistory {
     ordered: new Set(),
     perhapsOrdered: new Set(),
     doubtfulAdds: new Set(),
+    perhapsPlaced: false,
   };
 }
 
+const namesRead = ['addCartItem', 'deleteCartItem', 'placeOrder', 'placeChangeOrder', 'switchPlan'] as const;
+
 interface Call {
-  name: 'addCartItem' | 'deleteCartItem' | 'placeOrder';
+  name: (typeof namesRead)[number];
   /** A reset copies events as they are, time included. */
   event: string;
   input: Payload[] | null | undefined;
@@ -38,16 +44,21 @@ interface Call {
   ended?: { result: Payload[] | null | undefined } | { failure: string; details: Payload[] | null | undefined };
 }
 
+/** One run of a saga. */
+export interface Run {
+  runId: string;
+  /** True where no run of this workflow id was before it. */
+  first: boolean;
+  history: temporal.api.history.v1.IHistory;
+}
+
 /** Adds what one run's events say. The runs of a reset share events; what they share is counted once. */
-export async function readCart(
-  history: temporal.api.history.v1.IHistory,
-  converter: LoadedDataConverter,
-  into: CartHistory,
-): Promise<void> {
+export async function readCart(run: Run, converter: LoadedDataConverter, into: CartHistory): Promise<void> {
+  const { history } = run;
   for (const call of callsIn(history)) {
     if (call.name === 'addCartItem') await readAdd(call, converter, into);
     else if (call.name === 'deleteCartItem') await readDelete(call, converter, into);
-    else await readOrder(call, converter, into);
+    else await readPivot(run, call, converter, into);
   }
 }
 
@@ -55,8 +66,8 @@ function callsIn({ events }: temporal.api.history.v1.IHistory): Call[] {
   const calls = new Map<string, Call>();
   for (const event of events ?? []) {
     const scheduled = event.activityTaskScheduledEventAttributes;
-    const name = scheduled?.activityType?.name;
-    if (name === 'addCartItem' || name === 'deleteCartItem' || name === 'placeOrder') {
+    const name = namesRead.find((known) => known === scheduled?.activityType?.name);
+    if (name !== undefined) {
       const at = `${String(event.eventTime?.seconds)}.${String(event.eventTime?.nanos)}`;
       calls.set(String(event.eventId), {
         name,
@@ -105,10 +116,15 @@ async function readDelete(call: Call, converter: LoadedDataConverter, into: Cart
   into.deleted.add((input as { cartItemId: number }).cartItemId);
 }
 
-async function readOrder(call: Call, converter: LoadedDataConverter, into: CartHistory): Promise<void> {
+async function readPivot(run: Run, call: Call, converter: LoadedDataConverter, into: CartHistory): Promise<void> {
   const placed = call.ended !== undefined && 'result' in call.ended;
   if (!placed && (!isDoubtful(call) || (await wasRefused(call, converter)))) return;
   const [input] = await decodeArrayFromPayloads(converter, call.input);
+  // Where the answer was lost, too: the guard lets nothing out for a later run before a person has spoken in it. What was
+  // copied into this run's history by a reset stands in the history of the run that did it.
+  if (!placed && !run.first && (input as { guard: RunGuard }).guard.clearedRunId !== run.runId) return;
+  into.perhapsPlaced = true;
+  if (call.name !== 'placeOrder') return;
   for (const id of (input as PlaceOrder).order.cartItems) (placed ? into.ordered : into.perhapsOrdered).add(id);
 }
 

@@ -39,7 +39,7 @@ export async function refuseSecondRun({ firstRunId, clearedRunId }: RunGuard): P
 }
 
 /** The run that an activity works for, as its own task names it. */
-function currentRun(): { workflowId: string; runId: string } {
+export function currentRun(): { workflowId: string; runId: string } {
   const { workflowExecution } = Context.current().info;
   if (workflowExecution === undefined) throw new Error('an activity of a saga runs for a workflow');
   return workflowExecution;

@@ -16,7 +16,7 @@
  * An unknown outcome is never tried again by ourselves: a provider that took the order and lost the answer would take it
  * twice. While the outcome is unknown nothing is undone either.
  */
-import { CancellationScope, isCancellation, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
 import type { RunGuard } from '../activities/pivot-guard';
 import type { Again } from '../activities/translate-failure';
 import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
@@ -63,9 +63,12 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
     if (settled.ok) {
       step.end('done');
       saga.settle();
+      saga.earlierRunsSettled = true;
       return { how: 'answered', value: settled.value };
     }
     const { failure } = settled;
+    // The guard lets a call out only where no earlier run can have placed it.
+    if (failure.endpoint !== undefined) saga.earlierRunsSettled = true;
     if (failure.failure === 'Rejected') {
       step.end('failed', describeFailure(failure));
       throw new SagaFailed(pivot.refusal, `${step.title}: ${describeFailure(failure)}`);
@@ -97,12 +100,16 @@ async function settleUnknown<T>(
   const unknown = `nobody knows whether ${noun} was placed`;
   step.end('stuck', describeFailure(failure));
   saga.leaveAlone(unknown);
+  // A call that was lost may have been refused as well: in a run that came from a reset it never left.
+  const mayBeLater =
+    failure.refused !== undefined || (failure.endpoint === undefined && patched('tidy-up-after-lost-calls'));
   const tidyUp = async (placed: boolean) => {
-    if (failure.refused) await CancellationScope.nonCancellable(async () => pivot.tidyUp?.(placed));
+    if (mayBeLater) await CancellationScope.nonCancellable(async () => pivot.tidyUp?.(placed));
   };
   const settlePlaced = async (detail: string) => {
     step.end('done', detail);
     saga.settle();
+    saga.earlierRunsSettled = true;
     await tidyUp(true);
   };
   try {
@@ -124,6 +131,7 @@ async function settleUnknown<T>(
     throw error;
   }
   saga.touchAgain();
+  saga.earlierRunsSettled = true;
   await tidyUp(false);
   return undefined;
 }

@@ -69,6 +69,8 @@ type UndoPlan = Plan<void> & Pick<Undo, 'leftover'>;
 
 export class Saga {
   private readonly levels: ArmedUndo[][] = [];
+  /** True once it is known what earlier runs of this reference placed, or that there are none: nothing is left to tell of them. */
+  earlierRunsSettled = false;
   /** Set while nobody knows whether the pivot happened: undoing under an order that may be in work could harm it. */
   private untouchable?: string | undefined;
 

@@ -30,6 +30,7 @@ import { check, describeProblems, type Problem } from '../domain/validation';
 import { throwIfCancelled } from './attempts';
 import { cameInClear } from './clear-input';
 import { Desk } from './desk';
+import { tellOfEarlierRuns } from './earlier-runs';
 import { Progress } from './progress';
 import { Saga, SagaFailed } from './saga';
 import { once } from './temperaments';
@@ -62,6 +63,7 @@ async function giveUp(saga: Saga, error: unknown, cancelled: () => boolean): Pro
   const { progress } = saga;
   if (saga.hasUndo) progress.enter('undoing');
   await saga.undoAll();
+  await tellOfEarlierRuns(saga);
   // Whoever pressed Cancel while a refused order was being undone gets what they pressed; the report says the rest.
   if (cancelled()) {
     progress.enter('cancelled');

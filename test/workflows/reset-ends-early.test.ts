@@ -1,0 +1,108 @@
+/**
+ * A run that came from a reset and ends before its order: what the run that was cut short had bought, or left in the cart, is
+ * told by nobody else. Found by chaos.
+ */
+import { orders, openCartItems } from '../../sandbox/sentences';
+import { SagaHandle } from '../../src/client/handle';
+import type { WorkflowName } from '../../src/domain/identity';
+import { brokenPromises, type Asked } from '../support/promises';
+import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../support/requests';
+import { Rig } from '../support/rig';
+import { outcomeOf, untilWaiting } from '../support/sagas';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start();
+});
+afterAll(() => rig.close());
+afterEach(() => {
+  rig.sandbox.faults.clear();
+});
+
+const latest = (workflow: WorkflowName, reference: string) =>
+  new SagaHandle(rig.temporal, workflow, reference, '', true);
+
+/** Back to the beginning, as the Web UI does it. */
+async function resetToTheBeginning(workflow: WorkflowName, reference: string): Promise<void> {
+  const { workflowId } = latest(workflow, reference);
+  const { events } = await rig.temporal.workflow.getHandle(workflowId).fetchHistory();
+  const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
+  await rig.temporal.workflowService.resetWorkflowExecution({
+    namespace: rig.namespace,
+    workflowExecution: { workflowId },
+    reason: 'a test',
+    requestId: workflowId,
+    workflowTaskFinishEventId: first?.eventId ?? null,
+  });
+}
+
+const broken = (asked: Asked, ended: Awaited<ReturnType<typeof outcomeOf>>) =>
+  brokenPromises(rig.sandbox.ledger, asked, ended);
+
+it('cancelled while it asks: the items of the run that was cut short are told', async () => {
+  const request = provisionRequest();
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+  await untilWaiting(await rig.sagas.provision(request), 'stuck');
+  await resetToTheBeginning('provisionServers', request.reference);
+  const saga = latest('provisionServers', request.reference);
+  await untilWaiting(saga, 'outcome-unknown');
+  await saga.cancel();
+  const ended = await outcomeOf(saga);
+  const open = openCartItems(rig.sandbox.ledger).map(({ cartItemId }) => cartItemId);
+  expect(open).toHaveLength(2);
+  const told = ended.cancelled?.leftovers.flatMap((one) => (one.kind === 'cart-item' ? [one.cartItemId] : [])) ?? [];
+  expect([...told].sort()).toEqual(open);
+  expect(broken({ workflow: 'provisionServers', request }, ended)).toEqual([]);
+});
+
+it('refused before its order: the order of the run that was cut short is told', async () => {
+  const request = provisionRequest();
+  const gate = rig.sandbox.faults.add({
+    endpoint: 'place-order',
+    kind: 'gate',
+    hold: 'after',
+    match: { label: request.label },
+  });
+  await rig.sagas.provision(request);
+  await rig.sandbox.whenStruck(gate);
+  rig.sandbox.faults.add({
+    endpoint: 'add-cart-item',
+    kind: 'refuse-before',
+    match: { planId: planIdOf(request.reference) },
+  });
+  await resetToTheBeginning('provisionServers', request.reference);
+  const ended = await outcomeOf(latest('provisionServers', request.reference));
+  rig.sandbox.faults.release(gate);
+  expect(orders(rig.sandbox.ledger).filter(({ label }) => label === request.label)).toHaveLength(1);
+  expect(ended.failure).toMatchObject({
+    type: 'OrderRejected',
+    report: { leftovers: [{ kind: 'placement-unknown', step: 'place-order' }, { kind: 'cart-item' }] },
+  });
+  expect(broken({ workflow: 'provisionServers', request }, ended)).toEqual([]);
+});
+
+it.each(['changeOrder', 'switchPlan'] as const)(
+  '%s, refused at the quote: what was placed is told',
+  async (workflow) => {
+    const request = workflow === 'changeOrder' ? changeRequest() : switchRequest();
+    const asked = { workflow, request } as Asked;
+    const match = { subscriptionId: request.subscription_id };
+    const saga = await rig.sagas.start(workflow, request);
+    await saga.result();
+    rig.sandbox.faults.add({ endpoint: '*', kind: 'refuse-before', match });
+    await resetToTheBeginning(workflow, request.reference);
+    const ended = await outcomeOf(latest(workflow, request.reference));
+    expect(ended.failure?.report.leftovers).toMatchObject([{ kind: 'placement-unknown' }]);
+    expect(broken(asked, ended)).toEqual([]);
+  },
+);
+
+it('of a saga that never placed anything: nothing is told', async () => {
+  const request = changeRequest({ approval: 'always' });
+  await untilWaiting(await rig.sagas.change(request), 'approval');
+  await resetToTheBeginning('changeOrder', request.reference);
+  const saga = latest('changeOrder', request.reference);
+  await untilWaiting(saga, 'approval');
+  await saga.decide('reject', {});
+  expect((await outcomeOf(saga)).failure).toMatchObject({ type: 'NotApproved', report: { leftovers: [] } });
+});
