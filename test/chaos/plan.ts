@@ -77,16 +77,8 @@ type ResourceName = ChangeOrderRequest['resources'][number]['resource_name'];
 
 export function planOf(seed: string, sagas: number): ChaosPlan {
   const draw = drawing(chanceOf(`${seed}/${String(sagas)}`));
-  const planned = Array.from({ length: sagas }, (_, index) => draw.saga(index + 1));
   const deaths = deathsAmong(sagas);
-  planned.forEach((saga, index) => {
-    const signal = deaths.get(index);
-    if (signal === undefined) return;
-    // Alone, so that the call is surely reached.
-    delete saga.fault;
-    delete saga.meddling;
-    saga.death = draw.death(saga.asked, signal);
-  });
+  const planned = Array.from({ length: sagas }, (_, index) => draw.saga(index + 1, deaths.get(index)));
   return {
     seed,
     sagas: planned,
@@ -128,29 +120,29 @@ function drawing(chance: Chance) {
   const duplicate = deck(chance, ['same', 'other', ...Array<undefined>(6).fill(undefined)] as const);
 
   return {
-    saga(number: number): PlannedSaga {
+    saga(number: number, signal: WorkerDeath['signal'] | undefined): PlannedSaga {
       const asked = request(workflow(), `C-${String(number)}`, number);
-      const calls = callsOf(asked);
-      const meddling = meddlingWith(asked);
+      const planned: PlannedSaga = { asked, calls: callsOf(asked) };
+      if (asked.workflow === 'setFirewalls') {
+        planned.server = { vmObjectId: asked.request.vmObjectId, firewalls: [150, 151] };
+      }
       const twice = duplicate();
-      return {
-        asked,
-        calls,
-        ...(asked.workflow === 'setFirewalls'
-          ? { server: { vmObjectId: asked.request.vmObjectId, firewalls: [150, 151] } }
-          : {}),
-        ...(isSpoilt() ? { fault: spoilt(asked) } : {}),
-        ...(meddling === undefined ? {} : { meddling }),
-        ...(twice === undefined ? {} : { duplicate: twice === 'same' ? 'same' : { other: otherThan(asked) } }),
-      };
-    },
-    death(asked: Asked, signal: WorkerDeath['signal']): WorkerDeath {
-      const hold = oneOf<WorkerDeath['hold']>('before', 'after');
-      const pivot = pivotOf(asked);
-      if (pivot !== undefined && chance() < 0.6) return { endpoint: pivot, nth: 1, hold, signal };
-      return { endpoint: '*', nth: 1 + below(usualCalls(asked)), hold, signal };
+      if (twice !== undefined) planned.duplicate = twice === 'same' ? 'same' : { other: otherThan(asked) };
+      // Where a worker is to die, nothing else happens: so its call is surely reached.
+      if (signal !== undefined) return { ...planned, death: death(asked, signal) };
+      if (isSpoilt()) planned.fault = spoilt(asked);
+      const meddled = how();
+      if (meddled !== undefined) planned.meddling = meddlingWith(asked, meddled);
+      return planned;
     },
   };
+
+  function death(asked: Asked, signal: WorkerDeath['signal']): WorkerDeath {
+    const hold = oneOf<WorkerDeath['hold']>('before', 'after');
+    const pivot = pivotOf(asked);
+    if (pivot !== undefined && chance() < 0.6) return { endpoint: pivot, nth: 1, hold, signal };
+    return { endpoint: '*', nth: 1 + below(usualCalls(asked)), hold, signal };
+  }
 
   function request(of: Exclude<Asked['workflow'], 'cleanCart'>, reference: string, number: number): Asked {
     const terms = {
@@ -201,12 +193,9 @@ function drawing(chance: Chance) {
     return { kind: kind(), from: 1 + below(usualCalls(asked)), times };
   }
 
-  function meddlingWith(asked: Asked): Meddling | undefined {
-    const drawn = how();
+  function meddlingWith(asked: Asked, drawn: Meddling['how']): Meddling {
     const afterCalls = 1 + below(usualCalls(asked));
     switch (drawn) {
-      case undefined:
-        return undefined;
       case 'cancel':
         return { how: 'cancel', afterCalls };
       case 'terminate':

@@ -1,0 +1,73 @@
+/** The judge is judged: a ledger and an outcome that do not fit are noticed. */
+import { Ledger } from '../../sandbox/ledger';
+import type { ChangeOrderPlaced } from '../../sandbox/ledger';
+import type { Report } from '../../src/domain/results';
+import { judge, toldByBoth } from './judgement';
+import type { Lived } from './life';
+import { planOf } from './plan';
+
+const planned = planOf('a judge', 50).sagas.find(({ asked }) => asked.workflow === 'changeOrder')!;
+const { request } = planned.asked as Extract<typeof planned.asked, { workflow: 'changeOrder' }>;
+
+function place(ledger: Ledger): void {
+  ledger.tookEffect<ChangeOrderPlaced>({
+    type: 'changeOrderPlaced',
+    changeOrderId: 1,
+    subscriptionId: request.subscription_id,
+    resources: [],
+    total: 1,
+    currency: 'usd',
+  });
+}
+
+const lived = (changes: Partial<Lived> = {}): Lived => ({
+  planned,
+  asked: planned.asked,
+  ended: { result: { reference: request.reference } },
+  surprises: [],
+  ...changes,
+});
+
+const report = (kind?: 'placement-unknown'): Report => ({
+  reference: request.reference,
+  workflow: 'changeOrder',
+  state: 'cancelled',
+  why: 'cancelled',
+  steps: [],
+  known: {},
+  leftovers: kind === undefined ? [] : [{ kind, step: 'place-change-order', why: 'lost' }],
+  ignored: [],
+  decisions: [],
+});
+
+it('has nothing to say of a saga that did as it says', () => {
+  const ledger = new Ledger();
+  place(ledger);
+  expect(judge(ledger, [lived()], [])).toMatchObject({ violations: [], suspects: [] });
+});
+
+it.each<[string, number, Partial<Lived>, string[]]>([
+  ['placed twice', 2, {}, ['bought twice', 'took effect 2 times']],
+  ['claims what is not there', 0, {}, ['it did not']],
+  ['hides what is there', 1, { ended: { cancelled: report() } }, ['does not say so']],
+  ['was taken twice', 1, { surprises: ['another request was taken'] }, ['another request was taken']],
+])('accuses one that %s', (_what, times, changes, sentences) => {
+  const ledger = new Ledger();
+  for (let placed = 0; placed < times; placed += 1) place(ledger);
+  const { violations, suspects } = judge(ledger, [lived(changes)], []);
+  expect(violations).toHaveLength(sentences.length);
+  sentences.forEach((sentence, index) => expect(violations[index]).toContain(sentence));
+  expect(suspects).toHaveLength(1);
+});
+
+it('accuses nobody of what the run before has told', () => {
+  const ledger = new Ledger();
+  place(ledger);
+  const [told, silent] = [{ cancelled: report('placement-unknown') }, { cancelled: report() }];
+  expect(judge(ledger, [lived({ before: told, ended: silent })], []).violations).toEqual([]);
+  expect(toldByBoth(silent, silent)).toEqual(silent);
+});
+
+it('names those that were forgotten', () => {
+  expect(judge(new Ledger(), [], ['C-7']).violations).toEqual([expect.stringMatching(/^C-7: was forgotten/)]);
+});

@@ -1,0 +1,45 @@
+import { requestSchemas } from '../../src/domain/requests';
+import { planOf, spoilingKinds } from './plan';
+
+const plan = planOf('a seed', 400);
+
+it('is the same for the same seed, and another one for another', () => {
+  expect(planOf('a seed', 400)).toEqual(plan);
+  expect(planOf('another seed', 400)).not.toEqual(plan);
+});
+
+it('asks for nothing that a client would refuse', () => {
+  const schemas = requestSchemas();
+  for (const { asked } of plan.sagas) expect(schemas[asked.workflow].safeParse(asked.request).error).toBeUndefined();
+});
+
+it('tells the calls of each saga from those of all others', () => {
+  const calls = plan.sagas.map((saga) => JSON.stringify(saga.calls));
+  expect(new Set(calls).size).toBe(calls.length);
+});
+
+it.each([100, 400])('of %d sagas holds every kind of what can happen, several times', (sagas) => {
+  const { sagas: planned, serverDeaths } = planOf('any', sagas);
+  const count = (found: (string | undefined)[], wanted: string) => found.filter((one) => one === wanted).length;
+  const kinds = planned.map(({ fault }) => fault?.kind);
+  for (const kind of spoilingKinds) expect(count(kinds, kind)).toBeGreaterThan(2);
+  const meddling = planned.map((saga) => saga.meddling?.how);
+  for (const how of ['cancel', 'terminate', 'reset', 'reset-ended', 'start-again']) {
+    expect(count(meddling, how)).toBeGreaterThan(2);
+  }
+  const deaths = planned.map(({ death }) => death?.signal);
+  for (const signal of ['SIGKILL', 'SIGTERM']) expect(count(deaths, signal)).toBeGreaterThan(2);
+  expect(planned.filter(({ duplicate }) => duplicate === 'same').length).toBeGreaterThan(2);
+  expect(planned.filter(({ duplicate }) => typeof duplicate === 'object').length).toBeGreaterThan(2);
+  expect(serverDeaths.length).toBeGreaterThan(2);
+  expect(serverDeaths.every((ended) => ended > 0 && ended < sagas)).toBe(true);
+});
+
+it('starts a duplicate with another request that a client would take by itself', () => {
+  const schemas = requestSchemas();
+  for (const { asked, duplicate } of plan.sagas) {
+    if (typeof duplicate !== 'object') continue;
+    expect(duplicate.other).not.toEqual(asked.request);
+    expect(schemas[asked.workflow].safeParse(duplicate.other).error).toBeUndefined();
+  }
+});
