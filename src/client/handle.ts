@@ -29,7 +29,7 @@ import {
   UnknownReferenceError,
   type OrderSagaError,
 } from './errors';
-import { grpcCodeOf, grpcCodes, reach } from './reach';
+import { grpcCodeOf, grpcCodes, grpcDetailsOf, reach } from './reach';
 
 /** A worker answers within milliseconds; one that was killed is replaced within seconds. Past this, a caller should be told. */
 const answerWithinMs = 10_000;
@@ -65,11 +65,14 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
   async progress({ withinMs = answerWithinMs }: { withinMs?: number } = {}): Promise<ProgressView> {
     const deadline = Date.now() + withinMs;
     return reach(this.temporal, async () => {
-      try {
-        return await this.temporal.withDeadline(deadline, () => this.latest.query<ProgressView>('progress'));
-      } catch (error) {
-        if (!isUnanswered(error, deadline)) throw error;
-        throw new NoWorkerError(this.workflowId);
+      for (;;) {
+        try {
+          return await this.temporal.withDeadline(deadline, () => this.latest.query<ProgressView>('progress'));
+        } catch (error) {
+          if (isCutOff(error) && Date.now() < deadline) continue;
+          if (!isUnanswered(error, deadline)) throw error;
+          throw new NoWorkerError(this.workflowId);
+        }
       }
     });
   }
@@ -179,6 +182,11 @@ function isUnanswered(error: unknown, deadline: number): boolean {
   const code = grpcCodeOf(error);
   if (code === grpcCodes.cancelled) return Date.now() >= deadline;
   return code === grpcCodes.deadlineExceeded || code === grpcCodes.failedPrecondition;
+}
+
+/** The worker that had the query stops, and the server calls it off: the next worker may answer it. */
+function isCutOff(error: unknown): boolean {
+  return grpcCodeOf(error) === grpcCodes.cancelled && grpcDetailsOf(error) === 'context canceled';
 }
 
 /** Not held to today's schema: a saga of another release may have written a field more or less. */
