@@ -253,7 +253,7 @@ class Reset extends Told {
     const point = await saga.reset(this.pick);
     this.said = `the run is reset to ${point}`;
     if (held !== undefined) saga.release(held);
-    await follow(model, saga, distinct(model.states.flatMap(reset)));
+    await follow(model, saga, reset(model.states));
   }
 }
 
@@ -302,7 +302,7 @@ export async function finish(model: Model, real: Real): Promise<void> {
 export function histories(replayPath: string | undefined): fc.Arbitrary<Iterable<Command>> {
   const any = fc.nat({ max: 999 });
   const command = fc.oneof(
-    { weight: 8, arbitrary: fc.constant(null).map((): Command => new Start()) },
+    { weight: 16, arbitrary: fc.constant(null).map((): Command => new Start()) },
     {
       weight: 9,
       arbitrary: fc
@@ -327,7 +327,7 @@ export function histories(replayPath: string | undefined): fc.Arbitrary<Iterable
     { weight: 1, arbitrary: fc.constant(null).map((): Command => new Terminate()) },
   );
   return fc.commands<Model, Real>([command], {
-    maxCommands: 24,
+    maxCommands: 30,
     size: 'max',
     ...(replayPath === undefined ? {} : { replayPath }),
   }) as fc.Arbitrary<Iterable<Command>>;

@@ -62,7 +62,7 @@ async function tellHistories(parameters: fc.Parameters<unknown>, replayPath?: st
         await finish(model, real);
       } catch (error) {
         const happened = model.log.map((one) => `  ${one}`).join('\n');
-        const cause = error instanceof Error && error.cause ? ` (${String(error.cause)})` : '';
+        const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : '';
         throw new Error(`${String(error)}${cause}\nwhat happened to ${story.name}:\n${happened}`, { cause: error });
       } finally {
         real.saga.disarm();
@@ -70,7 +70,7 @@ async function tellHistories(parameters: fc.Parameters<unknown>, replayPath?: st
     },
   );
   const details = await fc.check(property, parameters);
-  return details.failed ? `${(await fc.asyncDefaultReportMessage(details)) ?? ''}\n${whyOf(details)}` : undefined;
+  return details.failed ? `${await fc.asyncDefaultReportMessage(details)}\n${whyOf(details)}` : undefined;
 }
 
 function whyOf({ errorInstance }: fc.RunDetails<unknown>): string {

@@ -177,8 +177,16 @@ export function disarm(state: State): State {
  * was reached, an answer that made the old one wait or give up, the cancellation, and a decision of the old run may reach it.
  * What it may never do is dare the pivot unasked.
  */
-export function reset(before: State): State[] {
-  const past = remembering(before).past;
+export function reset(states: readonly State[]): State[] {
+  const past = distinct(states.flatMap((state) => remembering(state).past));
+  // All that matters beside the past is how the world is.
+  const worlds = new Map(
+    states.map((state) => [JSON.stringify([state.armed, state.placed, state.assigned]), state] as const),
+  );
+  return distinct([...worlds.values()].flatMap((state) => resetIn(state, past)));
+}
+
+function resetIn(before: State, past: readonly State[]): State[] {
   const shared = {
     story: before.story,
     armed: before.armed,
@@ -189,7 +197,7 @@ export function reset(before: State): State[] {
     askedOfEarlier: false,
   } as const;
   const cancelling = past.some(({ cancelled }) => cancelled) ? [false, true] : [false];
-  const failing = [undefined, ...past.map((state) => state.failing)];
+  const failing = [...new Set([undefined, ...past.map((state) => state.failing)])];
   const reached = Math.max(...past.map(({ stage }) => stage));
 
   const waited = past.filter(({ rest }) => rest.is === 'waiting').map((state): State => ({ ...state, ...shared }));
@@ -211,7 +219,7 @@ export function reset(before: State): State[] {
       ]),
     ),
   ];
-  return distinct(resumed.map((state) => ({ ...state, leftovers: undefined, past, decided: before.decided })));
+  return resumed.map((state) => ({ ...state, leftovers: undefined, past, decided: before.decided }));
 }
 
 /** Whether the real saga may be in this state, by what it shows and by what the provider has. */
@@ -232,7 +240,7 @@ export function allows({ rest, undoing, leftovers, placed }: State, view: Progre
 
 /** Two ways to the same state are one. */
 export function distinct(states: readonly State[]): State[] {
-  const keyed = states.map((state) => [JSON.stringify({ ...state, story: '', past: '' }), state] as const);
+  const keyed = states.map((state) => [JSON.stringify({ ...state, story: '', past: '', decided: '' }), state] as const);
   return [...new Map(keyed).values()];
 }
 

@@ -135,7 +135,7 @@ export class RealSaga {
   async progress(): Promise<ProgressView> {
     for (;;) {
       try {
-        return await this.saga.progress();
+        return await this.saga.progress({ withinMs: 2_000 });
       } catch (error) {
         // A question may be lost on its way to a worker that stops: it is asked again.
         if (!(error instanceof NoWorkerError)) throw error;
