@@ -82,9 +82,11 @@ describe('a saga', () => {
     ]);
   });
 
-  it('that is cancelled while its last call is under way may be called either', () => {
+  it('that is cancelled while its last call is under way is cancelled, and placed', () => {
     const held = only(begin(change, { 'place-change-order': { held: true } }));
-    expect(restsOf(cancel(held).flatMap(release))).toEqual(['ended as done', 'ended as cancelled']);
+    const ended = only(cancel(held).flatMap(release));
+    expect(restsOf([ended])).toEqual(['ended as cancelled']);
+    expect(ended.placed).toBe(true);
   });
 });
 

@@ -268,9 +268,7 @@ function enter(state: State, stage: number): State[] {
 function goOn(state: State): State[] {
   const stage = state.story.stages[state.stage];
   if (stage === undefined) {
-    const done: State = { ...state, rest: { is: 'ended', as: 'done' } };
-    // Where nothing was left to stop, either name of the end is true.
-    return state.cancelled ? [done, { ...state, rest: { is: 'ended', as: 'cancelled' } }] : [done];
+    return state.cancelled ? giveUp(state) : [{ ...state, rest: { is: 'ended', as: 'done' } }];
   }
   if (stage.is === 'servers' && state.serversKnown) return enter(state, state.stage + 1);
   if (state.cancelled) return giveUp(state);
@@ -360,7 +358,13 @@ function undo(state: State): State[] {
   const endpoint = level.calls[state.undoing ?? 0];
   const isOver = endpoint === undefined || (endpoint === 'unassign-firewalls' && !state.assigned);
   if (isOver) return undo({ ...state, undoing: 0, levels: state.levels.slice(0, -1) });
-  return call(state, endpoint, level.count, settleUndo);
+  const undone = call(state, endpoint, level.count, settleUndo);
+  // Nobody can take back what an earlier run has ordered.
+  const mayBeOrdered = endpoint === 'delete-cart-item' && state.run !== 'first' && state.placed;
+  const isRefused = upTo(mayBeOrdered ? level.count - 1 : -1).flatMap((less) =>
+    settleUndo(state, { through: less, repeated: 0, failed: level.count - less }),
+  );
+  return [...undone, ...isRefused];
 }
 
 function settleUndo(state: State, { failed }: Answer): State[] {

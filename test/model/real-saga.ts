@@ -124,7 +124,7 @@ export class RealSaga {
       workflowTaskFinishEventId: point as never,
     });
     this.wasReset = true;
-    return `event ${String(point)} of ${String(events?.length)}`;
+    return `to event ${String(point)} of ${String(events?.length)}`;
   }
 
   async terminate(): Promise<void> {
