@@ -1,0 +1,32 @@
+/**
+ * Stryker's build step, run in its copy of the project after the mutants are in: the workflow bundle of all tests.
+ *
+ * An instrumented file asks `__stryker__` on its global object which mutant is active, and notes there what it covered.
+ * Inside the SDK's sandbox there is nothing of the outside but a few classes; any of them leads to the main realm, where
+ * jest-environment.js answers. What stands on the global object itself the sandbox freezes, so this stands behind it.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { bundleWorkflowCode } from '@temporalio/worker';
+
+const doorOutside = `
+Object.defineProperty(Object.prototype, '__stryker__', {
+  configurable: true,
+  get: () => TextEncoder.constructor('return globalThis')().orderSagaMutation.instrumentation,
+});
+`;
+
+async function main(): Promise<void> {
+  const path = process.env['ORDER_SAGA_TEST_BUNDLE'];
+  if (path === undefined) throw new Error('ORDER_SAGA_TEST_BUNDLE names no file: run this through npm run mutate');
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: join(__dirname, '..', 'src', 'workflows', 'index.ts'),
+    logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error },
+  });
+  writeFileSync(path, doorOutside + code);
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});

@@ -1,0 +1,24 @@
+/** What is mutated, and which tests have to notice. */
+export interface Room {
+  /** Globs of sources. */
+  sources: string[];
+  /** Globs of test files, below `test/`. */
+  tests: string[];
+  /** Whether the tests run workflows: then the mutants go into their bundle too. */
+  workflows: boolean;
+}
+
+/** Not those that need a server: resets and replays. */
+const workflowTests = 'workflows/!(reset*|reminders).test.ts';
+
+export const rooms: Record<string, Room> = {
+  domain: { sources: ['src/domain/*.ts'], tests: ['domain/*.test.ts'], workflows: false },
+  provider: { sources: ['src/provider/*.ts'], tests: ['provider/*.test.ts'], workflows: false },
+  failures: { sources: ['src/activities/translate-failure.ts'], tests: ['activities/*.test.ts'], workflows: false },
+  activities: {
+    sources: ['src/activities/*.ts', '!src/activities/translate-failure.ts'],
+    tests: ['activities/*.test.ts', workflowTests],
+    workflows: true,
+  },
+  workflows: { sources: ['src/workflows/*.ts'], tests: [workflowTests], workflows: true },
+};
