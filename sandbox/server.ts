@@ -5,6 +5,7 @@
  * Nothing in this folder imports the service: what the document says is read a second time here, so that a
  * misreading in one place shows against the other. Where the document is silent, a setting chooses (`settings.ts`).
  */
+import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AwaitedCalls } from './call-match';
@@ -59,6 +60,8 @@ export class Sandbox {
   private constructor(options: Omit<SandboxOptions, 'port' | 'host'>) {
     const { basePath, servers, faults, randomFaults, log, ...settings } = options;
     this.current = changed(defaultSettings, settings);
+    // Each call that is kept waiting listens; under load they are many, and that is no leak.
+    setMaxListeners(0, this.closing.signal);
     this.basePath = basePath ?? '';
     this.log = log ?? (() => undefined);
     for (const server of servers ?? []) this.addServer(server);
