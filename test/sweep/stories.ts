@@ -134,6 +134,5 @@ export const stories: readonly Story[] = [
     { besides: [refuses('unassign-firewalls')] },
   ),
   clean('of an order that never went out', { kind: 'unauthorized' }),
-  clean('of an order that went out', { kind: 'error-after' }),
   clean('of an order whose fate is unknown', { kind: 'error-before' }),
 ];

@@ -20,16 +20,15 @@ const grid = process.env['ORDER_SAGA_SWEEP'] === 'long' ? allWays : ways;
 let rig: Rig;
 let sweep: Sweep;
 /** All of them run side by side from the beginning; each test waits for its own. */
-const found = new Map<string, Promise<string[]>>();
+const found = new Map<string, ReturnType<Sweep['of']>>();
 
 beforeAll(async () => {
   rig = await Rig.start({ provider: { totalTimeoutMs: 2_000 } });
   sweep = new Sweep({ rig, waitingRoom: new WaitingRoom(rig.sagas) });
-  for (const story of stories) {
-    found.set(story.name, sweep.unspoiled(story));
-    for (const way of grid) found.set(`${story.name}/${way.name}`, sweep.spoil(story, way));
+  for (const story of stories) found.set(story.name, sweep.of(story, grid));
+  for (const { unspoiled, spoiled } of found.values()) {
+    for (const sweeping of [unspoiled, ...spoiled.values()]) sweeping.catch(() => undefined);
   }
-  for (const sweeping of found.values()) sweeping.catch(() => undefined);
 });
 
 afterAll(async () => {
@@ -46,11 +45,11 @@ afterAll(async () => {
 
 describe.each(stories)('$name', (story) => {
   it('as it is', async () => {
-    expect(await found.get(story.name)).toEqual([]);
+    expect(await found.get(story.name)?.unspoiled).toEqual([]);
   });
 
   it.each(grid)('$name', async (way) => {
-    expect(await found.get(`${story.name}/${way.name}`)).toEqual([]);
+    expect(await found.get(story.name)?.spoiled.get(way)).toEqual([]);
   });
 });
 

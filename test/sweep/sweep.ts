@@ -1,13 +1,11 @@
 /** Spoils call after call of a story until it has no more, and counts what was proven to have happened. */
 import type { Story } from './stories';
-import { tellSpoiled, type SpoiledRun, type World } from './spoiled-run';
+import type { World } from './operate';
+import { tellSpoiled, type SpoiledRun } from './spoiled-run';
 import type { Way } from './ways';
 
 /** Runs at once. They wait for timers most of their time; more of them only take each other's. */
-const runsAtOnce = 96;
-
-/** A story that never gets through its calls is not swept, it is running in circles. */
-const callsMax = 60;
+const runsAtOnce = 40;
 
 export class Sweep {
   /** Runs that were brought to their end, by what was done to them. */
@@ -21,22 +19,26 @@ export class Sweep {
 
   constructor(private readonly world: World) {}
 
-  /** The story as it is, with each decision that fits its waits. */
-  async unspoiled(story: Story): Promise<string[]> {
+  /** The story as it is, with each decision that fits its waits; and then with each call of it spoiled in each way. */
+  of(story: Story, ways: readonly Way[]): { unspoiled: Promise<string[]>; spoiled: Map<Way, Promise<string[]>> } {
+    const first = this.unspoiled(story);
+    const spoiled = new Map(ways.map((way) => [way, first.then(({ calls }) => this.spoil(story, way, calls))]));
+    return { unspoiled: first.then(({ broken }) => broken), spoiled };
+  }
+
+  private async unspoiled(story: Story): Promise<{ calls: number; broken: string[] }> {
     const runs = await this.eachDecision((choice) => tellSpoiled(this.world, story, undefined, choice));
-    return runs.flatMap((run, choice) => {
+    const broken = runs.flatMap((run, choice) => {
       this.count('as it is', run);
       return run.broken.map((sentence) => `decision ${String(choice + 1)}: ${sentence}`);
     });
+    return { calls: runs[0]?.calls ?? 0, broken };
   }
 
-  /**
-   * @returns what is wrong, in sentences that say where
-   * @throws where a run does not end
-   */
-  async spoil(story: Story, way: Way): Promise<string[]> {
+  /** @returns what is wrong, in sentences that say where */
+  private async spoil(story: Story, way: Way, calls: number): Promise<string[]> {
     const broken: string[] = [];
-    for (let nth = 1; nth <= callsMax; nth += 1) {
+    for (let nth = 1; ; nth += 1) {
       const runs = await this.eachDecision((choice) => tellSpoiled(this.world, story, { way, nth }, choice));
       runs.forEach((run, choice) => {
         if (run.call) this.count(way.name, run);
@@ -44,9 +46,9 @@ export class Sweep {
         broken.push(...run.broken.map((sentence) => `${at}: ${sentence}`));
       });
       if (runs.every(({ call }) => call)) continue;
-      return nth === 1 ? [...broken, 'no call was made'] : broken;
+      if (nth !== calls + 1) broken.push(`${String(nth - 1)} calls were spoiled, but the story has ${String(calls)}`);
+      return broken;
     }
-    return [...broken, `${story.name} still makes calls after ${String(callsMax)}`];
   }
 
   /** The first decision's run tells how many there are. */

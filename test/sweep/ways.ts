@@ -9,8 +9,12 @@ export interface Way {
   fault?: Spoiling;
   /** Every call to the same row is spoiled from the n-th on, until somebody decides. */
   lasting?: boolean;
-  /** Somebody cancels while the call is held, before or after it took effect. */
-  cancelled?: 'before' | 'after';
+  /** The call is held before (default) or after it took effect, while somebody looks. */
+  hold?: 'before' | 'after';
+  /** Somebody cancels while it is held. */
+  cancelled?: boolean;
+  /** The worker process is ended while it is held. */
+  worker?: 'killed' | 'stopped';
   /** Not every call fails so: an undocumented body may be any. */
   mayPass?: boolean;
 }
@@ -51,13 +55,14 @@ function nameOf({ kind, status, codeAt }: Spoiling): string {
 const lasting = (faults: readonly Spoiling[]): Way[] =>
   faults.map((fault) => ({ name: `${nameOf(fault)}, until somebody decides`, fault, lasting: true }));
 
-const cancelled = (['before', 'after'] as const).map((moment): Way => ({
-  name: `cancelled ${moment} it took effect`,
-  cancelled: moment,
+const cancelled = (['before', 'after'] as const).map((hold): Way => ({
+  name: `cancelled ${hold} it took effect`,
+  cancelled: true,
+  hold,
 }));
 
 const cancelledAnd = (faults: readonly Spoiling[]): Way[] =>
-  faults.map((fault) => ({ name: `cancelled, and ${nameOf(fault)}`, fault, cancelled: 'before' }));
+  faults.map((fault) => ({ name: `cancelled, and ${nameOf(fault)}`, fault, cancelled: true }));
 
 /** One of each kind. */
 export const ways: readonly Way[] = [
@@ -75,4 +80,11 @@ export const allWays: readonly Way[] = [
   ...cancelled,
   ...lasting([...failing, ...failingToo]),
   ...cancelledAnd([...failing, ...failingToo]),
+];
+
+/** What can become of a worker process. */
+export const waysToEnd: readonly Way[] = [
+  { name: 'killed after it took effect', worker: 'killed', hold: 'after' },
+  { name: 'killed before it could take effect', worker: 'killed', fault: { kind: 'hang-before' } },
+  { name: 'stopped', worker: 'stopped' },
 ];
