@@ -6,7 +6,7 @@
  *
  *     --sagas N     how many                                              (150)
  *     --seed TEXT   repeats the plan of an earlier run                    (a new one)
- *     --at-once N   sagas in flight at most                               (100)
+ *     --at-once N   sagas in flight at most                               (60)
  *     --workers N   worker processes                                      (2)
  *     --least N     times that each kind of fault must have struck        (2)
  *     --patience N  seconds without any saga's end until the rest counts as forgotten (120)
@@ -60,7 +60,7 @@ function readArguments() {
       options: {
         sagas: { type: 'string', default: '150' },
         seed: { type: 'string', default: String(randomInt(1_000_000)) },
-        'at-once': { type: 'string', default: '100' },
+        'at-once': { type: 'string', default: '60' },
         workers: { type: 'string', default: '2' },
         least: { type: 'string', default: '2' },
         patience: { type: 'string', default: '120' },
