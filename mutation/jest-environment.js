@@ -51,6 +51,8 @@ module.exports = class MutationEnvironment extends StrykerEnvironment {
     if (name === 'test_start') {
       const noticed = killed !== undefined && killed === instrumentation.activeMutant;
       if (noticed || notOnStage.includes(test.name)) test.mode = 'skip';
+      // A test that is given longer for a server needs no longer here.
+      test.timeout = undefined;
     } else if (name === 'test_fn_start') {
       const { fn } = test;
       test.fn = () => Promise.race([fn(), this.alarm]);

@@ -10,6 +10,6 @@ module.exports = {
   runtime: require.resolve('./jest-runtime.js'),
   filter: require.resolve('./covering-files.js'),
   testSequencer: require.resolve('./fastest-first.js'),
-  // Finds a mutant that makes a saga wait for ever. The slowest test takes a tenth of it.
-  testTimeout: 30_000,
+  // Finds a mutant that makes a saga wait for ever. The slowest test takes a fraction of it.
+  testTimeout: 10_000,
 };

@@ -321,7 +321,7 @@ class Run {
     const { startTimer, cancelTimer, scheduleActivity, updateResponse, modifyWorkflowProperties } = command;
     if (startTimer) this.startTimer(startTimer);
     if (cancelTimer) clearTimeout(this.timers.get(cancelTimer.seq ?? 0));
-    if (scheduleActivity) void this.runActivity(scheduleActivity);
+    if (scheduleActivity) void this.runActivity(scheduleActivity, command.userMetadata);
     if (updateResponse) this.answerUpdate(updateResponse);
     for (const [name, payload] of Object.entries(modifyWorkflowProperties?.upsertedMemo?.fields ?? {})) {
       this.memo[name] = fromPayload(payload);
@@ -353,11 +353,15 @@ class Run {
     this.timers.set(seq ?? 0, setTimeout(fire, delayMs));
   }
 
-  private async runActivity(command: coresdk.workflow_commands.IScheduleActivity): Promise<void> {
+  private async runActivity(
+    command: coresdk.workflow_commands.IScheduleActivity,
+    userMetadata: Command['userMetadata'],
+  ): Promise<void> {
     const name = command.activityType ?? '';
     const payloads = command.arguments ?? [];
     const scheduledEventId = this.record({
       activityTaskScheduledEventAttributes: { activityType: { name }, input: { payloads } },
+      ...(userMetadata ? { userMetadata } : {}),
     });
     const { workflowId, runId } = this;
     const environment = new MockActivityEnvironment(
