@@ -4,16 +4,13 @@ import { EncryptionCodec } from './payload-codec';
 import type { PayloadKeys } from './keys';
 import { ReadablePayloads } from './readable-payloads';
 
-/** For a client. The same keys must be the worker's. */
+/** For a client. The same keys must be the worker's. Payloads are decoded by the last codec first. */
 export function createDataConverter(keys: PayloadKeys | undefined): DataConverter {
-  if (keys === undefined) return {};
-  return { payloadCodecs: [new EncryptionCodec(keys)], failureConverterPath };
+  if (keys === undefined) return { payloadCodecs: [new ReadablePayloads()] };
+  return { payloadCodecs: [new ReadablePayloads(), new EncryptionCodec(keys)], failureConverterPath };
 }
 
-/**
- * For a worker: what cannot be read does not stop it, and with keys it also tells the workflows which requests arrived in
- * the clear. Payloads are decoded by the last codec first.
- */
+/** For a worker: it also tells the workflows which requests arrived in the clear. */
 export function createWorkerDataConverter(keys: PayloadKeys | undefined, payloadConverterPath: string): DataConverter {
   if (keys === undefined) return { payloadCodecs: [new ReadablePayloads()] };
   return {

@@ -1,7 +1,7 @@
 /**
  * A payload that nobody can read stands in a history for good. The worker would fail over it at every attempt, and one signal
- * of that kind, sent to a saga that waits, would stop it for ever. So the worker replaces it by a text, which no schema
- * takes: a request is then refused as invalid, a decision as not fitting.
+ * of that kind, sent to a saga that waits, would stop it for ever; one memo of that kind would keep everybody from listing
+ * sagas. So it is replaced by a text, which no schema takes: a request is then refused as invalid, a decision as not fitting.
  *
  * What is encrypted is left as it is: where a key is missing, a worker that has it will read it.
  */
