@@ -35,6 +35,11 @@ async function main(): Promise<number> {
       void run.close().finally(() => process.exit(130));
     });
   }
+  // A mistake of ours leaves nothing running either.
+  process.once('uncaughtException', (error) => {
+    console.error(error);
+    void run.close().finally(() => process.exit(1));
+  });
   try {
     const { sections, violations, suspects } = await run.result();
     const seldom = tooSeldom(sections, least);
