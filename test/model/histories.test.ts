@@ -21,6 +21,7 @@ const seed = Number(process.env['ORDER_SAGA_MODEL_SEED'] ?? 6);
 const replayed = process.env['ORDER_SAGA_MODEL_REPLAY'];
 /** Most of a history is waiting for the server. */
 const atOnce = 12;
+const provisionings = stories.filter(({ workflow }) => workflow === 'provisionServers');
 const shrinkForMs = 120_000;
 
 let rig: Rig;
@@ -51,7 +52,10 @@ function restartWorker(): Promise<void> {
 
 async function tellHistories(parameters: fc.Parameters<unknown>, replayPath?: string) {
   const property = fc.asyncProperty(
-    fc.constantFrom(...stories).map((story) => ({ ...story, toString: () => story.name })),
+    // Those that have the most to put back come the most often.
+    fc
+      .constantFrom(...stories, ...provisionings, ...provisionings)
+      .map((story) => ({ ...story, toString: () => story.name })),
     histories(replayPath),
     async (story, commands) => {
       const model: Model = { story, armed: {}, states: [], isTerminated: false, log: [] };

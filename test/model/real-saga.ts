@@ -84,13 +84,20 @@ export class RealSaga {
   }
 
   async decide(decision: DecisionName, body: unknown): Promise<'taken' | 'refused' | 'ended'> {
-    try {
-      await this.saga.decide(decision, body);
-      return 'taken';
-    } catch (error) {
-      if (error instanceof DecisionRefusedError) return 'refused';
-      if (error instanceof SagaEndedError) return 'ended';
-      throw error;
+    const taken = async () => (await this.progress()).decisions.length;
+    const before = await taken();
+    for (;;) {
+      try {
+        await this.saga.decide(decision, body);
+        return 'taken';
+      } catch (error) {
+        if (error instanceof SagaEndedError) return 'ended';
+        const isRefused = error instanceof DecisionRefusedError;
+        if (!isRefused && !(error instanceof NoWorkerError)) throw error;
+        // A worker that stops may take a decision with it, or may have taken it: the progress tells.
+        if ((await taken()) > before) return 'taken';
+        if (isRefused) return 'refused';
+      }
     }
   }
 
