@@ -72,6 +72,8 @@ module.exports = class MutationEnvironment extends StrykerEnvironment {
       const ms = Date.now() - this.begunMs;
       writeCoverage({ file: this.file, ms, covered: [...covered], always: Object.keys(always) });
     }
+    // What the next file does while it is loaded is of no test, and decides all of them.
+    this.instrumentation.currentTestId = undefined;
     await super.teardown();
   }
 };

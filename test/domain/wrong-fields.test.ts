@@ -1,5 +1,7 @@
 /** What somebody reads whose request or decision is wrong: each sentence, word for word, and the field that it is said of. */
+import { z } from 'zod';
 import { decisionSchemas, type DecisionName } from '../../src/domain/decisions';
+import { beyondLimits } from '../../src/domain/limits';
 import { fitsDocument, requestSchemas } from '../../src/domain/requests';
 import { redactedMark } from '../../src/domain/secrets';
 import { check, describeProblems, nameOfField, requestBytesMax } from '../../src/domain/validation';
@@ -148,6 +150,31 @@ describe('a decision', () => {
   });
 });
 
+it.each<[string, () => unknown, string]>([
+  ['a long note', () => ({ note: 'x'.repeat(4_001) }), 'note: must not have more than 4000 characters'],
+  [
+    'many resources',
+    () => ({ resources: Array.from({ length: 201 }, () => 1) }),
+    'resources: must not have more than 200 entries',
+  ],
+  ['many values', () => Array.from({ length: 20_000 }, () => 1), 'must not hold more than 20000 values'],
+  ['as many as fit', () => Array.from({ length: 19_999 }, () => 1), ''],
+  [
+    'what JSON has not',
+    () => ({ a: [() => 1], b: Symbol('s'), c: 1n }),
+    'a[0]: is no JSON; b: is no JSON; c: is no JSON',
+  ],
+  ['many servers', () => ({ items: [{ quantity: 10_001 }] }), 'items: order 10001 servers; at most 10000 fit one saga'],
+  ['a quantity that is none', () => ({ items: [{ quantity: '10001' }] }), ''],
+  [
+    'many servers with firewalls',
+    () => ({ items: [{ quantity: 201 }], firewalls: [1] }),
+    'firewalls: fit at most 200 servers of one saga, but 201 are ordered',
+  ],
+])('beyond the limits: %s', (_, input, sentence) => {
+  expect(describeProblems(beyondLimits(input()))).toBe(sentence);
+});
+
 it.each([
   ['password', 'x', true],
   ['password', '', false],
@@ -196,6 +223,21 @@ describe('what is wrong', () => {
       { field: 'f99', message: 'is not a field of this request' },
       { field: '', message: 'and 2 more' },
     ]);
+  });
+
+  it('is said of a type even where the schema has no words of its own', () => {
+    const schema = z.strictObject({
+      int: z.int(),
+      number: z.number(),
+      yes: z.boolean(),
+      list: z.array(z.int()),
+      text: z.string(),
+    });
+    expect(said(schema, { int: 1.5 })).toBe(
+      'int: must be a whole number; number: must be a number; yes: must be true or false; list: must be a list; text: must be a string',
+    );
+    expect(said(z.strictObject({ when: z.date() }), { when: 7 })).toBe('when: must be date');
+    expect(said(z.strictObject({ int: z.int('must count') }), { int: 'x' })).toBe('int: must count');
   });
 
   it('is the size alone, from one byte too many on', () => {
