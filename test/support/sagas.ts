@@ -1,7 +1,7 @@
 /** What tests ask of a saga, in sentences. */
 import { NoWorkerError, SagaCancelledError, SagaFailedError } from '../../src/client/errors';
 import type { Report } from '../../src/domain/results';
-import type { Waiting } from '../../src/domain/progress';
+import type { ProgressView, Waiting } from '../../src/domain/progress';
 import type { SagaHandle } from '../../src/client/handle';
 import { until } from './rig';
 
@@ -24,11 +24,18 @@ export async function outcomeOf(saga: Pick<SagaHandle, 'result'>): Promise<Ended
 
 export async function untilWaiting(saga: Pick<SagaHandle, 'progress'>, kind?: Waiting['kind']): Promise<Waiting> {
   return until(async () => {
-    // Where a worker was killed, a question may be lost on the way to it: it is asked again.
-    const { waiting } = await saga.progress().catch((error: unknown) => {
-      if (error instanceof NoWorkerError) return { waiting: undefined };
-      throw error;
-    });
+    const { waiting } = await progressOf(saga);
     return waiting !== undefined && (kind === undefined || waiting.kind === kind) ? waiting : undefined;
   });
+}
+
+/** Where a worker is killed, stopped or very busy, a question may be lost on the way to it: it is asked again. */
+export async function progressOf(saga: Pick<SagaHandle, 'progress'>): Promise<ProgressView> {
+  for (;;) {
+    try {
+      return await saga.progress();
+    } catch (error) {
+      if (!(error instanceof NoWorkerError)) throw error;
+    }
+  }
 }

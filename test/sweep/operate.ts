@@ -4,7 +4,7 @@ import type { SagaHandle } from '../../src/client/handle';
 import { fittingDecisions } from '../support/operator';
 import type { Asked } from '../support/promises';
 import type { Rig } from '../support/rig';
-import { outcomeOf, type Ended } from '../support/sagas';
+import { outcomeOf, progressOf, type Ended } from '../support/sagas';
 import type { WaitingRoom } from '../support/waiting-room';
 
 export interface World {
@@ -36,7 +36,7 @@ export async function operate(
     for (let count = 0; count < decisionsMax;) {
       const ended = await Promise.race([ending, waitingRoom.whenListed(saga.workflowId)]);
       if (ended !== undefined) return ended;
-      const waiting = await saga.progress().then((progress) => progress.waiting, unlessOver);
+      const { waiting } = await progressOf(saga);
       if (waiting === undefined) continue;
       const fitting = fittingDecisions(waiting, rig.sandbox.ledger, asked);
       const chooses = operator.attends && operator.choices === 0;

@@ -4,7 +4,7 @@ import type { Call } from '../../sandbox/ledger';
 import type { SagaHandle } from '../../src/client/handle';
 import type { StepView } from '../../src/domain/progress';
 import type { Rig } from '../support/rig';
-import type { Ended } from '../support/sagas';
+import { progressOf, type Ended } from '../support/sagas';
 import { failedCalls } from './failed-calls';
 import type { Way } from './ways';
 
@@ -49,7 +49,7 @@ async function failedElsewhere(rig: Rig, events: Events, { way, call, more }: Ev
 
 /** A question to a saga that has ended replays it: only where its outcome does not tell. */
 async function leftNoTrace(saga: SagaHandle, { steps, ended }: Evidence): Promise<string[]> {
-  const after = (ended.failure?.report ?? ended.cancelled ?? (await saga.progress())).steps;
+  const after = (ended.failure?.report ?? ended.cancelled ?? (await progressOf(saga))).steps;
   if (
     steps.some((step) =>
       isTroubled(

@@ -12,7 +12,7 @@ import type { WorkflowName } from '../../src/domain/identity';
 import type { StepView } from '../../src/domain/progress';
 import { brokenPromises } from '../support/promises';
 import type { Rig } from '../support/rig';
-import type { Ended } from '../support/sagas';
+import { progressOf, type Ended } from '../support/sagas';
 import { operate, unlessOver, type Operator, type World } from './operate';
 import { missingProof } from './proof';
 import { threadOf, type Scene, type Story } from './stories';
@@ -64,7 +64,7 @@ export async function tellSpoiled(
   const call = held && 'seq' in held ? held : undefined;
   let steps: StepView[] = [];
   if (call) {
-    steps = (await saga.progress()).steps.filter(({ status }) => status === 'running' || status === 'undoing');
+    steps = (await progressOf(saga)).steps.filter(({ status }) => status === 'running' || status === 'undoing');
     if (spoiling?.way.cancelled) await saga.cancel();
     await spoiling?.whileHeld?.();
     operator.attends = true;
