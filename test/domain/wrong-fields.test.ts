@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { decisionSchemas, type DecisionName } from '../../src/domain/decisions';
 import { beyondLimits } from '../../src/domain/limits';
-import { fitsDocument, requestSchemas } from '../../src/domain/requests';
+import { fitsDocument, provisionServersSchema, requestSchemas } from '../../src/domain/requests';
 import { redactedMark } from '../../src/domain/secrets';
 import { check, describeProblems, nameOfField, requestBytesMax } from '../../src/domain/validation';
 import { cartItem, changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../support/requests';
@@ -28,6 +28,8 @@ describe('a provisioning', () => {
     [{ items: 'none' }, 'items: must be a list of cart items'],
     [{ items: [] }, 'items: must hold at least one item'],
     [{ items: [7] }, 'items[0]: must be a JSON object'],
+    [{ items: [null] }, 'items[0]: must be a JSON object'],
+    [{ items: [undefined] }, 'items[0]: must be a JSON object'],
     [{ firewalls: 7 }, 'firewalls: must be a list of ids'],
     [{ firewalls: ['1'] }, 'firewalls[0]: must be a whole number'],
     [{ firewalls: [0] }, 'firewalls[0]: must be a whole number above 0'],
@@ -65,6 +67,8 @@ describe('a provisioning', () => {
 
   it('names the plan types that there are', () => {
     const request = { ...provisionRequest(), items: [{ ...cartItem(), plan_type: 'metal' }] };
+    expect(said(schemas.provisionServers, request)).toMatch(/, cloud_servers_highstorage_sas$/);
+    expect(said(provisionServersSchema(), request)).toMatch(/, cloud_servers_highstorage_sas$/);
     expect(said(requestSchemas(['bare_metal']).provisionServers, request)).toBe(
       'items[0].plan_type: must be one of cloud_servers_standard, cloud_servers_highmemory, ' +
         'cloud_servers_dedicatedcpu, cloud_servers_highstorage_sas, bare_metal',
@@ -150,6 +154,8 @@ describe('a decision', () => {
   });
 });
 
+const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
+
 it.each<[string, () => unknown, string]>([
   ['a long note', () => ({ note: 'x'.repeat(4_001) }), 'note: must not have more than 4000 characters'],
   [
@@ -159,6 +165,8 @@ it.each<[string, () => unknown, string]>([
   ],
   ['many values', () => Array.from({ length: 20_000 }, () => 1), 'must not hold more than 20000 values'],
   ['as many as fit', () => Array.from({ length: 19_999 }, () => 1), ''],
+  ['deep nesting', () => nested(33), 'must not be nested deeper than 32 levels'],
+  ['nesting that is just taken', () => nested(32), ''],
   [
     'what JSON has not',
     () => ({ a: [() => 1], b: Symbol('s'), c: 1n }),
