@@ -87,3 +87,45 @@ test('no secret of four characters or more shows, wherever it stands, and the ex
     ),
   );
 });
+
+test('an excerpt has 500 characters at most, the last of them a sign that more was there', () => {
+  expect(excerptOf('x'.repeat(500), [])).toBe('x'.repeat(500));
+  expect(excerptOf('x'.repeat(501), [])).toBe(`${'x'.repeat(499)}…`);
+});
+
+test.each([
+  ['twelve characters in a row, wherever in the secret', 'is bcdefghijklm ok', 'is [redacted] ok'],
+  ['a longer part', 'is bcdefghijklmnop ok', 'is [redacted] ok'],
+  ['eleven, which may be a word', 'is bcdefghijkl ok', 'is bcdefghijkl ok'],
+  ['the whole of it, twice', 'abcdefghijklmnopqrst abcdefghijklmnopqrst', '[redacted] [redacted]'],
+  ['four of it where the text ends', 'it begins abcd', 'it begins [redacted]'],
+  ['three of it where the text ends', 'it begins abc', 'it begins abc'],
+  ['eleven of it where the text ends', 'it begins abcdefghijk', 'it begins [redacted]'],
+])('of a long secret is blanked out or not: %s', (_, text, shown) => {
+  expect(excerptOf(text, ['abcdefghijklmnopqrst'])).toBe(shown);
+});
+
+test.each([
+  ['the whole of it, wherever', 'hunter2, hunter2hunter2', '[redacted], [redacted]'],
+  ['a part that is in the middle', 'is hunter ok', 'is hunter ok'],
+  ['a part where the text ends', 'is hunt', 'is [redacted]'],
+])('of a short secret is blanked out or not: %s', (_, text, shown) => {
+  expect(excerptOf(text, ['hunter2'])).toBe(shown);
+});
+
+test.each([
+  ['password: abc def', 'password: [redacted] def'],
+  ["'password': 'a b', n", "'password': [redacted], n"],
+  ['"password" : "a\\"b" n', '"password" : [redacted] n'],
+  ['"password": "cut in the mid', '"password": [redacted]'],
+  ['custom_script=abc&n=1', 'custom_script=[redacted]&n=1'],
+  ['CUSTOM_SSH_KEY=abc; x', 'CUSTOM_SSH_KEY=[redacted]; x'],
+  ['{"a": [{"password": abc}]', '{"a": [{"password": [redacted]}]'],
+  ['the password is wrong', 'the password is wrong'],
+])('a field in what is no JSON: %s', (text, shown) => {
+  expect(excerptOf(text, [])).toBe(shown);
+});
+
+test('an empty secret blanks out nothing', () => {
+  expect(excerptOf('some words', ['', 'word'])).toBe('some [redacted]s');
+});

@@ -78,3 +78,64 @@ test('an option that is undefined has its default', () => {
     quoteMethod: 'PUT',
   });
 });
+
+test('the defaults are these', () => {
+  const baseUrl = 'https://api.example.com';
+  const { onCall, ...options } = resolveOptions({ baseUrl });
+  expect(options).toEqual({
+    origin: baseUrl,
+    pathPrefix: '',
+    authHeader: 'authorization',
+    authScheme: 'Bearer',
+    connectTimeoutMs: 5_000,
+    headersTimeoutMs: 15_000,
+    bodyTimeoutMs: 10_000,
+    totalTimeoutMs: 20_000,
+    responseBytesMax: 1_048_576,
+    connections: 64,
+    quoteMethod: 'PUT',
+    now: Date.now,
+  });
+  expect(onCall({ endpoint: 'e', method: 'GET', durationMs: 1, sent: false })).toBeUndefined();
+});
+
+test.each<[string, Partial<ProviderClientOptions>]>([
+  ['connections must be a positive integer', { connections: 0 }],
+  ['authHeader must be the name of a header', { authHeader: 'x:' }],
+  ['authScheme must be one word', { authScheme: 'two words' }],
+  ['authScheme must be one word', { authScheme: ' Bearer' }],
+  ['authScheme must be one word', { authScheme: 'Bearer ' }],
+  ['quoteMethod must be PUT or GET', { quoteMethod: 'put' as 'PUT' }],
+  ['baseUrl must be an absolute URL', { baseUrl: 'api.example.com' }],
+  ['baseUrl must begin with https:', { baseUrl: 'ftp://api.example.com', allowHttp: true }],
+  [
+    'baseUrl must begin with https:, unless it is a loopback address or allowHttp is set',
+    { baseUrl: 'http://api.example.com' },
+  ],
+  ['baseUrl must not carry credentials', { baseUrl: 'https://:word@api.example.com' }],
+  ['baseUrl must not carry credentials', { baseUrl: 'https://me@api.example.com' }],
+  ['baseUrl must not have a query or a fragment', { baseUrl: 'https://api.example.com/?' }],
+  ['baseUrl must not have a query or a fragment', { baseUrl: 'https://api.example.com/#' }],
+])('%s: %j', (message, options) => {
+  const wrong = { baseUrl: 'https://api.example.com', ...options };
+  expect(() => resolveOptions(wrong)).toThrow(new TypeError(message));
+});
+
+test.each<Partial<ProviderClientOptions>>([
+  { authScheme: '' },
+  { authScheme: 'Token' },
+  { authHeader: "x-Api_Key.1!#$%&'*+^`|~" },
+  { quoteMethod: 'GET' },
+  { connections: 1 },
+])('%j is taken', (options) => {
+  expect(resolveOptions({ baseUrl: 'https://api.example.com', ...options })).toMatchObject(options);
+});
+
+test.each([
+  ['https://api.example.com/', ''],
+  ['https://api.example.com/v1//', '/v1'],
+  ['https://api.example.com/a//b', '/a//b'],
+  ['https://api.example.com//v1/x', '//v1/x'],
+])('of %s the path is %j', (baseUrl, pathPrefix) => {
+  expect(resolveOptions({ baseUrl })).toMatchObject({ origin: 'https://api.example.com', pathPrefix });
+});

@@ -149,6 +149,21 @@ describe('Retry-After', () => {
     ['Sun, 06 Nop 1994 08:49:37 GMT', undefined],
     ['Sun, 06 Nov 1994 24:49:37 GMT', undefined],
     ['Sun, 06 Nov 1994 08:49:37 CET', undefined],
+    ['xSun, 06 Nov 1994 08:49:37 GMT', undefined],
+    ['Sun, 06 Nov 1994 08:49:37 GMT+1', undefined],
+    ['xSunday, 06-Nov-94 08:49:37 GMT', undefined],
+    ['Sunday, 06-Nov-94 08:49:37 GMTx', undefined],
+    ['xSun Nov  6 08:49:37 1994', undefined],
+    ['Sun Nov  6 08:49:37 19945', undefined],
+    ['Sun Nov 16 08:49:37 1994', 864_037_000],
+    ['Sun, 00 Nov 1994 08:49:37 GMT', undefined],
+    ['Sun, 01 Dec 1994 00:00:00 GMT', 2_128_260_000],
+    ['Sun, 06 Nov 1994 23:59:60 GMT', 54_660_000],
+    ['Sun, 06 Nov 1994 23:59:61 GMT', undefined],
+    ['Sun, 06 Nov 1994 23:60:00 GMT', undefined],
+    ['1 2', undefined],
+    ['x1', undefined],
+    ['1x', undefined],
   ])('%j is %s ms', (header, ms) => expect(readRetryAfter(header, nowMs)).toBe(ms));
 
   test.each([
