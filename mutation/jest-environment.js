@@ -9,7 +9,7 @@
 const StrykerEnvironment = require('@stryker-mutator/jest-runner/jest-env/node');
 const { writeCoverage } = require('./coverage');
 
-/** What needs a server: its list, its checks of what it is sent, the first event of a history. */
+/** It asks the server's list. Whole files that need a server are left out in rooms.ts. */
 const notOnStage = ['is found by its state, step and since when, only while it waits'];
 
 /** What runs between two tests is of neither. Coverage under a name that no test has is not heeded. */

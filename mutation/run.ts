@@ -57,7 +57,7 @@ function optionsFor(name: string, { sources, tests, workflows }: Room): PartialS
     concurrency: 2,
     // What a mutant left running stays behind in the process.
     ...(workflows ? { maxTestRunnerReuse: 50 } : {}),
-    timeoutMS: 30_000,
+    timeoutMS: 60_000,
     dryRunTimeoutMinutes: 20,
     reporters: ['clear-text', 'html', 'json', 'progress-append-only'],
     clearTextReporter: { logTests: false, allowColor: false, reportTests: false },

@@ -7,7 +7,7 @@
  *                          ▲                              │
  *                          └───────────── job ────────────┘
  *
- * It has no resets, no replays and no list of sagas; the tests that need them are named in jest-environment.js.
+ * It has no resets, no replays and no list of sagas; the tests that need them are named in rooms.ts and jest-environment.js.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -32,6 +32,7 @@ import { encodeUnifiedSearchAttributes } from '@temporalio/common/lib/converter/
 import { msToTs, tsToMs } from '@temporalio/common/lib/time';
 import { coresdk, type temporal } from '@temporalio/proto';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import { createActivities } from '../src/activities/index';
 import type { ActivitySettings, RetryBudget } from '../src/activities/settings';
 import { OrderSagaClient } from '../src/client/client';
@@ -82,6 +83,9 @@ const settings: ActivitySettings = {
 };
 
 type Activity = (...args: unknown[]) => Promise<unknown>;
+
+/** Calls are made to fail here. */
+const logger = new DefaultLogger('ERROR');
 
 export class Rig {
   readonly temporal = new Stage(this) as unknown as Client;
@@ -366,7 +370,7 @@ class Run {
     const { workflowId, runId } = this;
     const environment = new MockActivityEnvironment(
       { attempt: 1, workflowExecution: { workflowId, runId } },
-      { client: this.rig.temporal },
+      { client: this.rig.temporal, logger },
     );
     const result: coresdk.activity_result.IActivityResolution = {};
     try {
