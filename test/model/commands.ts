@@ -300,40 +300,48 @@ export async function finish(model: Model, real: Real): Promise<void> {
   if (broken.length > 0) throw new Error(`broken: ${broken.join('; ')}`);
 }
 
+const any = fc.nat({ max: 999 });
+const spoiling = fc
+  .tuple(any, fc.nat({ max: troubles.length - 1 }), fc.boolean())
+  .map(([where, how, lasting]): Command => new Spoil(where, how, lasting));
+const holding = any.map((where): Command => new Hold(where));
+const of = (make: () => Command) => fc.constant(null).map(make);
+
+/** What is wrong already when the saga starts; a saga that nothing befalls is soon told. */
+export const preludes: fc.Arbitrary<Command[]> = fc.noBias(
+  fc
+    .array(fc.oneof({ weight: 5, arbitrary: spoiling }, { weight: 1, arbitrary: holding }), {
+      minLength: 1,
+      maxLength: 4,
+      size: 'max',
+    })
+    .map((before) => [...before, new Start()]),
+);
+
 /** Commands in the proportions in which they lead somewhere. */
 export function histories(replayPath: string | undefined): fc.Arbitrary<Iterable<Command>> {
-  const any = fc.nat({ max: 999 });
   const command = fc.oneof(
-    { weight: 8, arbitrary: fc.constant(null).map((): Command => new Start()) },
+    { weight: 12, arbitrary: fc.tuple(any, fc.boolean()).map(([pick, signal]): Command => new Decide(pick, signal)) },
+    { weight: 6, arbitrary: spoiling },
+    { weight: 3, arbitrary: holding },
+    { weight: 3, arbitrary: of(() => new Release()) },
+    { weight: 3, arbitrary: of(() => new Cancel()) },
+    { weight: 2, arbitrary: of(() => new Mend()) },
     {
-      weight: 20,
-      arbitrary: fc
-        .tuple(any, fc.nat({ max: troubles.length - 1 }), fc.boolean())
-        .map(([where, how, lasting]): Command => new Spoil(where, how, lasting)),
-    },
-    { weight: 5, arbitrary: any.map((where): Command => new Hold(where)) },
-    { weight: 3, arbitrary: fc.constant(null).map((): Command => new Release()) },
-    { weight: 3, arbitrary: fc.constant(null).map((): Command => new Mend()) },
-    {
-      weight: 14,
-      arbitrary: fc.tuple(any, fc.boolean()).map(([pick, signal]): Command => new Decide(pick, signal)),
-    },
-    {
-      weight: 3,
+      weight: 2,
       arbitrary: fc.tuple(any, fc.boolean()).map(([pick, signal]): Command => new DecideWrongly(pick, signal)),
     },
-    { weight: 2, arbitrary: fc.constant(null).map((): Command => new Cancel()) },
     { weight: 2, arbitrary: any.map((pick): Command => new Reset(pick)) },
-    { weight: 2, arbitrary: fc.boolean().map((same): Command => new StartAgain(same)) },
-    { weight: 1, arbitrary: fc.constant(null).map((): Command => new Restart()) },
-    { weight: 1, arbitrary: fc.constant(null).map((): Command => new Terminate()) },
+    { weight: 1, arbitrary: fc.boolean().map((same): Command => new StartAgain(same)) },
+    { weight: 1, arbitrary: of(() => new Restart()) },
+    { weight: 1, arbitrary: of(() => new Terminate()) },
   );
-  // Few histories are told at a time: without a bias to short ones.
   const commands = fc.commands<Model, Real>([command], {
-    maxCommands: 48,
+    maxCommands: 20,
     size: 'max',
     ...(replayPath === undefined ? {} : { replayPath }),
   });
+  // Few histories are told at a time: without a bias to short ones.
   return fc.noBias(commands as fc.Arbitrary<Iterable<Command>>);
 }
 

@@ -12,7 +12,7 @@
  */
 import fc from 'fast-check';
 import { Rig } from '../support/rig';
-import { finish, histories, type Model, type Real } from './commands';
+import { finish, histories, preludes, type Model, type Real } from './commands';
 import { RealSaga } from './real-saga';
 import { stories } from './stories';
 
@@ -56,13 +56,14 @@ async function tellHistories(parameters: fc.Parameters<unknown>, replayPath?: st
     fc
       .constantFrom(...stories, ...provisionings, ...provisionings)
       .map((story) => ({ ...story, toString: () => story.name })),
+    preludes,
     histories(replayPath),
-    async (story, commands) => {
+    async (story, prelude, commands) => {
       const model: Model = { story, armed: {}, states: [], isTerminated: false, log: [] };
       const count = (name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
       const real: Real = { saga: new RealSaga(rig, story), restartWorker, count };
       try {
-        await fc.asyncModelRun(() => ({ model, real }), commands);
+        await fc.asyncModelRun(() => ({ model, real }), [...prelude, ...commands]);
         await finish(model, real);
       } catch (error) {
         const happened = model.log.map((one) => `  ${one}`).join('\n');
@@ -74,7 +75,8 @@ async function tellHistories(parameters: fc.Parameters<unknown>, replayPath?: st
     },
   );
   const details = await fc.check(property, parameters);
-  return details.failed ? `${await fc.asyncDefaultReportMessage(details)}\n${whyOf(details)}` : undefined;
+  if (details.failed) return `${await fc.asyncDefaultReportMessage(details)}\n${whyOf(details)}`;
+  return details.interrupted ? `out of time after ${String(details.numRuns)} histories` : undefined;
 }
 
 function whyOf({ errorInstance }: fc.RunDetails<unknown>): string {
