@@ -244,6 +244,7 @@ describe('what is wrong', () => {
     expect(said(schema, { int: 1.5 })).toBe(
       'int: must be a whole number; number: must be a number; yes: must be true or false; list: must be a list; text: must be a string',
     );
+    expect(said(z.strictObject({ one: z.literal(1) }), { one: 2 })).toBe('one: Invalid input: expected 1');
     expect(said(z.strictObject({ when: z.date() }), { when: 7 })).toBe('when: must be date');
     expect(said(z.strictObject({ int: z.int('must count') }), { int: 'x' })).toBe('int: must count');
   });
