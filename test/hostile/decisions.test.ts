@@ -86,8 +86,8 @@ async function signal(saga: SagaHandle, name: string, payloads: Payload[]): Prom
 }
 
 /**
- * One for each saga at a time. A refused update goes back to Temporal whole: several of a megabyte, at once and to one run, are
- * more than one answer of a worker may hold, and its task fails for as long as they are under way.
+ * One for each saga at a time: several of a megabyte, at once and to one run, were seen to fail its task as too large a message,
+ * for as long as they were under way.
  */
 async function severally<T>(all: readonly T[], work: (one: T, index: number) => Promise<void>): Promise<void> {
   for (let from = 0; from < all.length; from += waiting.length)
