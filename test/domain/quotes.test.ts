@@ -1,4 +1,11 @@
-import { describeQuote, guardViolations, needsApproval, sameTerms, type Quote } from '../../src/domain/quotes';
+import {
+  describeQuote,
+  guardViolations,
+  needsApproval,
+  quoteSchema,
+  sameTerms,
+  type Quote,
+} from '../../src/domain/quotes';
 
 const quote = (changes: Partial<Quote> = {}): Quote => ({
   available: true,
@@ -64,4 +71,9 @@ describe('an approval holds', () => {
 
 it('is described by its price and its dates', () => {
   expect(describeQuote(quote({ total: 5.5 }))).toBe('5.5 usd, 2026-01-01 to 2026-02-01');
+});
+
+it.each(['available', 'total', 'currency', 'date_from', 'date_to'] as const)('without %s is none', (field) => {
+  expect(quoteSchema.safeParse(quote()).success).toBe(true);
+  expect(quoteSchema.safeParse({ ...quote(), [field]: undefined }).success).toBe(false);
 });
