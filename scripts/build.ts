@@ -21,13 +21,18 @@ async function main(): Promise<void> {
   // What a renamed file left behind would be shipped.
   rmSync(dist, { recursive: true, force: true });
   compile();
+  await bundleWorkflows(dist);
+  console.log('built: dist/, with dist/workflow-bundle.js and dist/workflow-bundle.encrypted.js');
+}
+
+/** Both bundles, where the worker that is compiled into this folder looks for them. */
+export async function bundleWorkflows(folder: string): Promise<void> {
   const workflows = { workflowsPath: join(root, 'src', 'workflows', 'index.ts'), logger: quiet };
   const { code } = await bundleWorkflowCode(workflows);
-  writeFileSync(join(dist, 'workflow-bundle.js'), code);
+  writeFileSync(join(folder, 'workflow-bundle.js'), code);
   // Where payloads are encrypted, the converters differ, and they are part of the bundle.
   const encrypted = await bundleWorkflowCode({ ...workflows, ...encryptedConverters });
-  writeFileSync(join(dist, 'workflow-bundle.encrypted.js'), encrypted.code);
-  console.log('built: dist/, with dist/workflow-bundle.js and dist/workflow-bundle.encrypted.js');
+  writeFileSync(join(folder, 'workflow-bundle.encrypted.js'), encrypted.code);
 }
 
 function compile(): void {
@@ -39,11 +44,13 @@ function compile(): void {
 }
 
 /** Webpack's report of a bundle that works is of no interest; what it cannot build it throws. */
-const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error };
+export const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error };
 
 class BuildError extends Error {}
 
-main().catch((error: unknown) => {
-  console.error(error instanceof BuildError ? error.message : error);
-  process.exitCode = 1;
-});
+if (require.main === module) {
+  main().catch((error: unknown) => {
+    console.error(error instanceof BuildError ? error.message : error);
+    process.exitCode = 1;
+  });
+}

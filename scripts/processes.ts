@@ -13,6 +13,7 @@ export interface Exit {
 export interface RunningProcess {
   /** The line that it printed when it was ready. */
   readonly ready: string;
+  readonly pid: number;
   /** Standard error so far. */
   errors: () => string;
   /** Its end, whoever brought it about. */
@@ -23,11 +24,16 @@ export interface RunningProcess {
 
 /**
  * @param program a path in the project: a source, or a compiled file
+ * @param flags of Node's own
  * @throws with what it wrote, when it ends before it is ready
  */
-export async function startProcess(program: string, environment: Record<string, string>): Promise<RunningProcess> {
+export async function startProcess(
+  program: string,
+  environment: Record<string, string>,
+  flags: readonly string[] = [],
+): Promise<RunningProcess> {
   const loader = program.endsWith('.ts') ? ['--import', 'tsx'] : [];
-  const child = spawn(process.execPath, [...loader, join(root, program)], {
+  const child = spawn(process.execPath, [...flags, ...loader, join(root, program)], {
     cwd: root,
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -46,8 +52,11 @@ export async function startProcess(program: string, environment: Record<string, 
       throw new Error(`${program} ended with ${String(status)} before it was ready:\n${errors}`);
     }),
   ]);
+  // It was there to say that it is ready, so it has one.
+  const pid = child.pid ?? 0;
   return {
     ready,
+    pid,
     errors: () => errors,
     exited,
     kill: async (signal) => {

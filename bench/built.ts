@@ -1,0 +1,66 @@
+/**
+ * The workers as they run in production: compiled, the workflows as one bundle each. In a folder of its own, so that a
+ * measurement is not disturbed by a build; inside the project, because that is where its packages are found.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { bundleWorkflowCode } from '@temporalio/worker';
+import { bundleWorkflows, quiet } from '../scripts/build';
+
+const root = join(__dirname, '..');
+
+export type BundleName = 'plain' | 'encrypted' | 'bare';
+
+export interface Built {
+  /** Paths in the project, for `startProcess`. */
+  worker: string;
+  bareWorker: string;
+  bundles: Record<BundleName, string>;
+  remove: () => Promise<void>;
+}
+
+export async function buildWorkers(): Promise<Built> {
+  const cache = join(root, '.cache');
+  await mkdir(cache, { recursive: true });
+  const folder = await mkdtemp(join(cache, 'bench-'));
+  const remove = () => rm(folder, { recursive: true, force: true });
+  const [ours, bare] = [join(folder, 'src'), join(folder, 'bench', 'bare')];
+  try {
+    await compileInto(folder);
+    await bundleWorkflows(ours);
+    const { code } = await bundleWorkflowCode({
+      workflowsPath: join(__dirname, 'bare', 'workflows.ts'),
+      logger: quiet,
+    });
+    writeFileSync(join(bare, 'workflow-bundle.js'), code);
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return {
+    worker: relative(root, join(ours, 'worker.js')),
+    bareWorker: relative(root, join(bare, 'worker.js')),
+    bundles: {
+      plain: join(ours, 'workflow-bundle.js'),
+      encrypted: join(ours, 'workflow-bundle.encrypted.js'),
+      bare: join(bare, 'workflow-bundle.js'),
+    },
+    remove,
+  };
+}
+
+/** Of the code alone: the source map at its end names paths of this machine, and is not run. */
+export function bundleBytes(path: string): number {
+  return readFileSync(path, 'utf8').replace(/^\/\/# sourceMappingURL=.*$/m, '').length;
+}
+
+async function compileInto(folder: string): Promise<void> {
+  const compiler = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
+  const options = ['-p', join(__dirname, 'tsconfig.workers.json'), '--outDir', folder];
+  const child = spawn(process.execPath, [compiler, ...options], { stdio: 'inherit' });
+  const [status] = (await once(child, 'exit')) as [number | null];
+  if (status !== 0) throw new Error('the sources do not compile');
+}

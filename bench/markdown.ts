@@ -1,0 +1,28 @@
+/** Figures as Markdown: tables in which every column says its unit, and their place in a document. */
+export type Cell = string | number | undefined;
+
+export function markdownTable(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  const numeric = head.map((_title, column) => rows.some((row) => typeof row[column] === 'number'));
+  const lines = [
+    head,
+    numeric.map((right) => (right ? '---:' : '---')),
+    ...rows.map((row) => head.map((_title, column) => shown(row[column]))),
+  ];
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** Three digits say all that a measurement knows; a whole number is counted and stays what it is. */
+function shown(cell: Cell): string {
+  if (cell === undefined) return '–';
+  if (typeof cell === 'string') return cell;
+  if (Number.isInteger(cell) || Math.abs(cell) >= 100) return String(Math.round(cell));
+  return cell.toPrecision(3);
+}
+
+/** The text with another report between the marks of this name. */
+export function between(text: string, name: string, report: string): string {
+  const [from, to] = [`<!-- bench: ${name} -->`, `<!-- end of ${name} -->`];
+  const [start, end] = [text.indexOf(from), text.indexOf(to)];
+  if (start === -1 || end < start) throw new Error(`there are no marks ${from} … ${to}`);
+  return `${text.slice(0, start + from.length)}\n\n${report}\n\n${text.slice(end)}`;
+}

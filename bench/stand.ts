@@ -1,0 +1,135 @@
+/**
+ * Where it is measured: a Temporal server, the provider's stub, and workers, each a process of its own; the client is this
+ * process.
+ *
+ *   client ──▶ server ◀── worker ──▶ stub
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { OrderSagaClient } from '../src/client/client';
+import { readClientConfig } from '../src/config';
+import { createDataConverter } from '../src/security/data-converter';
+import { parsePayloadKeys } from '../src/security/keys';
+import { startDevServer, type DevServer } from '../scripts/dev-server';
+import { startProcess, type RunningProcess } from '../scripts/processes';
+import { resolveTemporal } from '../scripts/temporal-cli';
+import type { Built } from './built';
+
+/** Where the dev server keeps what it knows. */
+export type Store = 'memory' | 'file';
+
+export interface StandOptions {
+  /** Ignored where TEMPORAL_ADDRESS names a server. @default 'memory' */
+  store?: Store;
+  latencyMs?: number;
+  staggerMs?: number;
+}
+
+/** A worker that keeps its payloads as they are, one with keys, and one of the bare workflows. */
+export type WorkerKind = 'plain' | 'encrypted' | 'bare';
+
+const payloadKeys = `bench:${Buffer.alloc(32, 1).toString('base64')}`;
+
+export class Stand {
+  private readonly workers = new Set<RunningProcess>();
+
+  private constructor(
+    readonly built: Built,
+    /** For a table: which server it is. */
+    readonly serverName: string,
+    /** Unknown for a server that is not ours. */
+    readonly serverPid: number | undefined,
+    readonly providerUrl: string,
+    private readonly temporalEnvironment: Record<string, string>,
+    readonly connection: Connection,
+    readonly namespace: string,
+    private readonly end: () => Promise<void>,
+  ) {}
+
+  static async start(
+    built: Built,
+    { store = 'memory', latencyMs = 0, staggerMs = 0 }: StandOptions = {},
+  ): Promise<Stand> {
+    const folder = await mkdtemp(join(tmpdir(), 'order-saga-bench-'));
+    const stub = await startProcess('bench/provider-stub.ts', {
+      STUB_LATENCY_MS: String(latencyMs),
+      STUB_STAGGER_MS: String(staggerMs),
+    });
+    const server = await startServer(store, folder);
+    const environment = server
+      ? { TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: 'default' }
+      : Object.fromEntries(Object.entries(process.env).filter(isOfTemporal));
+    const { temporal, namespace } = readClientConfig({ ...environment, PAYLOAD_ENCRYPTION: 'off' });
+    const connection = await Connection.connect(temporal.connectionOptions);
+    return new Stand(
+      built,
+      server ? `dev server, ${store === 'file' ? 'with a file' : 'in memory'}` : 'TEMPORAL_ADDRESS',
+      server?.pid,
+      stub.ready,
+      environment,
+      connection,
+      namespace,
+      async () => {
+        await connection.close();
+        await server?.stop();
+        await stub.kill('SIGKILL');
+        await rm(folder, { recursive: true, force: true });
+      },
+    );
+  }
+
+  /** What a worker of this kind is told; each kind has a task queue of its own. */
+  environmentOf(kind: WorkerKind): Record<string, string> {
+    return {
+      ...this.temporalEnvironment,
+      PROVIDER_BASE_URL: this.providerUrl,
+      SERVER_POINTERS: '/vm_object_ids',
+      TASK_QUEUE: `bench-${kind}`,
+      ...(kind === 'encrypted' ? { PAYLOAD_KEYS: payloadKeys } : { PAYLOAD_ENCRYPTION: 'off' }),
+    };
+  }
+
+  /** @param flags of Node's own */
+  async startWorker(kind: WorkerKind, flags: readonly string[] = []): Promise<RunningProcess> {
+    const program = kind === 'bare' ? this.built.bareWorker : this.built.worker;
+    const worker = await startProcess(program, this.environmentOf(kind), flags);
+    this.workers.add(worker);
+    return worker;
+  }
+
+  /** As a backend has it, for sagas that the worker of this kind runs. */
+  clientFor(kind: WorkerKind): Client {
+    const dataConverter = kind === 'encrypted' ? createDataConverter(parsePayloadKeys(payloadKeys)) : undefined;
+    return new Client({
+      connection: this.connection,
+      namespace: this.namespace,
+      ...(kind === 'bare' ? {} : { dataConverter: dataConverter ?? createDataConverter(undefined) }),
+    });
+  }
+
+  sagasFor(kind: Exclude<WorkerKind, 'bare'>): OrderSagaClient {
+    return new OrderSagaClient(this.clientFor(kind), { taskQueue: `bench-${kind}` });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.workers].map((worker) => worker.kill('SIGKILL')));
+    await this.end();
+  }
+}
+
+/** @returns nothing where the environment names a server that runs already */
+async function startServer(store: Store, folder: string): Promise<DevServer | undefined> {
+  const temporal = await resolveTemporal();
+  if (temporal.kind === 'address') return undefined;
+  return startDevServer({
+    cli: temporal.path,
+    ui: false,
+    ...(store === 'file' ? { dbFile: join(folder, 'temporal.db') } : {}),
+  });
+}
+
+function isOfTemporal(entry: [string, string | undefined]): entry is [string, string] {
+  return entry[0].startsWith('TEMPORAL_') && entry[1] !== undefined;
+}
