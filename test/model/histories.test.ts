@@ -22,13 +22,14 @@ const replayed = process.env['ORDER_SAGA_MODEL_REPLAY'];
 /** Most of a history is waiting for the server. */
 const atOnce = 12;
 const provisionings = stories.filter(({ workflow }) => workflow === 'provisionServers');
-const shrinkForMs = 120_000;
+const shrinkForMs = 60_000;
 
 let rig: Rig;
 let worker: { stop: () => Promise<void> };
 const stopping: Promise<void>[] = [];
 beforeAll(async () => {
-  rig = await Rig.start({ worker: false });
+  // A call may be held for as long as a few commands take: no time limit of ours but the activity's should end it.
+  rig = await Rig.start({ worker: false, provider: { totalTimeoutMs: 25_000 } });
   worker = await rig.startWorker();
 });
 afterAll(async () => {
