@@ -1,4 +1,6 @@
 /** What measurements look like on paper. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { drawChart } from '../../bench/chart';
 import { between, markdownTable } from '../../bench/markdown';
 import { selfSizes, selfTimes } from '../../bench/profile';
@@ -27,6 +29,11 @@ describe('the document', () => {
     const once = between(text, 'path', 'new');
     expect(once).toBe('before\n<!-- bench: path -->\n\nnew\n\n<!-- end of path -->\nafter\n');
     expect(between(once, 'path', 'new')).toBe(once);
+  });
+
+  it.each(['throughput', 'path', 'growth'])('has a place for %s', (part) => {
+    const page = readFileSync(join(__dirname, '..', '..', 'docs', 'performance.md'), 'utf8');
+    expect(between(page, part, 'measured')).toContain(`<!-- bench: ${part} -->\n\nmeasured\n\n<!--`);
   });
 
   it('must have a place for it', () => {
