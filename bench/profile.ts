@@ -18,7 +18,7 @@ import { Stand, type WorkerKind } from './stand';
 
 const folder = join(__dirname, '..', 'reports', 'bench');
 const order = { items: 2, firewalls: true } as const;
-const shownFunctions = 25;
+const shownFunctions = 40;
 
 export interface ProfileOptions {
   built: Built;
@@ -38,6 +38,10 @@ async function profileWorker(built: Built, kind: WorkerKind, total: number, say:
   const stand = await Stand.start(built);
   try {
     const flags = [`--cpu-prof`, `--heap-prof`].flatMap((flag) => [flag, `${flag}-dir=${join(folder, kind)}`]);
+    const sayTimes = (name: string, measured: CpuProfile) => {
+      say(`### ${name}: in a function itself\n\n${table(selfTimes(measured), 'ms', total)}\n`);
+      say(`### ${name}: with what it calls\n\n${table(totalTimes(measured), 'ms', total)}\n`);
+    };
     const worker = await stand.startWorker(kind, flags);
     const { run } = kind === 'bare' ? bareRunner(stand, 'bareSideBySide') : ourRunner(stand, kind);
     const client = new Session();
@@ -50,11 +54,12 @@ async function profileWorker(built: Built, kind: WorkerKind, total: number, say:
     // The profiles are written at the end of a process that ends well.
     await worker.kill('SIGTERM');
     say(`\n## ${kind}: ${String(total)} sagas, 10 at once, load ${load().toFixed(1)}\n`);
-    say(`client\n${table(selfTimes(clientProfile), 'ms', total)}\n`);
+    sayTimes('client', clientProfile);
     for (const file of readdirSync(join(folder, kind)).sort()) {
       const content = JSON.parse(readFileSync(join(folder, kind, file), 'utf8')) as CpuProfile | HeapProfile;
-      const [costs, unit] = 'nodes' in content ? [selfTimes(content), 'ms'] : [selfSizes(content), 'KiB'];
-      say(`worker, ${kind}/${file}\n${table(costs, unit, total)}\n`);
+      const name = `worker, ${kind}/${file}`;
+      if ('nodes' in content) sayTimes(name, content);
+      else say(`### ${name}: memory\n\n${table(selfSizes(content), 'KiB', total)}\n`);
     }
   } finally {
     await stand.close();
@@ -68,7 +73,7 @@ interface Frame {
 }
 
 export interface CpuProfile {
-  nodes: { id: number; callFrame: Frame }[];
+  nodes: { id: number; callFrame: Frame; children?: number[] | undefined }[];
   samples?: number[] | undefined;
   /** Microseconds before each sample. */
   timeDeltas?: number[] | undefined;
@@ -95,6 +100,22 @@ export function selfTimes({ nodes, samples = [], timeDeltas = [] }: CpuProfile):
   return costs;
 }
 
+/** Milliseconds in each function and in all that it calls; one that calls itself counts once. */
+export function totalTimes({ nodes, samples = [], timeDeltas = [] }: CpuProfile): Costs {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const callers = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)));
+  const costs: Costs = new Map();
+  samples.forEach((sample, index) => {
+    const names = new Set<string>();
+    for (let node = byId.get(sample); node !== undefined; node = byId.get(callers.get(node.id) ?? NaN)) {
+      names.add(nameOf(node.callFrame));
+    }
+    if (names.has('(idle)')) return;
+    for (const name of names) add(costs, name, (timeDeltas[index] ?? 0) / 1_000);
+  });
+  return costs;
+}
+
 /** KiB that each function allocated and that were still in use at the end. */
 export function selfSizes({ head }: HeapProfile): Costs {
   const costs: Costs = new Map();
@@ -117,11 +138,10 @@ function nameOf({ functionName, url, lineNumber }: Frame): string {
 }
 
 function table(costs: Costs, unit: string, sagas: number): string {
-  const sum = [...costs.values()].reduce((total, cost) => total + cost, 0);
   const dearest = [...costs].sort(([, a], [, b]) => b - a).slice(0, shownFunctions);
   return markdownTable(
-    ['function', `${unit}/saga`, '% of all'],
-    [['(all)', sum / sagas, 100], ...dearest.map(([name, cost]) => [name, cost / sagas, (100 * cost) / sum])],
+    ['function', `${unit}/saga`],
+    dearest.map(([name, cost]) => [name, cost / sagas]),
   );
 }
 

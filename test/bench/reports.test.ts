@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { drawChart } from '../../bench/chart';
 import { between, markdownTable } from '../../bench/markdown';
-import { selfSizes, selfTimes } from '../../bench/profile';
+import { selfSizes, selfTimes, totalTimes } from '../../bench/profile';
 
 describe('a table', () => {
   it('has numbers on the right, in three digits, counts as they are, and a dash for what is not known', () => {
@@ -99,6 +99,16 @@ describe('a profile', () => {
       ['encrypt src/security/payload-codec.js:10', 4],
       ['(anonymous) node_modules/zod/index.js:10', 2],
     ]);
+  });
+
+  it('adds up the time with what is called, once for a function that calls itself', () => {
+    const nodes = [
+      { id: 1, callFrame: frame('outer'), children: [2] },
+      { id: 2, callFrame: frame('inner'), children: [3] },
+      { id: 3, callFrame: frame('outer') },
+    ];
+    const profile = { nodes, samples: [1, 2, 3], timeDeltas: [1_000, 2_000, 4_000] };
+    expect(Object.fromEntries(totalTimes(profile))).toEqual({ outer: 7, inner: 6 });
   });
 
   it('adds up the memory of each function itself', () => {
