@@ -27,7 +27,7 @@ import { chartOf, growthReport, measureGrowth } from './growth';
 import { measurePath, pathReport } from './path';
 import { load } from './process-figures';
 import { profile } from './profile';
-import type { Store } from './stand';
+import { Stand, type Store } from './stand';
 import { measureThroughput, throughputReport } from './throughput';
 
 const say = (line: string) => console.log(line);
@@ -36,6 +36,11 @@ async function main(): Promise<number> {
   const options = readArguments();
   if (options === undefined) return 2;
   const built = await buildWorkers();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      void Promise.allSettled([Stand.closeAll(), built.remove()]).then(() => process.exit(130));
+    });
+  }
   try {
     return options.quick ? await quick(built, options.accept) : await measure(built, options);
   } finally {

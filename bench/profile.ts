@@ -6,13 +6,12 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { join } from 'node:path';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { bundleBytes, type Built } from './built';
 import { closedLoop } from './closed-loop';
 import { bareRunner, ourRunner } from './contestants';
 import { markdownTable } from './markdown';
 import { load } from './process-figures';
-import { replayMs } from './replay';
+import { quietRuntime, replayMs } from './replay';
 import { provisionRequest } from './requests';
 import { Stand, type WorkerKind } from './stand';
 
@@ -150,7 +149,7 @@ function table(costs: Costs, unit: string, sagas: number): string {
  * the first task.
  */
 async function measureEvaluation(built: Built, rounds: number, say: ProfileOptions['say']): Promise<void> {
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  quietRuntime();
   const stand = await Stand.start(built);
   const rows: [string, number, number, number, number][] = [];
   try {

@@ -1,6 +1,6 @@
 /** What a worker needs to bring a saga back from its history, without what it needs to start. */
 import type { temporal } from '@temporalio/proto';
-import { Worker } from '@temporalio/worker';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { timed } from './closed-loop';
 import { median } from './statistics';
 
@@ -26,4 +26,13 @@ export async function replayMs(
     each.push(((await timed(() => replay(1 + more))) - one) / more);
   }
   return median(each);
+}
+
+let runtimeInstalled = false;
+
+/** Once, before anything of a worker runs in this process. Signals are for the measurement, which ends it all in order. */
+export function quietRuntime(): void {
+  if (runtimeInstalled) return;
+  Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+  runtimeInstalled = true;
 }

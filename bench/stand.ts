@@ -33,6 +33,7 @@ export type WorkerKind = 'plain' | 'encrypted' | 'bare';
 const payloadKeys = `bench:${Buffer.alloc(32, 1).toString('base64')}`;
 
 export class Stand {
+  private static readonly standing = new Set<Stand>();
   private readonly workers = new Set<RunningProcess>();
 
   private constructor(
@@ -63,7 +64,7 @@ export class Stand {
       : Object.fromEntries(Object.entries(process.env).filter(isOfTemporal));
     const { temporal, namespace } = readClientConfig({ ...environment, PAYLOAD_ENCRYPTION: 'off' });
     const connection = await Connection.connect(temporal.connectionOptions);
-    return new Stand(
+    const stand = new Stand(
       built,
       server ? `dev server, ${store === 'file' ? 'with a file' : 'in memory'}` : 'TEMPORAL_ADDRESS',
       server?.pid,
@@ -78,6 +79,13 @@ export class Stand {
         await rm(folder, { recursive: true, force: true });
       },
     );
+    Stand.standing.add(stand);
+    return stand;
+  }
+
+  /** For whoever is told to stop in the middle. */
+  static async closeAll(): Promise<void> {
+    await Promise.all([...Stand.standing].map((stand) => stand.close()));
   }
 
   /** What a worker of this kind is told; each kind has a task queue of its own. */
@@ -114,6 +122,7 @@ export class Stand {
   }
 
   async close(): Promise<void> {
+    Stand.standing.delete(this);
     await Promise.all([...this.workers].map((worker) => worker.kill('SIGKILL')));
     await this.end();
   }

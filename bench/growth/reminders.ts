@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { bundleWorkflowCode, NativeConnection } from '@temporalio/worker';
 import { quiet } from '../../scripts/build';
 import { readWorkerConfig } from '../../src/config';
 import { createSagaWorker } from '../../src/operations/saga-worker';
@@ -13,7 +13,7 @@ import { timed } from '../closed-loop';
 import type { Growth } from './figures';
 import { countHistory } from '../history-counts';
 import { load } from '../process-figures';
-import { replayMs } from '../replay';
+import { quietRuntime, replayMs } from '../replay';
 import { provisionRequest } from '../requests';
 import type { Stand } from '../stand';
 import { median } from '../statistics';
@@ -24,7 +24,7 @@ const marks = [1, 10, 25, 50];
 const asked = 20;
 
 export async function growByReminders(stand: Stand, rounds: number): Promise<Growth> {
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  quietRuntime();
   const points: Growth['points'] = [];
   for (const at of marks) points.push({ at, figures: await measure(stand, rounds, at) });
   return {
