@@ -115,7 +115,16 @@ export class Desk {
         },
       },
     );
-    setHandler(defineSignal<[unknown]>(name), (body) => this.takeOrIgnore(name, body), { description });
+    setHandler(
+      defineSignal<[unknown]>(name),
+      async (body) => {
+        // After the updates of the same workflow task: at a replay they may come in another order than they came in, and
+        // the same one must be taken. A reset sends both again, at once.
+        await Promise.resolve();
+        this.takeOrIgnore(name, body);
+      },
+      { description },
+    );
   }
 
   /** @throws ApplicationFailure `DecisionRefused`, with a sentence that names the decisions that fit */
@@ -128,7 +137,7 @@ export class Desk {
     if (!question.choices.includes(name)) {
       throw refusal(`${name} does not fit: ${question.step} waits as ${question.kind}. ${fitting}`);
     }
-    const checked = check(decisionSchemas[name] as z.ZodType<object>, body ?? {});
+    const checked = check(decisionSchemas[name]() as z.ZodType<object>, body ?? {});
     if (!checked.ok)
       throw refusal(`${name}: ${describeProblems(checked.problems)}. Like ${decisionHints[name].example}`);
     const decision = { decision: name, ...checked.value } as Decision;
@@ -190,9 +199,10 @@ function beyond(body: unknown): string | undefined {
 function correctionObjection(decision: Decision, { correction, step }: Question): string | undefined {
   if (decision.decision !== 'retry' || decision.correction === undefined) return undefined;
   if (correction === undefined) return `nothing can be corrected at ${step}; leave out correction`;
-  const checked = check(correction.schema, decision.correction);
+  const schema = correction.schema();
+  const checked = check(schema, decision.correction);
   if (checked.ok) return undefined;
-  return `correction: ${describeProblems(checked.problems)}. At ${step} may be corrected: ${correction.fields.join(', ')}`;
+  return `correction: ${describeProblems(checked.problems)}. At ${step} may be corrected: ${Object.keys(schema.shape).join(', ')}`;
 }
 
 function refusal(message: string): ApplicationFailure {
