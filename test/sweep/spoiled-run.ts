@@ -70,8 +70,8 @@ export async function tellSpoiled(
     operator.attends = true;
     spoiled?.release();
   }
-  const ended = await ending;
-  await meanwhile;
+  // What somebody does meanwhile may wait for a call that is never made.
+  const ended = await Promise.race([ending, ...(meanwhile ? [meanwhile.then(() => ending)] : [])]);
   spoiled?.lift();
 
   const broken = brokenPromises(sandbox.ledger, asked, ended);

@@ -24,7 +24,6 @@ const failing: Spoiling[] = [
   { kind: 'refuse-before' },
   { kind: 'error-code' },
   { kind: 'unauthorized' },
-  { kind: 'redirect' },
   { kind: 'rate-limit', retryAfter: 0 },
   { kind: 'error-before' },
   { kind: 'error-after' },
@@ -36,6 +35,7 @@ const failing: Spoiling[] = [
 ];
 
 const failingToo: Spoiling[] = [
+  { kind: 'redirect' },
   { kind: 'forbidden' },
   { kind: 'hang-before' },
   { kind: 'truncated' },
@@ -67,9 +67,8 @@ const cancelledAnd = (faults: readonly Spoiling[]): Way[] =>
 /** One of each kind. */
 export const ways: readonly Way[] = [
   ...once(failing),
-  ...once([{ kind: 'other-body' }], true),
   ...cancelled,
-  ...lasting([{ kind: 'refuse-before' }, { kind: 'unauthorized' }, { kind: 'error-after' }]),
+  ...lasting([{ kind: 'unauthorized' }, { kind: 'error-after' }]),
   ...cancelledAnd([{ kind: 'reset-after' }]),
 ];
 
