@@ -16,9 +16,9 @@ import { reportSchema, resultSchemas } from '../src/domain/results';
 const folder = join(__dirname, '..', 'schemas');
 
 const sources: Record<string, z.ZodType> = {
-  ...Object.fromEntries(Object.entries(requestSchemas()).map(([name, schema]) => [`${name}.request`, schema])),
+  ...Object.fromEntries(Object.entries(requestSchemas()).map(([name, schema]) => [`${name}.request`, schema()])),
   ...Object.fromEntries(Object.entries(resultSchemas).map(([name, schema]) => [`${name}.result`, schema])),
-  ...Object.fromEntries(Object.entries(decisionSchemas).map(([name, schema]) => [`${name}.decision`, schema])),
+  ...Object.fromEntries(Object.entries(decisionSchemas).map(([name, schema]) => [`${name}.decision`, schema()])),
   progress: progressSchema,
   report: reportSchema,
 };

@@ -8,6 +8,7 @@ import { readClientConfig } from '../config';
 import { decisionHints, decisionNames } from '../domain/decisions';
 import { readWorkflowId, type WorkflowName } from '../domain/identity';
 import { waitKinds, type ProgressView } from '../domain/progress';
+import { requestSchemas } from '../domain/requests';
 import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
 import { answerWithinMs, endOf, follow, type Ending, type FollowOptions } from './follow';
@@ -28,7 +29,7 @@ export async function start(
   const read = await readRequest(file, stdin);
   const config = readClientConfig();
   // Before any connection: a wrong request is told even where there is no Temporal.
-  const request = checkRequest(workflow, read, config.planTypesMore);
+  const request = checkRequest(workflow, read, requestSchemas(config.planTypesMore));
   return withSagas(config, async (sagas) => {
     const saga = await sagas.start(workflow, request);
     printer.line(`${saga.workflowId} ${saga.existing ? 'was started before, with the same request' : 'started'}`);

@@ -19,6 +19,7 @@ import {
   type ChangeOrderRequest,
   type ProvisionServersRequest,
   type RequestOf,
+  type RequestSchemas,
   type SetFirewallsRequest,
   type SwitchPlanRequest,
 } from '../domain/requests';
@@ -40,7 +41,7 @@ export interface OrderSagaClientOptions {
 
 export class OrderSagaClient {
   private readonly taskQueue: string;
-  private readonly planTypesMore: readonly string[];
+  private readonly schemas: RequestSchemas;
 
   /** @param temporal where payloads are encrypted: with the same data converter as the worker's */
   constructor(
@@ -48,7 +49,7 @@ export class OrderSagaClient {
     { taskQueue = defaultTaskQueue, planTypesMore = [] }: OrderSagaClientOptions = {},
   ) {
     this.taskQueue = taskQueue;
-    this.planTypesMore = planTypesMore;
+    this.schemas = requestSchemas(planTypesMore);
   }
 
   /** Buys cloud servers and assigns firewalls to them; as {@link start}. */
@@ -78,7 +79,7 @@ export class OrderSagaClient {
    * @throws InvalidRequestError for what is no reference, NoConnectionError
    */
   async clean(reference: string): Promise<SagaHandle<'cleanCart'>> {
-    const request = checkRequest('cleanCart', { reference }, []);
+    const request = checkRequest('cleanCart', { reference }, this.schemas);
     const runId = await reach(this.temporal, () => this.startRun('cleanCart', request, againAfterItsEnd));
     return new SagaHandle(this.temporal, 'cleanCart', reference, runId, false);
   }
@@ -92,14 +93,14 @@ export class OrderSagaClient {
    * the reference belongs to; NoConnectionError, after which the same call may be repeated
    */
   async start<W extends WorkflowName>(workflow: W, request: unknown): Promise<SagaHandle<W>> {
-    const parsed = checkRequest(workflow, request, this.planTypesMore);
+    const parsed = checkRequest(workflow, request, this.schemas);
     const { reference } = parsed;
     try {
       const runId = await reach(this.temporal, () => this.startRun(workflow, parsed));
       return new SagaHandle(this.temporal, workflow, reference, runId, false);
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      await reach(this.temporal, () => requireSameRequest(this.temporal, workflow, parsed, this.planTypesMore));
+      await reach(this.temporal, () => requireSameRequest(this.temporal, workflow, parsed, this.schemas));
       return this.existing(workflow, reference);
     }
   }
@@ -202,11 +203,11 @@ const againAfterItsEnd: Policies = {
 export function checkRequest<W extends WorkflowName>(
   workflow: W,
   request: unknown,
-  planTypesMore: readonly string[] = [],
+  schemas: RequestSchemas = requestSchemas(),
 ): RequestOf[W] {
   const beyond = beyondLimits(request);
   if (beyond.length > 0) throw new InvalidRequestError(beyond);
-  const checked = check(requestSchemas(planTypesMore)[workflow], request);
+  const checked = check(schemas[workflow](), request);
   if (!checked.ok) throw new InvalidRequestError(checked.problems);
   return checked.value;
 }

@@ -6,7 +6,7 @@ import type { Client } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
 import { beyondLimits } from '../domain/limits';
-import { requestSchemas, type RequestOf } from '../domain/requests';
+import type { RequestOf, RequestSchemas } from '../domain/requests';
 import { check } from '../domain/validation';
 import { differences } from './differences';
 import { ReferenceTakenError } from './errors';
@@ -21,13 +21,13 @@ export async function requireSameRequest<W extends WorkflowName>(
   temporal: Client,
   workflow: W,
   request: RequestOf[W],
-  planTypesMore: readonly string[],
+  schemas: RequestSchemas,
 ): Promise<void> {
   const workflowId = workflowIdOf(workflow, request.reference);
   const first = await readFirstRequest(temporal, workflowId, workflow);
   if (beyondLimits(first).length > 0) throw new ReferenceTakenError(workflowId, [], 'its request is beyond all limits');
   // A run may have been started otherwise, with `1` where the client sends `"1"`, or with what no schema takes.
-  const checked = check(requestSchemas(planTypesMore)[workflow], first);
+  const checked = check(schemas[workflow](), first);
   const fields = differences(asJson(checked.ok ? checked.value : first), asJson(request));
   if (fields.length > 0) throw new ReferenceTakenError(workflowId, fields);
 }

@@ -199,7 +199,7 @@ export function objectionTo(name: DecisionName, body: unknown): string | undefin
   if (!decisionNames.includes(name)) return `there is no decision ${name}; there are ${decisionNames.join(', ')}`;
   const beyond = beyondLimits(body);
   if (beyond.length > 0) return `${name}: ${describeProblems(beyond)}`;
-  const checked = check<unknown>(decisionSchemas[name], body);
+  const checked = check<unknown>(decisionSchemas[name](), body);
   if (checked.ok) return undefined;
   return `${name}: ${describeProblems(checked.problems)}. Like ${decisionHints[name].example}`;
 }

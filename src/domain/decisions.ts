@@ -5,33 +5,39 @@
  * something behind. `by` says who; Temporal's Web UI does not tell.
  */
 import { z } from 'zod';
+import { onFirstUse } from './on-first-use';
 import { vmObjectIdsSchema } from './requests';
 
-const by = z.string('must be a string').min(1, 'must not be empty').optional();
-const note = z.string('must be a string').optional();
-const evidence = z
-  .string('is required: say how you know')
-  .refine((text) => text.trim() !== '', 'is required: say how you know');
+const by = () => z.string('must be a string').min(1, 'must not be empty').optional();
+const note = () => z.string('must be a string').optional();
+const evidence = () =>
+  z.string('is required: say how you know').refine((text) => text.trim() !== '', 'is required: say how you know');
 
 export const decisionSchemas = {
-  retry: z.strictObject({
-    by,
-    note,
-    /** Fields of the request to change first; which ones fit depends on the step that waits. */
-    correction: z.record(z.string(), z.unknown(), 'must be a JSON object').optional(),
-  }),
-  skip: z.strictObject({ by, note: evidence }),
-  confirmPlaced: z.strictObject({ by, note: evidence, vmObjectIds: vmObjectIdsSchema.optional() }),
-  confirmNotPlaced: z.strictObject({ by, note: evidence }),
-  approve: z.strictObject({ by, note }),
-  reject: z.strictObject({ by, note, reason: z.string('must be a string').optional() }),
-  provideServers: z.strictObject({ by, note, vmObjectIds: vmObjectIdsSchema }),
+  retry: onFirstUse(() =>
+    z.strictObject({
+      by: by(),
+      note: note(),
+      /** Fields of the request to change first; which ones fit depends on the step that waits. */
+      correction: z.record(z.string(), z.unknown(), 'must be a JSON object').optional(),
+    }),
+  ),
+  skip: onFirstUse(() => z.strictObject({ by: by(), note: evidence() })),
+  confirmPlaced: onFirstUse(() =>
+    z.strictObject({ by: by(), note: evidence(), vmObjectIds: vmObjectIdsSchema().optional() }),
+  ),
+  confirmNotPlaced: onFirstUse(() => z.strictObject({ by: by(), note: evidence() })),
+  approve: onFirstUse(() => z.strictObject({ by: by(), note: note() })),
+  reject: onFirstUse(() => z.strictObject({ by: by(), note: note(), reason: z.string('must be a string').optional() })),
+  provideServers: onFirstUse(() => z.strictObject({ by: by(), note: note(), vmObjectIds: vmObjectIdsSchema() })),
 };
 
 export type DecisionName = keyof typeof decisionSchemas;
 export const decisionNames = Object.keys(decisionSchemas) as DecisionName[];
 
-export type Decision = { [D in DecisionName]: { decision: D } & z.output<(typeof decisionSchemas)[D]> }[DecisionName];
+export type Decision = {
+  [D in DecisionName]: { decision: D } & z.output<ReturnType<(typeof decisionSchemas)[D]>>;
+}[DecisionName];
 
 /** The JSON to type, as it stands in the Web UI under each decision's name. */
 export const decisionHints: Record<DecisionName, { does: string; example: string }> = {

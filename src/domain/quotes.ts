@@ -1,17 +1,20 @@
 /** What the provider answers to "what would it cost?" (rows 5, 6 and 7), and the rules by which we go on or stop. */
 import { z } from 'zod';
+import { onFirstUse } from './on-first-use';
 import type { ApprovalRule, Guard } from './requests';
 
-export const quoteSchema = z.looseObject({
-  available: z.boolean(),
-  total: z.number(),
-  currency: z.string(),
-  date_from: z.string(),
-  date_to: z.string(),
-  /** Present in the answer of row 5 only. */
-  inapplicable_resources: z.array(z.unknown()).optional(),
-});
-export type Quote = z.infer<typeof quoteSchema>;
+export const quoteSchema = onFirstUse(() =>
+  z.looseObject({
+    available: z.boolean(),
+    total: z.number(),
+    currency: z.string(),
+    date_from: z.string(),
+    date_to: z.string(),
+    /** Present in the answer of row 5 only. */
+    inapplicable_resources: z.array(z.unknown()).optional(),
+  }),
+);
+export type Quote = z.infer<ReturnType<typeof quoteSchema>>;
 
 /** The guard's parts that a quote breaks, each as a sentence; none when it may go on. */
 export function guardViolations(quote: Quote, guard: Guard | undefined): string[] {

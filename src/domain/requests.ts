@@ -9,22 +9,27 @@
  */
 import { z } from 'zod';
 import { referenceSchema, type WorkflowName } from './identity';
+import { onFirstUse } from './on-first-use';
 import { redactedMark, secretReferenceSchema } from './secrets';
 
 const positiveInt = z.int('must be a whole number').positive('must be a whole number above 0');
 
 /** The document gives no longest account id; a search attribute, which it is, has one. */
-const accountSchema = z
-  .string('must be a string')
-  .regex(/^[A-Za-z0-9]{2}-\d+$/, 'must be two letters or digits, a hyphen and digits, like AB-12345678')
-  .max(255, 'must not be longer than 255 characters');
+const accountSchema = onFirstUse(() =>
+  z
+    .string('must be a string')
+    .regex(/^[A-Za-z0-9]{2}-\d+$/, 'must be two letters or digits, a hyphen and digits, like AB-12345678')
+    .max(255, 'must not be longer than 255 characters'),
+);
 
 const nonEmpty = z.string('must be a string').min(1, 'must not be empty');
 
 /** By hand, because zod's own asks `atob`, which a workflow does not have. */
-const base64 = z
-  .string('must be base64')
-  .refine((text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text), 'must be base64, and not empty');
+const base64 = onFirstUse(() =>
+  z
+    .string('must be base64')
+    .refine((text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text), 'must be base64, and not empty'),
+);
 
 /** Cart item, `plan_type`: the four values that the document calls supported. More of them are a setting (`PLAN_TYPES_MORE`). */
 export const documentedPlanTypes = [
@@ -53,19 +58,19 @@ export const cloudServerPlanTypes: readonly string[] = [
  */
 const alsoBesideOthers = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null };
 
-const uniqueIds = z.array(positiveInt, 'must be a list of ids').superRefine((ids, context) => {
-  const seen = new Set<unknown>();
-  ids.forEach((id, index) => {
-    if (seen.has(id)) context.addIssue({ code: 'custom', path: [index], message: 'is in the list twice' });
-    seen.add(id);
-  });
-});
+const uniqueIds = onFirstUse(() =>
+  z.array(positiveInt, 'must be a list of ids').superRefine((ids, context) => {
+    const seen = new Set<unknown>();
+    ids.forEach((id, index) => {
+      if (seen.has(id)) context.addIssue({ code: 'custom', path: [index], message: 'is in the list twice' });
+      seen.add(id);
+    });
+  }),
+);
 
 export const firewallsSchema = uniqueIds;
 
-export const vmObjectIdsSchema = uniqueIds.min(1, 'must name at least one server');
-
-const addonSchema = z.strictObject({ id: positiveInt, additional_value: z.int('must be a whole number') });
+export const vmObjectIdsSchema = onFirstUse(() => uniqueIds().min(1, 'must name at least one server'));
 
 /**
  * A value that nobody may read: itself, or the name under which the worker finds it. What was blanked out where somebody
@@ -83,16 +88,16 @@ function secret<T extends z.ZodType<string>>(value: T, what: string) {
 
 /** Whether a secret's value, once it is looked up, is what the document asks for. */
 export function fitsDocument(field: 'password' | 'custom_ssh_key' | 'custom_script', value: string): boolean {
-  return (field === 'password' ? nonEmpty : base64).safeParse(value).success;
+  return (field === 'password' ? nonEmpty : base64()).safeParse(value).success;
 }
 
 /** The fields of a cart item that a person may correct while the item is not yet added. */
-export const correctableItemFields = {
-  password: secret(nonEmpty, 'a text that is not empty'),
-  os_template_id: positiveInt,
-  custom_ssh_key: secret(base64, 'base64'),
-  custom_script: secret(base64, 'base64'),
-};
+export const correctableItemFields = onFirstUse(() => ({
+  password: secret(nonEmpty, 'a text that is not empty').optional(),
+  os_template_id: positiveInt.optional(),
+  custom_ssh_key: secret(base64(), 'base64').optional(),
+  custom_script: secret(base64(), 'base64').optional(),
+}));
 
 function cartItemSchema(planTypesMore: readonly string[]) {
   const planTypes = [...documentedPlanTypes, ...planTypesMore];
@@ -102,11 +107,10 @@ function cartItemSchema(planTypesMore: readonly string[]) {
       plan_id: positiveInt.optional(),
       plan_type: z.enum(planTypes, `must be one of ${planTypes.join(', ')}`).optional(),
       quantity: positiveInt.optional(),
-      addons: z.array(addonSchema, 'must be a list').optional(),
-      password: correctableItemFields.password.optional(),
-      os_template_id: correctableItemFields.os_template_id.optional(),
-      custom_ssh_key: correctableItemFields.custom_ssh_key.optional(),
-      custom_script: correctableItemFields.custom_script.optional(),
+      addons: z
+        .array(z.strictObject({ id: positiveInt, additional_value: z.int('must be a whole number') }), 'must be a list')
+        .optional(),
+      ...correctableItemFields(),
     })
     .superRefine((item, context) => {
       if (item.plan_type === undefined || !cloudServerPlanTypes.includes(item.plan_type)) return;
@@ -122,15 +126,15 @@ export function provisionServersSchema(planTypesMore: readonly string[] = []) {
   return z
     .strictObject({
       reference: referenceSchema,
-      account: accountSchema,
+      account: accountSchema(),
       currency: nonEmpty.optional(),
       label: nonEmpty.optional(),
       payment_type: z.literal('ccard', 'must be "ccard"').optional(),
       items: z
         .array(cartItemSchema(planTypesMore), 'must be a list of cart items')
         .min(1, 'must hold at least one item'),
-      firewalls: firewallsSchema.optional(),
-      vmObjectIds: vmObjectIdsSchema.optional(),
+      firewalls: firewallsSchema().optional(),
+      vmObjectIds: vmObjectIdsSchema().optional(),
     })
     .superRefine((request, context) => {
       const ordered = serversOrdered(request.items);
@@ -149,91 +153,102 @@ export function serversOrdered(items: readonly { quantity?: number | undefined }
 }
 
 /** A numeric string, as the document's example has it. A number is accepted and sent as such a string. */
-const deltaValue = z
-  .union([z.string(), z.number()], 'must be a number or a numeric string')
-  .transform(String)
-  .pipe(z.string().regex(/^-?\d+(\.\d+)?$/, 'must be a number or a numeric string, like "1"'));
+const deltaValue = () =>
+  z
+    .union([z.string(), z.number()], 'must be a number or a numeric string')
+    .transform(String)
+    .pipe(z.string().regex(/^-?\d+(\.\d+)?$/, 'must be a number or a numeric string, like "1"'));
 
-const amount = z.number('must be a number').nonnegative('must not be negative');
+const amount = () => z.number('must be a number').nonnegative('must not be negative');
 
-export const guardSchema = z.strictObject({
-  maxTotal: amount.optional(),
-  currency: nonEmpty.optional(),
-  allowInapplicable: z.boolean('must be true or false').optional(),
-});
-export type Guard = z.infer<typeof guardSchema>;
-
-export const approvalSchema = z.union(
-  [z.literal('never'), z.literal('always'), z.strictObject({ above: amount })],
-  'must be "never", "always" or { "above": a total }',
+export const guardSchema = onFirstUse(() =>
+  z.strictObject({
+    maxTotal: amount().optional(),
+    currency: nonEmpty.optional(),
+    allowInapplicable: z.boolean('must be true or false').optional(),
+  }),
 );
-export type ApprovalRule = z.infer<typeof approvalSchema>;
+export type Guard = z.infer<ReturnType<typeof guardSchema>>;
 
-export const changeOrderSchema = z.strictObject({
-  reference: referenceSchema,
-  account: accountSchema.optional(),
-  subscription_id: positiveInt,
-  resources: z
-    .array(
-      z.strictObject({
-        resource_name: z.enum(
-          ['vm_backup', 'china_route', 'vm_antiddos'],
-          'must be vm_backup, china_route or vm_antiddos',
-        ),
-        delta_value: deltaValue,
-      }),
-      'must be a list',
-    )
-    .min(1, 'must hold at least one resource'),
-  guard: guardSchema.optional(),
-  approval: approvalSchema.optional(),
-});
+export const approvalSchema = onFirstUse(() =>
+  z.union(
+    [z.literal('never'), z.literal('always'), z.strictObject({ above: amount() })],
+    'must be "never", "always" or { "above": a total }',
+  ),
+);
+export type ApprovalRule = z.infer<ReturnType<typeof approvalSchema>>;
 
-export const switchPlanSchema = z.strictObject({
-  reference: referenceSchema,
-  subscription_id: positiveInt,
-  plan_id: positiveInt,
-  guard: guardSchema.optional(),
-  approval: approvalSchema.optional(),
-  quoteOnly: z.boolean('must be true or false').optional(),
-});
-
-export const setFirewallsSchema = z
-  .strictObject({
+export const changeOrderSchema = onFirstUse(() =>
+  z.strictObject({
     reference: referenceSchema,
-    vmObjectId: positiveInt,
-    assign: uniqueIds.optional(),
-    unassign: uniqueIds.optional(),
-    exactly: uniqueIds.optional(),
-  })
-  .superRefine(({ assign, unassign, exactly }, context) => {
-    if (exactly && (assign || unassign)) {
-      context.addIssue({ code: 'custom', path: ['exactly'], message: 'cannot stand beside assign or unassign' });
-    }
-    if (!exactly && !assign?.length && !unassign?.length) {
-      context.addIssue({
-        code: 'custom',
-        path: [],
-        message: 'one of assign, unassign (not empty) or exactly is required',
+    account: accountSchema().optional(),
+    subscription_id: positiveInt,
+    resources: z
+      .array(
+        z.strictObject({
+          resource_name: z.enum(
+            ['vm_backup', 'china_route', 'vm_antiddos'],
+            'must be vm_backup, china_route or vm_antiddos',
+          ),
+          delta_value: deltaValue(),
+        }),
+        'must be a list',
+      )
+      .min(1, 'must hold at least one resource'),
+    guard: guardSchema().optional(),
+    approval: approvalSchema().optional(),
+  }),
+);
+
+export const switchPlanSchema = onFirstUse(() =>
+  z.strictObject({
+    reference: referenceSchema,
+    subscription_id: positiveInt,
+    plan_id: positiveInt,
+    guard: guardSchema().optional(),
+    approval: approvalSchema().optional(),
+    quoteOnly: z.boolean('must be true or false').optional(),
+  }),
+);
+
+export const setFirewallsSchema = onFirstUse(() =>
+  z
+    .strictObject({
+      reference: referenceSchema,
+      vmObjectId: positiveInt,
+      assign: uniqueIds().optional(),
+      unassign: uniqueIds().optional(),
+      exactly: uniqueIds().optional(),
+    })
+    .superRefine(({ assign, unassign, exactly }, context) => {
+      if (exactly && (assign || unassign)) {
+        context.addIssue({ code: 'custom', path: ['exactly'], message: 'cannot stand beside assign or unassign' });
+      }
+      if (!exactly && !assign?.length && !unassign?.length) {
+        context.addIssue({
+          code: 'custom',
+          path: [],
+          message: 'one of assign, unassign (not empty) or exactly is required',
+        });
+      }
+      const assigned = new Set(assign);
+      unassign?.forEach((id, index) => {
+        if (!assigned.has(id)) return;
+        context.addIssue({ code: 'custom', path: ['unassign', index], message: 'is to be assigned as well' });
       });
-    }
-    const assigned = new Set(assign);
-    unassign?.forEach((id, index) => {
-      if (!assigned.has(id)) return;
-      context.addIssue({ code: 'custom', path: ['unassign', index], message: 'is to be assigned as well' });
-    });
-  });
+    }),
+);
 
 /** Delete what a terminated or timed-out `provisionServers` of this reference left in the cart. */
-export const cleanCartSchema = z.strictObject({ reference: referenceSchema });
+export const cleanCartSchema = onFirstUse(() => z.strictObject({ reference: referenceSchema }));
 
 export type ProvisionServersRequest = z.output<ReturnType<typeof provisionServersSchema>>;
 export type CartItem = ProvisionServersRequest['items'][number];
-export type ChangeOrderRequest = z.output<typeof changeOrderSchema>;
-export type SwitchPlanRequest = z.output<typeof switchPlanSchema>;
-export type SetFirewallsRequest = z.output<typeof setFirewallsSchema>;
+export type ChangeOrderRequest = z.output<ReturnType<typeof changeOrderSchema>>;
+export type SwitchPlanRequest = z.output<ReturnType<typeof switchPlanSchema>>;
+export type SetFirewallsRequest = z.output<ReturnType<typeof setFirewallsSchema>>;
 
-export type CleanCartRequest = z.output<typeof cleanCartSchema>;
+export type CleanCartRequest = z.output<ReturnType<typeof cleanCartSchema>>;
 
 export interface RequestOf extends Record<WorkflowName, { reference: string }> {
   provisionServers: ProvisionServersRequest;
@@ -243,12 +258,12 @@ export interface RequestOf extends Record<WorkflowName, { reference: string }> {
   cleanCart: CleanCartRequest;
 }
 
-/** The schema of each workflow's request. */
-export function requestSchemas(planTypesMore: readonly string[] = []): {
-  [W in WorkflowName]: z.ZodType<RequestOf[W]>;
-} {
+export type RequestSchemas = { readonly [W in WorkflowName]: () => z.ZodType<RequestOf[W]> };
+
+/** The schema of each workflow's request. Keep the answer where there is more than one request to check. */
+export function requestSchemas(planTypesMore: readonly string[] = []): RequestSchemas {
   return {
-    provisionServers: provisionServersSchema(planTypesMore),
+    provisionServers: onFirstUse(() => provisionServersSchema(planTypesMore)),
     changeOrder: changeOrderSchema,
     switchPlan: switchPlanSchema,
     setFirewalls: setFirewallsSchema,

@@ -32,17 +32,17 @@ export const provisionServersResultSchema = z.strictObject({
 
 export const changeOrderResultSchema = z.strictObject({
   reference: z.string(),
-  quote: quoteSchema,
+  quote: quoteSchema(),
   order: asItCame,
   decisions,
 });
 
 export const switchPlanResultSchema = z.strictObject({
   reference: z.string(),
-  quote: quoteSchema,
+  quote: quoteSchema(),
   /** False only for a request with `quoteOnly`. */
   placed: z.boolean(),
-  finalQuote: quoteSchema.optional(),
+  finalQuote: quoteSchema().optional(),
   decisions,
 });
 

@@ -32,7 +32,7 @@ export function describeWait(question: Question & { undoing?: boolean }, since: 
     `### ${inOneLine(question.question, questionCharsMax)}`,
     'Press **More Actions**, then **Send an Update**, choose the name and paste the data:',
     choices.map(describeChoice).join('\n'),
-    ...(correction ? [describeCorrection(correction.fields)] : []),
+    ...(correction ? [describeCorrection(Object.keys(correction.schema().shape))] : []),
     // What is being undone is undone to the end, cancelled or not.
     ...(undoing ? [] : [`Or press **Request Cancellation** to stop: ${cancelDoes[kind]}.`]),
     `It waits as *${kind}* at step \`${step}\` since ${since.slice(0, 19).replace('T', ' ')} UTC.`,

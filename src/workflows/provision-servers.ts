@@ -88,16 +88,10 @@ async function fillCart(saga: Saga, requested: readonly CartItem[]): Promise<num
 /** `{"item": 2, "password": "…"}` corrects item 2; without `item`, every item that is not added yet. */
 function itemCorrection(items: readonly CartItem[], isAdded: (number: number) => boolean): Correction {
   const waits = (number: number) => number >= 1 && number <= items.length && !isAdded(number);
-  const schema = z.strictObject({
-    item: z.int('must be the number of an item').refine(waits, 'is not the number of an item that waits').optional(),
-    password: correctableItemFields.password.optional(),
-    os_template_id: correctableItemFields.os_template_id.optional(),
-    custom_ssh_key: correctableItemFields.custom_ssh_key.optional(),
-    custom_script: correctableItemFields.custom_script.optional(),
-  });
+  const itemNumber = () =>
+    z.int('must be the number of an item').refine(waits, 'is not the number of an item that waits');
   return {
-    schema,
-    fields: Object.keys(schema.shape),
+    schema: () => z.strictObject({ item: itemNumber().optional(), ...correctableItemFields() }),
     apply: ({ item, ...fields }) => {
       items.forEach((target, index) => {
         if (waits(index + 1) && (item === undefined || item === index + 1)) Object.assign(target, fields);
@@ -119,7 +113,6 @@ async function placeOrder(
     cartItems,
     ...(payment_type === undefined ? {} : { payment_type }),
   });
-  const schema = z.strictObject({ label: z.string('must be a string').min(1, 'must not be empty').optional() });
   return placePivot(saga, {
     step: saga.step('place-order', 'Place the order'),
     noun: 'the order',
@@ -127,8 +120,7 @@ async function placeOrder(
     act: (guard, again) => once('place the order').placeOrder({ order: order(), guard, again }),
     refusal: 'OrderRejected',
     correction: {
-      schema,
-      fields: Object.keys(schema.shape),
+      schema: () => z.strictObject({ label: z.string('must be a string').min(1, 'must not be empty').optional() }),
       apply: (correction) => {
         label = (correction['label'] as string | undefined) ?? label;
       },
@@ -223,7 +215,6 @@ async function protect(saga: Saga, vmObjectIds: readonly number[], requested: re
     assigning: saga.step(`assign-firewalls-${String(vmObjectId)}`, `Assign firewalls to server ${String(vmObjectId)}`),
     verifying: saga.step(`verify-firewalls-${String(vmObjectId)}`, `Verify firewalls of server ${String(vmObjectId)}`),
   }));
-  const schema = z.strictObject({ firewalls: firewallsSchema });
   await saga.together(
     servers.map((server): Plan<void> => ({
       step: server.assigning,
@@ -234,8 +225,7 @@ async function protect(saga: Saga, vmObjectIds: readonly number[], requested: re
       refusal: 'ask',
       skippable: true,
       correction: {
-        schema,
-        fields: Object.keys(schema.shape),
+        schema: () => z.strictObject({ firewalls: firewallsSchema() }),
         apply: ({ firewalls }) => {
           for (const server of servers) {
             if (server.assigning.status !== 'done') server.firewalls = firewalls as number[];

@@ -7,9 +7,8 @@ import type { Step } from './progress';
 
 /** Fields that a `retry` may correct at the step that waits. */
 export interface Correction {
-  /** A strict schema: it names what may be corrected. */
-  schema: z.ZodType<Record<string, unknown>>;
-  fields: readonly string[];
+  /** A strict one: it names what may be corrected. */
+  schema: () => z.ZodObject;
   apply: (correction: Record<string, unknown>) => void;
 }
 

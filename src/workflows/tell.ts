@@ -30,7 +30,7 @@ import { check, describeProblems, type Problem } from '../domain/validation';
 import { throwIfCancelled } from './attempts';
 import { cameInClear } from './clear-input';
 import { Desk } from './desk';
-import { tellOfEarlierRuns } from './earlier-runs';
+import { lookAtEarlierRuns, tellOfEarlierRuns } from './earlier-runs';
 import { Progress } from './progress';
 import { Saga, SagaFailed } from './saga';
 import { once } from './temperaments';
@@ -61,9 +61,10 @@ export async function tell<W extends WorkflowName>(
 
 async function giveUp(saga: Saga, error: unknown, cancelled: () => boolean): Promise<never> {
   const { progress } = saga;
-  if (saga.hasUndo) progress.enter('undoing');
+  const earlier = await lookAtEarlierRuns(saga);
+  if (saga.undoable.length > 0) progress.enter('undoing');
   await saga.undoAll();
-  await tellOfEarlierRuns(saga);
+  if (earlier) tellOfEarlierRuns(saga, earlier);
   // Whoever pressed Cancel while a refused order was being undone gets what they pressed; the report says the rest.
   if (cancelled()) {
     progress.enter('cancelled');
@@ -87,7 +88,7 @@ async function readRequest<W extends WorkflowName>(
   input: unknown,
   progress: Progress,
 ): Promise<RequestOf[W]> {
-  const checked = beyond(input) ?? check(requestSchemas(await planTypesMore(input))[workflow], input);
+  const checked = beyond(input) ?? check(requestSchemas(await planTypesMore(input))[workflow](), input);
   const problems = [
     ...(await readable(input)),
     ...(checked.ok ? misnamed(workflow, checked.value.reference) : checked.problems),

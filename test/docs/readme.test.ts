@@ -32,9 +32,11 @@ it.each([
   // A workflow's sandbox has no atob, by which the schema library would look at base64.
   const { atob } = globalThis;
   Reflect.deleteProperty(globalThis, 'atob');
-  expect(check<unknown>(requestSchemas()[workflow], JSON.parse(readDocument(`examples/${file}.json`)))).toMatchObject({
-    ok: true,
-  });
+  expect(check<unknown>(requestSchemas()[workflow](), JSON.parse(readDocument(`examples/${file}.json`)))).toMatchObject(
+    {
+      ok: true,
+    },
+  );
   globalThis.atob = atob;
 });
 

@@ -56,7 +56,7 @@ it.each([undefined, null, 1, 'text', [], [null], { items: 'none' }, { items: [nu
 describe('what names thousands of fields', () => {
   it('is told with the first hundred', () => {
     const checked = check(
-      requestSchemas().provisionServers,
+      requestSchemas().provisionServers(),
       provisionRequest({ items: times(200, () => ({ plan_id: 0 })) }),
     );
     if (checked.ok) throw new Error('it is wrong');
@@ -65,7 +65,7 @@ describe('what names thousands of fields', () => {
   });
 
   it('is told in few words, however long the names are', () => {
-    const checked = check(decisionSchemas.retry, { ['x'.repeat(900_000)]: 1 });
+    const checked = check(decisionSchemas.retry(), { ['x'.repeat(900_000)]: 1 });
     if (checked.ok) throw new Error('it is wrong');
     expect(describeProblems(checked.problems)).toBe(`${'x'.repeat(80)}…: is not a field of this request`);
   });

@@ -74,6 +74,6 @@ it('is described by its price and its dates', () => {
 });
 
 it.each(['available', 'total', 'currency', 'date_from', 'date_to'] as const)('without %s is none', (field) => {
-  expect(quoteSchema.safeParse(quote()).success).toBe(true);
-  expect(quoteSchema.safeParse({ ...quote(), [field]: undefined }).success).toBe(false);
+  expect(quoteSchema().safeParse(quote()).success).toBe(true);
+  expect(quoteSchema().safeParse({ ...quote(), [field]: undefined }).success).toBe(false);
 });

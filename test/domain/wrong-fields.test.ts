@@ -43,7 +43,7 @@ describe('a provisioning', () => {
     [{ payment_type: 'ccard' }, 'nothing'],
     [{ a: { b: 1 }, c: 1 }, 'a: is not a field of this request; c: is not a field of this request'],
   ])('%j: %s', (changes, sentence) => {
-    expect(said(schemas.provisionServers, { ...provisionRequest(), ...changes })).toBe(sentence);
+    expect(said(schemas.provisionServers(), { ...provisionRequest(), ...changes })).toBe(sentence);
   });
 
   it.each([
@@ -62,14 +62,14 @@ describe('a provisioning', () => {
     [{ password: { secret: 'web-root' } }, 'nothing'],
   ])('of an item: %j: %s', (changes, sentence) => {
     const request = { ...provisionRequest(), items: [cartItem(), { ...cartItem(), ...changes }] };
-    expect(said(schemas.provisionServers, request)).toBe(sentence === 'nothing' ? sentence : `items[1].${sentence}`);
+    expect(said(schemas.provisionServers(), request)).toBe(sentence === 'nothing' ? sentence : `items[1].${sentence}`);
   });
 
   it('names the plan types that there are', () => {
     const request = { ...provisionRequest(), items: [{ ...cartItem(), plan_type: 'metal' }] };
-    expect(said(schemas.provisionServers, request)).toMatch(/, cloud_servers_highstorage_sas$/);
+    expect(said(schemas.provisionServers(), request)).toMatch(/, cloud_servers_highstorage_sas$/);
     expect(said(provisionServersSchema(), request)).toMatch(/, cloud_servers_highstorage_sas$/);
-    expect(said(requestSchemas(['bare_metal']).provisionServers, request)).toBe(
+    expect(said(requestSchemas(['bare_metal']).provisionServers(), request)).toBe(
       'items[0].plan_type: must be one of cloud_servers_standard, cloud_servers_highmemory, ' +
         'cloud_servers_dedicatedcpu, cloud_servers_highstorage_sas, bare_metal',
     );
@@ -102,16 +102,16 @@ describe('a change order and a switch', () => {
     [{ approval: 'always' }, 'nothing'],
     [{ approval: { above: 0 } }, 'nothing'],
   ])('%j: %s', (changes, sentence) => {
-    expect(said(schemas.changeOrder, changeRequest(changes))).toBe(sentence);
+    expect(said(schemas.changeOrder(), changeRequest(changes))).toBe(sentence);
   });
 
   it.each(['1', '-1', '0', '12.75', '-3.5'])('takes the delta value %s', (delta_value) => {
     const resources = [{ resource_name: 'vm_backup', delta_value }];
-    expect(check(schemas.changeOrder, changeRequest({ resources }))).toMatchObject({ value: { resources } });
+    expect(check(schemas.changeOrder(), changeRequest({ resources }))).toMatchObject({ value: { resources } });
   });
 
   it('says so where only a yes or no will do', () => {
-    expect(said(schemas.switchPlan, switchRequest({ quoteOnly: 'yes' }))).toBe('quoteOnly: must be true or false');
+    expect(said(schemas.switchPlan(), switchRequest({ quoteOnly: 'yes' }))).toBe('quoteOnly: must be true or false');
   });
 });
 
@@ -122,7 +122,7 @@ it.each([
   [{ assign: [1, 2], unassign: [3, 2] }, 'unassign[1]: is to be assigned as well'],
   [{ assign: undefined, unassign: [3] }, 'nothing'],
 ])('a change of firewalls: %j: %s', (changes, sentence) => {
-  expect(said(schemas.setFirewalls, firewallsRequest(changes))).toBe(sentence);
+  expect(said(schemas.setFirewalls(), firewallsRequest(changes))).toBe(sentence);
 });
 
 describe('a decision', () => {
@@ -150,7 +150,7 @@ describe('a decision', () => {
     ['provideServers', {}, 'vmObjectIds: must be a list of ids'],
     ['provideServers', { by: 'op', note: 'n', vmObjectIds: [1] }, 'nothing'],
   ])('%s %j: %s', (name, body, sentence) => {
-    expect(said(decisionSchemas[name], body)).toBe(sentence);
+    expect(said(decisionSchemas[name](), body)).toBe(sentence);
   });
 });
 
@@ -209,7 +209,7 @@ describe('what is wrong', () => {
 
   it('is told of a request as a whole, too', () => {
     for (const input of [null, 7, 'text', [], undefined]) {
-      expect(check(schemas.cleanCart, input)).toEqual({
+      expect(check(schemas.cleanCart(), input)).toEqual({
         ok: false,
         problems: [{ field: '', message: 'must be a JSON object' }],
       });
@@ -218,7 +218,7 @@ describe('what is wrong', () => {
 
   it('is told of a hundred fields, and counted beyond', () => {
     const many = (fields: number) =>
-      check(schemas.cleanCart, {
+      check(schemas.cleanCart(), {
         reference: 'r',
         ...Object.fromEntries(Array.from({ length: fields }, (_, index) => [`f${String(index)}`, 1])),
       });
@@ -251,7 +251,7 @@ describe('what is wrong', () => {
 
   it('is the size alone, from one byte too many on', () => {
     const frame = JSON.stringify({ reference: 'r', x: '' }).length;
-    const ofBytes = (bytes: number) => check(schemas.cleanCart, { reference: 'r', x: 'x'.repeat(bytes - frame) });
+    const ofBytes = (bytes: number) => check(schemas.cleanCart(), { reference: 'r', x: 'x'.repeat(bytes - frame) });
     expect(ofBytes(requestBytesMax)).toMatchObject({ problems: [{ field: 'x' }] });
     expect(ofBytes(requestBytesMax + 1)).toEqual({
       ok: false,

@@ -1,4 +1,5 @@
 /** What a person is asked, word for word: by the question alone they decide about somebody's order. */
+import { z } from 'zod';
 import { callFailureNames, type CallFailure, type CallFailureName } from '../../src/domain/failures';
 import type { Correction } from '../../src/workflows/questions';
 import { describeWait } from '../../src/workflows/notice';
@@ -86,9 +87,12 @@ describe('the question at a step that is stuck', () => {
 describe('the notice in the Web UI', () => {
   const since = '2026-01-02T03:04:05.678Z';
   const correction: Correction = {
-    schema: {} as Correction['schema'],
-    fields: ['item', 'password', 'os_template_id'],
+    schema: () => z.strictObject({ item: z.int(), password: z.string(), os_template_id: z.int() }),
     apply: () => undefined,
+  };
+  const ofNumbers: Correction = {
+    ...correction,
+    schema: () => z.strictObject({ firewalls: z.array(z.int()), os_template_id: z.int() }),
   };
   const question = { kind: 'stuck', step: 'place-order', question: 'Is it there?', choices: ['retry'] } as const;
   const notice = (changes: object = {}) => describeWait({ ...question, choices: ['retry'], ...changes }, since);
@@ -113,7 +117,7 @@ describe('the notice in the Web UI', () => {
     expect(notice().split('\n\n')).toHaveLength(6);
     expect(notice({ undoing: true })).not.toContain('Request Cancellation');
     expect(notice({ lastFailure: failed('NotSent') })).not.toContain('The provider said');
-    expect(notice({ correction: { ...correction, fields: ['firewalls', 'os_template_id'] } })).toContain(
+    expect(notice({ correction: ofNumbers })).toContain(
       '{"by":"you","correction":{"firewalls":[143],"os_template_id":3}}',
     );
     expect(notice({ choices: ['approve', 'reject'] })).toContain('`{"by":"you"}`\n- **reject**');
