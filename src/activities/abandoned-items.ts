@@ -34,6 +34,8 @@ export interface EarlierRuns {
   perhapsPlaced: boolean;
   /** Added, never deleted, and in no order of which it is known that it was placed. */
   items: number[];
+  /** Items of orders that were placed, or may have been: they are not to be deleted. Not in the histories of older runs. */
+  ordered?: number[];
   /** Calls to add an item whose outcome was never learned. */
   doubtfulAdds: number;
 }
@@ -70,7 +72,12 @@ async function orNotSent<T>({ reference }: { reference: string }, look: () => Pr
 
 async function readEarlier({ workflow, reference }: ReadEarlierRuns): Promise<EarlierRuns> {
   const { cart } = await readRuns([workflowIdOf(workflow, reference)]);
-  return { perhapsPlaced: cart.perhapsPlaced, items: openItems(cart), doubtfulAdds: cart.doubtfulAdds.size };
+  return {
+    perhapsPlaced: cart.perhapsPlaced,
+    items: openItems(cart),
+    ordered: [...cart.ordered, ...cart.perhapsOrdered],
+    doubtfulAdds: cart.doubtfulAdds.size,
+  };
 }
 
 async function find({ reference }: FindAbandonedItems): Promise<AbandonedItems> {

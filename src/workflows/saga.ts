@@ -73,6 +73,7 @@ export class Saga {
   earlierRunsSettled = false;
   /** Set while nobody knows whether the pivot happened: undoing under an order that may be in work could harm it. */
   private untouchable?: string | undefined;
+  private readonly spared = new Set<number>();
 
   constructor(
     readonly progress: Progress,
@@ -137,8 +138,14 @@ export class Saga {
     this.untouchable = undefined;
   }
 
-  get hasUndo(): boolean {
-    return this.levels.some((level) => level.length > 0);
+  /** Cart items that are in an order of an earlier run, or may be: they are told, and not deleted. */
+  spare(cartItemIds: readonly number[]): void {
+    for (const id of cartItemIds) this.spared.add(id);
+  }
+
+  /** What would be left behind if nothing were undone. */
+  get undoable(): Leftover[] {
+    return this.levels.flat().map(({ leftover }) => leftover(''));
   }
 
   /**
@@ -149,10 +156,16 @@ export class Saga {
     for (let level = this.levels.pop(); level !== undefined; level = this.levels.pop()) await this.undoLevel(level);
   }
 
+  private whySpared(left: Leftover): string | undefined {
+    if (left.kind !== 'cart-item' || !this.spared.has(left.cartItemId)) return undefined;
+    return 'an earlier run of this reference ordered it, or may have';
+  }
+
   private async undoLevel(level: readonly ArmedUndo[]): Promise<void> {
     const plans: UndoPlan[] = [];
     for (const { step, title, act, leftover } of level) {
-      if (this.untouchable !== undefined) this.progress.leftovers.push(leftover(this.untouchable));
+      const why = this.untouchable ?? this.whySpared(leftover(''));
+      if (why !== undefined) this.progress.leftovers.push(leftover(why));
       else if (act === undefined) this.progress.leftovers.push(leftover('it cannot be put back safely'));
       else plans.push({ step, title, act, leftover });
     }

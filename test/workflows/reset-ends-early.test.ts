@@ -2,12 +2,12 @@
  * A run that came from a reset and ends before its order: what the run that was cut short had bought, or left in the cart, is
  * told by nobody else. Found by chaos.
  */
-import { orders, openCartItems } from '../../sandbox/sentences';
+import { callsTo, orders, openCartItems } from '../../sandbox/sentences';
 import { SagaHandle } from '../../src/client/handle';
 import type { WorkflowName } from '../../src/domain/identity';
 import { brokenPromises, type Asked } from '../support/promises';
 import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../support/requests';
-import { Rig } from '../support/rig';
+import { Rig, until } from '../support/rig';
 import { outcomeOf, untilWaiting } from '../support/sagas';
 
 let rig: Rig;
@@ -22,17 +22,17 @@ afterEach(() => {
 const latest = (workflow: WorkflowName, reference: string) =>
   new SagaHandle(rig.temporal, workflow, reference, '', true);
 
-/** Back to the beginning, as the Web UI does it. */
-async function resetToTheBeginning(workflow: WorkflowName, reference: string): Promise<void> {
+/** Back to the beginning, or to a later workflow task, as the Web UI does it. */
+async function resetTo(workflow: WorkflowName, reference: string, task = 0): Promise<void> {
   const { workflowId } = latest(workflow, reference);
   const { events } = await rig.temporal.workflow.getHandle(workflowId).fetchHistory();
-  const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
+  const finished = (events ?? []).filter((event) => event.workflowTaskCompletedEventAttributes);
   await rig.temporal.workflowService.resetWorkflowExecution({
     namespace: rig.namespace,
     workflowExecution: { workflowId },
     reason: 'a test',
     requestId: workflowId,
-    workflowTaskFinishEventId: first?.eventId ?? null,
+    workflowTaskFinishEventId: finished[task]?.eventId ?? null,
   });
 }
 
@@ -43,7 +43,7 @@ it('cancelled while it asks: the items of the run that was cut short are told', 
   const request = provisionRequest();
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
   await untilWaiting(await rig.sagas.provision(request), 'stuck');
-  await resetToTheBeginning('provisionServers', request.reference);
+  await resetTo('provisionServers', request.reference);
   const saga = latest('provisionServers', request.reference);
   await untilWaiting(saga, 'outcome-unknown');
   await saga.cancel();
@@ -70,7 +70,7 @@ it('refused before its order: the order of the run that was cut short is told', 
     kind: 'refuse-before',
     match: { planId: planIdOf(request.reference) },
   });
-  await resetToTheBeginning('provisionServers', request.reference);
+  await resetTo('provisionServers', request.reference);
   const ended = await outcomeOf(latest('provisionServers', request.reference));
   rig.sandbox.faults.release(gate);
   expect(orders(rig.sandbox.ledger).filter(({ label }) => label === request.label)).toHaveLength(1);
@@ -90,7 +90,7 @@ it.each(['changeOrder', 'switchPlan'] as const)(
     const saga = await rig.sagas.start(workflow, request);
     await saga.result();
     rig.sandbox.faults.add({ endpoint: '*', kind: 'refuse-before', match });
-    await resetToTheBeginning(workflow, request.reference);
+    await resetTo(workflow, request.reference);
     const ended = await outcomeOf(latest(workflow, request.reference));
     expect(ended.failure?.report.leftovers).toMatchObject([{ kind: 'placement-unknown' }]);
     expect(broken(asked, ended)).toEqual([]);
@@ -100,9 +100,34 @@ it.each(['changeOrder', 'switchPlan'] as const)(
 it('of a saga that never placed anything: nothing is told', async () => {
   const request = changeRequest({ approval: 'always' });
   await untilWaiting(await rig.sagas.change(request), 'approval');
-  await resetToTheBeginning('changeOrder', request.reference);
+  await resetTo('changeOrder', request.reference);
   const saga = latest('changeOrder', request.reference);
   await untilWaiting(saga, 'approval');
   await saga.decide('reject', {});
   expect((await outcomeOf(saga)).failure).toMatchObject({ type: 'NotApproved', report: { leftovers: [] } });
+});
+
+it('refused beside an item that the run that was cut short has ordered: that item is not deleted', async () => {
+  const request = provisionRequest({ items: [{}, {}] });
+  const match = { planId: planIdOf(request.reference) };
+  const gate = rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'gate', nth: 2, match });
+  const first = await rig.sagas.provision(request);
+  await rig.sandbox.whenStruck(gate);
+  await until(async () => (await first.progress()).steps.some(({ status }) => status === 'done'));
+  rig.sandbox.faults.release(gate);
+  await first.result();
+
+  rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'refuse-before', match });
+  // One item is added, the other one not yet: it is added again.
+  await resetTo('provisionServers', request.reference, 1);
+  const ended = await outcomeOf(latest('provisionServers', request.reference));
+  const [ordered] = orders(rig.sandbox.ledger).filter(({ label }) => label === request.reference);
+  expect(ended.failure?.type).toBe('OrderRejected');
+  expect(
+    callsTo(rig.sandbox.ledger, 'delete-cart-item').filter(({ names }) => names.planId?.includes(match.planId)),
+  ).toEqual([]);
+  const kinds = ended.failure?.report.leftovers.map(({ kind }) => kind);
+  expect(kinds).toEqual(['cart-item', 'placement-unknown']);
+  expect(ordered?.cartItems).toContain((ended.failure?.report.leftovers[0] as { cartItemId: number }).cartItemId);
+  expect(broken({ workflow: 'provisionServers', request }, ended)).toEqual([]);
 });
