@@ -2,6 +2,7 @@
 import { readFirewallIds } from '../provider/schemas';
 import type { ProviderClient } from '../provider/client';
 import { asItCame, type Asked, type Call } from './call';
+import { currentRun } from './pivot-guard';
 import type { Mood } from './settings';
 import { OwnFailure } from './translate-failure';
 
@@ -10,6 +11,14 @@ export interface ChangeFirewalls extends Asked {
   firewalls: number[];
   /** True where it puts back what an earlier step changed: it is tried longer then. */
   undoing?: boolean;
+}
+
+export interface UnassignFirewalls extends ChangeFirewalls {
+  /**
+   * What was assigned before and protects the server instead, and the run that has seen to it. In a later run, which came from a
+   * reset, the earlier one may have taken it back again: then it is looked up first.
+   */
+  instead?: { firewalls: number[]; firstRunId: string };
 }
 
 export interface ListFirewalls extends Asked {
@@ -24,6 +33,17 @@ export type FirewallList = { firewalls: number[] } | { unreadable: unknown };
 
 export function createFirewallActivities(provider: ProviderClient, call: Call) {
   const mood = (input: ChangeFirewalls): Mood => (input.undoing ? 'undoing' : 'acting');
+
+  async function requireAssigned(vmObjectId: number, wanted: readonly number[]): Promise<void> {
+    const assigned = readFirewallIds(await provider.listFirewalls(vmObjectId)) ?? [];
+    const missing = wanted.filter((id) => !assigned.includes(id));
+    if (missing.length === 0) return;
+    throw new OwnFailure(
+      'NotThere',
+      `the firewalls ${missing.join(', ')}, which should protect server ${String(vmObjectId)} instead, are not assigned; an earlier run may have taken them back`,
+    );
+  }
+
   return {
     /** Row 8. A second call assigns what is assigned already. */
     assignFirewalls(input: ChangeFirewalls): Promise<void> {
@@ -32,9 +52,12 @@ export function createFirewallActivities(provider: ProviderClient, call: Call) {
       });
     },
 
-    /** Row 9. */
-    unassignFirewalls(input: ChangeFirewalls): Promise<void> {
+    /** Row 9. Fails with `NotThere`, and sends nothing, where what should protect the server instead is not assigned. */
+    unassignFirewalls(input: UnassignFirewalls): Promise<void> {
       return call(mood(input), input, async () => {
+        const { instead } = input;
+        if (instead && instead.firstRunId !== currentRun().runId)
+          await requireAssigned(input.vmObjectId, instead.firewalls);
         await provider.unassignFirewalls(input.vmObjectId, input.firewalls);
       });
     },

@@ -10,6 +10,7 @@
  *
  * Assigning comes first, and undoing goes backwards: at no moment has the server fewer firewalls than before and after.
  */
+import { workflowInfo } from '@temporalio/workflow';
 import type { FirewallList } from '../activities/firewalls';
 import type { SetFirewallsRequest } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
@@ -44,11 +45,14 @@ export async function setFirewalls(input: unknown): Promise<ResultOf['setFirewal
       );
     } else assigning.end('skipped', 'nothing to assign');
 
+    const { firstExecutionRunId: firstRunId } = workflowInfo();
+    const instead = assign.length > 0 ? { instead: { firewalls: assign, firstRunId } } : {};
     if (unassign.length > 0) {
       await saga.one(
         {
           step: unassigning,
-          act: (again) => once('unassign firewalls').unassignFirewalls({ vmObjectId, firewalls: unassign, again }),
+          act: (again) =>
+            once('unassign firewalls').unassignFirewalls({ vmObjectId, firewalls: unassign, ...instead, again }),
           armed: {
             title: 'Assign the unassigned firewalls again',
             act: (again) =>

@@ -358,13 +358,7 @@ function undo(state: State): State[] {
   const endpoint = level.calls[state.undoing ?? 0];
   const isOver = endpoint === undefined || (endpoint === 'unassign-firewalls' && !state.assigned);
   if (isOver) return undo({ ...state, undoing: 0, levels: state.levels.slice(0, -1) });
-  const undone = call(state, endpoint, level.count, settleUndo);
-  // Nobody can take back what an earlier run has ordered.
-  const mayBeOrdered = endpoint === 'delete-cart-item' && state.run !== 'first' && state.placed;
-  const isRefused = upTo(mayBeOrdered ? level.count - 1 : -1).flatMap((less) =>
-    settleUndo(state, { through: less, repeated: 0, failed: level.count - less }),
-  );
-  return [...undone, ...isRefused];
+  return call(state, endpoint, level.count, settleUndo);
 }
 
 function settleUndo(state: State, { failed }: Answer): State[] {

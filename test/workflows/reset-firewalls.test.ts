@@ -1,0 +1,36 @@
+/** A reset of a change of firewalls that was undone: what should protect the server instead is gone again. Found by the model. */
+import { firewallsOf, neverLessProtected } from '../../sandbox/sentences';
+import { SagaHandle } from '../../src/client/handle';
+import { firewallsRequest } from '../support/requests';
+import { Rig } from '../support/rig';
+import { outcomeOf, untilWaiting } from '../support/sagas';
+
+it('asks before it unassigns anything, and leaves the server protected', async () => {
+  const rig = await Rig.start();
+  const request = firewallsRequest({ assign: [143], unassign: [1] });
+  const { vmObjectId, reference } = request;
+  rig.sandbox.addServer({ vmObjectId, firewalls: [1, 2] });
+  rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'refuse-before' });
+  const saga = await rig.sagas.firewalls(request);
+  expect((await outcomeOf(saga)).failure?.type).toBe('FirewallsRejected');
+
+  const { events } = await rig.temporal.workflow.getHandle(saga.workflowId).fetchHistory();
+  const scheduled = events?.find(
+    ({ activityTaskScheduledEventAttributes: activity }) => activity?.activityType?.name === 'unassignFirewalls',
+  );
+  await rig.temporal.workflowService.resetWorkflowExecution({
+    namespace: rig.namespace,
+    workflowExecution: { workflowId: saga.workflowId },
+    reason: 'a test',
+    requestId: 'once',
+    workflowTaskFinishEventId: scheduled?.activityTaskScheduledEventAttributes?.workflowTaskCompletedEventId ?? null,
+  });
+  const again = new SagaHandle(rig.temporal, 'setFirewalls', reference, '', true);
+  const waiting = await untilWaiting(again, 'stuck');
+  expect(waiting).toMatchObject({ step: 'unassign-firewalls', lastFailure: { failure: 'NotThere' } });
+  await again.cancel();
+  expect((await outcomeOf(again)).cancelled?.leftovers).toEqual([]);
+  expect(neverLessProtected(rig.sandbox.ledger, vmObjectId, [2, 143])).toBe(true);
+  expect(firewallsOf(rig.sandbox.ledger, vmObjectId).sort()).toEqual([1, 2]);
+  await rig.close();
+});
