@@ -68,7 +68,10 @@ export default defineConfig(
     rules: { 'no-restricted-syntax': ['error', ...environment] },
   },
   { files: ['src/**/*.ts'], ignores: programs, rules: { 'no-console': 'error' } },
-  { files: ['src/workflows/**/*.ts', 'bench/bare/workflows.ts'], rules: { 'no-restricted-globals': ['error', ...outsideWorkflows] } },
+  {
+    files: ['src/workflows/**/*.ts', 'bench/bare/workflows.ts'],
+    rules: { 'no-restricted-globals': ['error', ...outsideWorkflows] },
+  },
   {
     files: ['test/**/*.ts'],
     rules: {
