@@ -19,6 +19,12 @@ const fieldsOf = (schema: Parameters<typeof check>[0], input: unknown): string[]
 };
 const withItem = (changes: object) => ({ ...provisionRequest(), items: [{ ...cartItem(), ...changes }] });
 
+it('is checked against a schema that is built once for all who share the plan types', () => {
+  const schemas = requestSchemas(['bare_metal']);
+  expect(schemas.provisionServers()).toBe(schemas.provisionServers());
+  expect(requestSchemas().changeOrder()).toBe(schemas.changeOrder());
+});
+
 describe('what the document allows is taken', () => {
   it('in requests as a backend sends them', () => {
     expect(fieldsOf(provision, provisionRequest())).toEqual([]);
