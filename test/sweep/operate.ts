@@ -1,11 +1,13 @@
 /** Brings a saga to its end: decides whatever it waits for. */
+import type { Call } from '../../sandbox/ledger';
 import { DecisionRefusedError, NoWorkerError, SagaEndedError } from '../../src/client/errors';
 import type { SagaHandle } from '../../src/client/handle';
 import { fittingDecisions } from '../support/operator';
 import type { Asked } from '../support/promises';
-import type { Rig } from '../support/rig';
+import { until, type Rig } from '../support/rig';
 import { outcomeOf, progressOf, type Ended } from '../support/sagas';
 import type { WaitingRoom } from '../support/waiting-room';
+import { threadOf } from './stories';
 
 export interface World {
   rig: Rig;
@@ -38,6 +40,8 @@ export async function operate(
       if (ended !== undefined) return ended;
       const { waiting } = await progressOf(saga);
       if (waiting === undefined) continue;
+      // What is still on its way will be in the control panel: nobody can say yet what is there.
+      await until(() => Promise.resolve(callsUnderWay(rig, asked).length === 0));
       const fitting = fittingDecisions(waiting, rig.sandbox.ledger, asked);
       const chooses = operator.attends && operator.choices === 0;
       if (chooses) operator.choices = fitting.length;
@@ -54,6 +58,16 @@ export async function operate(
   } finally {
     waitingRoom.forget(saga.workflowId);
   }
+}
+
+function callsUnderWay({ sandbox }: Rig, asked: Asked): Call[] {
+  const match = Object.entries(threadOf(asked));
+  return sandbox.ledger.calls.filter(
+    ({ status, faults, names }) =>
+      status === null &&
+      faults.every(({ kind }) => kind === 'gate') &&
+      match.every(([field, value]) => names[field as keyof Call['names']]?.some((name) => name === value)),
+  );
 }
 
 /** The wait or the saga is over, or its worker is gone: what comes next shows. */

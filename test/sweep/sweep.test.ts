@@ -23,7 +23,7 @@ let sweep: Sweep;
 const found = new Map<string, ReturnType<Sweep['of']>>();
 
 beforeAll(async () => {
-  rig = await Rig.start({ provider: { totalTimeoutMs: 2_000 } });
+  rig = await Rig.start({ provider: { totalTimeoutMs: 8_000 } });
   sweep = new Sweep({ rig, waitingRoom: new WaitingRoom(rig.sagas) });
   for (const story of stories) found.set(story.name, sweep.of(story, grid));
   for (const { unspoiled, spoiled } of found.values()) {
