@@ -13,7 +13,7 @@ import { grpcCodeOf, grpcCodes, reach } from '../../src/client/reach';
 import { defaultTaskQueue } from '../../src/domain/identity';
 import type { Asked } from '../support/promises';
 import { outcomeOf, type Ended } from '../support/sagas';
-import { anyUnderWay } from './calls-under-way';
+import { anyUnderWay } from '../support/calls-under-way';
 import type { Crew } from './crew';
 import { persistently } from './persistence';
 import type { Meddling, PlannedSaga } from './plan';

@@ -9,7 +9,7 @@ import type { SagaRow } from '../../src/client/saga-rows';
 import type { Waiting } from '../../src/domain/progress';
 import { fittingDecisions, type Fitting } from '../support/operator';
 import type { Asked } from '../support/promises';
-import { anyUnderWay } from './calls-under-way';
+import { anyUnderWay } from '../support/calls-under-way';
 import type { World } from './life';
 import type { PlannedSaga } from './plan';
 

@@ -1,7 +1,7 @@
 /** Brings a saga to its end: decides whatever it waits for. */
-import type { Call } from '../../sandbox/ledger';
 import { DecisionRefusedError, NoWorkerError, SagaEndedError } from '../../src/client/errors';
 import type { SagaHandle } from '../../src/client/handle';
+import { anyUnderWay } from '../support/calls-under-way';
 import { fittingDecisions } from '../support/operator';
 import type { Asked } from '../support/promises';
 import { until, type Rig } from '../support/rig';
@@ -41,7 +41,7 @@ export async function operate(
       const { waiting } = await progressOf(saga);
       if (waiting === undefined) continue;
       // What is still on its way will be in the control panel: nobody can say yet what is there.
-      await until(() => Promise.resolve(callsUnderWay(rig, asked).length === 0));
+      await until(() => Promise.resolve(!anyUnderWay(rig.sandbox.ledger, threadOf(asked))));
       const fitting = fittingDecisions(waiting, rig.sandbox.ledger, asked);
       const chooses = operator.attends && operator.choices === 0;
       if (chooses) operator.choices = fitting.length;
@@ -58,16 +58,6 @@ export async function operate(
   } finally {
     waitingRoom.forget(saga.workflowId);
   }
-}
-
-function callsUnderWay({ sandbox }: Rig, asked: Asked): Call[] {
-  const match = Object.entries(threadOf(asked));
-  return sandbox.ledger.calls.filter(
-    ({ status, faults, names }) =>
-      status === null &&
-      faults.every(({ kind }) => kind === 'gate') &&
-      match.every(([field, value]) => names[field as keyof Call['names']]?.some((name) => name === value)),
-  );
 }
 
 /** The wait or the saga is over, or its worker is gone: what comes next shows. */

@@ -7,6 +7,7 @@
  *                       └─▶ end: the story has no n-th call, and the sweep of it is complete
  * ```
  */
+import { fits } from '../../sandbox/faults';
 import type { Call } from '../../sandbox/ledger';
 import type { WorkflowName } from '../../src/domain/identity';
 import type { StepView } from '../../src/domain/progress';
@@ -79,7 +80,7 @@ export async function tellSpoiled(
     const evidence = { way: spoiling.way, call, steps, ended, more: besides.length > 0 };
     broken.push(...(await missingProof(rig, saga, evidence)));
   }
-  const calls = sandbox.ledger.calls.slice(before).filter(({ names }) => isOf(names, match)).length;
+  const calls = sandbox.ledger.calls.slice(before).filter((call) => fits(call, { endpoint: '*', match })).length;
   const undoing = steps.some(({ status }) => status === 'undoing');
   return { call, undoing, choices: operator.choices, calls, ended, broken };
 }
@@ -107,10 +108,4 @@ function callOf({ ledger }: Rig['sandbox'], seq: number | undefined): Call {
   const call = ledger.calls.find((one) => one.seq === seq);
   if (call === undefined) throw new Error('a strike belongs to a call');
   return call;
-}
-
-function isOf(names: Call['names'], match: ReturnType<typeof threadOf>): boolean {
-  return Object.entries(match).every(([field, value]) =>
-    names[field as keyof typeof match]?.some((name) => name === value),
-  );
 }
