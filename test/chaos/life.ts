@@ -14,6 +14,7 @@ import { defaultTaskQueue } from '../../src/domain/identity';
 import type { Asked } from '../support/promises';
 import { outcomeOf, type Ended } from '../support/sagas';
 import { anyUnderWay } from '../support/calls-under-way';
+import { resetTo, workflowTasksOf } from '../support/reset';
 import type { Crew } from './crew';
 import { persistently } from './persistence';
 import type { Meddling, PlannedSaga } from './plan';
@@ -150,18 +151,11 @@ async function meddle(
 /** As the Web UI does it. */
 async function reset(temporal: Client, workflowId: string, at: number): Promise<void> {
   const { runId } = await temporal.workflow.getHandle(workflowId).describe();
-  const { events } = await temporal.workflow.getHandle(workflowId, runId).fetchHistory();
-  const points = (events ?? []).filter((event) => event.workflowTaskCompletedEventAttributes);
+  const points = await workflowTasksOf(temporal, { workflowId, runId });
   const point = points[Math.floor(at * points.length)];
-  if (!point?.eventId) return;
+  if (point === undefined) return;
   try {
-    await temporal.workflowService.resetWorkflowExecution({
-      namespace: temporal.options.namespace,
-      workflowExecution: { workflowId, runId },
-      reason: 'to try it again',
-      requestId: `${runId}/reset`,
-      workflowTaskFinishEventId: point.eventId,
-    });
+    await resetTo(temporal, { workflowId, runId }, point);
   } catch (error) {
     // Temporal cannot reset to some points, such as one with a child or an update in flight, and says so.
     if (grpcCodeOf(error) !== grpcCodes.invalidArgument) throw error;

@@ -15,6 +15,7 @@ import {
 import { SagaHandle } from '../../src/client/handle';
 import type { DecisionName } from '../../src/domain/decisions';
 import { changeRequest, switchRequest } from '../support/requests';
+import { resetTo } from '../support/reset';
 import { Rig } from '../support/rig';
 import { untilWaiting } from '../support/sagas';
 import { bareNamespace, type BareNamespace } from './bare-namespace';
@@ -92,12 +93,7 @@ describe('the end', () => {
   it('is waited for across a reset', async () => {
     const saga = await startWaiting();
     const ended = errorOf(saga.result());
-    await rig.temporal.workflowService.resetWorkflowExecution({
-      namespace: rig.namespace,
-      workflowExecution: { workflowId: saga.workflowId, runId: saga.runId },
-      workflowTaskFinishEventId: 4 as never,
-      requestId: `reset-${saga.reference}`,
-    });
+    await resetTo(rig.temporal, saga, 4);
     await untilWaiting(saga);
     expect((await saga.describe()).runId).not.toBe(saga.runId);
     await saga.cancel();

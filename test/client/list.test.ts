@@ -4,6 +4,7 @@ import { SearchAttributesMissingError } from '../../src/client/errors';
 import type { SagaHandle } from '../../src/client/handle';
 import { listedStates, type SagaFilter, type SagaRow } from '../../src/client/saga-rows';
 import { changeRequest, switchRequest } from '../support/requests';
+import { resetTo } from '../support/reset';
 import { Rig, until } from '../support/rig';
 import { outcomeOf, untilWaiting } from '../support/sagas';
 import { bareNamespace, type BareNamespace } from './bare-namespace';
@@ -55,12 +56,7 @@ beforeAll(async () => {
   await cancelled.cancel();
   await Promise.all([doneAfterWaiting, cancelled, done, failed].map(outcomeOf));
   await rig.temporal.workflow.getHandle(terminated.workflowId).terminate();
-  await rig.temporal.workflowService.resetWorkflowExecution({
-    namespace: rig.namespace,
-    workflowExecution: { workflowId: reset.workflowId, runId: reset.runId },
-    workflowTaskFinishEventId: 4 as never,
-    requestId: 'reset',
-  });
+  await resetTo(rig.temporal, reset, 4);
   await untilWaiting(reset);
   // Nobody works on this one, so that it runs for as long as the tests.
   const elsewhere = new OrderSagaClient(rig.temporal, { taskQueue: 'nobody' });

@@ -7,6 +7,7 @@ import { InvalidRequestError, ReferenceTakenError, UnknownReferenceError } from 
 import { readAttributes } from '../../src/client/search-attributes';
 import { workflowIdOf } from '../../src/domain/identity';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../support/requests';
+import { resetTo } from '../support/reset';
 import { Rig } from '../support/rig';
 import { untilWaiting } from '../support/sagas';
 import { bareNamespace, type BareNamespace } from './bare-namespace';
@@ -90,14 +91,9 @@ describe('the same request again', () => {
     const request = waiting();
     const first = await rig.sagas.switch(request);
     await untilWaiting(first);
-    const reset = await rig.temporal.workflowService.resetWorkflowExecution({
-      namespace: rig.namespace,
-      workflowExecution: { workflowId: first.workflowId, runId: first.runId },
-      workflowTaskFinishEventId: 4 as never,
-      requestId: 'reset-once',
-    });
+    const runId = await resetTo(rig.temporal, first, 4);
     const again = await rig.sagas.switch(request);
-    expect(again).toMatchObject({ existing: true, runId: reset.runId });
+    expect(again).toMatchObject({ existing: true, runId });
     expect((await refusalOf(rig.sagas.switch({ ...request, plan_id: 22 }))).fields).toEqual(['plan_id']);
     await again.cancel();
     await again.result().catch(() => undefined);

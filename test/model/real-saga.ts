@@ -9,6 +9,7 @@ import type { ProgressView } from '../../src/domain/progress';
 import { fittingDecisions, type Fitting } from '../support/operator';
 import { brokenPromises, type Asked } from '../support/promises';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../support/requests';
+import { resetTo, workflowTasksOf } from '../support/reset';
 import type { Rig } from '../support/rig';
 import { outcomeOf, untilWaiting, type Ended } from '../support/sagas';
 import type { Armed } from './model';
@@ -118,20 +119,11 @@ export class RealSaga {
   /** As the Web UI does it; `pick` chooses among the finished workflow tasks of the run that there is. */
   async reset(pick: number): Promise<string> {
     const { workflowId } = this.saga;
-    const { events } = await this.rig.temporal.workflow.getHandle(workflowId).fetchHistory();
-    const points = (events ?? []).flatMap(({ workflowTaskCompletedEventAttributes: completed, eventId }) =>
-      completed ? [Number(eventId)] : [],
-    );
+    const points = await workflowTasksOf(this.rig.temporal, { workflowId });
     const point = points[pick % points.length] ?? 0;
-    await this.rig.temporal.workflowService.resetWorkflowExecution({
-      namespace: this.rig.namespace,
-      workflowExecution: { workflowId },
-      reason: 'a history of the model',
-      requestId: `${workflowId}/${String(Math.random())}`,
-      workflowTaskFinishEventId: point as never,
-    });
+    await resetTo(this.rig.temporal, { workflowId }, point);
     this.wasReset = true;
-    return `to event ${String(point)} of ${String(events?.length)}`;
+    return `to event ${String(point)}`;
   }
 
   async terminate(): Promise<void> {

@@ -4,6 +4,7 @@
  */
 import { SagaHandle } from '../../src/client/handle';
 import { provisionRequest } from '../support/requests';
+import { resetTo, workflowTasksOf } from '../support/reset';
 import { Rig, until } from '../support/rig';
 import { outcomeOf, untilWaiting } from '../support/sagas';
 
@@ -18,24 +19,15 @@ it('replays after a reset that sent an update and a signal again', async () => {
       const view = await saga.progress();
       return view.waiting !== undefined && view.decisions.length === decisions;
     });
-  const tasks = async () => {
-    const { events } = await run.fetchHistory();
-    return (events ?? []).filter((event) => event.workflowTaskCompletedEventAttributes).map(({ eventId }) => eventId);
-  };
+  const tasks = () => workflowTasksOf(rig.temporal, run);
   await waitsAfter(0);
   const before = (await tasks()).length;
   await saga.decide('retry', { by: 'an update' });
   await waitsAfter(1);
   await run.signal('retry', { by: 'a signal' });
   await waitsAfter(2);
-  await rig.temporal.workflowService.resetWorkflowExecution({
-    namespace: rig.namespace,
-    workflowExecution: { workflowId: saga.workflowId },
-    reason: 'a test',
-    requestId: 'once',
-    // The task that took the update: both are sent again while the saga waits.
-    workflowTaskFinishEventId: (await tasks())[before] ?? null,
-  });
+  // To the task that took the update: both are sent again while the saga waits.
+  await resetTo(rig.temporal, run, (await tasks())[before] ?? 0);
   const again = new SagaHandle(rig.temporal, 'provisionServers', request.reference, '', true);
   await untilWaiting(again, 'outcome-unknown');
   expect(await again.progress()).toMatchObject({ decisions: [{ by: 'an update' }], ignored: [{ by: 'a signal' }] });

@@ -7,6 +7,7 @@ import { SagaHandle } from '../../src/client/handle';
 import type { WorkflowName } from '../../src/domain/identity';
 import { brokenPromises, type Asked } from '../support/promises';
 import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../support/requests';
+import { resetTo, workflowTasksOf } from '../support/reset';
 import { Rig, until } from '../support/rig';
 import { outcomeOf, untilWaiting } from '../support/sagas';
 
@@ -22,18 +23,11 @@ afterEach(() => {
 const latest = (workflow: WorkflowName, reference: string) =>
   new SagaHandle(rig.temporal, workflow, reference, '', true);
 
-/** Back to the beginning, or to a later workflow task, as the Web UI does it. */
-async function resetTo(workflow: WorkflowName, reference: string, task = 0): Promise<void> {
+/** Back to the beginning, or to a later workflow task. */
+async function resetToTask(workflow: WorkflowName, reference: string, task = 0): Promise<void> {
   const { workflowId } = latest(workflow, reference);
-  const { events } = await rig.temporal.workflow.getHandle(workflowId).fetchHistory();
-  const finished = (events ?? []).filter((event) => event.workflowTaskCompletedEventAttributes);
-  await rig.temporal.workflowService.resetWorkflowExecution({
-    namespace: rig.namespace,
-    workflowExecution: { workflowId },
-    reason: 'a test',
-    requestId: workflowId,
-    workflowTaskFinishEventId: finished[task]?.eventId ?? null,
-  });
+  const tasks = await workflowTasksOf(rig.temporal, { workflowId });
+  await resetTo(rig.temporal, { workflowId }, tasks[task] ?? 0);
 }
 
 const broken = (asked: Asked, ended: Awaited<ReturnType<typeof outcomeOf>>) =>
@@ -43,7 +37,7 @@ it('cancelled while it asks: the items of the run that was cut short are told', 
   const request = provisionRequest();
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
   await untilWaiting(await rig.sagas.provision(request), 'stuck');
-  await resetTo('provisionServers', request.reference);
+  await resetToTask('provisionServers', request.reference);
   const saga = latest('provisionServers', request.reference);
   await untilWaiting(saga, 'outcome-unknown');
   await saga.cancel();
@@ -70,7 +64,7 @@ it('refused before its order: the order of the run that was cut short is told', 
     kind: 'refuse-before',
     match: { planId: planIdOf(request.reference) },
   });
-  await resetTo('provisionServers', request.reference);
+  await resetToTask('provisionServers', request.reference);
   const ended = await outcomeOf(latest('provisionServers', request.reference));
   rig.sandbox.faults.release(gate);
   expect(orders(rig.sandbox.ledger).filter(({ label }) => label === request.label)).toHaveLength(1);
@@ -90,7 +84,7 @@ it.each(['changeOrder', 'switchPlan'] as const)(
     const saga = await rig.sagas.start(workflow, request);
     await saga.result();
     rig.sandbox.faults.add({ endpoint: '*', kind: 'refuse-before', match });
-    await resetTo(workflow, request.reference);
+    await resetToTask(workflow, request.reference);
     const ended = await outcomeOf(latest(workflow, request.reference));
     expect(ended.failure?.report.leftovers).toMatchObject([{ kind: 'placement-unknown' }]);
     expect(broken(asked, ended)).toEqual([]);
@@ -100,7 +94,7 @@ it.each(['changeOrder', 'switchPlan'] as const)(
 it('of a saga that never placed anything: nothing is told', async () => {
   const request = changeRequest({ approval: 'always' });
   await untilWaiting(await rig.sagas.change(request), 'approval');
-  await resetTo('changeOrder', request.reference);
+  await resetToTask('changeOrder', request.reference);
   const saga = latest('changeOrder', request.reference);
   await untilWaiting(saga, 'approval');
   await saga.decide('reject', {});
@@ -119,7 +113,7 @@ it('refused beside an item that the run that was cut short has ordered: that ite
 
   rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'refuse-before', match });
   // One item is added, the other one not yet: it is added again.
-  await resetTo('provisionServers', request.reference, 1);
+  await resetToTask('provisionServers', request.reference, 1);
   const ended = await outcomeOf(latest('provisionServers', request.reference));
   const [ordered] = orders(rig.sandbox.ledger).filter(({ label }) => label === request.reference);
   expect(ended.failure?.type).toBe('OrderRejected');

@@ -2,6 +2,7 @@
 import { firewallsOf, neverLessProtected } from '../../sandbox/sentences';
 import { SagaHandle } from '../../src/client/handle';
 import { firewallsRequest } from '../support/requests';
+import { resetTo } from '../support/reset';
 import { Rig } from '../support/rig';
 import { outcomeOf, untilWaiting } from '../support/sagas';
 
@@ -18,13 +19,8 @@ it('asks before it unassigns anything, and leaves the server protected', async (
   const scheduled = events?.find(
     ({ activityTaskScheduledEventAttributes: activity }) => activity?.activityType?.name === 'unassignFirewalls',
   );
-  await rig.temporal.workflowService.resetWorkflowExecution({
-    namespace: rig.namespace,
-    workflowExecution: { workflowId: saga.workflowId },
-    reason: 'a test',
-    requestId: 'once',
-    workflowTaskFinishEventId: scheduled?.activityTaskScheduledEventAttributes?.workflowTaskCompletedEventId ?? null,
-  });
+  const { workflowTaskCompletedEventId: task } = scheduled?.activityTaskScheduledEventAttributes ?? {};
+  await resetTo(rig.temporal, saga, Number(task));
   const again = new SagaHandle(rig.temporal, 'setFirewalls', reference, '', true);
   const waiting = await untilWaiting(again, 'stuck');
   expect(waiting).toMatchObject({ step: 'unassign-firewalls', lastFailure: { failure: 'NotThere' } });

@@ -6,6 +6,7 @@ import { openCartItems, orders } from '../../sandbox/sentences';
 import * as guard from '../../src/activities/pivot-guard';
 import { SagaHandle } from '../../src/client/handle';
 import { provisionRequest } from '../support/requests';
+import { resetTo, workflowTasksOf } from '../support/reset';
 import { Rig } from '../support/rig';
 import { untilWaiting } from '../support/sagas';
 
@@ -21,15 +22,8 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 async function resetToTheBeginning(workflowId: string): Promise<void> {
-  const { events } = await rig.temporal.workflow.getHandle(workflowId).fetchHistory();
-  const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
-  await rig.temporal.workflowService.resetWorkflowExecution({
-    namespace: rig.namespace,
-    workflowExecution: { workflowId },
-    reason: 'a test',
-    requestId: workflowId,
-    workflowTaskFinishEventId: first?.eventId ?? null,
-  });
+  const [first = 0] = await workflowTasksOf(rig.temporal, { workflowId });
+  await resetTo(rig.temporal, { workflowId }, first);
 }
 
 /** As a worker that dies with the call: it ends without a word of ours. */

@@ -6,6 +6,7 @@
 import { changeOrdersOf, openCartItems, ordersWithLabel, switchesOf } from '../../sandbox/sentences';
 import { SagaHandle } from '../../src/client/handle';
 import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../support/requests';
+import { resetTo, workflowTasksOf } from '../support/reset';
 import { Rig } from '../support/rig';
 import { outcomeOf, untilWaiting } from '../support/sagas';
 
@@ -17,27 +18,6 @@ afterAll(() => rig.close());
 afterEach(() => {
   rig.sandbox.faults.clear();
 });
-
-const workflowTasksOf = async ({ workflowId }: SagaHandle, runId?: string): Promise<number[]> => {
-  const { events } = await rig.temporal.workflow.getHandle(workflowId, runId).fetchHistory();
-  return (events ?? []).flatMap((event) => (event.workflowTaskCompletedEventAttributes ? [Number(event.eventId)] : []));
-};
-
-/** As the Web UI does it. */
-const reset = async (
-  { workflowId }: SagaHandle,
-  workflowTaskFinishEventId: number,
-  runId?: string,
-): Promise<string> => {
-  const answer = await rig.temporal.workflowService.resetWorkflowExecution({
-    namespace: rig.namespace,
-    workflowExecution: { workflowId, runId: runId ?? null },
-    reason: 'a test',
-    requestId: `${workflowId}/${String(workflowTaskFinishEventId)}/${String(Math.random())}`,
-    workflowTaskFinishEventId: workflowTaskFinishEventId as never,
-  });
-  return answer.runId;
-};
 
 const openItemsOf = (reference: string) =>
   openCartItems(rig.sandbox.ledger).filter(({ item }) => item.plan_id === planIdOf(reference));
@@ -54,11 +34,11 @@ it('of a provisioning that is done never orders again, from whichever point', as
   const request = provisionRequest({ items: [{}, {}] });
   const saga = await rig.sagas.provision(request);
   await saga.result();
-  const points = await workflowTasksOf(saga);
+  const points = await workflowTasksOf(rig.temporal, saga);
   const firstRun = (await saga.describe()).runId;
   let asked = 0;
   for (const point of points) {
-    await reset(saga, point, firstRun);
+    await resetTo(rig.temporal, { workflowId: saga.workflowId, runId: firstRun }, point);
     const again = new SagaHandle(rig.temporal, 'provisionServers', request.reference, '', true);
     if ((await settle(again)) === 'asks') {
       asked += 1;
@@ -80,8 +60,8 @@ it('of a change order and of a switch never places again, from whichever point',
   for (const saga of sagas) {
     await saga.result();
     const firstRun = (await saga.describe()).runId;
-    for (const point of await workflowTasksOf(saga)) {
-      await reset(saga, point, firstRun);
+    for (const point of await workflowTasksOf(rig.temporal, saga)) {
+      await resetTo(rig.temporal, { workflowId: saga.workflowId, runId: firstRun }, point);
       const again = new SagaHandle(rig.temporal, saga.workflow, saga.reference, '', true);
       if ((await settle(again)) === 'asks') await again.decide('confirmPlaced', { note: 'it was' });
       await outcomeOf(again);
@@ -98,9 +78,9 @@ it('while the order is under way does not send it a second time', async () => {
   await rig.sandbox.whenStruck(gate);
   // A signal brings a workflow task that can be reset to while the order's activity is scheduled: it is copied.
   await rig.temporal.workflow.getHandle(saga.workflowId).signal('retry', {});
-  let points = await workflowTasksOf(saga);
-  while (points.length < 3) points = await workflowTasksOf(saga);
-  await reset(saga, points.at(-1) ?? 0);
+  let points = await workflowTasksOf(rig.temporal, saga);
+  while (points.length < 3) points = await workflowTasksOf(rig.temporal, saga);
+  await resetTo(rig.temporal, saga, points.at(-1) ?? 0);
   rig.sandbox.faults.release(gate);
   const again = new SagaHandle(rig.temporal, 'provisionServers', request.reference, '', true);
   await untilWaiting(again, 'outcome-unknown');
@@ -115,8 +95,8 @@ it('places once when the earlier run had placed nothing, and deletes what that r
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
   const saga = await rig.sagas.provision(request);
   await untilWaiting(saga, 'stuck');
-  const [first = 0] = await workflowTasksOf(saga);
-  await reset(saga, first);
+  const [first = 0] = await workflowTasksOf(rig.temporal, saga);
+  await resetTo(rig.temporal, saga, first);
   const again = new SagaHandle(rig.temporal, 'provisionServers', request.reference, '', true);
   await untilWaiting(again, 'outcome-unknown');
   expect(openItemsOf(request.reference)).toHaveLength(2);
@@ -132,13 +112,14 @@ it('asks in each further run anew: a word given in one run does not hold for the
   const saga = await rig.sagas.provision(request);
   await untilWaiting(saga, 'stuck');
   const handle = () => new SagaHandle(rig.temporal, 'provisionServers', request.reference, '', true);
-  await reset(saga, (await workflowTasksOf(saga))[0] ?? 0);
+  await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[0] ?? 0);
   await untilWaiting(handle(), 'outcome-unknown');
   await handle().decide('confirmNotPlaced', { note: 'the panel shows none' });
   await handle().result();
   const secondRun = (await handle().describe()).runId;
-  for (const point of await workflowTasksOf(saga, secondRun)) {
-    await reset(saga, point, secondRun);
+  const second = { workflowId: saga.workflowId, runId: secondRun };
+  for (const point of await workflowTasksOf(rig.temporal, second)) {
+    await resetTo(rig.temporal, second, point);
     if ((await settle(handle())) === 'asks') await handle().decide('confirmPlaced', { note: 'it is there now' });
     await outcomeOf(handle());
     expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
