@@ -11,7 +11,7 @@ import { brokenPromises, type Asked } from '../support/promises';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../support/requests';
 import { resetTo, workflowTasksOf } from '../support/reset';
 import type { Rig } from '../support/rig';
-import { outcomeOf, untilWaiting, type Ended } from '../support/sagas';
+import { outcomeOf, untilWaitingOrEnded, type Ended } from '../support/sagas';
 import type { Armed } from './model';
 import type { Story } from './stories';
 
@@ -185,15 +185,14 @@ export class RealSaga {
   private async clean(): Promise<string[]> {
     const asked: Asked = { workflow: 'cleanCart', request: { reference: this.asked.request.reference } };
     const cleaning: SagaHandle = await this.rig.sagas.clean(asked.request.reference);
-    const ending = outcomeOf(cleaning);
-    const waiting = await Promise.race([untilWaiting(cleaning), ending.then(() => undefined)]);
+    const waiting = await untilWaitingOrEnded(cleaning);
     if (waiting !== undefined) {
       const [first] = fittingDecisions(waiting, this.rig.sandbox.ledger, { ...this.asked });
       if (first === undefined || first.decision === 'cancel') throw new Error(`nothing fits ${waiting.kind}`);
       const { vmObjectIds: _, ...body } = first.body;
       await cleaning.decide(first.decision, body);
     }
-    const ended = await ending;
+    const ended = await outcomeOf(cleaning);
     const broken = brokenPromises(this.rig.sandbox.ledger, asked, ended);
     return ended.result === undefined ? [...broken, 'the cart could not be cleaned'] : broken;
   }

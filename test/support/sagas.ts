@@ -23,11 +23,26 @@ export async function outcomeOf(saga: Pick<SagaHandle, 'result'>): Promise<Ended
 }
 
 export async function untilWaiting(saga: Pick<SagaHandle, 'progress'>, kind?: Waiting['kind']): Promise<Waiting> {
-  return until(async () => {
-    const { waiting } = await progressOf(saga);
-    return waiting !== undefined && (kind === undefined || waiting.kind === kind) ? waiting : undefined;
-  });
+  const waiting = await untilWaitingOrEnded(saga, kind);
+  if (waiting === undefined)
+    throw new Error(`the saga ended, and never waited${kind === undefined ? '' : ` as ${kind}`}`);
+  return waiting;
 }
+
+/** @returns undefined when it ended instead; nobody goes on asking, as a race between the two would */
+export async function untilWaitingOrEnded(
+  saga: Pick<SagaHandle, 'progress'>,
+  kind?: Waiting['kind'],
+): Promise<Waiting | undefined> {
+  const found = await until(async () => {
+    const { waiting, state } = await progressOf(saga);
+    if (waiting !== undefined && (kind === undefined || waiting.kind === kind)) return { waiting };
+    return hasEnded(state) ? {} : undefined;
+  });
+  return found.waiting;
+}
+
+const hasEnded = (state: ProgressView['state']) => state === 'done' || state === 'failed' || state === 'cancelled';
 
 /** Where a worker is killed, stopped or very busy, a question may be lost on the way to it: it is asked again. */
 export async function progressOf(saga: Pick<SagaHandle, 'progress'>): Promise<ProgressView> {

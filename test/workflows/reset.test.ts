@@ -8,7 +8,7 @@ import { SagaHandle } from '../../src/client/handle';
 import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../support/requests';
 import { resetTo, workflowTasksOf } from '../support/reset';
 import { Rig } from '../support/rig';
-import { outcomeOf, untilWaiting } from '../support/sagas';
+import { outcomeOf, untilWaiting, untilWaitingOrEnded } from '../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -24,10 +24,7 @@ const openItemsOf = (reference: string) =>
 
 /** Where the run after a reset stands: at its end, or asking. */
 async function settle(saga: SagaHandle): Promise<'asks' | 'ended'> {
-  return Promise.race([
-    untilWaiting(saga, 'outcome-unknown').then(() => 'asks' as const),
-    outcomeOf(saga).then(() => 'ended' as const),
-  ]);
+  return (await untilWaitingOrEnded(saga, 'outcome-unknown')) ? 'asks' : 'ended';
 }
 
 it('of a provisioning that is done never orders again, from whichever point', async () => {
