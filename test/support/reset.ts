@@ -2,7 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 
-type Run = { workflowId: string; runId?: string };
+interface Run {
+  workflowId: string;
+  runId?: string;
+}
 
 /** Event ids of the finished workflow tasks, each a point that a run can be reset to. */
 export async function workflowTasksOf(temporal: Client, { workflowId, runId }: Run): Promise<number[]> {
