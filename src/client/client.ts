@@ -214,7 +214,7 @@ export function checkRequest<W extends WorkflowName>(
 
 /** @throws InvalidRequestError */
 export function checkReference(reference: string): string {
-  const checked = check(referenceSchema, reference);
+  const checked = check(referenceSchema(), reference);
   if (checked.ok) return checked.value;
   throw new InvalidRequestError(checked.problems.map(({ message }) => ({ field: 'reference', message })));
 }

@@ -8,6 +8,7 @@ import { ProviderClient, type Credentials } from '../provider/client';
 import { createWorkerDataConverter } from '../security/data-converter';
 import { createSecretResolver } from '../security/secret-resolver';
 import { ensureSearchAttributes } from './search-attributes';
+import { workflowSources } from './workflow-sources';
 
 export interface SagaWorker {
   worker: Worker;
@@ -17,6 +18,8 @@ export interface SagaWorker {
 
 export type SagaWorkerConfig = Omit<WorkerConfig, 'temporal' | 'logLevel' | 'planTypesMore'>;
 
+type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'bundlerOptions'>;
+
 /**
  * @param workflows a prebuilt bundle, or nothing: then the bundle beside the built worker, or the sources in a checkout
  * @throws SearchAttributesError when the namespace lacks search attributes that may not be added from here
@@ -24,7 +27,7 @@ export type SagaWorkerConfig = Omit<WorkerConfig, 'temporal' | 'logLevel' | 'pla
 export async function createSagaWorker(
   connection: NativeConnection,
   config: SagaWorkerConfig,
-  workflows: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> = builtOrSources(config.payloadKeys !== undefined),
+  workflows: WorkflowCode = builtOrSources(config.payloadKeys !== undefined),
 ): Promise<SagaWorker> {
   await ensureSearchAttributes(connection, config.namespace);
   const provider = createProvider(config.provider);
@@ -69,8 +72,9 @@ function createCredentials(readToken: () => string): Credentials {
 }
 
 /** With keys, failures are converted otherwise, and that is part of the bundle: there are two of them. */
-function builtOrSources(encrypted: boolean): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
+function builtOrSources(encrypted: boolean): WorkflowCode {
   const codePath = join(__dirname, '..', encrypted ? 'workflow-bundle.encrypted.js' : 'workflow-bundle.js');
   if (existsSync(codePath)) return { workflowBundle: { codePath } };
-  return { workflowsPath: require.resolve('../workflows/index') };
+  const { workflowsPath, preloadModules } = workflowSources;
+  return { workflowsPath, bundlerOptions: { preloadModules } };
 }
