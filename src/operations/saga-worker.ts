@@ -1,9 +1,9 @@
 /** A Temporal worker that runs sagas, and the provider client behind it. Tests and production build it the same way. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
+import { Worker, type NativeConnection, type WorkerDeploymentOptions, type WorkerOptions } from '@temporalio/worker';
 import { createActivities } from '../activities/index';
-import type { ProviderConfig, WorkerConfig } from '../config';
+import type { ProviderConfig, WorkerConfig, WorkerVersion } from '../config';
 import { ProviderClient, type Credentials } from '../provider/client';
 import { createWorkerDataConverter } from '../security/data-converter';
 import { createSecretResolver } from '../security/secret-resolver';
@@ -39,6 +39,8 @@ export async function createSagaWorker(
     taskQueue: config.taskQueue,
     activities: createActivities({ provider, secrets, settings: config.activities }),
     dataConverter: createWorkerDataConverter(config.payloadKeys, require.resolve('../workflows/clear-input')),
+    ...(config.callsPerSecond === undefined ? {} : { maxTaskQueueActivitiesPerSecond: config.callsPerSecond }),
+    ...(config.version === undefined ? {} : { workerDeploymentOptions: deploymentOf(config.version) }),
     maxConcurrentActivityTaskExecutions: config.activitiesAtOnce,
     maxConcurrentWorkflowTaskExecutions: config.workflowTasksAtOnce,
     // A killed worker's tasks come to another one after this; the default of 10 s would be an operator's wait.
@@ -49,6 +51,10 @@ export async function createSagaWorker(
     shutdownForceTime: config.shutdownGraceMs + 10_000,
   });
   return { worker, provider };
+}
+
+function deploymentOf({ behavior, ...version }: WorkerVersion): WorkerDeploymentOptions {
+  return { version, useWorkerVersioning: true, defaultVersioningBehavior: behavior };
 }
 
 function createProvider({ readToken, ca, ...options }: ProviderConfig): ProviderClient {
