@@ -14,14 +14,21 @@ const encryptedConverters = {
 export interface WorkflowBundleOptions {
   /** For a worker with keys. */
   encrypted?: boolean;
+  /** Other workflows than ours. */
+  workflowsPath?: string;
   /** Paths of modules, and of those that stand in for them. */
   instead?: Record<string, string>;
 }
 
 /** @returns its code */
-export async function bundleWorkflows({ encrypted = false, instead }: WorkflowBundleOptions = {}): Promise<string> {
+export async function bundleWorkflows({
+  encrypted = false,
+  workflowsPath,
+  instead,
+}: WorkflowBundleOptions = {}): Promise<string> {
   const { code } = await bundleWorkflowCode({
     ...workflowSources,
+    ...(workflowsPath ? { workflowsPath } : {}),
     ...(encrypted ? encryptedConverters : {}),
     ...(instead ? { webpackConfigHook: withAliases(instead) } : {}),
     logger: quiet,

@@ -44,6 +44,8 @@ export interface RigOptions {
   address?: string;
   /** Another workflow bundle than the one that all test files share. */
   bundle?: string;
+  /** Which sagas' histories have to replay at the end. @default all */
+  replays?: (run: { workflowId: string }) => boolean;
 }
 
 export class Rig {
@@ -86,12 +88,15 @@ export class Rig {
   }
 
   /** A further worker in this process, with the given settings changed. */
-  async startWorker(changes: Partial<SagaWorkerConfig> = {}): Promise<{ stop: () => Promise<void> }> {
+  async startWorker(
+    changes: Partial<SagaWorkerConfig> = {},
+    codePath = this.bundle,
+  ): Promise<{ stop: () => Promise<void> }> {
     const saga = await createSagaWorker(
       this.native,
       { ...this.workerConfig(), ...changes },
       {
-        workflowBundle: { codePath: this.bundle },
+        workflowBundle: { codePath },
       },
     );
     const entry = { saga, stopped: saga.worker.run() };
@@ -143,6 +148,7 @@ export class Rig {
   private async replayAll(): Promise<void> {
     const histories = [];
     for await (const { workflowId, runId } of this.temporal.workflow.list()) {
+      if (this.options.replays?.({ workflowId }) === false) continue;
       const handle = this.temporal.workflow.getHandle(workflowId, runId);
       histories.push({ workflowId, history: await handle.fetchHistory() });
     }
@@ -153,6 +159,13 @@ export class Rig {
     for await (const { workflowId, error } of replayed) {
       if (error) throw new Error(`the history of ${workflowId} does not replay: ${error.message}`);
     }
+  }
+
+  /** @throws when the history of this saga does not replay on that bundle */
+  async replay(workflowId: string, codePath: string): Promise<void> {
+    const history = await this.temporal.workflow.getHandle(workflowId).fetchHistory();
+    const dataConverter = this.workerDataConverter;
+    await Worker.runReplayHistory({ workflowBundle: { codePath }, dataConverter }, history, workflowId);
   }
 
   private get workerDataConverter(): DataConverter {

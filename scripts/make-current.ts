@@ -1,0 +1,103 @@
+/**
+ * Makes a version of the workers current: from then on new sagas begin on it. Says how all versions stand.
+ *
+ *   npm run make-current -- BUILD_ID     of the deployment TEMPORAL_DEPLOYMENT_NAME; waits until its workers are there
+ *   npm run make-current                 only says how they stand
+ *
+ * Reads the same TEMPORAL_… settings as the worker. Status 0: done. 1: it cannot be. 2: wrong arguments.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { temporal } from '@temporalio/proto';
+import { grpcCodeOf, grpcCodes } from '../src/client/reach';
+import { readClientConfig, SettingsError } from '../src/config';
+
+const { VersionDrainageStatus, WorkerDeploymentVersionStatus } = temporal.api.enums.v1;
+
+/** A worker that starts takes seconds; one that is not there by then was not started. */
+const workersWithinMs = 60_000;
+const lookEveryMs = 500;
+
+export interface Version {
+  buildId: string;
+  current: boolean;
+  /** `draining`: sagas of it are open; `drained`: its workers may be stopped. */
+  drainage: 'draining' | 'drained' | undefined;
+}
+
+export interface Deployment {
+  connection: Connection;
+  namespace: string;
+  deploymentName: string;
+}
+
+/** @returns the versions that the server knows, the newest first; none before the first worker of them was there */
+export async function versionsOf({ connection, namespace, deploymentName }: Deployment): Promise<Version[]> {
+  try {
+    const { workerDeploymentInfo: info } = await connection.workflowService.describeWorkerDeployment({
+      namespace,
+      deploymentName,
+    });
+    return (info?.versionSummaries ?? []).map(({ deploymentVersion, status, drainageInfo }) => ({
+      buildId: deploymentVersion?.buildId ?? '',
+      current: status === WorkerDeploymentVersionStatus.WORKER_DEPLOYMENT_VERSION_STATUS_CURRENT,
+      drainage: drainageOf(drainageInfo?.status),
+    }));
+  } catch (error) {
+    if (grpcCodeOf(error) === grpcCodes.notFound) return [];
+    throw error;
+  }
+}
+
+function drainageOf(status: temporal.api.enums.v1.VersionDrainageStatus | null | undefined): Version['drainage'] {
+  if (status === VersionDrainageStatus.VERSION_DRAINAGE_STATUS_DRAINED) return 'drained';
+  return status === VersionDrainageStatus.VERSION_DRAINAGE_STATUS_DRAINING ? 'draining' : undefined;
+}
+
+/** @throws NoWorkersError when no worker of that version comes */
+export async function makeCurrent(deployment: Deployment, buildId: string): Promise<void> {
+  const { connection, namespace, deploymentName } = deployment;
+  const deadline = Date.now() + workersWithinMs;
+  while (!(await versionsOf(deployment)).some((version) => version.buildId === buildId)) {
+    if (Date.now() > deadline) {
+      throw new NoWorkersError(
+        `no worker of ${deploymentName} ${buildId} has come: is one started with TEMPORAL_WORKER_BUILD_ID=${buildId}?`,
+      );
+    }
+    await pause(lookEveryMs);
+  }
+  await connection.workflowService.setWorkerDeploymentCurrentVersion({ namespace, deploymentName, buildId });
+}
+
+class NoWorkersError extends Error {}
+
+async function main([buildId, ...more]: string[]): Promise<number> {
+  const deploymentName = process.env['TEMPORAL_DEPLOYMENT_NAME'];
+  if (more.length > 0 || !deploymentName) {
+    console.error('TEMPORAL_DEPLOYMENT_NAME=… npm run make-current -- [BUILD_ID]');
+    return 2;
+  }
+  const config = readClientConfig();
+  const connection = await Connection.connect(config.temporal.connectionOptions);
+  try {
+    const deployment = { connection, namespace: config.namespace, deploymentName };
+    if (buildId !== undefined) await makeCurrent(deployment, buildId);
+    for (const version of await versionsOf(deployment)) {
+      console.log([version.buildId, version.current ? 'current' : (version.drainage ?? 'not in use')].join('\t'));
+    }
+    return 0;
+  } finally {
+    await connection.close();
+  }
+}
+
+if (require.main === module) {
+  main(process.argv.slice(2)).then(
+    (status) => (process.exitCode = status),
+    (error: unknown) => {
+      const expected = error instanceof SettingsError || error instanceof NoWorkersError;
+      console.error(expected ? error.message : error);
+      process.exitCode = 1;
+    },
+  );
+}
