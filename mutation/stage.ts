@@ -34,7 +34,7 @@ import { coresdk, type temporal } from '@temporalio/proto';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { createActivities } from '../src/activities/index';
-import type { ActivitySettings, RetryBudget } from '../src/activities/settings';
+import { rigSettings } from '../test/support/activity-settings';
 import { OrderSagaClient } from '../src/client/client';
 import { ProviderClient } from '../src/provider/client';
 import { createSecretResolver } from '../src/security/secret-resolver';
@@ -70,18 +70,6 @@ function settled<T>(answer: () => T): Promise<T> {
   return Promise.resolve().then(answer);
 }
 
-/** As in the rig whose place this takes. */
-const quick: RetryBudget = { attemptsMax: 3, backoffMs: 10, backoffMaxMs: 50, totalMs: 60_000 };
-
-const settings: ActivitySettings = {
-  retries: { reading: quick, acting: quick, undoing: quick, daring: quick, expecting: { ...quick, attemptsMax: 6 } },
-  pivotRetryStatuses: [429],
-  planTypesMore: [],
-  takesClearRequests: false,
-  serverPointers: ['/vm_object_ids'],
-  approvalMaxAgeMs: 3_600_000,
-};
-
 type Activity = (...args: unknown[]) => Promise<unknown>;
 
 /** Calls are made to fail here. */
@@ -103,7 +91,7 @@ export class Rig {
     const activities = createActivities({
       provider,
       secrets: createSecretResolver({ variable: () => undefined, ...options.secrets }),
-      settings: { ...settings, ...options.activities },
+      settings: { ...rigSettings, ...options.activities },
     });
     return new Rig(sandbox, provider, activities as unknown as Record<string, Activity>);
   }

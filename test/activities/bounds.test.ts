@@ -1,9 +1,9 @@
 /** What a provider may say at any length, and what becomes of it in a run. */
 import { kept } from '../../src/activities/change-orders';
-import type { ActivitySettings } from '../../src/activities/settings';
 import { translateFailure } from '../../src/activities/translate-failure';
 import type { CallFailure } from '../../src/domain/failures';
 import { RateLimited } from '../../src/provider/errors';
+import { activitySettings } from '../support/activity-settings';
 
 const quote = { available: true, total: 5, currency: 'usd', date_from: '2026-01-01', date_to: '2026-02-01' };
 
@@ -23,14 +23,7 @@ describe('a quote', () => {
 
 describe('a delay that the provider asks for', () => {
   const budget = { attemptsMax: 3, backoffMs: 100, backoffMaxMs: 1_000, totalMs: 10_000 };
-  const settings: ActivitySettings = {
-    retries: { reading: budget, acting: budget, undoing: budget, daring: budget, expecting: budget },
-    pivotRetryStatuses: [429],
-    planTypesMore: [],
-    takesClearRequests: false,
-    serverPointers: [],
-    approvalMaxAgeMs: 0,
-  };
+  const settings = activitySettings(budget);
   const retryInMs = (askedMs: number) => {
     const asked = new RateLimited('said no', { endpoint: 'POST /order', status: 429 }, askedMs);
     const { details } = translateFailure(asked, 'acting', undefined, settings, () => 0);

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import fc from 'fast-check';
-import type { ActivitySettings, Mood } from '../../src/activities/settings';
+import type { Mood } from '../../src/activities/settings';
 import { OwnFailure, translateFailure } from '../../src/activities/translate-failure';
 import type { CallFailure } from '../../src/domain/failures';
 import {
@@ -12,17 +12,11 @@ import {
   UnexpectedResponse,
   UnknownOutcome,
 } from '../../src/provider/errors';
+import { activitySettings } from '../support/activity-settings';
 
 const budget = { attemptsMax: 3, backoffMs: 100, backoffMaxMs: 1_000, totalMs: 10_000 };
 const moods: Mood[] = ['reading', 'acting', 'undoing', 'daring', 'expecting'];
-const settings: ActivitySettings = {
-  retries: { reading: budget, acting: budget, undoing: budget, daring: budget, expecting: budget },
-  pivotRetryStatuses: [429],
-  planTypesMore: [],
-  takesClearRequests: false,
-  serverPointers: [],
-  approvalMaxAgeMs: 0,
-};
+const settings = activitySettings(budget);
 const about = (status?: number) => ({ endpoint: 'POST /order', ...(status ? { status } : {}) });
 
 function translated(

@@ -1,7 +1,7 @@
 /** docs/failures.md, row by row, against the code that it tells of. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ActivitySettings, Mood } from '../../src/activities/settings';
+import type { Mood } from '../../src/activities/settings';
 import { OwnFailure, translateFailure } from '../../src/activities/translate-failure';
 import { callFailureNames, type CallFailure, type CallFailureName } from '../../src/domain/failures';
 import { waitKinds } from '../../src/domain/progress';
@@ -17,20 +17,14 @@ import {
 } from '../../src/provider/errors';
 import { cause } from '../../src/workflows/questions';
 import { codesIn, readDocument, tableUnder } from './tables';
+import { activitySettings } from '../support/activity-settings';
 
 const document = readDocument('docs/failures.md');
 const wire = tableUnder(document, 'On the wire');
 const own = tableUnder(document, 'Not from the provider');
 
 const budget = { attemptsMax: 3, backoffMs: 100, backoffMaxMs: 1_000, totalMs: 10_000 };
-const settings: ActivitySettings = {
-  retries: { reading: budget, acting: budget, undoing: budget, daring: budget, expecting: budget },
-  pivotRetryStatuses: [429],
-  planTypesMore: [],
-  takesClearRequests: false,
-  serverPointers: [],
-  approvalMaxAgeMs: 0,
-};
+const settings = activitySettings(budget);
 const steps: Mood[] = ['reading', 'acting', 'undoing', 'expecting'];
 const askedMs = 7_000;
 

@@ -1,20 +1,13 @@
 /** What may be said of an answer, whatever it is: a success that is one, or one of the failures. */
-import type { ActivitySettings } from '../../src/activities/settings';
 import { translateFailure } from '../../src/activities/translate-failure';
 import { callFailureNames, type CallFailure, type CallFailureName } from '../../src/domain/failures';
 import type { ProviderClient } from '../../src/provider/client';
 import { ProviderFailure } from '../../src/provider/errors';
 import type { ProviderCall } from './calls';
+import { activitySettings } from '../support/activity-settings';
 
 const budget = { attemptsMax: 3, backoffMs: 100, backoffMaxMs: 1_000, totalMs: 60_000 };
-const settings: ActivitySettings = {
-  retries: { reading: budget, acting: budget, undoing: budget, daring: budget, expecting: budget },
-  pivotRetryStatuses: [429],
-  planTypesMore: [],
-  takesClearRequests: false,
-  serverPointers: [],
-  approvalMaxAgeMs: 0,
-};
+const settings = activitySettings(budget);
 
 export type Verdict = { success: unknown } | { failure: CallFailureName; status?: number; message: string };
 

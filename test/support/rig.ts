@@ -10,7 +10,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import type { ActivitySettings, RetryBudget } from '../../src/activities/settings';
+import type { ActivitySettings } from '../../src/activities/settings';
 import { OrderSagaClient } from '../../src/client/client';
 import type { ProviderConfig } from '../../src/config';
 import { createSagaWorker, type SagaWorker, type SagaWorkerConfig } from '../../src/operations/saga-worker';
@@ -18,18 +18,7 @@ import { createDataConverter, createWorkerDataConverter } from '../../src/securi
 import type { PayloadKeys } from '../../src/security/keys';
 import type { SecretSources } from '../../src/security/secret-resolver';
 import { Sandbox, type SandboxOptions } from '../../sandbox/server';
-
-/** Few and quick: a test wants to see the end of them. */
-const quick: RetryBudget = { attemptsMax: 3, backoffMs: 10, backoffMaxMs: 50, totalMs: 60_000 };
-
-const settings: ActivitySettings = {
-  retries: { reading: quick, acting: quick, undoing: quick, daring: quick, expecting: { ...quick, attemptsMax: 6 } },
-  pivotRetryStatuses: [429],
-  planTypesMore: [],
-  takesClearRequests: false,
-  serverPointers: ['/vm_object_ids'],
-  approvalMaxAgeMs: 3_600_000,
-};
+import { rigSettings } from './activity-settings';
 
 export interface RigOptions {
   sandbox?: SandboxOptions;
@@ -196,7 +185,7 @@ export class Rig {
         ca: undefined,
         ...this.options.provider,
       },
-      activities: { ...settings, ...this.options.activities },
+      activities: { ...rigSettings, ...this.options.activities },
       payloadKeys: this.options.payloadKeys,
       secrets: { variable: () => undefined, ...this.options.secrets },
       callsPerSecond: undefined,

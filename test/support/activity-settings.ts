@@ -1,0 +1,28 @@
+/** The settings of activities as most tests want them. */
+import type { ActivitySettings, RetryBudget } from '../../src/activities/settings';
+
+/** Few and quick: a test wants to see the end of them. */
+export const quickRetries: RetryBudget = { attemptsMax: 3, backoffMs: 10, backoffMaxMs: 50, totalMs: 60_000 };
+
+export function activitySettings(budget: RetryBudget, changes: Partial<ActivitySettings> = {}): ActivitySettings {
+  return {
+    retries: { reading: budget, acting: budget, undoing: budget, daring: budget, expecting: budget },
+    pivotRetryStatuses: [429],
+    planTypesMore: [],
+    takesClearRequests: false,
+    serverPointers: [],
+    approvalMaxAgeMs: 0,
+    ...changes,
+  };
+}
+
+/** As the rig's worker has them. */
+export const rigSettings: ActivitySettings = activitySettings(quickRetries, {
+  retries: {
+    ...activitySettings(quickRetries).retries,
+    // Servers of an order take a moment to show.
+    expecting: { ...quickRetries, attemptsMax: 6 },
+  },
+  serverPointers: ['/vm_object_ids'],
+  approvalMaxAgeMs: 3_600_000,
+});
