@@ -1,4 +1,5 @@
 /** Ports that are free, and waiting until the server that was started there answers. */
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -81,4 +82,20 @@ export async function freePorts(count: number): Promise<number[]> {
   const ports = servers.map((server) => (server.address() as AddressInfo).port);
   for (const server of servers) await once(server.close(), 'close');
   return ports;
+}
+
+/**
+ * Below those that the system hands out by itself, so that nobody gets one by chance before it is used. A Temporal server
+ * on PostgreSQL can have no others: it keeps them in a column that ends at 32767.
+ */
+export async function lowPorts(count: number): Promise<number[]> {
+  const found = new Set<number>();
+  while (found.size < count) {
+    const port = randomInt(20_000, 32_768);
+    await assertFree(port).then(
+      () => found.add(port),
+      () => undefined,
+    );
+  }
+  return [...found];
 }
