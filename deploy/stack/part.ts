@@ -12,6 +12,11 @@ export class Part {
     return new Part(launch, await launch());
   }
 
+  /** The program's own process. */
+  get pid(): number {
+    return this.held.pid;
+  }
+
   /** SIGKILL. */
   async kill(): Promise<void> {
     await this.held.kill();
