@@ -5,10 +5,15 @@ import { parse } from 'yaml';
 
 export type Variables = Record<string, string>;
 
+/** As much of it as somebody asks for here. */
 interface Service {
   image: string;
   command?: string[];
   environment: Variables;
+  ports?: string[];
+  restart?: string;
+  depends_on?: Record<string, { condition: string }>;
+  stop_grace_period?: string;
 }
 
 /** The service, with every `${VARIABLE}` put in. @throws when one is missing that must be there */
