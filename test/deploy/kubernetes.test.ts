@@ -55,8 +55,12 @@ const containerOf = (deployment: Resource) => podOf(deployment).containers[0];
 /** As the process has it: from config maps, and by itself. */
 function settingsOf(deployment: Resource): Record<string, string | undefined> {
   const { env, envFrom } = containerOf(deployment);
-  const maps = envFrom.map(({ configMapRef }) => named('ConfigMap', configMapRef.name).data);
-  return Object.fromEntries([...maps.flatMap(Object.entries<string>), ...env.map(({ name, value }) => [name, value])]);
+  const settings = new Map<string, string | undefined>();
+  for (const { configMapRef } of envFrom) {
+    for (const [name, value] of Object.entries(named('ConfigMap', configMapRef.name).data)) settings.set(name, value);
+  }
+  for (const { name, value } of env) settings.set(name, value);
+  return Object.fromEntries(settings);
 }
 
 it('has a worker and a codec server', () => {
