@@ -14,6 +14,7 @@ interface Service {
   restart?: string;
   depends_on?: Record<string, { condition: string }>;
   stop_grace_period?: string;
+  healthcheck?: { test: string[] };
 }
 
 /** The service, with every `${VARIABLE}` put in. @throws when one is missing that must be there */

@@ -5,7 +5,14 @@ import { parseAllDocuments } from 'yaml';
 import { readDocument } from '../docs/tables';
 import { knownSettings } from './settings';
 
+interface Probe {
+  httpGet: { path: string; port: string };
+}
+
 interface Container {
+  ports: { name: string; containerPort: number }[];
+  readinessProbe: Probe;
+  livenessProbe: Probe;
   args?: string[];
   env: { name: string; value?: string; valueFrom?: { secretKeyRef: object } }[];
   envFrom: { configMapRef: { name: string } }[];
@@ -97,6 +104,18 @@ describe.each(deployments)('%s', (name, deployment) => {
       capabilities: { drop: ['ALL'] },
     });
     expect(container.resources).toMatchObject({ requests: { memory: expect.any(String) }, limits: expect.anything() });
+  });
+
+  it('is asked how it is where it answers', () => {
+    const { CODEC_PORT, HEALTH_ADDRESS } = settingsOf(deployment);
+    const health = Number(HEALTH_ADDRESS?.split(':')[1] ?? CODEC_PORT);
+    for (const [path, { httpGet }] of [
+      ['/ready', container.readinessProbe],
+      ['/live', container.livenessProbe],
+    ] as const) {
+      expect(httpGet.path).toBe(path);
+      expect(container.ports.find((port) => port.name === httpGet.port)?.containerPort).toBe(health);
+    }
   });
 
   it('is more than one, and stays that while nodes are emptied', () => {

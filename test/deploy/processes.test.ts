@@ -2,13 +2,14 @@
  * The processes of docker-compose.yml with its settings, as they are shipped, but without containers. Only where things are
  * is said anew: hosts, ports and the namespace.
  */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { composeService, type Variables } from '../../deploy/compose';
 import { SandboxClient } from '../../sandbox/client';
 import { firewallsOf, ordersWithLabel } from '../../sandbox/sentences';
 import { bundleWorkflows } from '../../scripts/build';
+import { freePorts } from '../../scripts/reachable';
 import { startProcess, type RunningProcess } from '../../scripts/processes';
 import { parsePayloadKeys } from '../../src/security/keys';
 import { buildWorker, type BuiltWorker } from '../chaos/built-worker';
@@ -24,6 +25,8 @@ const variables = parseEnv(
 
 let built: BuiltWorker;
 let rig: Rig;
+let healthUrl: string;
+let metricsUrl: string;
 const running: Record<string, RunningProcess> = {};
 
 /** Its settings in the compose file, these changed. */
@@ -46,7 +49,12 @@ beforeAll(async () => {
   });
   const sandbox = await start('sandbox', 'sandbox/main.ts', { SANDBOX_HOST: '127.0.0.1', SANDBOX_PORT: '0' });
   await start('codec-server', join(folder, 'codec-server.js'), { CODEC_PORT: '0' });
+  const [health, metrics] = await freePorts(2);
+  healthUrl = `http://127.0.0.1:${health}`;
+  metricsUrl = `http://127.0.0.1:${metrics}/metrics`;
   await start('worker', built.program, {
+    HEALTH_ADDRESS: `127.0.0.1:${health}`,
+    METRICS_ADDRESS: `127.0.0.1:${metrics}`,
     TEMPORAL_ADDRESS: rig.address,
     TEMPORAL_NAMESPACE: rig.namespace,
     PROVIDER_BASE_URL: sandbox,
@@ -92,6 +100,22 @@ it('show it to the Web UI with the token, and to nobody without', async () => {
   const { payloads } = (await shown.json()) as { payloads: { data: string }[] };
   expect(JSON.parse(Buffer.from(payloads[0]!.data, 'base64').toString())).toMatchObject({ label: request.label });
   expect((await decode('f'.repeat(48))).status).toBe(401);
+});
+
+/** As the container engine asks, in the process's own container, at another port. */
+function isHealthy(service: string, url: string): boolean {
+  const [, ...command] = composeService(service, variables).healthcheck?.test ?? [];
+  const args = command.slice(1).map((arg) => arg.replace(/http:\/\/[\d.:]+/, url));
+  return spawnSync(process.execPath, args).status === 0;
+}
+
+it('are healthy, as their checks see it, and measured', async () => {
+  const codecPort = new URL(running['codec-server']!.ready.replace(/^.* ready: /, '')).port;
+  expect(isHealthy('worker', healthUrl)).toBe(true);
+  expect(isHealthy('codec-server', `http://127.0.0.1:${codecPort}`)).toBe(true);
+  const [nobody] = await freePorts(1);
+  expect(isHealthy('worker', `http://127.0.0.1:${nobody}`)).toBe(false);
+  expect(await (await fetch(metricsUrl)).text()).toContain('temporal_num_pollers');
 });
 
 it('stop in good order', async () => {
