@@ -92,11 +92,11 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
       ...{ user, password, args },
     }),
   );
-  await setUp('databases', programs.temporal, {
+  const databasesEnvironment = {
     ...composeService('temporal-databases', variables).environment,
     SQL_HOST: host,
     SQL_PORT: databasePort,
-  });
+  };
 
   const port = chosen.port?.toString() ?? anyPort;
   const address = `${host}:${port}`;
@@ -117,13 +117,16 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
     TEMPORAL_NAMESPACE: namespace,
   };
   const server = started(
-    await Part.start(() =>
-      readied(hold('temporal-server', programs.temporal, folder, serverEnvironment), async (signal) => {
+    await Part.start(async () => {
+      // At each start, as compose does it: again, both change nothing.
+      await setUp('databases', programs.temporal, databasesEnvironment);
+      const held = hold('temporal-server', programs.temporal, folder, serverEnvironment);
+      return readied(held, async (signal) => {
         await untilReady(`the Temporal server at ${address}`, () => touch(address), signal);
         await setUp('namespace', dirname(cli), namespaceEnvironment, signal);
         await untilNamespaceReady(address, namespace, signal);
-      }),
-    ),
+      });
+    }),
   );
   if (programs.ui === undefined) return { address, uiUrl: undefined, postgres, server };
 
