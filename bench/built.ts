@@ -2,13 +2,13 @@
  * The workers as they run in production: compiled, the workflows as one bundle each. In a folder of its own, so that a
  * measurement is not disturbed by a build; inside the project, because that is where its packages are found.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
-import { bundleWorkflows, quiet } from '../scripts/build';
+import { bundleInto } from '../scripts/build';
+import { compileInto } from '../scripts/compile';
+import { quiet } from '../scripts/workflow-bundle';
 
 const root = join(__dirname, '..');
 
@@ -29,8 +29,8 @@ export async function buildWorkers(): Promise<Built> {
   const remove = () => rm(folder, { recursive: true, force: true });
   const [ours, bare] = [join(folder, 'src'), join(folder, 'bench', 'bare')];
   try {
-    await compileInto(folder);
-    await bundleWorkflows(ours);
+    await compileInto(folder, join(__dirname, 'tsconfig.workers.json'));
+    await bundleInto(ours);
     const { code } = await bundleWorkflowCode({
       workflowsPath: join(__dirname, 'bare', 'workflows.ts'),
       logger: quiet,
@@ -55,12 +55,4 @@ export async function buildWorkers(): Promise<Built> {
 /** Of the code alone: the source map at its end names paths of this machine, and is not run. */
 export function bundleBytes(path: string): number {
   return readFileSync(path, 'utf8').replace(/^\/\/# sourceMappingURL=.*$/m, '').length;
-}
-
-async function compileInto(folder: string): Promise<void> {
-  const compiler = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
-  const options = ['-p', join(__dirname, 'tsconfig.workers.json'), '--outDir', folder];
-  const child = spawn(process.execPath, [compiler, ...options], { stdio: 'inherit' });
-  const [status] = (await once(child, 'exit')) as [number | null];
-  if (status !== 0) throw new Error('the sources do not compile');
 }

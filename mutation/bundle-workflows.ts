@@ -6,8 +6,7 @@
  * jest-environment.js answers. What stands on the global object itself the sandbox freezes, so this stands behind it.
  */
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { bundleWorkflowCode } from '@temporalio/worker';
+import { bundleWorkflows } from '../scripts/workflow-bundle';
 
 const doorOutside = `
 Object.defineProperty(Object.prototype, '__stryker__', {
@@ -19,11 +18,7 @@ Object.defineProperty(Object.prototype, '__stryker__', {
 async function main(): Promise<void> {
   const path = process.env['ORDER_SAGA_TEST_BUNDLE'];
   if (path === undefined) throw new Error('ORDER_SAGA_TEST_BUNDLE names no file: run this through npm run mutate');
-  const { code } = await bundleWorkflowCode({
-    workflowsPath: join(__dirname, '..', 'src', 'workflows', 'index.ts'),
-    logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error },
-  });
-  writeFileSync(path, doorOutside + code);
+  writeFileSync(path, doorOutside + (await bundleWorkflows()));
 }
 
 main().catch((error: unknown) => {

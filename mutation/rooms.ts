@@ -20,5 +20,5 @@ export const rooms: Record<string, Room> = {
     tests: ['activities/*.test.ts', workflowTests],
     workflows: true,
   },
-  workflows: { sources: ['src/workflows/*.ts'], tests: [workflowTests], workflows: true },
+  workflows: { sources: ['src/workflows/!(preloaded).ts'], tests: [workflowTests], workflows: true },
 };

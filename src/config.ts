@@ -103,11 +103,21 @@ const workerSettings = {
   PROVIDER_TIMEOUT_MS: whole(1, 25_000).default(20_000),
   PROVIDER_RESPONSE_BYTES_MAX: whole(1_024, 64 * 1024 * 1024).default(1024 * 1024),
   PROVIDER_CONNECTIONS: whole(1, 10_000).default(64),
+  PROVIDER_PAUSE_MAX_MS: whole(0, 3_600_000).default(60_000),
+  PROVIDER_CALLS_PER_SECOND: z
+    .string()
+    .regex(/^\d+(\.\d+)?$/, 'must be a number above 0, like 5 or 0.5')
+    .transform(Number)
+    .refine((value) => value > 0, 'must be above 0')
+    .optional(),
   PROVIDER_QUOTE_METHOD: z.enum(['PUT', 'GET'], 'must be PUT or GET').default('PUT'),
   SERVER_POINTERS: pointers.default([]),
   SERVER_DIRECTORY_PATH: text.regex(/^\//, 'must begin with /').optional(),
   SERVER_DIRECTORY_POINTERS: pointers.default([]),
   SERVER_DIRECTORY_LABEL_IS_UNIQUE: flag.default(false),
+  TEMPORAL_DEPLOYMENT_NAME: text.regex(/^[^.]+$/, 'must have no dot in it').optional(),
+  TEMPORAL_WORKER_BUILD_ID: text.optional(),
+  VERSIONING_BEHAVIOR: z.enum(['PINNED', 'AUTO_UPGRADE'], 'must be PINNED or AUTO_UPGRADE').default('PINNED'),
   PIVOT_RETRY_STATUSES: statuses.default([429]),
   APPROVAL_MAX_AGE_MS: whole(0, Number.MAX_SAFE_INTEGER).default(24 * 60 * 60 * 1000),
   HOLD_FILE: text.optional(),
@@ -166,6 +176,7 @@ export interface ProviderConfig {
   totalTimeoutMs: number;
   responseBytesMax: number;
   connections: number;
+  pauseMaxMs: number;
   quoteMethod: 'PUT' | 'GET';
   /** PEM of a private authority that the provider's certificate is from. */
   ca: string | undefined;
@@ -175,10 +186,22 @@ export interface WorkerConfig extends ClientConfig {
   provider: ProviderConfig;
   activities: ActivitySettings;
   secrets: SecretSources;
+  /** Over all workers of the task queue; absent: as many as there are slots for. */
+  callsPerSecond: number | undefined;
+  /** Absent: every worker takes every saga. */
+  version: WorkerVersion | undefined;
   shutdownGraceMs: number;
   activitiesAtOnce: number;
   workflowTasksAtOnce: number;
   logLevel: string;
+}
+
+/** Of a Temporal Worker Deployment. */
+export interface WorkerVersion {
+  deploymentName: string;
+  buildId: string;
+  /** Whether a saga ends on the version that it began on, or goes on with the one that is current. */
+  behavior: 'PINNED' | 'AUTO_UPGRADE';
 }
 
 export interface CodecServerConfig {
@@ -222,6 +245,9 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
     if (settings.SHUTDOWN_GRACE_MS < settings.PROVIDER_TIMEOUT_MS) {
       problems.push('SHUTDOWN_GRACE_MS: must be at least PROVIDER_TIMEOUT_MS, so that a call in flight can finish');
     }
+    if ((settings.TEMPORAL_DEPLOYMENT_NAME === undefined) !== (settings.TEMPORAL_WORKER_BUILD_ID === undefined)) {
+      problems.push('TEMPORAL_DEPLOYMENT_NAME, TEMPORAL_WORKER_BUILD_ID: one of them needs the other');
+    }
     if (settings.SERVER_DIRECTORY_PATH !== undefined && settings.SERVER_DIRECTORY_POINTERS.length === 0) {
       problems.push('SERVER_DIRECTORY_POINTERS: is required with SERVER_DIRECTORY_PATH');
     }
@@ -249,6 +275,7 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
       totalTimeoutMs: settings.PROVIDER_TIMEOUT_MS,
       responseBytesMax: settings.PROVIDER_RESPONSE_BYTES_MAX,
       connections: settings.PROVIDER_CONNECTIONS,
+      pauseMaxMs: settings.PROVIDER_PAUSE_MAX_MS,
       quoteMethod: settings.PROVIDER_QUOTE_METHOD,
       ca,
     },
@@ -270,11 +297,23 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
       holdFile: settings.HOLD_FILE,
     },
     secrets: { folder: settings.SECRETS_FOLDER, variable: (name: string) => env[name] },
+    callsPerSecond: settings.PROVIDER_CALLS_PER_SECOND,
+    version: versionIn(settings),
     shutdownGraceMs: settings.SHUTDOWN_GRACE_MS,
     activitiesAtOnce: settings.ACTIVITIES_AT_ONCE,
     workflowTasksAtOnce: settings.WORKFLOW_TASKS_AT_ONCE,
     logLevel: settings.LOG_LEVEL,
   });
+}
+
+function versionIn(settings: {
+  TEMPORAL_DEPLOYMENT_NAME?: string | undefined;
+  TEMPORAL_WORKER_BUILD_ID?: string | undefined;
+  VERSIONING_BEHAVIOR: WorkerVersion['behavior'];
+}): WorkerVersion | undefined {
+  const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = settings;
+  if (deploymentName === undefined || buildId === undefined) return undefined;
+  return { deploymentName, buildId, behavior: settings.VERSIONING_BEHAVIOR };
 }
 
 /** @throws SettingsError */

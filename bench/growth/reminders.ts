@@ -5,8 +5,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { bundleWorkflowCode, NativeConnection } from '@temporalio/worker';
-import { quiet } from '../../scripts/build';
+import { NativeConnection } from '@temporalio/worker';
+import { bundleWorkflows } from '../../scripts/workflow-bundle';
 import { readWorkerConfig } from '../../src/config';
 import { createSagaWorker } from '../../src/operations/saga-worker';
 import { timed } from '../closed-loop';
@@ -76,17 +76,7 @@ async function bundleHasty(folder: string, reminders: number): Promise<string> {
     hasty,
     `exports.reminderDelaysMs = function* () { for (let n = 0; n < ${String(reminders)}; n += 1) yield 10; for (;;) yield 86400000; };`,
   );
-  const { code } = await bundleWorkflowCode({
-    workflowsPath: require.resolve('../../src/workflows/index'),
-    logger: quiet,
-    webpackConfigHook: (webpack) => {
-      const alias = {
-        ...(webpack.resolve?.alias as Record<string, string> | undefined),
-        [require.resolve('../../src/workflows/reminders')]: hasty,
-      };
-      return { ...webpack, resolve: { ...webpack.resolve, alias } };
-    },
-  });
+  const code = await bundleWorkflows({ instead: { [require.resolve('../../src/workflows/reminders')]: hasty } });
   const path = join(folder, 'hasty-workflow-bundle.js');
   writeFileSync(path, code);
   return path;

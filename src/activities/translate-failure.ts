@@ -76,7 +76,7 @@ function read(error: unknown): Facts | undefined {
     endpoint: error.endpoint,
     ...(error.status === undefined ? {} : { status: error.status }),
     ...(error.body === undefined ? {} : { body: error.body }),
-    ...(error instanceof RateLimited ? { retryAfterMs: error.retryAfterMs } : {}),
+    ...(error instanceof RateLimited || error instanceof NotSent ? { retryAfterMs: error.retryAfterMs } : {}),
   };
 }
 

@@ -3,6 +3,7 @@
  * All of them end up in histories and in other people's dashboards: carved in stone.
  */
 import { z } from 'zod';
+import { onFirstUse } from './on-first-use';
 
 export const workflowNames = ['provisionServers', 'changeOrder', 'switchPlan', 'setFirewalls', 'cleanCart'] as const;
 export type WorkflowName = (typeof workflowNames)[number];
@@ -26,7 +27,7 @@ export function workflowIdOf(workflow: WorkflowName, reference: string): string 
 export function readWorkflowId(workflowId: string): { workflow: WorkflowName; reference: string } | undefined {
   const prefixed = workflowId.indexOf('/') + 1;
   const workflow = workflowNames.find((name) => workflowId.slice(0, prefixed) === workflowIdOf(name, ''));
-  const reference = referenceSchema.safeParse(workflowId.slice(prefixed));
+  const reference = referenceSchema().safeParse(workflowId.slice(prefixed));
   return workflow && reference.success ? { workflow, reference: reference.data } : undefined;
 }
 
@@ -40,6 +41,8 @@ export const searchAttributeNames = {
   waitingSince: 'SagaWaitingSince',
 } as const;
 
-export const referenceSchema = z
-  .string('must be a string: your own name for this order')
-  .regex(/^[A-Za-z0-9._:-]{1,128}$/, 'must be 1 to 128 of the characters A-Z a-z 0-9 . _ : -');
+export const referenceSchema = onFirstUse(() =>
+  z
+    .string('must be a string: your own name for this order')
+    .regex(/^[A-Za-z0-9._:-]{1,128}$/, 'must be 1 to 128 of the characters A-Z a-z 0-9 . _ : -'),
+);

@@ -78,7 +78,7 @@ export const vmObjectIdsSchema = onFirstUse(() => uniqueIds().min(1, 'must name 
  */
 function secret<T extends z.ZodType<string>>(value: T, what: string) {
   const real = value.refine((given) => given !== redactedMark, { abort: true });
-  return z.union([real, secretReferenceSchema], {
+  return z.union([real, secretReferenceSchema()], {
     error: ({ input }) => {
       const must = input === redactedMark ? 'was redacted: put the real value' : `must be ${what}`;
       return `${must}, or { "secret": the name of one }`;
@@ -125,7 +125,7 @@ function cartItemSchema(planTypesMore: readonly string[]) {
 export function provisionServersSchema(planTypesMore: readonly string[] = []) {
   return z
     .strictObject({
-      reference: referenceSchema,
+      reference: referenceSchema(),
       account: accountSchema(),
       currency: nonEmpty.optional(),
       label: nonEmpty.optional(),
@@ -146,6 +146,8 @@ export function provisionServersSchema(planTypesMore: readonly string[] = []) {
       });
     });
 }
+
+const documentedOnly = onFirstUse(() => provisionServersSchema());
 
 /** How many servers a list of items buys. A missing quantity counts as one. */
 export function serversOrdered(items: readonly { quantity?: number | undefined }[]): number {
@@ -180,7 +182,7 @@ export type ApprovalRule = z.infer<ReturnType<typeof approvalSchema>>;
 
 export const changeOrderSchema = onFirstUse(() =>
   z.strictObject({
-    reference: referenceSchema,
+    reference: referenceSchema(),
     account: accountSchema().optional(),
     subscription_id: positiveInt,
     resources: z
@@ -202,7 +204,7 @@ export const changeOrderSchema = onFirstUse(() =>
 
 export const switchPlanSchema = onFirstUse(() =>
   z.strictObject({
-    reference: referenceSchema,
+    reference: referenceSchema(),
     subscription_id: positiveInt,
     plan_id: positiveInt,
     guard: guardSchema().optional(),
@@ -214,7 +216,7 @@ export const switchPlanSchema = onFirstUse(() =>
 export const setFirewallsSchema = onFirstUse(() =>
   z
     .strictObject({
-      reference: referenceSchema,
+      reference: referenceSchema(),
       vmObjectId: positiveInt,
       assign: uniqueIds().optional(),
       unassign: uniqueIds().optional(),
@@ -240,7 +242,7 @@ export const setFirewallsSchema = onFirstUse(() =>
 );
 
 /** Delete what a terminated or timed-out `provisionServers` of this reference left in the cart. */
-export const cleanCartSchema = onFirstUse(() => z.strictObject({ reference: referenceSchema }));
+export const cleanCartSchema = onFirstUse(() => z.strictObject({ reference: referenceSchema() }));
 
 export type ProvisionServersRequest = z.output<ReturnType<typeof provisionServersSchema>>;
 export type CartItem = ProvisionServersRequest['items'][number];
@@ -263,7 +265,8 @@ export type RequestSchemas = { readonly [W in WorkflowName]: () => z.ZodType<Req
 /** The schema of each workflow's request. Keep the answer where there is more than one request to check. */
 export function requestSchemas(planTypesMore: readonly string[] = []): RequestSchemas {
   return {
-    provisionServers: onFirstUse(() => provisionServersSchema(planTypesMore)),
+    provisionServers:
+      planTypesMore.length === 0 ? documentedOnly : onFirstUse(() => provisionServersSchema(planTypesMore)),
     changeOrder: changeOrderSchema,
     switchPlan: switchPlanSchema,
     setFirewalls: setFirewallsSchema,

@@ -1,13 +1,14 @@
 /** A Temporal worker that runs sagas, and the provider client behind it. Tests and production build it the same way. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
+import { Worker, type NativeConnection, type WorkerDeploymentOptions, type WorkerOptions } from '@temporalio/worker';
 import { createActivities } from '../activities/index';
-import type { ProviderConfig, WorkerConfig } from '../config';
+import type { ProviderConfig, WorkerConfig, WorkerVersion } from '../config';
 import { ProviderClient, type Credentials } from '../provider/client';
 import { createWorkerDataConverter } from '../security/data-converter';
 import { createSecretResolver } from '../security/secret-resolver';
 import { ensureSearchAttributes } from './search-attributes';
+import { workflowSources } from './workflow-sources';
 
 export interface SagaWorker {
   worker: Worker;
@@ -17,6 +18,8 @@ export interface SagaWorker {
 
 export type SagaWorkerConfig = Omit<WorkerConfig, 'temporal' | 'logLevel' | 'planTypesMore'>;
 
+type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'bundlerOptions'>;
+
 /**
  * @param workflows a prebuilt bundle, or nothing: then the bundle beside the built worker, or the sources in a checkout
  * @throws SearchAttributesError when the namespace lacks search attributes that may not be added from here
@@ -24,7 +27,7 @@ export type SagaWorkerConfig = Omit<WorkerConfig, 'temporal' | 'logLevel' | 'pla
 export async function createSagaWorker(
   connection: NativeConnection,
   config: SagaWorkerConfig,
-  workflows: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> = builtOrSources(config.payloadKeys !== undefined),
+  workflows: WorkflowCode = builtOrSources(config.payloadKeys !== undefined),
 ): Promise<SagaWorker> {
   await ensureSearchAttributes(connection, config.namespace);
   const provider = createProvider(config.provider);
@@ -36,6 +39,8 @@ export async function createSagaWorker(
     taskQueue: config.taskQueue,
     activities: createActivities({ provider, secrets, settings: config.activities }),
     dataConverter: createWorkerDataConverter(config.payloadKeys, require.resolve('../workflows/clear-input')),
+    ...(config.callsPerSecond === undefined ? {} : { maxTaskQueueActivitiesPerSecond: config.callsPerSecond }),
+    ...(config.version === undefined ? {} : { workerDeploymentOptions: deploymentOf(config.version) }),
     maxConcurrentActivityTaskExecutions: config.activitiesAtOnce,
     maxConcurrentWorkflowTaskExecutions: config.workflowTasksAtOnce,
     // A killed worker's tasks come to another one after this; the default of 10 s would be an operator's wait.
@@ -46,6 +51,10 @@ export async function createSagaWorker(
     shutdownForceTime: config.shutdownGraceMs + 10_000,
   });
   return { worker, provider };
+}
+
+function deploymentOf({ behavior, ...version }: WorkerVersion): WorkerDeploymentOptions {
+  return { version, useWorkerVersioning: true, defaultVersioningBehavior: behavior };
 }
 
 function createProvider({ readToken, ca, ...options }: ProviderConfig): ProviderClient {
@@ -69,8 +78,9 @@ function createCredentials(readToken: () => string): Credentials {
 }
 
 /** With keys, failures are converted otherwise, and that is part of the bundle: there are two of them. */
-function builtOrSources(encrypted: boolean): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
+function builtOrSources(encrypted: boolean): WorkflowCode {
   const codePath = join(__dirname, '..', encrypted ? 'workflow-bundle.encrypted.js' : 'workflow-bundle.js');
   if (existsSync(codePath)) return { workflowBundle: { codePath } };
-  return { workflowsPath: require.resolve('../workflows/index') };
+  const { workflowsPath, preloadModules } = workflowSources;
+  return { workflowsPath, bundlerOptions: { preloadModules } };
 }

@@ -13,11 +13,13 @@ import {
   Unauthorized,
   UnexpectedResponse,
   UnknownOutcome,
+  type FailureFacts,
 } from './errors';
 import { excerptOf, secretsIn } from './excerpt';
 import { exchange, type Exchanged, type WireRequest } from './exchange';
 import type { CallEvent, ResolvedOptions } from './options';
 import { RecentSecrets } from './recent-secrets';
+import { Pause } from './pause';
 import { readRetryAfter } from './retry-after';
 
 export interface Call<T> {
@@ -40,11 +42,14 @@ type Note = Pick<CallEvent, 'status' | 'sent'>;
 
 export class Caller {
   private readonly recent = new RecentSecrets();
+  private readonly pause: Pause;
 
   constructor(
     private readonly options: ResolvedOptions,
     private readonly connections: Connections,
-  ) {}
+  ) {
+    this.pause = new Pause(options.pauseMaxMs, options.now);
+  }
 
   async call<T>(call: Call<T>, signal: AbortSignal | undefined): Promise<T> {
     const endpoint = `${call.method} ${call.endpoint}`;
@@ -66,6 +71,7 @@ export class Caller {
 
   private async converse<T>(call: Call<T>, endpoint: string, signal: AbortSignal, note: Note): Promise<T> {
     const request = this.build(call, endpoint);
+    this.refuseWhilePaused(endpoint);
     const own = secretsIn(call.body);
     this.recent.add(own);
     const secrets = [...own, ...this.recent.all()];
@@ -157,7 +163,7 @@ export class Caller {
       case 'success':
         break;
       case 'RateLimited':
-        throw new RateLimited(answered, facts, readRetryAfter(headers['retry-after'], this.options.now()));
+        throw this.rateLimited(answered, facts, headers['retry-after']);
       case 'Unauthorized':
         throw new Unauthorized(answered, facts);
       case 'Rejected':
@@ -178,6 +184,17 @@ export class Caller {
     if (parsed.success) return parsed.data;
     const wrong = [...new Set(parsed.error.issues.map((issue) => issue.path.join('.') || 'the whole body'))];
     throw new UnknownOutcome(`${answered}, but not as documented: ${wrong.join(', ')}`, facts);
+  }
+
+  private rateLimited(answered: string, facts: FailureFacts, header: string | string[] | undefined): RateLimited {
+    const retryAfterMs = readRetryAfter(header, this.options.now());
+    this.pause.begin(retryAfterMs);
+    return new RateLimited(answered, facts, retryAfterMs);
+  }
+
+  private refuseWhilePaused(endpoint: string): void {
+    const { leftMs } = this.pause;
+    if (leftMs > 0) throw new NotSent('was not sent: the provider has asked to slow down', { endpoint }, leftMs);
   }
 
   private tell(event: CallEvent): void {

@@ -1,6 +1,7 @@
 /**
  * The provider's interface, one method per row of its document. Every method makes one call (one more after a 401 with a
- * renewed token), throws only the classes of `errors.ts`, repeats nothing else by itself and remembers nothing.
+ * renewed token), throws only the classes of `errors.ts`, repeats nothing else by itself, and remembers nothing
+ * but a pause that the provider asked for.
  */
 import { Caller, type Call } from './caller';
 import { Connections } from './connections';

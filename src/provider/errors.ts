@@ -40,10 +40,17 @@ export abstract class ProviderFailure extends Error {
 
 /**
  * No byte of the request left: the name did not resolve, the connection was refused, TLS failed, no connection was free
- * in time, or the credentials could not be read. Not a sign that the request is at fault; sending it again is safe.
+ * in time, the credentials could not be read, or the provider has asked to slow down. Not a sign that the request is at fault; sending it again is safe.
  */
 export class NotSent extends ProviderFailure {
   override readonly name = 'NotSent';
+  /** How long it is no use to try again, in milliseconds; absent where that is not known. */
+  readonly retryAfterMs?: number;
+
+  constructor(message: string, facts: FailureFacts, retryAfterMs?: number) {
+    super(message, facts);
+    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
+  }
 }
 
 /** 429: too many calls; this one took no effect. Does not mean that the request is at fault, nor that a wait is enough. */

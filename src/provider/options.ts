@@ -77,6 +77,12 @@ export interface ProviderClientOptions {
    */
   connections?: number;
   /**
+   * After a 429 no call is sent for as long as the provider asked, at most this long: milliseconds. 0: only the saga that
+   * was told waits.
+   * @default 60_000
+   */
+  pauseMaxMs?: number;
+  /**
    * Row 5 stands in the document as PUT and, in its summary, as GET. GET sends the same payload.
    * @default 'PUT'
    */
@@ -116,6 +122,7 @@ export function resolveOptions(options: ProviderClientOptions): ResolvedOptions 
     totalTimeoutMs: 20_000,
     responseBytesMax: 1_048_576,
     connections: 64,
+    pauseMaxMs: 60_000,
     quoteMethod: 'PUT',
     onCall: () => undefined,
     now: Date.now,
@@ -125,6 +132,7 @@ export function resolveOptions(options: ProviderClientOptions): ResolvedOptions 
   for (const name of positiveIntegers) {
     if (!Number.isSafeInteger(resolved[name]) || resolved[name] < 1) throw wrong(name, 'must be a positive integer');
   }
+  if (!(resolved.pauseMaxMs >= 0)) throw wrong('pauseMaxMs', 'must not be negative');
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(resolved.authHeader)) throw wrong('authHeader', 'must be the name of a header');
   if (!/^[\x21-\x7e]*$/.test(resolved.authScheme)) throw wrong('authScheme', 'must be one word');
   if (!['PUT', 'GET'].includes(resolved.quoteMethod)) throw wrong('quoteMethod', 'must be PUT or GET');

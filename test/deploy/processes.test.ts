@@ -8,7 +8,7 @@ import { parseEnv } from 'node:util';
 import { composeService, type Variables } from '../../deploy/compose';
 import { SandboxClient } from '../../sandbox/client';
 import { firewallsOf, ordersWithLabel } from '../../sandbox/sentences';
-import { bundleWorkflows } from '../../scripts/build';
+import { bundleInto } from '../../scripts/build';
 import { freePorts } from '../../scripts/reachable';
 import { startProcess, type RunningProcess } from '../../scripts/processes';
 import { parsePayloadKeys } from '../../src/security/keys';
@@ -41,7 +41,7 @@ async function start(service: string, program: string, changes: Variables): Prom
 beforeAll(async () => {
   built = await buildWorker();
   const folder = dirname(built.program);
-  await bundleWorkflows(join(root, folder));
+  await bundleInto(join(root, folder));
   rig = await Rig.start({
     worker: false,
     payloadKeys: parsePayloadKeys(variables['PAYLOAD_KEYS']!),

@@ -107,13 +107,13 @@ describe('a workflow id', () => {
 });
 
 it.each(['-x', 'a b', ' ax', 'ax ', '', 'x'.repeat(129)])('the name of a secret is not %j', (secret) => {
-  expect(check(secretReferenceSchema, { secret })).toMatchObject({
+  expect(check(secretReferenceSchema(), { secret })).toMatchObject({
     problems: [{ message: 'must be 1 to 128 of the characters A-Z a-z 0-9 . _ -, a letter or digit first' }],
   });
 });
 
 it('the name of a secret is a string', () => {
-  expect(check(secretReferenceSchema, { secret: 7 })).toMatchObject({
+  expect(check(secretReferenceSchema(), { secret: 7 })).toMatchObject({
     problems: [{ message: 'must be the name of a secret' }],
   });
 });

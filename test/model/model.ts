@@ -38,9 +38,12 @@ export interface Wait {
 
 type Rest =
   | { is: 'waiting'; wait: Wait }
-  | { is: 'held'; endpoint: EndpointName; answer: Answer }
+  | { is: 'held'; endpoint: EndpointName; answer: Answer; then: Effects }
   | { is: 'ended'; as: 'done' | 'cancelled' }
   | { is: 'ended'; as: 'failed'; type: SagaFailureName };
+
+/** What a call changes outside of the saga, and whether the saga knows its servers by it. */
+type Effects = Pick<State, 'placed' | 'serversKnown' | 'assigned'>;
 
 /** What came of the calls of a stage. */
 interface Answer {
@@ -130,13 +133,13 @@ export function decide(before: State, decision: DecisionName, named: boolean): S
   switch (decision) {
     case 'retry':
       if (state.undoing !== undefined) return undo({ ...state, undoing: 0 });
-      return callsOf(state)?.pivot ? dareAgain(state) : goOn(state);
+      return callsOf(state)?.pivot ? dareAgain(state) : [...goOn(state), ...stillUndone(state)];
     case 'skip':
       return state.undoing === undefined ? enter(state, state.stage + 1) : leaveBehind(state);
     case 'confirmPlaced':
       return enter({ ...state, fate: 'past', levels: [], serversKnown: named }, state.stage + 1);
     case 'confirmNotPlaced':
-      return dareAgain({ ...state, fate: 'before', run: state.askedOfEarlier ? 'cleared' : state.run });
+      return placeAfterAll({ ...state, fate: 'before', run: state.askedOfEarlier ? 'cleared' : state.run });
     case 'approve':
       return enter(state, state.stage + 1);
     case 'reject':
@@ -160,7 +163,8 @@ export function cancel(before: State): State[] {
 export function release(before: State): State[] {
   const { rest } = before;
   if (rest.is !== 'held') return [before];
-  const state = remembering(before);
+  const goesOn = !before.cancelled || before.undoing !== undefined || rest.answer.repeated === 0;
+  const state = { ...remembering(before), ...(goesOn ? rest.then : {}) };
   return state.undoing === undefined ? settle(state, rest.answer) : settleUndo(state, rest.answer);
 }
 
@@ -339,6 +343,18 @@ function dareAgain(state: State): State[] {
   return state.story.stages[0]?.step === 'quote' ? enter(state, 0) : goOn(state);
 }
 
+/** What an earlier run had put in the cart it may have taken out again: then there is nothing to order. */
+function placeAfterAll(state: State): State[] {
+  const refusal = state.run !== 'first' && state.past.some(({ undoing }) => undoing !== undefined);
+  const failing = callsOf(state)?.refusal;
+  return [...dareAgain(state), ...(refusal ? giveUp({ ...state, failing }) : [])];
+}
+
+/** What an earlier run had assigned it may have put back: then nothing is unassigned, however often it is tried. */
+function stillUndone(state: State): State[] {
+  return state.run !== 'first' && callsOf(state)?.endpoint === 'unassign-firewalls' ? stuck(state) : [];
+}
+
 // Going back
 
 function giveUp(state: State): State[] {
@@ -399,27 +415,40 @@ function call(
   state: State,
   endpoint: EndpointName,
   count: number,
-  then: (state: State, answer: Answer) => State[],
+  settled: (state: State, answer: Answer) => State[],
 ): State[] {
   const { trouble, lasting = false, held = false } = state.armed[endpoint] ?? {};
   const daring = callsOf(state)?.pivot === true && state.undoing === undefined;
   const struck = trouble === undefined ? 0 : lasting ? count : 1;
-  const answer = answerTo(trouble, { struck, count, lasting, daring });
+  // The undo of an assignment looks first: what took effect unseen is then seen.
+  const looks = endpoint === 'unassign-firewalls' && state.undoing !== undefined;
+  const answer = answerTo(trouble, { struck, count, lasting, daring, looks });
   const doubts = trouble?.meaning === 'lost' && endpoint === 'add-cart-item' ? struck : 0;
   const hasEffect = answer.failed === 0 || trouble?.effect === true;
-  const called: State = {
-    ...leaving(state, Array<Leftover['kind']>(doubts * (lasting ? attemptsMax : 1)).fill('cart-item-unknown')),
-    armed: { ...state.armed, [endpoint]: lasting && trouble ? { trouble, lasting } : {} },
+  const then: Effects = {
     placed: state.placed || (daring && hasEffect),
     serversKnown: daring ? hasEffect && trouble?.meaning !== 'nameless' : state.serversKnown,
     assigned: hasEffect ? assignedAfter(state, endpoint) : state.assigned,
   };
-  return held ? [{ ...called, rest: { is: 'held', endpoint, answer } }] : then(called, answer);
+  const called: State = {
+    ...leaving(state, Array<Leftover['kind']>(doubts * (lasting ? attemptsMax : 1)).fill('cart-item-unknown')),
+    armed: { ...state.armed, [endpoint]: lasting && trouble ? { trouble, lasting } : {} },
+  };
+  if (!held) return settled({ ...called, ...then }, answer);
+  // It is the first try that is held: what only another one brings about is not there yet.
+  const isThere = trouble === undefined || trouble.effect;
+  return [{ ...called, ...(isThere ? then : {}), rest: { is: 'held', endpoint, answer, then } }];
 }
 
 function answerTo(
   trouble: Trouble | undefined,
-  { struck, count, lasting, daring }: { struck: number; count: number; lasting: boolean; daring: boolean },
+  {
+    struck,
+    count,
+    lasting,
+    daring,
+    looks,
+  }: { struck: number; count: number; lasting: boolean; daring: boolean; looks: boolean },
 ): Answer {
   const failed = (why: Answer['why']): Answer => ({
     through: count - struck,
@@ -440,7 +469,7 @@ function answerTo(
       return lasting ? failed('barred') : repeated(struck);
     case 'lost':
       if (daring) return failed('lost');
-      return lasting ? failed('barred') : repeated(struck);
+      return lasting && !(looks && trouble.effect) ? failed('barred') : repeated(struck);
   }
 }
 

@@ -74,6 +74,7 @@ test('an option that is undefined has its default', () => {
     origin: 'https://api.example.com',
     pathPrefix: '/v1',
     connections: 64,
+    pauseMaxMs: 60_000,
     totalTimeoutMs: 20_000,
     quoteMethod: 'PUT',
   });
@@ -93,6 +94,7 @@ test('the defaults are these', () => {
     totalTimeoutMs: 20_000,
     responseBytesMax: 1_048_576,
     connections: 64,
+    pauseMaxMs: 60_000,
     quoteMethod: 'PUT',
     now: Date.now,
   });

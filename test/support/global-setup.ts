@@ -13,8 +13,8 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bundleWorkflowCode } from '@temporalio/worker';
 import { provideTemporal } from '../../scripts/dev-server';
+import { bundleWorkflows } from '../../scripts/workflow-bundle';
 import { provided } from './global-teardown';
 
 const workflowsPath = join(__dirname, '..', '..', 'src', 'workflows', 'index.ts');
@@ -31,11 +31,8 @@ export default async function setUp(): Promise<void> {
 
 async function bundle(): Promise<void> {
   if (!existsSync(workflowsPath)) return;
-  // What webpack has to say about a bundle that works is of no interest; what it cannot build it throws.
-  const logger = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
-  const { code } = await bundleWorkflowCode({ workflowsPath, logger });
   provided.folder = await mkdtemp(join(tmpdir(), 'order-saga-test-'));
   const path = join(provided.folder, 'workflow-bundle.js');
-  await writeFile(path, code);
+  await writeFile(path, await bundleWorkflows());
   process.env['ORDER_SAGA_TEST_BUNDLE'] = path;
 }

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { bundleWorkflows } from '../../scripts/workflow-bundle';
 import { reminderDelaysMs } from '../../src/workflows/reminders';
 import { provisionRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
@@ -41,15 +41,10 @@ it('a run that waits a year stays a few dozen events long', async () => {
     hasty,
     `exports.reminderDelaysMs = function* () { for (let n = 0; n < ${String(reminders)}; n += 1) yield 10; for (;;) yield ${String(dayMs)}; };`,
   );
-  const { code } = await bundleWorkflowCode({
-    workflowsPath: require.resolve('../../src/workflows/index'),
-    logger: new DefaultLogger('ERROR'),
-    webpackConfigHook: (config) => {
-      const alias = { ...config.resolve?.alias, [require.resolve('../../src/workflows/reminders')]: hasty };
-      return { ...config, resolve: { ...config.resolve, alias } };
-    },
-  });
-  writeFileSync(bundle, code);
+  writeFileSync(
+    bundle,
+    await bundleWorkflows({ instead: { [require.resolve('../../src/workflows/reminders')]: hasty } }),
+  );
   const rig = await Rig.start({ bundle });
   try {
     const request = provisionRequest({ items: [{}, {}] });

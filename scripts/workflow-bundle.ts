@@ -1,0 +1,37 @@
+/** The workflow bundle, for the build, the tests and the measurements. */
+import { bundleWorkflowCode, type BundleOptions } from '@temporalio/worker';
+import { workflowSources } from '../src/operations/workflow-sources';
+
+/** Webpack's report of a bundle that works is of no interest; what it cannot build it throws. */
+export const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error };
+
+/** As a worker with keys has them: `createWorkerDataConverter`. */
+const encryptedConverters = {
+  payloadConverterPath: require.resolve('../src/workflows/clear-input'),
+  failureConverterPath: require.resolve('../src/security/failure-converter'),
+};
+
+export interface WorkflowBundleOptions {
+  /** For a worker with keys. */
+  encrypted?: boolean;
+  /** Paths of modules, and of those that stand in for them. */
+  instead?: Record<string, string>;
+}
+
+/** @returns its code */
+export async function bundleWorkflows({ encrypted = false, instead }: WorkflowBundleOptions = {}): Promise<string> {
+  const { code } = await bundleWorkflowCode({
+    ...workflowSources,
+    ...(encrypted ? encryptedConverters : {}),
+    ...(instead ? { webpackConfigHook: withAliases(instead) } : {}),
+    logger: quiet,
+  });
+  return code;
+}
+
+function withAliases(aliases: Record<string, string>): NonNullable<BundleOptions['webpackConfigHook']> {
+  return (webpack) => {
+    const given = webpack.resolve?.alias as Record<string, string> | undefined;
+    return { ...webpack, resolve: { ...webpack.resolve, alias: { ...given, ...aliases } } };
+  };
+}

@@ -1,0 +1,42 @@
+/** Old runs replay: the recorded histories of every released version, on the code as it is now. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { version } from '../../package.json';
+import { createWorkerDataConverter } from '../../src/security/data-converter';
+import { stories } from './stories';
+
+const versions = readdirSync(__dirname, { withFileTypes: true }).flatMap((entry) =>
+  entry.isDirectory() ? [entry.name] : [],
+);
+const recorded = versions.flatMap((of) => readdirSync(join(__dirname, of)).map((file) => [of, file] as const));
+const read = (of: string, file: string) => readFileSync(join(__dirname, of, file), 'utf8');
+
+beforeAll(() => Runtime.install({ logger: new DefaultLogger('ERROR') }));
+
+it('the present version is recorded, each of its stories', () => {
+  const files = recorded.flatMap(([of, file]) => (of === version ? [file.replace(/\.json$/, '')] : []));
+  expect(files.sort()).toEqual(Object.keys(stories).sort());
+});
+
+it.each(recorded)('%s: %s replays', async (of, file) => {
+  const history = historyFromJSON(JSON.parse(read(of, file)));
+  const workflowId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId ?? '';
+  expect(workflowId).not.toBe('');
+  const dataConverter = createWorkerDataConverter(undefined, require.resolve('../../src/workflows/clear-input'));
+  const codePath = process.env['ORDER_SAGA_TEST_BUNDLE'] ?? '';
+  await Worker.runReplayHistory({ workflowBundle: { codePath }, dataConverter }, history, workflowId);
+});
+
+it.each(recorded)('%s: %s says nothing of where it was recorded', (of, file) => {
+  const text = read(of, file);
+  const decoded = [...text.matchAll(/"data":"([^"]*)"/g)].map(([, data = '']) =>
+    Buffer.from(data, 'base64').toString(),
+  );
+  for (const one of [text, ...decoded]) {
+    expect(one).not.toContain(`@${hostname()}`);
+    expect(one).not.toContain('node_modules');
+  }
+});
