@@ -8,31 +8,15 @@
  *
  *   npm run temporal    one at localhost:7233 with the Web UI, until Ctrl-C
  */
-import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { Connection } from '@temporalio/client';
+import { parse } from 'yaml';
+import { holdProgram } from './held-program';
+import { assertFree, freePorts, touch, untilNamespaceReady, untilPageReady } from './reachable';
 import { NoTemporalError, resolveTemporal, type ResolveOptions } from './temporal-cli';
 
-/** What the server is told beyond its defaults. It accepts a misspelt key in silence. */
-const dynamicConfig: Record<string, unknown> = {
-  // As shipped, each shard polls for what comes next 20 times a second, and a dev server has few shards: a saga that
-  // runs alone then waits ten times as long as it works.
-  'history.transferProcessorMaxPollRPS': 1000,
-  // With more partitions than pollers a task can land in one that nobody polls, and stays there for seconds.
-  'matching.numTaskqueueReadPartitions': 1,
-  'matching.numTaskqueueWritePartitions': 1,
-  // An activity goes straight to the worker that asked for it, without a way round through the task queue.
-  'system.enableActivityEagerExecution': true,
-};
-
-/** On a quiet machine it takes less than a second. */
-const readyMaxMs = 60_000;
-/** One answer; what does not come by then is asked for again. */
-const answerMaxMs = 5_000;
 /** Each with other ports. */
 const startsMax = 5;
 
@@ -105,10 +89,10 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     if (port !== undefined) await assertFree(port);
   }
   for (let start = 1; ; start += 1) {
-    const [anyPort, anyUiPort] = await freePorts();
+    const [anyPort = 0, anyUiPort = 0] = await freePorts(2);
     const port = options.port ?? anyPort;
     const uiPort = options.ui === false ? undefined : (options.uiPort ?? anyUiPort);
-    const held = await hold(options.cli, argumentsFor(options, port, uiPort), {
+    const held = await holdProgram(options.cli, argumentsFor(options, port, uiPort), {
       // With nothing but memory there is no good order to end in, and going through the motions takes a second.
       ...(options.dbFile === undefined ? {} : { TETHERED_GRACE_MS: '5000' }),
       ...(options.logFile === undefined ? {} : { TETHERED_LOG_FILE: options.logFile }),
@@ -119,7 +103,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       ...held,
     };
     const waiting = new AbortController();
-    const ready = untilReady(server, options.namespace ?? 'default', waiting.signal);
+    const ready = untilAllReady(server, options.namespace ?? 'default', waiting.signal);
     try {
       await Promise.race([ready, held.failed]);
       held.release();
@@ -135,10 +119,19 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   }
 }
 
+async function untilAllReady(
+  { address, uiUrl }: Pick<DevServer, 'address' | 'uiUrl'>,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await untilNamespaceReady(address, namespace, signal);
+  if (uiUrl !== undefined) await untilPageReady('the Web UI', uiUrl, signal);
+}
+
 function argumentsFor(options: DevServerOptions, port: number, uiPort: number | undefined): string[] {
   const pairs = (flag: string, values: Record<string, string>) =>
     Object.entries(values).flatMap(([key, value]) => [flag, `${key}=${value}`]);
-  const config = Object.entries({ ...dynamicConfig, ...options.dynamicConfig });
+  const config = Object.entries({ ...dynamicConfig(), ...options.dynamicConfig });
   return [
     ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port)],
     ...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]),
@@ -151,143 +144,11 @@ function argumentsFor(options: DevServerOptions, port: number, uiPort: number | 
   ];
 }
 
-interface Held extends Pick<DevServer, 'pid' | 'stop' | 'kill'> {
-  /** Never resolves; rejects when the program ends. */
-  failed: Promise<never>;
-  /** From now on it does not keep this process from ending. */
-  release: () => void;
-}
-
-/** Starts the program behind `tethered.mjs`, which has the settings. */
-async function hold(command: string, args: readonly string[], settings: Record<string, string>): Promise<Held> {
-  const tether = fork(join(__dirname, 'tethered.mjs'), [command, ...args], {
-    // No loaders of the parent's, and a group of its own: Ctrl-C is for the parent, which may still need the server.
-    execArgv: [],
-    detached: true,
-    stdio: 'ignore',
-    env: { ...withoutTemporal(process.env), ...settings },
-  });
-  const exited = once(tether, 'exit');
-  const failed = untilEnded(tether, command);
-  // Only whoever still waits for readiness wants to hear of it.
-  failed.catch(() => undefined);
-  const pid = await Promise.race([untilRunning(tether), failed]);
-  return {
-    pid,
-    failed,
-    release: () => {
-      tether.unref();
-      tether.channel?.unref();
-    },
-    stop: async () => {
-      tether.ref();
-      if (tether.connected) tether.disconnect();
-      await exited;
-    },
-    kill: async () => {
-      tether.ref();
-      if (tether.exitCode === null && tether.signalCode === null) process.kill(pid, 'SIGKILL');
-      await exited;
-    },
-  };
-}
-
-interface Told {
-  pid?: number;
-  ended?: string;
-  said?: string;
-}
-
-async function untilRunning(tether: ChildProcess): Promise<number> {
-  return new Promise((resolve) => {
-    tether.on('message', ({ pid }: Told) => {
-      if (pid !== undefined) resolve(pid);
-    });
-  });
-}
-
-async function untilEnded(tether: ChildProcess, command: string): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    tether.on('message', ({ ended, said }: Told) => {
-      if (ended !== undefined)
-        reject(new Error(`${command} ended (${ended}) ${said ? `with:\n${said}` : 'in silence'}`));
-    });
-    tether.once('error', reject);
-    tether.once('exit', () => {
-      reject(new Error(`${command} ended`));
-    });
-  });
-}
-
-/** Ready is: a client can list the namespace's workflows, and the Web UI answers. */
-async function untilReady(
-  { address, uiUrl }: Pick<DevServer, 'address' | 'uiUrl'>,
-  namespace: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const deadline = Date.now() + readyMaxMs;
-  const retry = async (what: string, attempt: () => Promise<unknown>): Promise<void> => {
-    for (;;) {
-      try {
-        await attempt();
-        return;
-      } catch (error) {
-        if (Date.now() > deadline) throw new Error(`${what} is not ready after a minute`, { cause: error });
-        await pause(50, undefined, { signal });
-      }
-    }
-  };
-  // First a bare socket: a gRPC channel that is refused once waits a second before it tries again.
-  await retry(`the Temporal server at ${address}`, () => touch(address));
-  const connection = Connection.lazy({ address });
-  try {
-    await retry(`the namespace ${namespace} at ${address}`, () =>
-      connection.withDeadline(Date.now() + answerMaxMs, () =>
-        connection.workflowService.listWorkflowExecutions({ namespace, pageSize: 1 }),
-      ),
-    );
-  } finally {
-    await connection.close();
-  }
-  if (uiUrl === undefined) return;
-  await retry(`the Web UI at ${uiUrl}`, async () => {
-    const { ok, status } = await fetch(uiUrl, { signal: AbortSignal.timeout(answerMaxMs) });
-    if (!ok) throw new Error(`it answers ${String(status)}`);
-  });
-}
-
-async function touch(address: string): Promise<void> {
-  const { hostname, port } = new URL(`tcp://${address}`);
-  const socket = connect({ host: hostname, port: Number(port) });
-  try {
-    await once(socket, 'connect');
-  } finally {
-    socket.destroy();
-  }
-}
-
-async function assertFree(port: number): Promise<void> {
-  const server = createServer();
-  try {
-    await once(server.listen(port, '127.0.0.1'), 'listening');
-  } catch (error) {
-    throw new Error(`port ${String(port)} cannot be had: it is in use`, { cause: error });
-  }
-  await once(server.close(), 'close');
-}
-
-/** Two, and they differ: both are held until both are known. */
-async function freePorts(): Promise<[number, number]> {
-  const [one, other] = [createServer(), createServer()];
-  for (const server of [one, other]) await once(server.listen(0, '127.0.0.1'), 'listening');
-  const ports = [one, other].map((server) => (server.address() as AddressInfo).port);
-  for (const server of [one, other]) await once(server.close(), 'close');
-  return ports as [number, number];
-}
-
-/** The CLI reads settings of the same names as our own processes do; a server has no use for them. */
-function withoutTemporal(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_')));
+/** What every server of ours is told beyond its defaults, the one that runs in production too. */
+function dynamicConfig(): Record<string, unknown> {
+  const file = readFileSync(join(__dirname, '..', 'deploy', 'temporal', 'dynamic-config.yaml'), 'utf8');
+  const settings = parse(file) as Record<string, { value: unknown }[]>;
+  return Object.fromEntries(Object.entries(settings).map(([key, [setting]]) => [key, setting?.value]));
 }
 
 async function main(): Promise<void> {

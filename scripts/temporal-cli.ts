@@ -11,23 +11,10 @@
  *   tsx scripts/temporal-cli.ts    does all that, then prints the address or the path
  */
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import {
-  accessSync,
-  constants,
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { homedir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { alone, cacheFolder, endOf, goInstall, isExecutable, onPath } from './program-cache';
 
 /** The release whose server (1.29.1) everything here was tried on. */
 export const cliVersion = '1.5.1';
@@ -36,8 +23,6 @@ const goModule = `github.com/temporalio/cli/cmd/temporal@v${cliVersion}`;
 /** A network that is not there often shows only as silence, so silence is what ends a download, not slowness. */
 const downloadSilenceMaxMs = 10_000;
 const downloadMaxMs = 5 * 60_000;
-/** Three minutes on two cores with nothing cached; beyond this it hangs on something. */
-const buildMaxMs = 20 * 60_000;
 
 export type TemporalSource = 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'download' | 'go';
 
@@ -102,8 +87,7 @@ export async function resolveTemporal({
 }
 
 export function cachedCliPath(env: NodeJS.ProcessEnv = process.env): string {
-  const caches = env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache');
-  return join(env['ORDER_SAGA_CACHE'] || join(caches, 'order-saga'), `temporal-${cliVersion}`, 'temporal');
+  return join(cacheFolder(env), `temporal-${cliVersion}`, 'temporal');
 }
 
 /**
@@ -136,31 +120,8 @@ async function downloadCli(folder: string): Promise<string> {
 }
 
 async function buildCli(folder: string, env: NodeJS.ProcessEnv, say: (line: string) => void): Promise<string> {
-  const go = onPath('go', env);
-  if (go === undefined) throw new Error('there is no `go` on PATH');
-  say('building the Temporal CLI with Go (once, about three minutes)…');
-  const child = spawn(go, ['install', '-ldflags=-s -w', goModule], {
-    env: { ...env, GOBIN: folder },
-    // Outside of any module: a go.mod above the current folder is none of its business.
-    cwd: folder,
-    stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: buildMaxMs,
-  });
-  await endOf(child);
+  await goInstall([goModule], folder, env, () => say('building the Temporal CLI with Go (once, about three minutes)…'));
   return join(folder, 'temporal');
-}
-
-/** @throws with the last line that it wrote, unless it ended well */
-async function endOf(child: ReturnType<typeof spawn>): Promise<void> {
-  let errors = '';
-  child.stderr?.on('data', (chunk: Buffer) => (errors = (errors + chunk.toString()).slice(-4_000)));
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (status, signal) => {
-      if (status === 0) resolve();
-      else reject(new Error(errors.trim().split('\n').at(-1) || `it ended with ${String(signal ?? status)}`));
-    });
-  });
 }
 
 function whatToDo(tried: readonly string[]): string {
@@ -174,60 +135,6 @@ function whatToDo(tried: readonly string[]): string {
     'What was tried here:',
     ...tried.map((line) => `  ${line}`),
   ].join('\n');
-}
-
-/** The work, in one process at a time. Two at once would only be a waste, which is why a lock of the dead may be broken. */
-async function alone<T>(lock: string, work: () => Promise<T>): Promise<T> {
-  const mine = `${lock}.${randomUUID()}`;
-  writeFileSync(mine, String(process.pid));
-  try {
-    while (!taken(lock, mine)) {
-      if (isLeftBehind(lock)) rmSync(lock, { force: true });
-      else await pause(200);
-    }
-  } finally {
-    rmSync(mine, { force: true });
-  }
-  try {
-    return await work();
-  } finally {
-    rmSync(lock, { force: true });
-  }
-}
-
-/** A link appears together with its content, so that nobody reads a lock without a holder. */
-function taken(lock: string, mine: string): boolean {
-  try {
-    linkSync(mine, lock);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Its holder died, or is so old that its number now belongs to somebody else. */
-function isLeftBehind(lock: string): boolean {
-  try {
-    if (Date.now() - statSync(lock).mtimeMs > downloadMaxMs + buildMaxMs) return true;
-    process.kill(Number(readFileSync(lock, 'utf8')), 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
-  }
-}
-
-function onPath(name: string, env: NodeJS.ProcessEnv): string | undefined {
-  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
-  return folders.map((folder) => join(folder, name)).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }
 
 function bytesIn(folder: string): number {

@@ -1,0 +1,40 @@
+#!/bin/sh
+# What is deployed, against the schemas of those who read it; no container engine is needed, but Go and Python are:
+#
+#   Dockerfile            hadolint
+#   docker-compose.yml    the compose specification's own loader
+#   kubernetes/           the API's schema, strictly; kustomize puts it together, with KEDA's part too
+#   dynamic-config.yaml   the Temporal server, which takes a misspelt key in silence when it only starts
+set -eu
+cd "$(dirname "$0")/../.."
+
+tools=$(mktemp -d)
+trap 'rm -rf "$tools"' EXIT
+python3 -m venv "$tools/python"
+"$tools/python/bin/pip" install --quiet --disable-pip-version-check --requirement deploy/check/requirements.txt
+GOBIN=$tools go install github.com/compose-spec/compose-go/v2/cmd@v2.16.2
+GOBIN=$tools go install sigs.k8s.io/kustomize/kustomize/v5@v5.8.1
+
+"$tools/python/bin/hadolint" Dockerfile
+
+# Variables are left as they are: test/deploy/compose.test.ts knows what they are filled with.
+"$tools/cmd" -no-interpolation docker-compose.yml >/dev/null
+
+# An overlay as somebody would write it, beside the base that it takes.
+cp -r deploy/kubernetes "$tools/kubernetes"
+mkdir "$tools/kubernetes/overlay"
+cat >"$tools/kubernetes/overlay/kustomization.yaml" <<'OVERLAY'
+resources: [../base]
+components: [../keda]
+OVERLAY
+"$tools/kustomize" build "$tools/kubernetes/overlay" >"$tools/kubernetes.yaml"
+"$tools/python/bin/kubernetes-validate" --strict --quiet --no-warn "$tools/kubernetes.yaml"
+
+temporal=$(node scripts/bootstrap.mjs tsx deploy/stack/programs.ts)
+# Its status says nothing.
+said=$("$temporal/temporal-server" validate-dynamic-config deploy/temporal/dynamic-config.yaml)
+case $said in *warning:* | *error:*)
+  echo "$said"
+  exit 1
+  ;;
+esac

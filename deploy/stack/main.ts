@@ -1,0 +1,63 @@
+/**
+ * A production-like server for trying things out, and for the tests:
+ *
+ *   npm run stack                         at localhost:7233, until Ctrl-C
+ *   npm run stack -- --ui                 with the Web UI at localhost:8233
+ *   npm run stack -- --run 'npm test'     for as long as the command runs, which finds it at TEMPORAL_ADDRESS;
+ *                                         its status is this one's
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { constants } from 'node:os';
+import { parseArgs } from 'node:util';
+import { NoTemporalError } from '../../scripts/temporal-cli';
+import { NoStackError } from './programs';
+import { startStack } from './stack';
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      port: { type: 'string' },
+      ui: { type: 'boolean', default: false },
+      'ui-port': { type: 'string' },
+      run: { type: 'string' },
+    },
+  });
+  // Asked for before the start: what was begun is ended in good order, too.
+  const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  process.stderr.write('waiting for PostgreSQL and a Temporal server…\n');
+  // For a command any port will do; a person types the usual one.
+  const usual = values.run === undefined ? { port: '7233', uiPort: '8233' } : {};
+  const [port, uiPort] = [values.port ?? usual.port, values['ui-port'] ?? usual.uiPort];
+  const stack = await startStack({
+    ui: values.ui,
+    ...(port === undefined ? {} : { port: Number(port) }),
+    ...(values.ui && uiPort !== undefined ? { uiPort: Number(uiPort) } : {}),
+  });
+  try {
+    if (values.run === undefined) {
+      console.log(`stack ready: Temporal ${stack.address}, Web UI ${stack.uiUrl ?? 'off'}, logs in ${stack.folder}`);
+      const stillRunning = setInterval(() => undefined, 60_000);
+      await interrupted;
+      clearInterval(stillRunning);
+    } else {
+      process.exitCode = await statusOf(values.run, stack.address, interrupted);
+    }
+  } finally {
+    await stack.stop();
+  }
+}
+
+/** @returns as a shell has it: 128 and the signal's number for a command that a signal ended */
+async function statusOf(command: string, address: string, interrupted: Promise<unknown>): Promise<number> {
+  const child = spawn('sh', ['-c', command], { stdio: 'inherit', env: { ...process.env, TEMPORAL_ADDRESS: address } });
+  void interrupted.then(() => child.kill('SIGTERM'));
+  const [status, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  return status ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+}
+
+main().catch((error: unknown) => {
+  const expected = error instanceof NoStackError || error instanceof NoTemporalError;
+  console.error(expected ? error.message : error);
+  process.exitCode = 1;
+});

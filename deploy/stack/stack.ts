@@ -1,0 +1,185 @@
+/**
+ * A Temporal server as production has it, without containers: PostgreSQL from the system's packages, the server and the Web
+ * UI built from their modules, with the environment and the set-up scripts of docker-compose.yml. Only hosts and ports
+ * are others.
+ *
+ *   PostgreSQL ── setup-databases.sh ── temporal-server ── setup-namespace.sh ── Web UI
+ *
+ * Nothing outlives the process that started it, and nothing is kept.
+ */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { holdProgram, type HeldProgram } from '../../scripts/held-program';
+import { assertFree, lowPorts, touch, untilNamespaceReady, untilPageReady, untilReady } from '../../scripts/reachable';
+import { resolveTemporal } from '../../scripts/temporal-cli';
+import { composeService, type Variables } from '../compose';
+import { Part, readied } from './part';
+import { startPostgres } from './postgres';
+import { NoStackError, resolvePrograms, resolveUi, type Programs } from './programs';
+
+const setUpScripts = join(__dirname, '..', 'temporal');
+const host = '127.0.0.1';
+const namespace = 'default';
+
+export interface StackOptions {
+  /** @default any that is free */
+  port?: number;
+  /** With the Web UI. @default false */
+  ui?: boolean;
+  /** @default any that is free */
+  uiPort?: number;
+}
+
+export interface Stack {
+  readonly address: string;
+  readonly uiUrl: string | undefined;
+  /** Has one log for each program, for as long as the stack runs. */
+  readonly folder: string;
+  readonly postgres: Part;
+  readonly server: Part;
+  stop: () => Promise<void>;
+}
+
+/** @throws NoStackError when it cannot be had here; NoTemporalError when there is no CLI */
+export async function startStack(options: StackOptions = {}): Promise<Stack> {
+  for (const port of [options.port, options.uiPort]) if (port !== undefined) await assertFree(port);
+  const programs = { ...(await resolvePrograms()), ui: options.ui ? await resolveUi() : undefined };
+  const cli = await resolveCli();
+  const folder = mkdtempSync(join(tmpdir(), 'order-saga-stack-'));
+  // PostgreSQL runs as another user, and must get through to its own folder.
+  chmodSync(folder, 0o711);
+  const parts: Part[] = [];
+  const stop = async () => {
+    for (const part of parts.splice(0).reverse()) await part.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    return { ...(await startParts({ ...options, programs, cli, folder, parts })), folder, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface Start extends StackOptions {
+  programs: Programs & { ui: string | undefined };
+  cli: string;
+  folder: string;
+  /** Gets what was started, in that order, also when something later fails. */
+  parts: Part[];
+}
+
+type Started = Omit<Stack, 'folder' | 'stop'>;
+
+async function startParts({ programs, cli, folder, parts, ...chosen }: Start): Promise<Started> {
+  const ports = (await lowPorts(3 + innerPorts.length)).map(String);
+  const [databasePort = '', anyPort = '', anyUiPort = '', ...inner] = ports;
+  const variables = { POSTGRES_PASSWORD: randomBytes(24).toString('hex') };
+  const started = (part: Part): Part => {
+    parts.push(part);
+    return part;
+  };
+
+  const { environment: database, command: [, ...args] = [] } = composeService('postgres', variables);
+  const { POSTGRES_USER: user = '', POSTGRES_PASSWORD: password = '' } = database;
+  const postgres = started(
+    await startPostgres({
+      ...{ programs: programs.postgres, folder: join(folder, 'postgres'), port: databasePort },
+      ...{ user, password, args },
+    }),
+  );
+  const databasesEnvironment = {
+    ...composeService('temporal-databases', variables).environment,
+    SQL_HOST: host,
+    SQL_PORT: databasePort,
+  };
+
+  const port = chosen.port?.toString() ?? anyPort;
+  const address = `${host}:${port}`;
+  const serverEnvironment = {
+    ...composeService('temporal', variables).environment,
+    POSTGRES_SEEDS: host,
+    DB_PORT: databasePort,
+    VISIBILITY_DB_PORT: databasePort,
+    BIND_ON_IP: host,
+    FRONTEND_GRPC_PORT: port,
+    ...Object.fromEntries(innerPorts.map((name, index) => [name, inner[index] ?? ''])),
+    PROMETHEUS_ENDPOINT: '',
+    DYNAMIC_CONFIG_FILE_PATH: join(setUpScripts, 'dynamic-config.yaml'),
+  };
+  const namespaceEnvironment = {
+    ...composeService('temporal-namespace', variables).environment,
+    TEMPORAL_ADDRESS: address,
+    TEMPORAL_NAMESPACE: namespace,
+  };
+  const server = started(
+    await Part.start(async () => {
+      // At each start, as compose does it: again, both change nothing.
+      await setUp('databases', programs.temporal, databasesEnvironment);
+      const held = hold('temporal-server', programs.temporal, folder, serverEnvironment);
+      return readied(held, async (signal) => {
+        await untilReady(`the Temporal server at ${address}`, () => touch(address), signal);
+        await setUp('namespace', dirname(cli), namespaceEnvironment, signal);
+        await untilNamespaceReady(address, namespace, signal);
+      });
+    }),
+  );
+  if (programs.ui === undefined) return { address, uiUrl: undefined, postgres, server };
+
+  const uiPort = chosen.uiPort?.toString() ?? anyUiPort;
+  const uiUrl = `http://${host}:${uiPort}`;
+  const uiEnvironment = {
+    ...composeService('ui', variables).environment,
+    TEMPORAL_ADDRESS: address,
+    TEMPORAL_UI_PORT: uiPort,
+    TEMPORAL_CORS_ORIGINS: uiUrl,
+  };
+  const uiFolder = programs.ui;
+  started(
+    await Part.start(() =>
+      readied(hold('temporal-ui-server', uiFolder, folder, uiEnvironment), (signal) =>
+        untilPageReady('the Web UI', uiUrl, signal),
+      ),
+    ),
+  );
+  return { address, uiUrl, postgres, server };
+}
+
+/** What the server listens on beside its clients' port, by the variable that says where. */
+const innerPorts = [
+  'FRONTEND_HTTP_PORT',
+  'FRONTEND_MEMBERSHIP_PORT',
+  ...['HISTORY', 'MATCHING', 'WORKER'].flatMap((service) => [`${service}_GRPC_PORT`, `${service}_MEMBERSHIP_PORT`]),
+];
+
+/** As in its image: its settings are made of the environment. */
+function hold(program: string, programs: string, folder: string, environment: Variables): Promise<HeldProgram> {
+  const args = ['--root', programs, '--config', 'config', '--env', 'docker'];
+  return holdProgram(join(programs, program), [...args, 'start'], {
+    ...environment,
+    TETHERED_LOG_FILE: join(folder, `${program}.log`),
+  });
+}
+
+/** Runs the script that sets it up in a container, with its programs from elsewhere. @throws with what it said last */
+async function setUp(what: string, programs: string, environment: Variables, signal?: AbortSignal): Promise<void> {
+  const script = join(setUpScripts, `setup-${what}.sh`);
+  // A home without anybody's settings of the CLI.
+  const env = { HOME: programs, ...environment, PATH: [programs, process.env['PATH']].join(delimiter) };
+  const { failed, stdout, stderr } = await promisify(execFile)('sh', [script], { env, ...(signal && { signal }) }).then(
+    (said) => ({ ...said, failed: false }),
+    (error: unknown) => ({ ...(error as { stdout: string; stderr: string }), failed: true }),
+  );
+  if (failed) throw new Error(`${script} failed:\n${`${stdout}${stderr}`.slice(-4_000)}`);
+}
+
+/** What setup-namespace.sh speaks through, whatever server the environment names. */
+async function resolveCli(): Promise<string> {
+  const temporal = await resolveTemporal({ env: { ...process.env, TEMPORAL_ADDRESS: '' } });
+  if (temporal.kind !== 'cli') throw new NoStackError('there is no Temporal CLI');
+  return temporal.path;
+}
