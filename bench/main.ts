@@ -1,7 +1,7 @@
 /**
  * What a saga costs, measured: npm run bench. On a dev server of its own, or on the one that TEMPORAL_ADDRESS names.
  *
- *   --part NAME       throughput, path, growth, profile; may stand several times   (throughput, path, growth)
+ *   --part NAME       throughput, path, growth, storage, profile; may stand several times   (throughput, path, growth)
  *   --rounds N        that are counted                                             (5)
  *   --sagas N         in each round of each contestant, at least                   (50)
  *   --at-once LIST    sagas in flight                                              (1,10,100)
@@ -28,6 +28,7 @@ import { measurePath, pathReport } from './path';
 import { load } from './process-figures';
 import { profile } from './profile';
 import { Stand, type Store } from './stand';
+import { measureStorage, storageReport } from './storage';
 import { measureThroughput, throughputReport } from './throughput';
 
 const say = (line: string) => console.log(line);
@@ -55,7 +56,7 @@ async function measure(built: Built, options: Options): Promise<number> {
   const report = async (name: string, figures: unknown, text: string) => {
     measured[name] = figures;
     say(`\n${text}\n`);
-    if (write) await writeReport(name, text);
+    if (write) await writeReport(name === 'storage' ? 'scaling' : 'performance', name, text);
     if (json !== undefined) await writeFile(json, JSON.stringify(measured, null, 2));
   };
   for (const part of parts) {
@@ -71,6 +72,10 @@ async function measure(built: Built, options: Options): Promise<number> {
       const growths = await measureGrowth({ built, rounds, waiting, say });
       await report(part, growths, growthReport(growths));
       if (write) for (const growth of growths) writePicture(growth.name, drawChart(chartOf(growth)));
+    }
+    if (part === 'storage') {
+      const figures = await measureStorage({ built, sagas: 10 * sagas, say });
+      await report(part, figures, storageReport(figures));
     }
     if (part === 'profile') await profile({ built, sagas: 4 * sagas, rounds, say });
   }
@@ -88,7 +93,7 @@ async function quick(built: Built, accept: boolean): Promise<number> {
   return 1;
 }
 
-const partNames = ['throughput', 'path', 'growth', 'profile'] as const;
+const partNames = ['throughput', 'path', 'growth', 'storage', 'profile'] as const;
 type Part = (typeof partNames)[number];
 
 type Options = NonNullable<ReturnType<typeof readArguments>>;

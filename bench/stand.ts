@@ -23,6 +23,8 @@ export type Store = 'memory' | 'file';
 export interface StandOptions {
   /** Ignored where TEMPORAL_ADDRESS names a server. @default 'memory' */
   store?: Store;
+  /** A server that somebody else starts and stops. @default TEMPORAL_ADDRESS */
+  address?: string;
   latencyMs?: number;
   staggerMs?: number;
 }
@@ -51,16 +53,17 @@ export class Stand {
 
   static async start(
     built: Built,
-    { store = 'memory', latencyMs = 0, staggerMs = 0 }: StandOptions = {},
+    { store = 'memory', address, latencyMs = 0, staggerMs = 0 }: StandOptions = {},
   ): Promise<Stand> {
     const folder = await mkdtemp(join(tmpdir(), 'order-saga-bench-'));
     const stub = await startProcess('bench/provider-stub.ts', {
       STUB_LATENCY_MS: String(latencyMs),
       STUB_STAGGER_MS: String(staggerMs),
     });
-    const server = await startServer(store, folder);
-    const environment = server
-      ? { TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: 'default' }
+    const server = address === undefined ? await startServer(store, folder) : undefined;
+    const ownAddress = server?.address ?? address;
+    const environment = ownAddress
+      ? { TEMPORAL_ADDRESS: ownAddress, TEMPORAL_NAMESPACE: 'default' }
       : Object.fromEntries(Object.entries(process.env).filter(isOfTemporal));
     const { temporal, namespace } = readClientConfig({ ...environment, PAYLOAD_ENCRYPTION: 'off' });
     const connection = await Connection.connect(temporal.connectionOptions);

@@ -59,6 +59,28 @@ export async function startPostgres({ programs, folder, port, user, password, ar
   });
 }
 
+export interface Access {
+  user: string;
+  password: string;
+  port: string;
+  database: string;
+}
+
+/** @param programs PostgreSQL's folder of programs */
+export async function askPostgres(
+  programs: string,
+  { user, password, port, database }: Access,
+  statement: string,
+): Promise<string> {
+  const where = ['--host', '127.0.0.1', '--port', port, '--username', user, '--dbname', database];
+  const { stdout } = await run(
+    join(programs, 'psql'),
+    [...where, '--no-psqlrc', '--tuples-only', '--no-align', '--field-separator', '\t', '--command', statement],
+    { env: { ...process.env, PGPASSWORD: password } },
+  );
+  return stdout.trim();
+}
+
 const isRoot = () => process.getuid?.() === 0;
 
 /** PostgreSQL refuses to run as root, and its package has made a user for it. */

@@ -18,7 +18,7 @@ import { assertFree, lowPorts, touch, untilNamespaceReady, untilPageReady, until
 import { resolveTemporal } from '../../scripts/temporal-cli';
 import { composeService, type Variables } from '../compose';
 import { Part, readied } from './part';
-import { startPostgres } from './postgres';
+import { askPostgres, startPostgres } from './postgres';
 import { NoStackError, resolvePrograms, resolveUi, type Programs } from './programs';
 
 const setUpScripts = join(__dirname, '..', 'temporal');
@@ -41,6 +41,8 @@ export interface Stack {
   readonly folder: string;
   readonly postgres: Part;
   readonly server: Part;
+  /** Asks PostgreSQL; a row a line, its columns apart by tabs. */
+  sql: (database: string, statement: string) => Promise<string>;
   stop: () => Promise<void>;
 }
 
@@ -98,6 +100,9 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
     SQL_PORT: databasePort,
   };
 
+  const sql = (database: string, statement: string) =>
+    askPostgres(programs.postgres, { user, password, port: databasePort, database }, statement);
+
   const port = chosen.port?.toString() ?? anyPort;
   const address = `${host}:${port}`;
   const serverEnvironment = {
@@ -128,7 +133,7 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
       });
     }),
   );
-  if (programs.ui === undefined) return { address, uiUrl: undefined, postgres, server };
+  if (programs.ui === undefined) return { address, uiUrl: undefined, postgres, server, sql };
 
   const uiPort = chosen.uiPort?.toString() ?? anyUiPort;
   const uiUrl = `http://${host}:${uiPort}`;
@@ -146,7 +151,7 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
       ),
     ),
   );
-  return { address, uiUrl, postgres, server };
+  return { address, uiUrl, postgres, server, sql };
 }
 
 /** What the server listens on beside its clients' port, by the variable that says where. */
