@@ -50,7 +50,17 @@ export async function attempt<T>({ step, daring, undoing, onDoubt }: Attempting,
     });
     if (failure.failure === 'UnknownOutcome') onDoubt?.(failure);
     if (failure.retryInMs === undefined) return settled;
-    await sleep(failure.retryInMs);
+    await pauseAfter(failure, failure.retryInMs, step);
+  }
+}
+
+/** A saga that is cancelled meanwhile does not try again: what the last attempt came to is what its report should say. */
+async function pauseAfter(failure: CallFailure, pauseMs: number, step: Step): Promise<void> {
+  try {
+    await sleep(pauseMs);
+  } catch (error) {
+    step.end('failed', describeFailure(failure));
+    throw error;
   }
 }
 

@@ -1,7 +1,7 @@
-/** Cancelled while the last call is under way. Every other moment is swept: `test/sweep`. */
+/** Cancelled while the last call is under way, and between two attempts. Every other moment is swept: `test/sweep`. */
 import type { EndpointName } from '../../sandbox/endpoints';
 import type { SagaHandle } from '../../src/client/handle';
-import { Rig } from '../support/rig';
+import { Rig, until } from '../support/rig';
 import { changeRequest, provisionRequest, switchRequest } from '../support/requests';
 import { outcomeOf } from '../support/sagas';
 
@@ -27,4 +27,20 @@ it.each(stories)('%s that was placed all the same ends as cancelled, and the rep
   const { cancelled } = await outcomeOf(saga);
   expect(cancelled).toMatchObject({ state: 'cancelled', leftovers: [], known: { [known]: expect.anything() } });
   expect(cancelled?.steps.find(({ id }) => id === endpoint)).toMatchObject({ status: 'done' });
+});
+
+it('while it waits before the next attempt, the report says what the last one came to', async () => {
+  const request = provisionRequest();
+  const match = { label: request.label };
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'rate-limit', retryAfter: 30, match });
+  const saga = await rig.sagas.provision(request);
+  await until(async () => {
+    const { steps } = await saga.progress();
+    return steps.some(({ id, detail }) => id === 'place-order' && detail !== undefined);
+  });
+  await saga.cancel();
+  const { cancelled } = await outcomeOf(saga);
+  const step = cancelled?.steps.find(({ id }) => id === 'place-order');
+  expect(step).toMatchObject({ status: 'failed', attempts: 1, endedAt: expect.anything() });
+  expect(step?.detail).toMatch(/429/);
 });
