@@ -1,12 +1,14 @@
 /** A Temporal worker that runs sagas, and the provider client behind it. Tests and production build it the same way. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
+import type { MetricMeter } from '@temporalio/common';
+import { Runtime, Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import { createActivities } from '../activities/index';
 import type { ProviderConfig, WorkerConfig } from '../config';
 import { ProviderClient, type Credentials } from '../provider/client';
 import { createWorkerDataConverter } from '../security/data-converter';
 import { createSecretResolver } from '../security/secret-resolver';
+import { recordCallsWith, workerMeter } from './metrics';
 import { ensureSearchAttributes } from './search-attributes';
 
 export interface SagaWorker {
@@ -15,7 +17,10 @@ export interface SagaWorker {
   provider: ProviderClient;
 }
 
-export type SagaWorkerConfig = Omit<WorkerConfig, 'temporal' | 'logLevel' | 'planTypesMore'>;
+export type SagaWorkerConfig = Omit<
+  WorkerConfig,
+  'temporal' | 'logLevel' | 'planTypesMore' | 'healthAddress' | 'metricsAddress'
+>;
 
 /**
  * @param workflows a prebuilt bundle, or nothing: then the bundle beside the built worker, or the sources in a checkout
@@ -27,7 +32,7 @@ export async function createSagaWorker(
   workflows: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> = builtOrSources(config.payloadKeys !== undefined),
 ): Promise<SagaWorker> {
   await ensureSearchAttributes(connection, config.namespace);
-  const provider = createProvider(config.provider);
+  const provider = createProvider(config.provider, workerMeter(Runtime.instance(), config));
   const secrets = createSecretResolver(config.secrets);
   const worker = await Worker.create({
     ...workflows,
@@ -48,13 +53,14 @@ export async function createSagaWorker(
   return { worker, provider };
 }
 
-function createProvider({ readToken, ca, ...options }: ProviderConfig): ProviderClient {
+function createProvider({ readToken, ca, ...options }: ProviderConfig, meter: MetricMeter): ProviderClient {
   return new ProviderClient({
     ...options,
     ...(ca === undefined ? {} : { ca }),
     // One clock for the whole call: what it is spent on does not matter to whoever waits.
     headersTimeoutMs: options.totalTimeoutMs,
     bodyTimeoutMs: options.totalTimeoutMs,
+    onCall: recordCallsWith(meter),
     ...(readToken ? { credentials: createCredentials(readToken) } : {}),
   });
 }
