@@ -27,7 +27,11 @@ async function main(): Promise<void> {
 
 /** Both bundles, where the worker that is compiled into this folder looks for them. */
 export async function bundleWorkflows(folder: string): Promise<void> {
-  const workflows = { workflowsPath: join(root, 'src', 'workflows', 'index.ts'), logger: quiet };
+  const workflows = {
+    workflowsPath: join(root, 'src', 'workflows', 'index.ts'),
+    workflowInterceptorModules: [join(root, 'src', 'workflows', 'hand-on-trace.ts')],
+    logger: quiet,
+  };
   const { code } = await bundleWorkflowCode(workflows);
   writeFileSync(join(folder, 'workflow-bundle.js'), code);
   // Where payloads are encrypted, the converters differ, and they are part of the bundle.

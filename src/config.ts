@@ -138,6 +138,10 @@ const workerSettings = {
   HEALTH_ADDRESS: listenAddress(0).optional(),
   /** Not port 0: nobody would learn which one it became. */
   METRICS_ADDRESS: listenAddress(1).optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: 'must be the address of a collector, http://…' })
+    .refine((url) => !/[?#]/.test(url) && !hasCredentials(url), 'must have no credentials, no query and no fragment')
+    .optional(),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error'], 'must be trace, debug, info, warn or error')
     .default('info'),
@@ -204,6 +208,8 @@ export interface WorkerConfig extends ClientConfig {
   healthAddress: ListenAddress | undefined;
   /** Absent: nothing is measured. */
   metricsAddress: ListenAddress | undefined;
+  /** Of a collector. Absent: nothing is traced. */
+  tracesEndpoint: string | undefined;
   logLevel: string;
 }
 
@@ -301,6 +307,7 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
     workflowTasksAtOnce: settings.WORKFLOW_TASKS_AT_ONCE,
     healthAddress: settings.HEALTH_ADDRESS,
     metricsAddress: settings.METRICS_ADDRESS,
+    tracesEndpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT,
     logLevel: settings.LOG_LEVEL,
   });
 }

@@ -12,6 +12,7 @@ import { workerMeter } from './operations/metrics';
 import { installRuntime } from './operations/runtime';
 import { createSagaWorker } from './operations/saga-worker';
 import { SearchAttributesError } from './operations/search-attributes';
+import type { Tracing } from './operations/tracing';
 
 async function main(): Promise<void> {
   const config = readWorkerConfig();
@@ -23,7 +24,8 @@ async function main(): Promise<void> {
     const meter = workerMeter(installRuntime(log, config.metricsAddress), config);
     const connection = await connect(config);
     try {
-      const { worker, provider } = await createSagaWorker(connection, config);
+      const tracing = await startTracing(config.tracesEndpoint);
+      const { worker, provider } = await createSagaWorker(connection, config, undefined, tracing);
       if (health) health.whyNotReady = readinessOf(worker, connection);
       const gauges = new Gauges(connection, config, meter, log);
       if (config.metricsAddress) gauges.start();
@@ -31,6 +33,7 @@ async function main(): Promise<void> {
       await worker.run();
       gauges.stop();
       await provider.close();
+      await tracing?.close();
     } finally {
       await connection.close();
     }
@@ -42,6 +45,11 @@ async function main(): Promise<void> {
 function readyLine(config: WorkerConfig, health: HealthServer | undefined): string {
   const line = `worker ready: task queue ${config.taskQueue}, namespace ${config.namespace}, ${temporalAddress(config)}`;
   return health === undefined ? line : `${line}, health ${health.url}`;
+}
+
+/** What traces is loaded only where it is wanted. */
+async function startTracing(endpoint: string | undefined): Promise<Tracing | undefined> {
+  return endpoint === undefined ? undefined : (await import('./operations/tracing.js')).startTracing(endpoint);
 }
 
 class NoConnection extends Error {}

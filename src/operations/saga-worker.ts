@@ -1,15 +1,16 @@
 /** A Temporal worker that runs sagas, and the provider client behind it. Tests and production build it the same way. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { MetricMeter } from '@temporalio/common';
-import { Runtime, Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
+import { Runtime, Worker, type InjectedSinks, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import { createActivities } from '../activities/index';
 import type { ProviderConfig, WorkerConfig } from '../config';
-import { ProviderClient, type Credentials } from '../provider/client';
+import { ProviderClient, type CallEvent, type Credentials } from '../provider/client';
 import { createWorkerDataConverter } from '../security/data-converter';
 import { createSecretResolver } from '../security/secret-resolver';
+import type { TraceSinks } from '../workflows/hand-on-trace';
 import { recordCallsWith, workerMeter } from './metrics';
 import { ensureSearchAttributes } from './search-attributes';
+import type { Tracing } from './tracing';
 
 export interface SagaWorker {
   worker: Worker;
@@ -19,7 +20,7 @@ export interface SagaWorker {
 
 export type SagaWorkerConfig = Omit<
   WorkerConfig,
-  'temporal' | 'logLevel' | 'planTypesMore' | 'healthAddress' | 'metricsAddress'
+  'temporal' | 'logLevel' | 'planTypesMore' | 'healthAddress' | 'metricsAddress' | 'tracesEndpoint'
 >;
 
 /**
@@ -29,13 +30,22 @@ export type SagaWorkerConfig = Omit<
 export async function createSagaWorker(
   connection: NativeConnection,
   config: SagaWorkerConfig,
-  workflows: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> = builtOrSources(config.payloadKeys !== undefined),
+  workflows: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'interceptors'> = builtOrSources(
+    config.payloadKeys !== undefined,
+  ),
+  tracing?: Tracing,
 ): Promise<SagaWorker> {
   await ensureSearchAttributes(connection, config.namespace);
-  const provider = createProvider(config.provider, workerMeter(Runtime.instance(), config));
+  const recordCall = recordCallsWith(workerMeter(Runtime.instance(), config));
+  const provider = createProvider(config.provider, (event) => {
+    recordCall(event);
+    tracing?.onCall(event);
+  });
   const secrets = createSecretResolver(config.secrets);
   const worker = await Worker.create({
     ...workflows,
+    interceptors: { ...workflows.interceptors, ...tracing?.worker.interceptors },
+    sinks: tracing?.worker.sinks ?? untraced,
     connection,
     namespace: config.namespace,
     taskQueue: config.taskQueue,
@@ -53,14 +63,20 @@ export async function createSagaWorker(
   return { worker, provider };
 }
 
-function createProvider({ readToken, ca, ...options }: ProviderConfig, meter: MetricMeter): ProviderClient {
+/** Runs tell their end, whether somebody listens or not. */
+const untraced: InjectedSinks<TraceSinks> = { trace: { ended: { fn: () => undefined } } };
+
+function createProvider(
+  { readToken, ca, ...options }: ProviderConfig,
+  onCall: (event: CallEvent) => void,
+): ProviderClient {
   return new ProviderClient({
     ...options,
     ...(ca === undefined ? {} : { ca }),
     // One clock for the whole call: what it is spent on does not matter to whoever waits.
     headersTimeoutMs: options.totalTimeoutMs,
     bodyTimeoutMs: options.totalTimeoutMs,
-    onCall: recordCallsWith(meter),
+    onCall,
     ...(readToken ? { credentials: createCredentials(readToken) } : {}),
   });
 }
@@ -75,8 +91,11 @@ function createCredentials(readToken: () => string): Credentials {
 }
 
 /** With keys, failures are converted otherwise, and that is part of the bundle: there are two of them. */
-function builtOrSources(encrypted: boolean): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> {
+function builtOrSources(encrypted: boolean): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'interceptors'> {
   const codePath = join(__dirname, '..', encrypted ? 'workflow-bundle.encrypted.js' : 'workflow-bundle.js');
   if (existsSync(codePath)) return { workflowBundle: { codePath } };
-  return { workflowsPath: require.resolve('../workflows/index') };
+  return {
+    workflowsPath: require.resolve('../workflows/index'),
+    interceptors: { workflowModules: [require.resolve('../workflows/hand-on-trace')] },
+  };
 }
