@@ -16,7 +16,7 @@ import type { Tracing } from './operations/tracing';
 
 async function main(): Promise<void> {
   const config = readWorkerConfig();
-  const log = createLog(config.logLevel);
+  const log = await createLog(config.logLevel);
   if (config.payloadKeys === undefined) log.warn('payloads are not encrypted: PAYLOAD_KEYS is not set');
   // Before Temporal's runtime, which would keep a process alive that cannot listen.
   const health = config.healthAddress && (await startHealthServer(config.healthAddress));

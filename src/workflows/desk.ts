@@ -186,7 +186,7 @@ export class Desk {
         why: error.message.slice(0, whyCharsMax),
         ...(typeof by === 'string' ? { by: by.slice(0, 200) } : {}),
       });
-      log.warn('a signal was ignored', { decision: name, why: error.message });
+      log.warn('a signal was ignored', { decision: name, step: this.open?.step, why: error.message });
       countDecision(name, 'ignored');
     }
   }

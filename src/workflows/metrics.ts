@@ -6,7 +6,10 @@ import { metrics, type DecisionFate, type UndoFate } from '../domain/metrics';
 import type { WaitKind } from '../domain/progress';
 import type { Progress } from './progress';
 
-export function countEnd({ leftovers }: Progress, outcome: 'done' | 'cancelled' | SagaFailureName): void {
+/** How a saga has ended; a failure by its name. */
+export type Outcome = 'done' | 'cancelled' | SagaFailureName;
+
+export function countEnd({ leftovers }: Progress, outcome: Outcome): void {
   count(metrics.sagas, { outcome });
   for (const { kind } of leftovers) count(metrics.leftovers, { kind });
 }
