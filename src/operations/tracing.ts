@@ -36,17 +36,21 @@ import type { TraceSinks } from '../workflows/hand-on-trace';
 export interface Tracing {
   worker: Required<Pick<WorkerOptions, 'interceptors' | 'sinks'>>;
   onCall: (event: CallEvent) => void;
-  /** Sends what was not sent yet. */
+  /** Sends what was not sent yet; what nobody takes is lost. */
   close: () => Promise<void>;
 }
 
+/** A stop waits no longer for a collector; what it did not take is lost. */
+const patienceMs = 3_000;
+
 /** @param endpoint of a collector, as in `OTEL_EXPORTER_OTLP_ENDPOINT` */
 export function startTracing(endpoint: string): Tracing {
-  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` });
+  const url = `${endpoint.replace(/\/$/, '')}/v1/traces`;
+  const exporter = new OTLPTraceExporter({ url, timeoutMillis: patienceMs });
   const ids = new Ids();
   const provider = new BasicTracerProvider({
     resource: new Resource({ 'service.name': 'order-saga-worker' }),
-    spanProcessors: [new BatchSpanProcessor(exporter)],
+    spanProcessors: [new BatchSpanProcessor(exporter, { exportTimeoutMillis: patienceMs })],
     idGenerator: ids,
   });
   provider.register({ contextManager: new AsyncLocalStorageContextManager().enable() });
@@ -104,7 +108,7 @@ export function startTracing(endpoint: string): Tracing {
       const span = tracer.startSpan(endpoint, { kind: SpanKind.CLIENT, startTime: endTime - durationMs, attributes });
       end(span, failure === undefined, endTime);
     },
-    close: () => provider.shutdown(),
+    close: () => provider.shutdown().catch(() => undefined),
   };
 }
 

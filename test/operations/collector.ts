@@ -18,6 +18,8 @@ export interface Collector {
   readonly spans: readonly Span[];
   /** Every byte that came. */
   readonly received: () => Buffer;
+  /** It still takes what comes, and answers no more. */
+  fallSilent: () => void;
   close: () => Promise<void>;
 }
 
@@ -36,11 +38,12 @@ interface Traces {
 export async function startCollector(): Promise<Collector> {
   const spans: Span[] = [];
   const bodies: Buffer[] = [];
+  let silent = false;
   const server = createServer((request, response) => {
     void buffer(request).then((body) => {
       bodies.push(body);
       spans.push(...spansIn(JSON.parse(body.toString()) as Traces));
-      response.setHeader('content-type', 'application/json').end('{}');
+      if (!silent) response.setHeader('content-type', 'application/json').end('{}');
     });
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -48,6 +51,9 @@ export async function startCollector(): Promise<Collector> {
     url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
     spans,
     received: () => Buffer.concat(bodies),
+    fallSilent: () => {
+      silent = true;
+    },
     close: async () => {
       server.close();
       server.closeAllConnections();

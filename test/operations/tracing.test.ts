@@ -43,8 +43,8 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   await worker.kill('SIGKILL');
-  await tracing.shutdown();
   await collector.close();
+  await tracing.shutdown();
   await rig.close();
 });
 
@@ -113,4 +113,11 @@ it('names no secret, and nothing that somebody said', async () => {
   await stuck.result();
   await traceOf(unplaced.workflowId, (spans) => spans.some(({ name }) => name === 'RunWorkflow:changeOrder'));
   expect(new Search([...canariesOf(secrets), confided]).in(collector.received())).toEqual([]);
+});
+
+it('holds up neither a saga nor a stop where the collector does not answer', async () => {
+  collector.fallSilent();
+  const saga = await rig.sagas.provision(request());
+  expect(await saga.result()).toMatchObject({ leftovers: [] });
+  expect(await worker.kill('SIGTERM')).toEqual({ status: 0, signal: null });
 });
