@@ -5,6 +5,7 @@
  */
 import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
@@ -73,6 +74,17 @@ const origins = list.refine(
   'must be origins like https://temporal.example, comma-separated, with nothing after the host or port',
 );
 
+/** An address to listen on: by number, since a name may stand for several. */
+const listenAddress = (portMin: number) =>
+  z.string().transform((value, context): ListenAddress => {
+    const [, name = '', digits] = /^(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(value) ?? [];
+    const host = name.replace(/^\[|\]$/g, '');
+    const port = Number(digits);
+    if (isIP(host) !== 0 && port >= portMin && port <= 65_535) return { host, port };
+    context.addIssue({ code: 'custom', message: 'must be an IP address and a port, like 0.0.0.0:9464' });
+    return z.NEVER;
+  });
+
 const clientSettings = {
   PAYLOAD_KEYS: payloadKeys.optional(),
   PAYLOAD_ENCRYPTION: z.enum(['on', 'off'], 'must be on or off').default('on'),
@@ -133,6 +145,13 @@ const workerSettings = {
   SHUTDOWN_GRACE_MS: whole(0, 600_000).default(30_000),
   ACTIVITIES_AT_ONCE: whole(1, 10_000).default(200),
   WORKFLOW_TASKS_AT_ONCE: whole(2, 10_000).default(200),
+  HEALTH_ADDRESS: listenAddress(0).optional(),
+  /** Not port 0: nobody would learn which one it became. */
+  METRICS_ADDRESS: listenAddress(1).optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: 'must be the address of a collector, http://…' })
+    .refine((url) => !/[?#]/.test(url) && !hasCredentials(url), 'must have no credentials, no query and no fragment')
+    .optional(),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error'], 'must be trace, debug, info, warn or error')
     .default('info'),
@@ -154,6 +173,13 @@ const codecServerSettings = {
   /** Temporal takes no message above 4 MiB; in base64, and with the JSON around it, that is less than this. */
   CODEC_BODY_BYTES_MAX: whole(1_024, 64 * 1024 * 1024).default(8 * 1024 * 1024),
 };
+
+export interface ListenAddress {
+  /** IPv4 or IPv6, without brackets. */
+  host: string;
+  /** 0: any that is free. */
+  port: number;
+}
 
 export interface ClientConfig {
   /** As the official environment configuration reads it: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_TLS…`, profiles. */
@@ -193,6 +219,12 @@ export interface WorkerConfig extends ClientConfig {
   shutdownGraceMs: number;
   activitiesAtOnce: number;
   workflowTasksAtOnce: number;
+  /** Absent: nobody is told how the worker is. */
+  healthAddress: ListenAddress | undefined;
+  /** Absent: nothing is measured. */
+  metricsAddress: ListenAddress | undefined;
+  /** Of a collector. Absent: nothing is traced. */
+  tracesEndpoint: string | undefined;
   logLevel: string;
 }
 
@@ -302,6 +334,9 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
     shutdownGraceMs: settings.SHUTDOWN_GRACE_MS,
     activitiesAtOnce: settings.ACTIVITIES_AT_ONCE,
     workflowTasksAtOnce: settings.WORKFLOW_TASKS_AT_ONCE,
+    healthAddress: settings.HEALTH_ADDRESS,
+    metricsAddress: settings.METRICS_ADDRESS,
+    tracesEndpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT,
     logLevel: settings.LOG_LEVEL,
   });
 }

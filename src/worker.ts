@@ -2,28 +2,54 @@
  * The worker process: reads its settings, connects, registers what the namespace lacks, says that it is ready, and runs
  * until it is told to stop (SIGTERM, SIGINT). A stop lets calls in flight finish, a pivot among them.
  */
-import { NativeConnection, Runtime } from '@temporalio/worker';
+import { NativeConnection } from '@temporalio/worker';
 import { readWorkerConfig, SettingsError, temporalAddress, type WorkerConfig } from './config';
-import { createLog, temporalLogger } from './operations/logging';
+import { CannotListen } from './operations/cannot-listen';
+import { Gauges } from './operations/gauges';
+import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
+import { createLog } from './operations/logging';
+import { workerMeter } from './operations/metrics';
+import { installRuntime } from './operations/runtime';
 import { createSagaWorker } from './operations/saga-worker';
 import { SearchAttributesError } from './operations/search-attributes';
+import type { Tracing } from './operations/tracing';
 
 async function main(): Promise<void> {
   const config = readWorkerConfig();
-  const log = createLog(config.logLevel);
-  Runtime.install({ logger: temporalLogger(log) });
+  const log = await createLog(config.logLevel);
   if (config.payloadKeys === undefined) log.warn('payloads are not encrypted: PAYLOAD_KEYS is not set');
-  const connection = await connect(config);
+  // Before Temporal's runtime, which would keep a process alive that cannot listen.
+  const health = config.healthAddress && (await startHealthServer(config.healthAddress));
   try {
-    const { worker, provider } = await createSagaWorker(connection, config);
-    console.log(
-      `worker ready: task queue ${config.taskQueue}, namespace ${config.namespace}, ${temporalAddress(config)}`,
-    );
-    await worker.run();
-    await provider.close();
+    const meter = workerMeter(installRuntime(log, config.metricsAddress), config);
+    const connection = await connect(config);
+    try {
+      const tracing = await startTracing(config.tracesEndpoint);
+      const { worker, provider } = await createSagaWorker(connection, config, undefined, tracing);
+      if (health) health.whyNotReady = readinessOf(worker, connection);
+      const gauges = new Gauges(connection, config, meter, log);
+      if (config.metricsAddress) gauges.start();
+      console.log(readyLine(config, health));
+      await worker.run();
+      gauges.stop();
+      await provider.close();
+      await tracing?.close();
+    } finally {
+      await connection.close();
+    }
   } finally {
-    await connection.close();
+    await health?.close();
   }
+}
+
+function readyLine(config: WorkerConfig, health: HealthServer | undefined): string {
+  const line = `worker ready: task queue ${config.taskQueue}, namespace ${config.namespace}, ${temporalAddress(config)}`;
+  return health === undefined ? line : `${line}, health ${health.url}`;
+}
+
+/** What traces is loaded only where it is wanted. */
+async function startTracing(endpoint: string | undefined): Promise<Tracing | undefined> {
+  return endpoint === undefined ? undefined : (await import('./operations/tracing.js')).startTracing(endpoint);
 }
 
 class NoConnection extends Error {}
@@ -42,7 +68,10 @@ async function connect(config: WorkerConfig): Promise<NativeConnection> {
 
 main().catch((error: unknown) => {
   const expected =
-    error instanceof SettingsError || error instanceof SearchAttributesError || error instanceof NoConnection;
+    error instanceof SettingsError ||
+    error instanceof SearchAttributesError ||
+    error instanceof NoConnection ||
+    error instanceof CannotListen;
   console.error(expected ? `worker cannot start: ${error.message}` : error);
   process.exitCode = 1;
 });

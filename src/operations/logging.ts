@@ -1,11 +1,14 @@
-/** Structured logs to standard error, one JSON object a line; Temporal's own go the same way. */
+/**
+ * Structured logs to standard error, one JSON object a line; Temporal's own go the same way. A line that concerns a saga says
+ * which: `reference`, `workflow`, `run`, and the `step` or the `activity` that it is about.
+ */
 import { DefaultLogger, type Logger, type LogLevel } from '@temporalio/worker';
-import { pino } from 'pino';
+import { pino, type DestinationStream } from 'pino';
+import { readWorkflowId } from '../domain/identity';
 
 export type Log = pino.Logger;
 
-export function createLog(level: string): Log {
-  // Synchronous: what was logged before a crash is there after it.
+export async function createLog(level: string): Promise<Log> {
   return pino(
     {
       level,
@@ -13,8 +16,20 @@ export function createLog(level: string): Log {
       formatters: { level: (label) => ({ level: label }) },
       timestamp: pino.stdTimeFunctions.isoTime,
     },
-    pino.destination({ dest: 2, sync: true }),
+    // Synchronous: what was logged before a crash is there after it.
+    (await linesForPeople()) ?? pino.destination({ dest: 2, sync: true }),
   );
+}
+
+/** Where a person looks on, and `pino-pretty` is installed. */
+async function linesForPeople(): Promise<DestinationStream | undefined> {
+  if (!process.stderr.isTTY) return undefined;
+  try {
+    const { default: pretty } = await import('pino-pretty');
+    return pretty({ destination: 2, sync: true });
+  } catch {
+    return undefined;
+  }
 }
 
 /** Temporal's runtime, worker, workflow and activity logs, in our form. */
@@ -23,22 +38,42 @@ export function temporalLogger(log: Log): Logger {
   const known: LogLevel[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'];
   return new DefaultLogger(known.find((name) => name === level) ?? 'INFO', ({ level, message, meta }) => {
     const write = log[level.toLowerCase() as 'trace' | 'debug' | 'info' | 'warn' | 'error'].bind(log);
-    const {
-      sdkComponent,
-      error,
-      task: _task,
-      taskEncoded: _encoded,
-      ...rest
-    } = (meta ?? {}) as Record<string, unknown>;
-    write(
-      {
-        ...(withoutPayloads(rest) as object),
-        ...(sdkComponent ? { component: sdkComponent } : {}),
-        ...(error ? { err: error } : {}),
-      },
-      message,
-    );
+    write(fieldsOf((meta ?? {}) as Record<string, unknown>), message);
   });
+}
+
+/** Of a workflow, an activity or the worker: the SDK names the same thing in more than one way. */
+function fieldsOf({
+  sdkComponent,
+  error,
+  workflowId,
+  workflowType,
+  runId,
+  workflowRunId,
+  activityType,
+  activityId: _activityId,
+  taskToken: _token,
+  task: _task,
+  taskEncoded: _encoded,
+  isLocal: _isLocal,
+  ...rest
+}: Record<string, unknown>): object {
+  const saga = typeof workflowId === 'string' ? readWorkflowId(workflowId) : undefined;
+  return {
+    ...given({
+      reference: saga?.reference,
+      workflowId: saga === undefined ? workflowId : undefined,
+      workflow: workflowType ?? saga?.workflow,
+      run: runId ?? workflowRunId,
+      activity: activityType,
+    }),
+    ...(withoutPayloads(rest) as object),
+    ...given({ component: sdkComponent, err: error }),
+  };
+}
+
+function given(fields: Record<string, unknown>): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''));
 }
 
 /**

@@ -1,13 +1,23 @@
 /** A Temporal worker that runs sagas, and the provider client behind it. Tests and production build it the same way. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Worker, type NativeConnection, type WorkerDeploymentOptions, type WorkerOptions } from '@temporalio/worker';
+import {
+  Runtime,
+  Worker,
+  type InjectedSinks,
+  type NativeConnection,
+  type WorkerDeploymentOptions,
+  type WorkerOptions,
+} from '@temporalio/worker';
 import { createActivities } from '../activities/index';
 import type { ProviderConfig, WorkerConfig, WorkerVersion } from '../config';
-import { ProviderClient, type Credentials } from '../provider/client';
+import { ProviderClient, type CallEvent, type Credentials } from '../provider/client';
 import { createWorkerDataConverter } from '../security/data-converter';
 import { createSecretResolver } from '../security/secret-resolver';
+import type { TraceSinks } from '../workflows/hand-on-trace';
+import { recordCallsWith, workerMeter } from './metrics';
 import { ensureSearchAttributes } from './search-attributes';
+import type { Tracing } from './tracing';
 import { workflowSources } from './workflow-sources';
 
 export interface SagaWorker {
@@ -16,9 +26,12 @@ export interface SagaWorker {
   provider: ProviderClient;
 }
 
-export type SagaWorkerConfig = Omit<WorkerConfig, 'temporal' | 'logLevel' | 'planTypesMore'>;
+export type SagaWorkerConfig = Omit<
+  WorkerConfig,
+  'temporal' | 'logLevel' | 'planTypesMore' | 'healthAddress' | 'metricsAddress' | 'tracesEndpoint'
+>;
 
-type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'bundlerOptions'>;
+type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'bundlerOptions' | 'interceptors'>;
 
 /**
  * @param workflows a prebuilt bundle, or nothing: then the bundle beside the built worker, or the sources in a checkout
@@ -28,12 +41,19 @@ export async function createSagaWorker(
   connection: NativeConnection,
   config: SagaWorkerConfig,
   workflows: WorkflowCode = builtOrSources(config.payloadKeys !== undefined),
+  tracing?: Tracing,
 ): Promise<SagaWorker> {
   await ensureSearchAttributes(connection, config.namespace);
-  const provider = createProvider(config.provider);
+  const recordCall = recordCallsWith(workerMeter(Runtime.instance(), config));
+  const provider = createProvider(config.provider, (event) => {
+    recordCall(event);
+    tracing?.onCall(event);
+  });
   const secrets = createSecretResolver(config.secrets);
   const worker = await Worker.create({
     ...workflows,
+    interceptors: { ...workflows.interceptors, ...tracing?.worker.interceptors },
+    sinks: tracing?.worker.sinks ?? untraced,
     connection,
     namespace: config.namespace,
     taskQueue: config.taskQueue,
@@ -57,13 +77,20 @@ function deploymentOf({ behavior, ...version }: WorkerVersion): WorkerDeployment
   return { version, useWorkerVersioning: true, defaultVersioningBehavior: behavior };
 }
 
-function createProvider({ readToken, ca, ...options }: ProviderConfig): ProviderClient {
+/** Runs tell their end, whether somebody listens or not. */
+const untraced: InjectedSinks<TraceSinks> = { trace: { ended: { fn: () => undefined } } };
+
+function createProvider(
+  { readToken, ca, ...options }: ProviderConfig,
+  onCall: (event: CallEvent) => void,
+): ProviderClient {
   return new ProviderClient({
     ...options,
     ...(ca === undefined ? {} : { ca }),
     // One clock for the whole call: what it is spent on does not matter to whoever waits.
     headersTimeoutMs: options.totalTimeoutMs,
     bodyTimeoutMs: options.totalTimeoutMs,
+    onCall,
     ...(readToken ? { credentials: createCredentials(readToken) } : {}),
   });
 }
@@ -81,6 +108,10 @@ function createCredentials(readToken: () => string): Credentials {
 function builtOrSources(encrypted: boolean): WorkflowCode {
   const codePath = join(__dirname, '..', encrypted ? 'workflow-bundle.encrypted.js' : 'workflow-bundle.js');
   if (existsSync(codePath)) return { workflowBundle: { codePath } };
-  const { workflowsPath, preloadModules } = workflowSources;
-  return { workflowsPath, bundlerOptions: { preloadModules } };
+  const { workflowsPath, preloadModules, workflowInterceptorModules } = workflowSources;
+  return {
+    workflowsPath,
+    bundlerOptions: { preloadModules },
+    interceptors: { workflowModules: workflowInterceptorModules },
+  };
 }

@@ -20,7 +20,6 @@ import {
   defineUpdate,
   isCancellation,
   log,
-  metricMeter,
   patched,
   setCurrentDetails,
   setHandler,
@@ -32,6 +31,7 @@ import { beyondLimits } from '../domain/limits';
 import type { ProgressView, WaitKind } from '../domain/progress';
 import { redact } from '../domain/secrets';
 import { check, describeProblems } from '../domain/validation';
+import { countDecision, countWait } from './metrics';
 import { describeWait } from './notice';
 import { now, type Progress } from './progress';
 import type { Question } from './questions';
@@ -72,7 +72,7 @@ export class Desk {
     });
     setCurrentDetails(describeWait(question, since));
     log.warn('waiting for a decision', { kind, step, question: question.question, choices });
-    metricMeter.createCounter('order_saga_waits', '1', 'Waits for a person').add(1, { kind });
+    countWait('waits', kind);
     try {
       await this.untilTaken(kind, step, since);
     } catch (error) {
@@ -80,6 +80,7 @@ export class Desk {
     } finally {
       delete this.open;
       this.progress.stopWaiting();
+      countWait('waitsEnded', kind);
       setCurrentDetails('');
     }
     const decision = this.decision();
@@ -95,7 +96,7 @@ export class Desk {
     for (const delayMs of reminderDelaysMs()) {
       if (await condition(() => this.taken !== undefined, delayMs)) return;
       log.warn('still waiting for a decision', { kind, step, since });
-      metricMeter.createCounter('order_saga_reminders', '1', 'Reminders of waits for a person').add(1, { kind });
+      countWait('reminders', kind);
     }
   }
 
@@ -104,14 +105,16 @@ export class Desk {
     const description = `${does}. ${example}`;
     setHandler(
       defineUpdate<{ taken: DecisionName; step: string }, [unknown]>(name),
-      (body) => this.take(this.read(name, body)),
+      (body) => countingRefusals(name, () => this.take(this.read(name, body))),
       {
         description,
         // The limits here only: what was taken before there were any is taken again at a replay.
         validator: (body) => {
-          const objection = beyond(body);
-          if (objection !== undefined) throw refusal(`${name}: ${objection}`);
-          this.read(name, body);
+          countingRefusals(name, () => {
+            const objection = beyond(body);
+            if (objection !== undefined) throw refusal(`${name}: ${objection}`);
+            this.read(name, body);
+          });
         },
       },
     );
@@ -165,7 +168,7 @@ export class Desk {
       step: question.step,
       by: decision.by,
     });
-    metricMeter.createCounter('order_saga_decisions', '1', 'Decisions taken').add(1, { decision: decision.decision });
+    countDecision(decision.decision, 'taken');
     return { taken: decision.decision, step: question.step };
   }
 
@@ -183,7 +186,8 @@ export class Desk {
         why: error.message.slice(0, whyCharsMax),
         ...(typeof by === 'string' ? { by: by.slice(0, 200) } : {}),
       });
-      log.warn('a signal was ignored', { decision: name, why: error.message });
+      log.warn('a signal was ignored', { decision: name, step: this.open?.step, why: error.message });
+      countDecision(name, 'ignored');
     }
   }
 }
@@ -203,6 +207,15 @@ function correctionObjection(decision: Decision, { correction, step }: Question)
   const checked = check(schema, decision.correction);
   if (checked.ok) return undefined;
   return `correction: ${describeProblems(checked.problems)}. At ${step} may be corrected: ${Object.keys(schema.shape).join(', ')}`;
+}
+
+function countingRefusals<T>(name: DecisionName, take: () => T): T {
+  try {
+    return take();
+  } catch (error) {
+    if (error instanceof ApplicationFailure) countDecision(name, 'refused');
+    throw error;
+  }
 }
 
 function refusal(message: string): ApplicationFailure {

@@ -16,6 +16,7 @@ import { describeFailure, type CallFailure, type SagaFailureName } from '../doma
 import type { Leftover } from '../domain/leftovers';
 import { attempt, throwIfCancelled, type Act, type Settled } from './attempts';
 import type { Desk } from './desk';
+import { countUndo } from './metrics';
 import type { Progress, Step } from './progress';
 import { stuckQuestion, type Correction } from './questions';
 
@@ -165,9 +166,12 @@ export class Saga {
     const plans: UndoPlan[] = [];
     for (const { step, title, act, leftover } of level) {
       const why = this.untouchable ?? this.whySpared(leftover(''));
-      if (why !== undefined) this.progress.leftovers.push(leftover(why));
-      else if (act === undefined) this.progress.leftovers.push(leftover('it cannot be put back safely'));
-      else plans.push({ step, title, act, leftover });
+      if (why === undefined && act !== undefined) {
+        plans.push({ step, title, act, leftover });
+        continue;
+      }
+      this.progress.leftovers.push(leftover(why ?? 'it cannot be put back safely'));
+      countUndo('left-alone');
     }
     await this.settleAll<void, UndoPlan>(
       plans,
@@ -176,9 +180,11 @@ export class Saga {
         undoing: true,
         succeed: ({ step }) => {
           step.end('undone');
+          countUndo('undone');
         },
         skip: ({ step, leftover }, note) => {
           step.end('skipped', 'left behind');
+          countUndo('left-behind');
           this.progress.leftovers.push(leftover(note));
         },
       },

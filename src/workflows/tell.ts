@@ -17,6 +17,7 @@ import {
   CancellationScope,
   CancelledFailure,
   isCancellation,
+  log,
   patched,
   upsertMemo,
   upsertSearchAttributes,
@@ -31,6 +32,7 @@ import { throwIfCancelled } from './attempts';
 import { cameInClear } from './clear-input';
 import { Desk } from './desk';
 import { lookAtEarlierRuns, tellOfEarlierRuns } from './earlier-runs';
+import { countEnd, type Outcome } from './metrics';
 import { Progress } from './progress';
 import { Saga, SagaFailed } from './saga';
 import { once } from './temperaments';
@@ -52,6 +54,7 @@ export async function tell<W extends WorkflowName>(
     // A call in flight is awaited; where it was the last one, the story does not notice.
     throwIfCancelled();
     progress.enter('done');
+    ended(progress, 'done');
     return result;
   } catch (error) {
     if (!(error instanceof SagaFailed) && !isCancellation(error)) throw error;
@@ -70,11 +73,18 @@ async function giveUp(saga: Saga, error: unknown, cancelled: () => boolean): Pro
     progress.enter('cancelled');
     const why = error instanceof SagaFailed ? `cancelled; before that, ${error.type}: ${error.message}` : 'cancelled';
     upsertMemo({ report: reportOf(progress, why) });
+    ended(progress, 'cancelled');
     throw new CancelledFailure(why);
   }
   progress.enter('failed');
   if (!(error instanceof SagaFailed)) throw error;
+  ended(progress, error.type);
   throw ApplicationFailure.nonRetryable(error.message, error.type, reportOf(progress, error.message));
+}
+
+function ended(progress: Progress, outcome: Outcome): void {
+  log.info('the saga has ended', { outcome, leftovers: progress.leftovers.length });
+  countEnd(progress, outcome);
 }
 
 function reportOf(progress: Progress, why: string): Report {
@@ -95,6 +105,7 @@ async function readRequest<W extends WorkflowName>(
   ];
   if (checked.ok && problems.length === 0) return checked.value;
   progress.state = 'failed';
+  ended(progress, 'InvalidRequest');
   const message = `the request is wrong: ${describeProblems(problems)}`;
   const report: Report = { ...reportOf(progress, message), problems };
   throw ApplicationFailure.nonRetryable(message, 'InvalidRequest', report);

@@ -49,7 +49,7 @@ it.each(['SIGTERM', 'SIGINT'] as const)(
     // The stop lets a call in flight finish.
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.write('POST /decode HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{');
-    await call(`${url}/healthz`, { method: 'GET' });
+    await call(`${url}/live`, { method: 'GET' });
     const stopped = server.kill(signal);
     await until(async () => server.errors().includes('stopping'));
     socket.write('}');
@@ -86,8 +86,8 @@ it('speaks TLS with the certificate that it was given, and with nothing below 1.
     expect(await decode('0123456789abcdef')).toMatchObject({ status: 200 });
     expect(await decode('fedcba9876543210')).toMatchObject({ status: 200 });
     expect(await decode('0123456789abcdeX')).toMatchObject({ status: 401 });
-    await expect(call(`${url}/healthz`)).rejects.toThrow(/self.signed/);
-    await expect(call(`${url.replace('https', 'http')}/healthz`)).rejects.toThrow();
+    await expect(call(`${url}/live`)).rejects.toThrow(/self.signed/);
+    await expect(call(`${url.replace('https', 'http')}/live`)).rejects.toThrow();
   } finally {
     expect(await server.kill('SIGTERM')).toMatchObject({ status: 0 });
   }

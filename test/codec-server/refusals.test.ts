@@ -16,7 +16,7 @@ afterAll(() => server.stop());
 
 const decode = (body: string) => call(`${server.url}/decode`, { body });
 
-it.each(['/', '/decode/', '/Decode', '/constructor', '/__proto__', '//decode', '/healthz/x'])(
+it.each(['/', '/decode/', '/Decode', '/constructor', '/__proto__', '//decode', '/live/x'])(
   'there is no path %s',
   async (path) => {
     expect(await call(`${server.url}${path}`)).toMatchObject({ status: 404, text: 'there is no such path' });
@@ -28,7 +28,7 @@ it.each(['GET', 'PUT', 'DELETE', 'HEAD'])('%s is no way to decode', async (metho
   expect([status, headers.allow]).toEqual([405, 'POST, OPTIONS']);
 });
 
-it.each(['/healthz', '/readyz'])('%s answers without a token, and is only read', async (path) => {
+it.each(['/live', '/ready'])('%s answers without a token, and is only read', async (path) => {
   const guarded = await startServer({ tokens: [{ label: 'ops', value: 'x'.repeat(32) }] });
   try {
     expect(await call(`${guarded.url}${path}`, { method: 'GET' })).toMatchObject({ status: 200, text: 'ok' });
@@ -147,7 +147,7 @@ describe('a connection', () => {
     const socket = connect(Number(new URL(stopping.url).port), '127.0.0.1');
     socket.write('POST /decode HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{');
     // The server has it when it has answered one that came later.
-    await call(`${stopping.url}/healthz`, { method: 'GET' });
+    await call(`${stopping.url}/live`, { method: 'GET' });
     const stopped = stopping.stop(60_000);
     const began = Date.now();
     socket.write('}');
@@ -158,11 +158,26 @@ describe('a connection', () => {
     await expect(call(`${stopping.url}/decode`, { body: '{}' })).rejects.toThrow(/ECONNREFUSED/);
   });
 
+  it('that is kept open is told that the server is alive, but takes no more', async () => {
+    const stopping = await startServer({ keys });
+    const port = Number(new URL(stopping.url).port);
+    const [probe, busy] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+    // Both have begun to ask when it stops: a connection that is idle then is closed.
+    probe.write('GET /ready HTTP/1.1\r\n');
+    busy.write('GET /live HTTP/1.1\r\n');
+    await call(`${stopping.url}/live`, { method: 'GET' });
+    const stopped = stopping.stop(60_000);
+    for (const socket of [probe, busy]) socket.write('Host: localhost\r\n\r\n');
+    expect(await text(probe)).toMatch(/^HTTP\/1\.1 503 [^]*stopping/);
+    expect(await text(busy)).toMatch(/^HTTP\/1\.1 200 [^]*\bok\b/);
+    await stopped;
+  });
+
   it('that is held open does not hold up the stop', async () => {
     const stopping = await startServer({ keys });
     const socket = connect(Number(new URL(stopping.url).port), '127.0.0.1');
     socket.write('POST /decode HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{');
-    await call(`${stopping.url}/healthz`, { method: 'GET' });
+    await call(`${stopping.url}/live`, { method: 'GET' });
     socket.on('error', () => undefined);
     await stopping.stop(50);
   });

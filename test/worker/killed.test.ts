@@ -4,14 +4,17 @@ import { callsTo, openCartItems, ordersWithLabel } from '../../sandbox/sentences
 import type { EndpointName } from '../../sandbox/endpoints';
 import { startProcess, type Exit, type RunningProcess } from '../../scripts/processes';
 import { planIdOf, provisionRequest } from '../support/requests';
-import { Rig } from '../support/rig';
+import { Rig, until } from '../support/rig';
 import { untilWaiting } from '../support/sagas';
+import { healthOf } from './probes';
 
 let rig: Rig;
 const workers: RunningProcess[] = [];
 
-async function startWorker(): Promise<void> {
-  workers.push(await startProcess('src/worker.ts', rig.environment));
+async function startWorker(): Promise<RunningProcess> {
+  const worker = await startProcess('src/worker.ts', { ...rig.environment, HEALTH_ADDRESS: '127.0.0.1:0' });
+  workers.push(worker);
+  return worker;
 }
 
 /** One way to end for every worker there is: whichever holds the call is among them. */
@@ -80,9 +83,18 @@ describe('killed in the middle of calls', () => {
   }, 120_000);
 });
 
-it('stopped while the order is sent: the call in flight ends and is known', async () => {
+it('stopped while the order is sent: it says so, and the call in flight ends and is known', async () => {
   const { saga, orders, release } = await holdAt('place-order', 'before');
+  const [{ ready, live }] = workers.map(healthOf) as [ReturnType<typeof healthOf>];
+  expect(await ready()).toEqual({ status: 200, said: 'ready' });
   const stopped = endWorkers('SIGTERM');
+  const { said } = await until(async () => {
+    const probed = await ready();
+    return probed.status === 503 && probed;
+  });
+  expect(said).toBe('the worker takes no work: it is DRAINING');
+  expect(await live()).toEqual({ status: 200, said: 'live' });
+  expect(orders()).toEqual([]);
   release();
   expect(await stopped).toEqual([{ status: 0, signal: null }]);
 

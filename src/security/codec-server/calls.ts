@@ -25,6 +25,8 @@ export interface CallOptions {
   /** Of web pages that may call: `https://temporal.example`, exactly. */
   origins: readonly string[];
   bodyBytesMax: number;
+  /** No new caller is taken; those that are connected may still ask how it is. */
+  stopping: () => boolean;
   log: CallLog;
 }
 
@@ -35,7 +37,7 @@ const operations = new Map<string, Operation>([
   ['/decode', async (codec, payloads) => (await codec.decode(payloads)).map(withoutSecrets)],
 ]);
 
-const healthPaths = ['/healthz', '/readyz'];
+const healthPaths = ['/live', '/ready'];
 
 interface Answer {
   status: number;
@@ -48,13 +50,15 @@ export function createCalls(options: CallOptions): RequestListener {
     const [path = ''] = (request.url ?? '').split('?');
     const operation = operations.get(path);
     if (operation !== undefined) void new Call(path.slice(1), operation, request, options).run(response);
-    else if (healthPaths.includes(path)) send(response, health(request));
+    else if (healthPaths.includes(path)) send(response, health(request, path === '/ready' && options.stopping()));
     else send(response, { status: 404, body: 'there is no such path' });
   };
 }
 
-function health({ method = '' }: IncomingMessage): Answer {
-  if (method === 'GET' || method === 'HEAD') return { status: 200, body: 'ok' };
+function health({ method = '' }: IncomingMessage, stopping: boolean): Answer {
+  if (method === 'GET' || method === 'HEAD') {
+    return stopping ? { status: 503, body: 'stopping' } : { status: 200, body: 'ok' };
+  }
   return { status: 405, body: 'the method must be GET', headers: { Allow: 'GET, HEAD' } };
 }
 

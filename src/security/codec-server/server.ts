@@ -44,7 +44,8 @@ const stopGraceMs = 5_000;
 export async function startCodecServer(options: CodecServerOptions): Promise<CodecServer> {
   const { host, port, tls, keys, origins, bodyBytesMax, log } = options;
   const authenticate = await createAuthentication(options);
-  const calls = createCalls({ codec: new EncryptionCodec(keys), authenticate, origins, bodyBytesMax, log });
+  const stopping = () => !server.listening;
+  const calls = createCalls({ codec: new EncryptionCodec(keys), authenticate, origins, bodyBytesMax, stopping, log });
   const server =
     tls === undefined
       ? createHttpServer(limits, calls)

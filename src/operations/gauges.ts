@@ -1,0 +1,131 @@
+/**
+ * What no worker knows by itself, and Temporal is asked: how many sagas wait for a person and since when, and how many tasks
+ * wait for a worker. Every worker asks, and all say the same: take the maximum, not the sum.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { defaultPayloadConverter, type MetricMeter } from '@temporalio/common';
+import { tsToMs } from '@temporalio/common/lib/time';
+import { temporal } from '@temporalio/proto';
+import type { NativeConnection } from '@temporalio/worker';
+import type { WorkerConfig } from '../config';
+import { searchAttributeNames } from '../domain/identity';
+import { metrics } from '../domain/metrics';
+import { waitKinds, type WaitKind } from '../domain/progress';
+import type { Log } from './logging';
+import { beginAtZero } from './metrics';
+
+const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporal.api.enums.v1.TaskQueueType;
+const taskTypes = { workflow: TASK_QUEUE_TYPE_WORKFLOW, activity: TASK_QUEUE_TYPE_ACTIVITY };
+
+/** Soon enough for whoever is to be called; for a hundred workers some twenty small questions a second. */
+const everyMs = 30_000;
+
+/** Waiting sagas that are looked at one by one. Past it their number is counted by Temporal, and the oldest searched for. */
+const pageSize = 200;
+
+/** No saga waits longer than this; and between two ages as near as that one need not choose. */
+const oldestMs = 400 * 24 * 60 * 60 * 1000;
+const closeMs = 1_000;
+
+const { state, waitingSince } = searchAttributeNames;
+
+interface Page {
+  sinceMs: number[];
+  more: boolean;
+}
+
+export class Gauges {
+  private readonly stopping = new AbortController();
+
+  constructor(
+    private readonly connection: Pick<NativeConnection, 'workflowService'>,
+    private readonly config: Pick<WorkerConfig, 'namespace' | 'taskQueue'>,
+    private readonly meter: MetricMeter,
+    private readonly log: Pick<Log, 'warn'>,
+  ) {}
+
+  start(): void {
+    beginAtZero(this.meter);
+    void this.run();
+  }
+
+  stop(): void {
+    this.stopping.abort();
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      // A gauge keeps its value where Temporal does not answer.
+      await this.look().catch((err: unknown) => {
+        if (!signal.aborted) this.log.warn({ err }, 'Temporal does not tell what waits');
+      });
+      await pause(everyMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  private async look(): Promise<void> {
+    const nowMs = Date.now();
+    for (const kind of waitKinds) {
+      const { count, oldest } = await this.waiting(kind, nowMs);
+      this.set(metrics.waiting, count, { kind });
+      this.set(metrics.oldestWait, oldest === undefined ? 0 : Math.max(0, nowMs - oldest) / 1000, { kind });
+    }
+    for (const [taskType, type] of Object.entries(taskTypes)) {
+      const { stats } = await this.connection.workflowService.describeTaskQueue({
+        namespace: this.config.namespace,
+        taskQueue: { name: this.config.taskQueue },
+        taskQueueType: type,
+        reportStats: true,
+      });
+      this.set(metrics.backlog, Number(stats?.approximateBacklogCount ?? 0), { taskType });
+      this.set(metrics.backlogAge, tsToMs(stats?.approximateBacklogAge ?? undefined) / 1000, { taskType });
+    }
+  }
+
+  private async waiting(kind: WaitKind, nowMs: number): Promise<{ count: number; oldest: number | undefined }> {
+    const query = `ExecutionStatus = 'Running' AND ${state} = '${kind}'`;
+    const page = await this.list(query);
+    if (!page.more) return { count: page.sinceMs.length, oldest: earliest(page) };
+    const { count } = await this.connection.workflowService.countWorkflowExecutions({
+      namespace: this.config.namespace,
+      query,
+    });
+    return { count: Number(count), oldest: await this.searchOldest(query, page, nowMs) };
+  }
+
+  /** By halves, because visibility in SQL does not sort: until what is older than the middle fits one page. */
+  private async searchOldest(query: string, first: Page, nowMs: number): Promise<number | undefined> {
+    let page = first;
+    let [from, to] = [nowMs - oldestMs, earliest(page) ?? nowMs];
+    while (page.more && to - from > closeMs) {
+      const middle = from + (to - from) / 2;
+      const older = await this.list(`${query} AND ${waitingSince} < '${new Date(middle).toISOString()}'`);
+      const found = earliest(older);
+      if (found === undefined) from = middle;
+      else [page, to] = [older, found];
+    }
+    return earliest(page);
+  }
+
+  private async list(query: string): Promise<Page> {
+    const { executions, nextPageToken } = await this.connection.workflowService.listWorkflowExecutions({
+      namespace: this.config.namespace,
+      pageSize,
+      query,
+    });
+    const sinceMs = executions.flatMap(({ searchAttributes }) => {
+      const payload = searchAttributes?.indexedFields?.[waitingSince];
+      return payload ? [Date.parse(defaultPayloadConverter.fromPayload<string>(payload))] : [];
+    });
+    return { sinceMs, more: nextPageToken.length > 0 };
+  }
+
+  private set({ name, help }: { name: string; help: string }, value: number, labels: Record<string, string>): void {
+    this.meter.createGauge(name, 'float', '', help).set(value, labels);
+  }
+}
+
+function earliest({ sinceMs }: Page): number | undefined {
+  return sinceMs.length === 0 ? undefined : Math.min(...sinceMs);
+}

@@ -1,0 +1,70 @@
+/**
+ * Whether this process lives, and whether it takes work, over HTTP: for whoever restarts it, and for whoever waits before
+ * the next one is replaced. `/live` answers while the process can answer at all, through a stop in good order too; `/ready`
+ * says 503, and why, where no work is done here.
+ */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { NativeConnection, Worker } from '@temporalio/worker';
+import type { ListenAddress } from '../config';
+import { CannotListen, inUrl } from './cannot-listen';
+
+/** Why no work is done here now, as a sentence; undefined where it is. */
+export type WhyNotReady = () => Promise<string | undefined>;
+
+export interface HealthServer {
+  readonly url: string;
+  /** Until it is set, it is not ready: it starts. */
+  whyNotReady: WhyNotReady;
+  close: () => Promise<void>;
+}
+
+/** @throws CannotListen */
+export async function startHealthServer(address: ListenAddress): Promise<HealthServer> {
+  const server = createServer((request, response) => {
+    const answer = (status: number, text: string) =>
+      response
+        .writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' })
+        .end(`${text}\n`);
+    if (request.url === '/live') answer(200, 'live');
+    else if (request.url !== '/ready') answer(404, 'there are /live and /ready');
+    else void health.whyNotReady().then((why) => (why === undefined ? answer(200, 'ready') : answer(503, why)));
+  });
+  await once(server.listen(address), 'listening').catch((error: unknown) => {
+    throw new CannotListen('HEALTH_ADDRESS', address, error);
+  });
+  const { port } = server.address() as AddressInfo;
+  const health: HealthServer = {
+    url: `http://${inUrl({ ...address, port })}`,
+    whyNotReady: () => Promise.resolve('the worker starts'),
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+  return health;
+}
+
+/** The SDK goes on asking for longer than any probe waits. */
+const patienceMs = 2_000;
+
+/** A worker is ready while it polls, and while there is a server to poll. */
+export function readinessOf(worker: Worker, connection: NativeConnection): WhyNotReady {
+  let asking: Promise<boolean> | undefined;
+  const answers = () =>
+    (asking ??= connection.workflowService.getSystemInfo({}).then(
+      () => true,
+      () => false,
+    )).finally(() => {
+      asking = undefined;
+    });
+  return async () => {
+    const state = worker.getState();
+    if (state !== 'RUNNING') return `the worker takes no work: it is ${state}`;
+    const answered = await Promise.race([answers(), pause(patienceMs, false, { ref: false })]);
+    return answered ? undefined : 'Temporal does not answer';
+  };
+}

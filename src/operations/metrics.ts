@@ -1,0 +1,51 @@
+/**
+ * What a worker measures outside of its sagas, through the SDK's own meter, so that one endpoint has the SDK's metrics and
+ * ours. Where no address for it is set, the meter measures nothing.
+ */
+import type { MetricMeter } from '@temporalio/common';
+import type { Runtime } from '@temporalio/worker';
+import type { WorkerConfig } from '../config';
+import { sagaFailureNames } from '../domain/failures';
+import { workflowNames } from '../domain/identity';
+import { leftoverSchema } from '../domain/leftovers';
+import { metrics } from '../domain/metrics';
+import { waitKinds } from '../domain/progress';
+import type { CallEvent } from '../provider/client';
+
+/** With the labels that the SDK gives to what workflows count. */
+export function workerMeter(
+  { metricMeter }: Runtime,
+  { namespace, taskQueue }: Pick<WorkerConfig, 'namespace' | 'taskQueue'>,
+) {
+  return metricMeter.withTags({ namespace, taskQueue });
+}
+
+/** The quickest answers of a service far away, up to the longest that a call may last. */
+export const callBucketsSeconds = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20, 25];
+
+export function recordCallsWith(meter: MetricMeter): (event: CallEvent) => void {
+  const { name, help } = metrics.providerRequests;
+  const histogram = meter.createHistogram(name, 'float', '', help);
+  return ({ endpoint, failure, durationMs }) => {
+    histogram.record(durationMs / 1000, { endpoint, class: failure ?? 'ok' });
+  };
+}
+
+/**
+ * Prometheus sees no increase in a counter whose first value is 1. What alerts ask about begins at 0, in every worker.
+ */
+export function beginAtZero(meter: MetricMeter): void {
+  const zero = ({ name, help }: { name: string; help: string }, label: string, values: readonly string[]) => {
+    const counter = meter.createCounter(name, '', help);
+    for (const workflowType of workflowNames) {
+      for (const value of values) counter.add(0, { workflowType, [label]: value });
+    }
+  };
+  zero(metrics.sagas, 'outcome', ['done', 'cancelled', ...sagaFailureNames]);
+  zero(
+    metrics.leftovers,
+    'kind',
+    leftoverSchema.options.map(({ shape }) => shape.kind.value),
+  );
+  zero(metrics.waits, 'kind', waitKinds);
+}

@@ -1,0 +1,161 @@
+/**
+ * One trace of a saga, over OTLP: from the start that a backend's client made, through the run and its activities, to each
+ * call of the provider. A run that brought no trace along begins one. Loaded only where it is wanted.
+ *
+ * ```text
+ *   StartWorkflow:provisionServers      the backend's
+ *     RunWorkflow:provisionServers      told when the run has ended; its id is in the run id
+ *       RunActivity:placeOrder
+ *         POST /order
+ * ```
+ *
+ * Spans say what was done, when, and whether it went well. They hold no arguments, no results and no errors' words: what
+ * payloads are encrypted for is not to be read here. Nothing of a trace goes to the provider.
+ */
+import {
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Context,
+  type Span,
+} from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { Resource } from '@opentelemetry/resources';
+import { BasicTracerProvider, BatchSpanProcessor, RandomIdGenerator } from '@opentelemetry/sdk-trace-base';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import type { ActivityInboundCallsInterceptor, InjectedSinks, WorkerOptions } from '@temporalio/worker';
+import { traceHeader } from '../domain/tracing';
+import type { CallEvent } from '../provider/client';
+import type { TraceSinks } from '../workflows/hand-on-trace';
+
+export interface Tracing {
+  worker: Required<Pick<WorkerOptions, 'interceptors' | 'sinks'>>;
+  onCall: (event: CallEvent) => void;
+  /** Sends what was not sent yet; what nobody takes is lost. */
+  close: () => Promise<void>;
+}
+
+/** A stop waits no longer for a collector; what it did not take is lost. */
+const patienceMs = 3_000;
+
+/** @param endpoint of a collector, as in `OTEL_EXPORTER_OTLP_ENDPOINT` */
+export function startTracing(endpoint: string): Tracing {
+  const url = `${endpoint.replace(/\/$/, '')}/v1/traces`;
+  const exporter = new OTLPTraceExporter({ url, timeoutMillis: patienceMs });
+  const ids = new Ids();
+  const provider = new BasicTracerProvider({
+    resource: new Resource({ 'service.name': 'order-saga-worker' }),
+    spanProcessors: [new BatchSpanProcessor(exporter, { exportTimeoutMillis: patienceMs })],
+    idGenerator: ids,
+  });
+  provider.register({ contextManager: new AsyncLocalStorageContextManager().enable() });
+  const tracer = provider.getTracer('order-saga');
+
+  const activity = (activityType: string, workflowId: string, runId: string): ActivityInboundCallsInterceptor => ({
+    execute: async (input, next) => {
+      const parent = insideRun(runId, input.headers[traceHeader]);
+      const attributes = { workflowId, runId };
+      const span = tracer.startSpan(`RunActivity:${activityType}`, { attributes }, parent);
+      try {
+        const result = await context.with(trace.setSpan(parent, span), () => next(input));
+        end(span, true);
+        return result;
+      } catch (error) {
+        end(span, false);
+        throw error;
+      }
+    },
+  });
+
+  const sinks: InjectedSinks<TraceSinks> = {
+    trace: {
+      ended: {
+        fn: ({ workflowType, workflowId, runId, startTime }, start, well) => {
+          const options = { startTime, attributes: { workflowId, runId } };
+          const begin = () => tracer.startSpan(`RunWorkflow:${workflowType}`, options, broughtBy(start));
+          end(ids.give(idsOf(runId), begin), well);
+        },
+      },
+    },
+  };
+
+  return {
+    worker: {
+      interceptors: {
+        activity: [
+          ({ info: { activityType, workflowExecution: { workflowId, runId } = { workflowId: '', runId: '' } } }) => ({
+            inbound: activity(activityType, workflowId, runId),
+          }),
+        ],
+      },
+      sinks,
+    },
+    onCall: ({ endpoint, method, status, failure, durationMs, sent }) => {
+      const endTime = Date.now();
+      const attributes = {
+        'http.request.method': method,
+        'url.template': endpoint.slice(method.length + 1),
+        'order_saga.sent': sent,
+        ...(status === undefined ? {} : { 'http.response.status_code': status }),
+        ...(failure === undefined ? {} : { 'error.type': failure }),
+      };
+      // Told when it is over, in the activity that made the call.
+      const span = tracer.startSpan(endpoint, { kind: SpanKind.CLIENT, startTime: endTime - durationMs, attributes });
+      end(span, failure === undefined, endTime);
+    },
+    close: () => provider.shutdown().catch(() => undefined),
+  };
+}
+
+function end(span: Span, well: boolean, endTime?: number): void {
+  span.setStatus({ code: well ? SpanStatusCode.OK : SpanStatusCode.ERROR });
+  span.end(endTime);
+}
+
+/** A run id has as many bytes as the id of a trace; the half of it that is drawn at random is the id of the run's span. */
+function idsOf(runId: string): { traceId: string; spanId: string } {
+  const traceId = runId.replaceAll('-', '');
+  return { traceId, spanId: traceId.slice(16) };
+}
+
+function insideRun(runId: string, start: Payload | undefined): Context {
+  const { traceId, traceFlags } = trace.getSpanContext(broughtBy(start)) ?? {
+    traceId: idsOf(runId).traceId,
+    traceFlags: TraceFlags.SAMPLED,
+  };
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId: idsOf(runId).spanId, traceFlags, isRemote: true });
+}
+
+/** A header comes from whoever starts a run: one that cannot be read is none. */
+function broughtBy(start: Payload | undefined): Context {
+  if (start === undefined) return ROOT_CONTEXT;
+  try {
+    return propagation.extract(ROOT_CONTEXT, defaultPayloadConverter.fromPayload(start));
+  } catch {
+    return ROOT_CONTEXT;
+  }
+}
+
+/** At random, but for the span of a run. */
+class Ids extends RandomIdGenerator {
+  private given: { traceId: string; spanId: string } | undefined;
+  private readonly random = new RandomIdGenerator();
+
+  /** What the span that is started meanwhile is called by; its trace only where it begins one. */
+  give<T>(ids: { traceId: string; spanId: string }, start: () => T): T {
+    this.given = ids;
+    try {
+      return start();
+    } finally {
+      this.given = undefined;
+    }
+  }
+
+  override generateTraceId = (): string => this.given?.traceId ?? this.random.generateTraceId();
+  override generateSpanId = (): string => this.given?.spanId ?? this.random.generateSpanId();
+}

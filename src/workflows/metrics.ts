@@ -1,0 +1,31 @@
+/** Counts what happens in a saga. Nothing of it is a command: no history holds it, and a replay counts nothing again. */
+import { metricMeter } from '@temporalio/workflow';
+import type { DecisionName } from '../domain/decisions';
+import type { SagaFailureName } from '../domain/failures';
+import { metrics, type DecisionFate, type UndoFate } from '../domain/metrics';
+import type { WaitKind } from '../domain/progress';
+import type { Progress } from './progress';
+
+/** How a saga has ended; a failure by its name. */
+export type Outcome = 'done' | 'cancelled' | SagaFailureName;
+
+export function countEnd({ leftovers }: Progress, outcome: Outcome): void {
+  count(metrics.sagas, { outcome });
+  for (const { kind } of leftovers) count(metrics.leftovers, { kind });
+}
+
+export function countWait(what: 'waits' | 'waitsEnded' | 'reminders', kind: WaitKind): void {
+  count(metrics[what], { kind });
+}
+
+export function countDecision(decision: DecisionName, fate: DecisionFate): void {
+  count(metrics.decisions, { decision, fate });
+}
+
+export function countUndo(fate: UndoFate): void {
+  count(metrics.undos, { fate });
+}
+
+function count({ name, help }: { name: string; help: string }, labels: Record<string, string>): void {
+  metricMeter.createCounter(name, '', help).add(1, labels);
+}
