@@ -2,7 +2,6 @@
  * The worker process: reads its settings, connects, registers what the namespace lacks, says that it is ready, and runs
  * until it is told to stop (SIGTERM, SIGINT). A stop lets calls in flight finish, a pivot among them.
  */
-import { NativeConnection } from '@temporalio/worker';
 import { readWorkerConfig, SettingsError, temporalAddress, type WorkerConfig } from './config';
 import { CannotListen } from './operations/cannot-listen';
 import { Gauges } from './operations/gauges';
@@ -12,6 +11,7 @@ import { workerMeter } from './operations/metrics';
 import { installRuntime } from './operations/runtime';
 import { createSagaWorker } from './operations/saga-worker';
 import { SearchAttributesError } from './operations/search-attributes';
+import { connectToTemporal, TemporalServerError } from './operations/temporal-server';
 import type { Tracing } from './operations/tracing';
 
 async function main(): Promise<void> {
@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   const health = config.healthAddress && (await startHealthServer(config.healthAddress));
   try {
     const meter = workerMeter(installRuntime(log, config.metricsAddress), config);
-    const connection = await connect(config);
+    const connection = await connectToTemporal(config);
     try {
       const tracing = await startTracing(config.tracesEndpoint);
       const { worker, provider } = await createSagaWorker(connection, config, undefined, tracing);
@@ -52,25 +52,11 @@ async function startTracing(endpoint: string | undefined): Promise<Tracing | und
   return endpoint === undefined ? undefined : (await import('./operations/tracing.js')).startTracing(endpoint);
 }
 
-class NoConnection extends Error {}
-
-async function connect(config: WorkerConfig): Promise<NativeConnection> {
-  try {
-    return await NativeConnection.connect(config.temporal.connectionOptions);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new NoConnection(
-      `no connection to Temporal at ${temporalAddress(config)} (${why}). Is a server running there ` +
-        '(`temporal server start-dev` starts one), and are TEMPORAL_ADDRESS, the certificates and the API key right?',
-    );
-  }
-}
-
 main().catch((error: unknown) => {
   const expected =
     error instanceof SettingsError ||
     error instanceof SearchAttributesError ||
-    error instanceof NoConnection ||
+    error instanceof TemporalServerError ||
     error instanceof CannotListen;
   console.error(expected ? `worker cannot start: ${error.message}` : error);
   process.exitCode = 1;

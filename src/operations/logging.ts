@@ -17,8 +17,15 @@ export async function createLog(level: string): Promise<Log> {
       timestamp: pino.stdTimeFunctions.isoTime,
     },
     // Synchronous: what was logged before a crash is there after it.
-    (await linesForPeople()) ?? pino.destination({ dest: 2, sync: true }),
+    (await linesForPeople()) ?? toStandardError(),
   );
+}
+
+/** What cannot be written, because the disk is full or nobody reads any more, is lost. The calls in flight are not. */
+function toStandardError(): DestinationStream {
+  const destination = pino.destination({ dest: 2, sync: true });
+  destination.on('error', () => undefined);
+  return destination;
 }
 
 /** Where a person looks on, and `pino-pretty` is installed. */

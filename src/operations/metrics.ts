@@ -26,8 +26,9 @@ export const callBucketsSeconds = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 1
 export function recordCallsWith(meter: MetricMeter): (event: CallEvent) => void {
   const { name, help } = metrics.providerRequests;
   const histogram = meter.createHistogram(name, 'float', '', help);
-  return ({ endpoint, failure, durationMs }) => {
-    histogram.record(durationMs / 1000, { endpoint, class: failure ?? 'ok' });
+  return ({ endpoint, failure, putOff, durationMs }) => {
+    // What was put off says nothing of the provider now: apart from what could not be sent.
+    histogram.record(durationMs / 1000, { endpoint, class: putOff ? 'PutOff' : (failure ?? 'ok') });
   };
 }
 

@@ -38,7 +38,7 @@ export interface Call<T> {
 }
 
 /** What is known of a call while it runs. */
-type Note = Pick<CallEvent, 'status' | 'sent'>;
+type Note = Pick<CallEvent, 'status' | 'sent' | 'putOff'>;
 
 export class Caller {
   private readonly recent = new RecentSecrets();
@@ -71,7 +71,7 @@ export class Caller {
 
   private async converse<T>(call: Call<T>, endpoint: string, signal: AbortSignal, note: Note): Promise<T> {
     const request = this.build(call, endpoint);
-    this.refuseWhilePaused(endpoint);
+    this.putOffWhilePaused(endpoint, note);
     const own = secretsIn(call.body);
     this.recent.add(own);
     const secrets = [...own, ...this.recent.all()];
@@ -192,9 +192,11 @@ export class Caller {
     return new RateLimited(answered, facts, retryAfterMs);
   }
 
-  private refuseWhilePaused(endpoint: string): void {
+  private putOffWhilePaused(endpoint: string, note: Note): void {
     const { leftMs } = this.pause;
-    if (leftMs > 0) throw new NotSent('was not sent: the provider has asked to slow down', { endpoint }, leftMs);
+    if (leftMs === 0) return;
+    note.putOff = true;
+    throw new NotSent('was not sent: the provider has asked to slow down', { endpoint }, leftMs);
   }
 
   private tell(event: CallEvent): void {

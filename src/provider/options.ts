@@ -22,6 +22,8 @@ export interface CallEvent {
   durationMs: number;
   /** Whether anything may have left. */
   sent: boolean;
+  /** Not even tried: the provider had asked to slow down. */
+  putOff?: true;
 }
 
 export interface ProviderClientOptions {

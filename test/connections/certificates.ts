@@ -1,6 +1,6 @@
 /** An authority of the test's own, and what it vouches for. Made by `openssl` on the spot: nothing in the repository can expire. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -19,6 +19,30 @@ export class Authority {
   /** @param names for a server, as `DNS:temporal.test` or `IP:127.0.0.1` */
   forServer(...names: string[]): Certificate {
     return this.issue('serverAuth', names);
+  }
+
+  /** One that was good for a month, years ago: as any is for a machine whose clock is wrong. */
+  forServerLongAgo(name: string): Certificate {
+    this.issued += 1;
+    const file = (kind: string) => join(this.folder, `${String(this.issued)}-${kind}`);
+    const { certFile: authority, keyFile: authorityKey } = this.certificate;
+    writeFileSync(file('index'), '');
+    writeFileSync(file('serial'), '01\n');
+    writeFileSync(
+      file('config'),
+      `[ca]\ndefault_ca=it\n[it]\ndatabase=${file('index')}\nserial=${file('serial')}\nnew_certs_dir=${this.folder}\n` +
+        `default_md=sha256\npolicy=any\nx509_extensions=use\n[any]\ncommonName=supplied\n` +
+        `[use]\nbasicConstraints=critical,CA:FALSE\nextendedKeyUsage=serverAuth\nsubjectAltName=DNS:${name}\n`,
+    );
+    openssl([
+      ...['req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj', `/CN=${name}`],
+      ...['-keyout', file('key'), '-out', file('request')],
+    ]);
+    openssl([
+      ...['ca', '-batch', '-notext', '-config', file('config'), '-cert', authority, '-keyfile', authorityKey],
+      ...['-startdate', '20200101000000Z', '-enddate', '20200201000000Z', '-in', file('request'), '-out', file('cert')],
+    ]);
+    return certificateIn(file('cert'), file('key'));
   }
 
   forClient(name: string): Certificate {
@@ -42,14 +66,18 @@ export class Authority {
     this.issued += 1;
     const file = (kind: string) => join(this.folder, `${String(this.issued)}-${kind}.pem`);
     const [certFile, keyFile] = [file('cert'), file('key')];
-    execFileSync(
-      'openssl',
-      [
-        ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
-        ...['-keyout', keyFile, '-out', certFile, ...options],
-      ],
-      { stdio: ['ignore', 'ignore', 'pipe'] },
-    );
-    return { certFile, keyFile, cert: readFileSync(certFile), key: readFileSync(keyFile) };
+    openssl([
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
+      ...['-keyout', keyFile, '-out', certFile, ...options],
+    ]);
+    return certificateIn(certFile, keyFile);
   }
+}
+
+function openssl(args: string[]): void {
+  execFileSync('openssl', args, { stdio: ['ignore', 'ignore', 'pipe'] });
+}
+
+function certificateIn(certFile: string, keyFile: string): Certificate {
+  return { certFile, keyFile, cert: readFileSync(certFile), key: readFileSync(keyFile) };
 }

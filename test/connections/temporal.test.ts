@@ -115,6 +115,18 @@ describe('with client certificates', () => {
     expect(command.err.trim().split('\n')).toHaveLength(1);
   });
 
+  it('that has run out, or has for this machine, the clock is asked about', async () => {
+    const certificate = authority.forServerLongAgo('temporal.test');
+    const old = await startTlsProxy({ certificate, to: rig.address, clientAuthority: authority.certificate });
+    const { worker, ended } = await complaints(rig, {
+      ...shown(authority.forClient('worker.test')),
+      TEMPORAL_ADDRESS: old.address,
+    });
+    await old.close();
+    expect(worker).toEqual([expect.stringMatching(/no connection .* Is the clock of this machine right\?$/)]);
+    expect(ended).toMatch(/ended with 1/);
+  });
+
   it('that cannot be read, the settings are at fault', async () => {
     const missing = join(dirname(authority.certificate.certFile), 'missing.pem');
     const { worker, command } = await complaints(rig, shown({ certFile: missing, keyFile: missing }));

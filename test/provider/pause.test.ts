@@ -1,4 +1,5 @@
 /** A 429 is for everybody who uses the same token. */
+import type { CallEvent } from '../../src/provider/client';
 import { NotSent, RateLimited } from '../../src/provider/errors';
 import { closeAll, createClient, failureOf, serve } from './support/stand-in';
 
@@ -51,6 +52,19 @@ test('a shorter pause does not end a longer one', async () => {
   await Promise.all([failureOf(client.listFirewalls(1)), failureOf(client.listFirewalls(2))]);
   nowMs = 29_999;
   expect(await failureOf(client.listFirewalls(3))).toBeInstanceOf(NotSent);
+});
+
+test('what is put off is told apart from what could not be sent', async () => {
+  const events: CallEvent[] = [];
+  const server = await serve({ status: 429 });
+  const client = createClient(server.url, { onCall: (event) => events.push(event) });
+  await failureOf(client.listFirewalls(1));
+  await failureOf(client.listFirewalls(1));
+  expect(events).toMatchObject([
+    { failure: 'RateLimited', sent: true },
+    { failure: 'NotSent', sent: false, putOff: true },
+  ]);
+  expect(events[0]).not.toHaveProperty('putOff');
 });
 
 test('turned off, it is for the call alone', async () => {

@@ -1,0 +1,65 @@
+/** The way from the worker to Temporal, and whether what is there will do: each failure is a sentence that says what to do. */
+import { NativeConnection } from '@temporalio/worker';
+import { grpcCodeOf, grpcCodes } from '../client/reach';
+import { temporalAddress, type WorkerConfig } from '../config';
+
+/** No server, or one that sagas cannot run on. */
+export class TemporalServerError extends Error {}
+
+/** The first in which updates, by which people decide, work without being turned on. */
+const versionMin = [1, 25] as const;
+
+type Where = Pick<WorkerConfig, 'temporal' | 'namespace' | 'taskQueue' | 'planTypesMore' | 'payloadKeys'>;
+
+/** @throws TemporalServerError */
+export async function connectToTemporal(config: Where): Promise<NativeConnection> {
+  const connection = await connect(config);
+  try {
+    await requireFit(connection, config);
+    return connection;
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+async function connect(config: Where): Promise<NativeConnection> {
+  try {
+    return await NativeConnection.connect(config.temporal.connectionOptions);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new TemporalServerError(
+      `no connection to Temporal at ${temporalAddress(config)} (${why}). Is a server running there ` +
+        '(`temporal server start-dev` starts one), and are TEMPORAL_ADDRESS, the certificates and the API key right?' +
+        (/expired|NotValidYet|not valid yet/i.test(why) ? ' Is the clock of this machine right?' : ''),
+    );
+  }
+}
+
+async function requireFit({ workflowService }: NativeConnection, config: Where): Promise<void> {
+  const { namespace } = config;
+  const { serverVersion } = await workflowService.getSystemInfo({});
+  const tooOld = whyTooOld(serverVersion);
+  if (tooOld !== undefined) throw new TemporalServerError(`at ${temporalAddress(config)}, ${tooOld}`);
+  try {
+    await workflowService.describeNamespace({ namespace });
+  } catch (error) {
+    // Whoever may not ask may be allowed to work all the same.
+    if (!isNotFound(error)) return;
+    throw new TemporalServerError(
+      `the Temporal server at ${temporalAddress(config)} has no namespace ${namespace}: set TEMPORAL_NAMESPACE to one that ` +
+        `it has, or create it with \`temporal operator namespace create --namespace ${namespace} --retention 30d\``,
+    );
+  }
+}
+
+/** @returns a sentence, or nothing for a version that will do, or that is not told */
+export function whyTooOld(serverVersion: string): string | undefined {
+  const [, major, minor] = /^(\d+)\.(\d+)/.exec(serverVersion) ?? [];
+  if (major === undefined) return undefined;
+  const [majorMin, minorMin] = versionMin;
+  if (Number(major) > majorMin || (Number(major) === majorMin && Number(minor) >= minorMin)) return undefined;
+  return `the Temporal server is of version ${serverVersion}; sagas need ${versionMin.join('.')} or later: upgrade it`;
+}
+
+const isNotFound = (error: unknown) => grpcCodeOf(error) === grpcCodes.notFound;
