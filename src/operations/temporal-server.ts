@@ -28,10 +28,10 @@ async function connect(config: Where): Promise<NativeConnection> {
     return await NativeConnection.connect(config.temporal.connectionOptions);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
+    const clock = /expired|NotValidYet|not valid yet/i.test(why) ? ' Is the clock of this machine right?' : '';
     throw new TemporalServerError(
       `no connection to Temporal at ${temporalAddress(config)} (${why}). Is a server running there ` +
-        '(`temporal server start-dev` starts one), and are TEMPORAL_ADDRESS, the certificates and the API key right?' +
-        (/expired|NotValidYet|not valid yet/i.test(why) ? ' Is the clock of this machine right?' : ''),
+        `(\`temporal server start-dev\` starts one), and are TEMPORAL_ADDRESS, the certificates and the API key right?${clock}`,
     );
   }
 }
