@@ -85,17 +85,15 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    */
   async result(): Promise<ResultOf[W]> {
     for (;;) {
-      const { runId } = await this.describe();
       try {
         return await reach(
           this.temporal,
-          async () => (await this.temporal.workflow.result(this.workflowId, runId)) as ResultOf[W],
+          async () => (await this.temporal.workflow.result(this.workflowId)) as ResultOf[W],
         );
       } catch (error) {
         if (!(error instanceof WorkflowFailedError)) throw error;
-        // Reset ends the run and starts another one of the same saga.
-        const wasReset = error.cause instanceof TerminatedFailure && (await this.describe()).runId !== runId;
-        if (!wasReset) throw await this.endOf(error, runId);
+        const end = await this.endOf(error);
+        if (end !== undefined) throw end;
       }
     }
   }
@@ -159,15 +157,19 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
     }
   }
 
-  private async endOf({ cause, message }: WorkflowFailedError, runId: string): Promise<OrderSagaError> {
+  /** @returns nothing where the saga goes on: *Reset* ends the run, and starts another one of the same saga */
+  private async endOf({ cause, message }: WorkflowFailedError): Promise<OrderSagaError | undefined> {
     const lost = (status: SagaLostError['status'], why: string) => new SagaLostError(this.workflowId, status, why);
     if (cause instanceof CancelledFailure) {
-      const run = this.temporal.workflow.getHandle(this.workflowId, runId);
-      const { memo } = await reach(this.temporal, () => run.describe());
+      const { status, memo } = await this.describe();
+      if (status.name !== 'CANCELLED') return undefined;
       const report = readReport(memo?.['report']);
       return report ? new SagaCancelledError(this.workflowId, report) : lost('cancelled', 'not by the saga itself');
     }
-    if (cause instanceof TerminatedFailure) return lost('terminated', cause.message);
+    if (cause instanceof TerminatedFailure) {
+      const { status } = await this.describe();
+      return status.name === 'TERMINATED' ? lost('terminated', cause.message) : undefined;
+    }
     if (cause instanceof TimeoutFailure) return lost('timed-out', cause.message);
     if (!(cause instanceof ApplicationFailure)) return lost('failed', cause?.message ?? message);
     const type = sagaFailureNames.find((name) => cause.type === name);
