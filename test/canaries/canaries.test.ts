@@ -87,6 +87,8 @@ async function travel(keys: string | undefined): Promise<Travelled> {
     SECRETS_FOLDER: secretFiles,
     HOLD_FILE: holdFile,
     SERVER_POINTERS: '/vm_object_ids',
+    // What one saga is told is not to hold up the others: each has its own place on the way.
+    PROVIDER_PAUSE_MAX_MS: '0',
     RETRY_READING: '3,10,50,60000',
     RETRY_ACTING: '3,10,50,60000',
     RETRY_UNDOING: '3,10,50,60000',
