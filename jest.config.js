@@ -10,7 +10,6 @@ module.exports = {
   },
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
-  testSequencer: '<rootDir>/test/support/sweep-first.js',
   // Each test file runs a worker beside the one server: more of them at once only take each other's time.
   maxWorkers: 2,
   // Tests wait for conditions, not for a time. This one only makes a wait that never ends speak up.
