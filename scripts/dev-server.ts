@@ -13,7 +13,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
-import { holdProgram } from './held-program';
+import { holdProgram, readied } from './held-program';
 import { assertFree, freePorts, touch, untilNamespaceReady, untilPageReady } from './reachable';
 import { NoTemporalError, resolveTemporal, type ResolveOptions } from './temporal-cli';
 
@@ -92,25 +92,19 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     const [anyPort = 0, anyUiPort = 0] = await freePorts(2);
     const port = options.port ?? anyPort;
     const uiPort = options.ui === false ? undefined : (options.uiPort ?? anyUiPort);
-    const held = await holdProgram(options.cli, argumentsFor(options, port, uiPort), {
+    const where = {
+      address: `127.0.0.1:${String(port)}`,
+      uiUrl: uiPort === undefined ? undefined : `http://127.0.0.1:${String(uiPort)}`,
+    };
+    const program = holdProgram(options.cli, argumentsFor(options, port, uiPort), {
       // With nothing but memory there is no good order to end in, and going through the motions takes a second.
       ...(options.dbFile === undefined ? {} : { TETHERED_GRACE_MS: '5000' }),
       ...(options.logFile === undefined ? {} : { TETHERED_LOG_FILE: options.logFile }),
     });
-    const server = {
-      address: `127.0.0.1:${String(port)}`,
-      uiUrl: uiPort === undefined ? undefined : `http://127.0.0.1:${String(uiPort)}`,
-      ...held,
-    };
-    const waiting = new AbortController();
-    const ready = untilAllReady(server, options.namespace ?? 'default', waiting.signal);
     try {
-      await Promise.race([ready, held.failed]);
-      held.release();
-      return server;
+      const held = await readied(program, (signal) => untilAllReady(where, options.namespace ?? 'default', signal));
+      return { ...where, ...held };
     } catch (error) {
-      waiting.abort();
-      await Promise.allSettled([ready, server.stop()]);
       // Between being found free and being used, a port may go to somebody else.
       const lost = error instanceof Error && /address already in use|can't set .*port/.test(error.message);
       const chosen = options.port !== undefined || options.uiPort !== undefined;

@@ -31,22 +31,3 @@ export class Part {
     await this.held.stop();
   }
 }
-
-/** Holds the program until it is ready, and ends it when it never is. @throws with what it said last */
-export async function readied(
-  program: Promise<HeldProgram>,
-  untilReady: (signal: AbortSignal) => Promise<void>,
-): Promise<HeldProgram> {
-  const held = await program;
-  const waiting = new AbortController();
-  const ready = untilReady(waiting.signal);
-  try {
-    await Promise.race([ready, held.failed]);
-    held.release();
-    return held;
-  } catch (error) {
-    waiting.abort();
-    await Promise.allSettled([ready, held.stop()]);
-    throw error;
-  }
-}

@@ -3,9 +3,9 @@ import { execFile, execFileSync } from 'node:child_process';
 import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { holdProgram } from '../../scripts/held-program';
+import { holdProgram, readied } from '../../scripts/held-program';
 import { untilReady } from '../../scripts/reachable';
-import { Part, readied } from './part';
+import { Part } from './part';
 
 const run = promisify(execFile);
 

@@ -13,11 +13,11 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { holdProgram, type HeldProgram } from '../../scripts/held-program';
+import { holdProgram, readied, type HeldProgram } from '../../scripts/held-program';
 import { assertFree, lowPorts, touch, untilNamespaceReady, untilPageReady, untilReady } from '../../scripts/reachable';
 import { resolveTemporal } from '../../scripts/temporal-cli';
 import { composeService, type Variables } from '../compose';
-import { Part, readied } from './part';
+import { Part } from './part';
 import { askPostgres, startPostgres } from './postgres';
 import { NoStackError, resolvePrograms, resolveUi, type Programs } from './programs';
 

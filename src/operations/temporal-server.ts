@@ -1,7 +1,7 @@
 /** The way from the worker to Temporal, and whether what is there will do: each failure is a sentence that says what to do. */
 import { NativeConnection } from '@temporalio/worker';
 import { grpcCodeOf, grpcCodes } from '../client/reach';
-import { temporalAddress, type WorkerConfig } from '../config';
+import { temporalAddress, type ClientConfig } from '../config';
 
 /** No server, or one that sagas cannot run on. */
 export class TemporalServerError extends Error {}
@@ -9,10 +9,8 @@ export class TemporalServerError extends Error {}
 /** The first in which updates, by which people decide, work without being turned on. */
 const versionMin = [1, 25] as const;
 
-type Where = Pick<WorkerConfig, 'temporal' | 'namespace' | 'taskQueue' | 'planTypesMore' | 'payloadKeys'>;
-
 /** @throws TemporalServerError */
-export async function connectToTemporal(config: Where): Promise<NativeConnection> {
+export async function connectToTemporal(config: ClientConfig): Promise<NativeConnection> {
   const connection = await connect(config);
   try {
     await requireFit(connection, config);
@@ -23,7 +21,7 @@ export async function connectToTemporal(config: Where): Promise<NativeConnection
   }
 }
 
-async function connect(config: Where): Promise<NativeConnection> {
+async function connect(config: ClientConfig): Promise<NativeConnection> {
   try {
     return await NativeConnection.connect(config.temporal.connectionOptions);
   } catch (error) {
@@ -36,7 +34,7 @@ async function connect(config: Where): Promise<NativeConnection> {
   }
 }
 
-async function requireFit({ workflowService }: NativeConnection, config: Where): Promise<void> {
+async function requireFit({ workflowService }: NativeConnection, config: ClientConfig): Promise<void> {
   const { namespace } = config;
   const { serverVersion } = await workflowService.getSystemInfo({});
   const tooOld = whyTooOld(serverVersion);

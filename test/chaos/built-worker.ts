@@ -23,14 +23,13 @@ export async function buildWorker(): Promise<BuiltWorker> {
   const remove = () => rm(folder, { recursive: true, force: true });
   const bundlePath = join(folder, 'workflow-bundle.js');
   try {
-    await Promise.all([compileInto(folder, join(root, 'tsconfig.build.json')), bundleInto(bundlePath)]);
+    await Promise.all([
+      compileInto(folder, join(root, 'tsconfig.build.json')),
+      bundleWorkflows().then((code) => writeFile(bundlePath, code)),
+    ]);
   } catch (error) {
     await remove();
     throw error;
   }
   return { program: relative(root, join(folder, 'worker.js')), bundlePath, remove };
-}
-
-async function bundleInto(path: string): Promise<void> {
-  await writeFile(path, await bundleWorkflows());
 }

@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time';
 import { provideTemporal, startDevServer } from '../../scripts/dev-server';
+import { isRunning } from '../support/is-running';
 
 const root = join(__dirname, '..', '..');
 const cli = process.env['ORDER_SAGA_TEST_TEMPORAL_CLI'] ?? '';
@@ -22,15 +23,6 @@ beforeEach(() => {
 afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 async function untilGone(pid: number): Promise<void> {
   while (isRunning(pid)) await pause(20);

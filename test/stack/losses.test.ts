@@ -7,21 +7,13 @@ import { whyNoStack } from '../../deploy/stack/programs';
 import { startStack, type Stack } from '../../deploy/stack/stack';
 import type { SagaHandle } from '../../src/client/handle';
 import { persistently } from '../chaos/persistence';
+import { isRunning } from '../support/is-running';
 import { fittingDecisions } from '../support/operator';
 import { brokenPromises, type Asked } from '../support/promises';
 import { planIdOf, provisionRequest } from '../support/requests';
 import { Rig } from '../support/rig';
 import { outcomeOf, untilWaitingOrEnded, type Ended } from '../support/sagas';
 import type { EndpointName } from '../../sandbox/endpoints';
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /**
  * Its end. An answer can be lost together with the database that was to keep it, and whether it is, is a race: then the saga
