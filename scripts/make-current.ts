@@ -54,19 +54,43 @@ function drainageOf(status: temporal.api.enums.v1.VersionDrainageStatus | null |
   return status === VersionDrainageStatus.VERSION_DRAINAGE_STATUS_DRAINING ? 'draining' : undefined;
 }
 
-/** @throws NoWorkersError when no worker of that version comes */
-export async function makeCurrent(deployment: Deployment, buildId: string): Promise<void> {
+/**
+ * Waits for the workers of that version: the server knows a version from its first poller on, and refuses to make it current
+ * until it polls every task queue, for workflows and for activities, that the current one polls.
+ *
+ * @throws NoWorkersError when they do not come
+ */
+export async function makeCurrent(
+  deployment: Deployment,
+  buildId: string,
+  withinMs: number = workersWithinMs,
+): Promise<void> {
   const { connection, namespace, deploymentName } = deployment;
-  const deadline = Date.now() + workersWithinMs;
-  while (!(await versionsOf(deployment)).some((version) => version.buildId === buildId)) {
+  const deadline = Date.now() + withinMs;
+  for (;;) {
+    let missing = 'no worker of it has come';
+    if ((await versionsOf(deployment)).some((version) => version.buildId === buildId)) {
+      try {
+        await connection.workflowService.setWorkerDeploymentCurrentVersion({ namespace, deploymentName, buildId });
+        return;
+      } catch (error) {
+        if (grpcCodeOf(error) !== grpcCodes.failedPrecondition) throw error;
+        missing = detailsOf(error);
+      }
+    }
     if (Date.now() > deadline) {
       throw new NoWorkersError(
-        `no worker of ${deploymentName} ${buildId} has come: is one started with TEMPORAL_WORKER_BUILD_ID=${buildId}?`,
+        `${deploymentName} ${buildId} is not current: ${missing}. Do its workers run, with TEMPORAL_WORKER_BUILD_ID=${buildId}?`,
       );
     }
     await pause(lookEveryMs);
   }
-  await connection.workflowService.setWorkerDeploymentCurrentVersion({ namespace, deploymentName, buildId });
+}
+
+/** What the server said, without the status code that gRPC puts before it. */
+function detailsOf(error: unknown): string {
+  const { details, message } = error as { details?: string; message: string };
+  return details ?? message;
 }
 
 class NoWorkersError extends Error {}

@@ -81,6 +81,22 @@ it('loses no saga, and lets each end on the version that it began on', async () 
   await fresh.stop();
 });
 
+it('makes a version current once its workers poll everything that the current one polls', async () => {
+  const deployment: Deployment = { connection, namespace: rig.namespace, deploymentName: 'order-saga' };
+  const elsewhere = await rig.startWorker({ version: version('3'), taskQueue: 'elsewhere' });
+  await until(async () => (await versionsOf(deployment)).some(({ buildId }) => buildId === '3'));
+  await expect(makeCurrent(deployment, '3', 0)).rejects.toThrow(
+    /3 is not current: .*missing active task queues.*BUILD_ID=3/,
+  );
+
+  const made = makeCurrent(deployment, '3');
+  const here = await rig.startWorker({ version: version('3') });
+  await made;
+  expect((await versionsOf(deployment)).find(({ current }) => current)?.buildId).toBe('3');
+  await elsewhere.stop();
+  await here.stop();
+});
+
 it('would have stopped them: what the old version began does not replay on the new one', async () => {
   const [begun] = await until(async () => {
     const found = [];
