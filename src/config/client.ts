@@ -1,0 +1,107 @@
+import { existsSync } from 'node:fs';
+import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
+import { z } from 'zod';
+import { defaultTaskQueue } from '../domain/identity';
+import type { PayloadKeys } from '../security/keys';
+import { isCertificate, isKeyPair, isLoopback } from './checks';
+import { list, payloadKeys, text } from './kinds';
+import { readSettings, SettingsError, type Environment } from './settings';
+
+/** What the client and the worker read. */
+export const clientSettings = {
+  PAYLOAD_KEYS: payloadKeys.optional(),
+  PAYLOAD_ENCRYPTION: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  TASK_QUEUE: text.default(defaultTaskQueue),
+  PLAN_TYPES_MORE: list.default([]),
+};
+
+export interface ClientConfig {
+  /** As the official environment configuration reads it: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_TLS…`, profiles. */
+  temporal: ClientConnectConfig;
+  namespace: string;
+  taskQueue: string;
+  planTypesMore: readonly string[];
+  /** Absent: payloads are not encrypted. */
+  payloadKeys: PayloadKeys | undefined;
+}
+
+/** @throws SettingsError */
+export function readClientConfig(env: Environment = process.env): Readonly<ClientConfig> {
+  const problems: string[] = [];
+  const settings = readSettings(clientSettings, env, problems);
+  const temporal = readTemporal(env, problems);
+  if (settings === undefined || temporal === undefined || problems.length > 0) throw new SettingsError(problems);
+  return Object.freeze({ ...temporal, ...sagasIn(settings) });
+}
+
+export function sagasIn(settings: z.output<z.ZodObject<typeof clientSettings>>): Omit<ClientConfig, keyof Server> {
+  return {
+    taskQueue: settings.TASK_QUEUE,
+    planTypesMore: settings.PLAN_TYPES_MORE,
+    payloadKeys: settings.PAYLOAD_KEYS,
+  };
+}
+
+/** What Temporal is called by when it cannot be reached. */
+export function temporalAddress(config: ClientConfig): string {
+  return config.temporal.connectionOptions.address ?? defaultAddress;
+}
+
+const defaultAddress = 'localhost:7233';
+
+type Server = Pick<ClientConfig, 'temporal' | 'namespace'>;
+
+export function readTemporal(env: Environment, problems: string[]): Server | undefined {
+  const { TEMPORAL_CONFIG_FILE } = env;
+  if (TEMPORAL_CONFIG_FILE && !existsSync(TEMPORAL_CONFIG_FILE)) {
+    problems.push('TEMPORAL_CONFIG_FILE: there is no such file');
+    return undefined;
+  }
+  try {
+    const overrideEnvVars = Object.fromEntries(
+      Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])),
+    );
+    const temporal = loadClientConnectConfig({ overrideEnvVars, configFileStrict: true });
+    if (!checkConnection(temporal.connectionOptions, problems)) return undefined;
+    requireKeys(env, temporal.connectionOptions, problems);
+    return { temporal, namespace: temporal.namespace ?? 'default' };
+  } catch (error) {
+    problems.push(`TEMPORAL_…: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  }
+}
+
+/** What a connection would only stumble over, in words that name no setting. */
+function checkConnection({ address, tls }: ClientConnectConfig['connectionOptions'], problems: string[]): boolean {
+  const known = problems.length;
+  if (address !== undefined && !/^(\[[\da-fA-F:.]+\]|[^\s:/?#@[\]]+)(:\d{1,5})?$/.test(address)) {
+    problems.push('TEMPORAL_ADDRESS: must be a host and a port, like localhost:7233');
+  }
+  if (typeof tls === 'object' && tls !== null) {
+    const { clientCertPair: own, serverRootCACertificate: authority } = tls;
+    if (own && !isKeyPair(Buffer.from(own.crt), Buffer.from(own.key))) {
+      problems.push(
+        'TEMPORAL_TLS_CLIENT_CERT_…, TEMPORAL_TLS_CLIENT_KEY_…: must be the PEM of a certificate and of its own key',
+      );
+    }
+    if (authority && !isCertificate(authority)) {
+      problems.push('TEMPORAL_TLS_SERVER_CA_CERT_…: must be the PEM of a certificate');
+    }
+  }
+  return problems.length === known;
+}
+
+/** Unencrypted payloads stay on this machine, unless somebody says that they may travel. */
+function requireKeys(
+  { PAYLOAD_KEYS, PAYLOAD_ENCRYPTION }: Environment,
+  { address = defaultAddress }: ClientConnectConfig['connectionOptions'],
+  problems: string[],
+): void {
+  if (PAYLOAD_KEYS || PAYLOAD_ENCRYPTION === 'off') return;
+  const { hostname } = new URL(`tcp://${address}`);
+  if (isLoopback(hostname)) return;
+  problems.push(
+    'PAYLOAD_KEYS: is required for a Temporal server that is not on this machine ' +
+      '(or PAYLOAD_ENCRYPTION=off, and passwords are stored there in the clear)',
+  );
+}

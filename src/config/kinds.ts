@@ -1,0 +1,84 @@
+/** The kinds of settings: what a text in the environment is taken for, and what is said when it is not that. */
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import type { RetryBudget } from '../activities/settings';
+import { parsePayloadKeys } from '../security/keys';
+
+export interface ListenAddress {
+  /** IPv4 or IPv6, without brackets. */
+  host: string;
+  /** 0: any that is free. */
+  port: number;
+}
+
+export const text = z.string().trim().min(1, 'must not be empty');
+export const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
+export const whole = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, `must be a whole number from ${String(min)} to ${String(max)}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be from ${String(min)} to ${String(max)}`);
+export const list = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== ''),
+);
+export const pointers = list.refine(
+  (all) => all.every((pointer) => pointer === '' || pointer.startsWith('/')),
+  'must be JSON pointers, comma-separated, each beginning with /',
+);
+
+/** `attempts,backoffMs,backoffMaxMs,totalMs` */
+export const budget = z
+  .string()
+  .regex(/^\d+(,\d+){3}$/, 'must be four whole numbers: attempts,backoffMs,backoffMaxMs,totalMs')
+  .transform((value): RetryBudget => {
+    const [attemptsMax = 1, backoffMs = 0, backoffMaxMs = 0, totalMs = 0] = value.split(',').map(Number);
+    return { attemptsMax: Math.max(1, attemptsMax), backoffMs, backoffMaxMs, totalMs };
+  });
+
+export const statuses = list
+  .refine((all) => all.every((status) => /^[45]\d\d$/.test(status)), 'must be statuses like 429,503')
+  .transform((all) => all.map(Number));
+
+export const parsedBy = <T>(parse: (value: string) => T, expected: string) =>
+  z.string(expected).transform((value, context) => {
+    try {
+      return parse(value);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: `${expected}: ${(error as Error).message}` });
+      return z.NEVER;
+    }
+  });
+
+export const payloadKeys = parsedBy(parsePayloadKeys, 'must be id:base64-of-32-bytes');
+
+export const origins = list.refine(
+  (all) => all.every((origin) => /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin),
+  'must be origins like https://temporal.example, comma-separated, with nothing after the host or port',
+);
+
+/** An address to listen on: by number, since a name may stand for several. */
+export const listenAddress = (portMin: number) =>
+  z.string().transform((value, context): ListenAddress => {
+    const [, name = '', digits] = /^(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(value) ?? [];
+    const host = name.replace(/^\[|\]$/g, '');
+    const port = Number(digits);
+    if (isIP(host) !== 0 && port >= portMin && port <= 65_535) return { host, port };
+    context.addIssue({ code: 'custom', message: 'must be an IP address and a port, like 0.0.0.0:9464' });
+    return z.NEVER;
+  });
+
+/** Of a service that paths are added to. */
+export const serviceUrl = (expected: string) =>
+  z
+    .url({ protocol: /^https?$/, error: expected })
+    .refine((url) => !/[?#]/.test(url) && !hasCredentials(url), 'must have no credentials, no query and no fragment');
+
+function hasCredentials(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { username, password } = new URL(url);
+  return username !== '' || password !== '';
+}

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Says, in one message, every setting that is missing or wrong, by name, with what was expected. */
+export class SettingsError extends Error {
+  constructor(readonly problems: readonly string[]) {
+    super(`settings that are missing or wrong:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+  }
+}
+
+export function readSettings<S extends z.ZodRawShape>(shape: S, env: Environment, problems: string[]) {
+  // An empty variable is how many tools say "unset".
+  const given = Object.fromEntries(Object.keys(shape).flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+  const parsed = z.object(shape).safeParse(given);
+  if (parsed.success) return parsed.data;
+  for (const issue of parsed.error.issues) problems.push(`${issue.path.join('.')}: ${issue.message}`);
+  return undefined;
+}
+
+export function readText(name: string, path: string, problems: string[]): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    problems.push(`${name}: cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`);
+    return undefined;
+  }
+}

@@ -1,0 +1,236 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import type { ActivitySettings } from '../activities/settings';
+import type { SecretSources } from '../security/secret-resolver';
+import { isCertificate, isLoopback } from './checks';
+import { clientSettings, readTemporal, sagasIn, type ClientConfig } from './client';
+import { budget, flag, listenAddress, pointers, serviceUrl, statuses, text, whole, type ListenAddress } from './kinds';
+import { readSettings, readText, SettingsError, type Environment } from './settings';
+
+/**
+ * Retries in words: a provider that restarts is back within the first minutes; past a quarter of an hour a person should
+ * know. Undoing is tried longer, since giving up leaves something behind; servers of an order may take half an hour.
+ */
+const workerSettings = {
+  ...clientSettings,
+  PROVIDER_BASE_URL: serviceUrl('is required: the address of the provider’s service, https://…'),
+  PROVIDER_ALLOW_HTTP: flag.default(false),
+  PROVIDER_TOKEN: text.optional(),
+  PROVIDER_TOKEN_FILE: text.optional(),
+  PROVIDER_AUTH_HEADER: text.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be the name of a header').default('authorization'),
+  PROVIDER_AUTH_SCHEME: z
+    .string()
+    .trim()
+    .regex(/^[\x21-\x7e]*$/, 'must be one word')
+    .default('Bearer'),
+  PROVIDER_CONNECT_TIMEOUT_MS: whole(1, 25_000).default(5_000),
+  /** The whole call. At most 25 s: the activity's own limit is 30 s, and the call must end first and say how. */
+  PROVIDER_TIMEOUT_MS: whole(1, 25_000).default(20_000),
+  PROVIDER_RESPONSE_BYTES_MAX: whole(1_024, 64 * 1024 * 1024).default(1024 * 1024),
+  PROVIDER_CONNECTIONS: whole(1, 10_000).default(64),
+  PROVIDER_PAUSE_MAX_MS: whole(0, 3_600_000).default(60_000),
+  PROVIDER_CALLS_PER_SECOND: z
+    .string()
+    .regex(/^\d+(\.\d+)?$/, 'must be a number above 0, like 5 or 0.5')
+    .transform(Number)
+    .refine((value) => value > 0, 'must be above 0')
+    .optional(),
+  PROVIDER_QUOTE_METHOD: z.enum(['PUT', 'GET'], 'must be PUT or GET').default('PUT'),
+  SERVER_POINTERS: pointers.default([]),
+  SERVER_DIRECTORY_PATH: text.regex(/^\//, 'must begin with /').optional(),
+  SERVER_DIRECTORY_POINTERS: pointers.default([]),
+  SERVER_DIRECTORY_LABEL_IS_UNIQUE: flag.default(false),
+  TEMPORAL_DEPLOYMENT_NAME: text.regex(/^[^.]+$/, 'must have no dot in it').optional(),
+  TEMPORAL_WORKER_BUILD_ID: text.optional(),
+  VERSIONING_BEHAVIOR: z.enum(['PINNED', 'AUTO_UPGRADE'], 'must be PINNED or AUTO_UPGRADE').default('PINNED'),
+  PIVOT_RETRY_STATUSES: statuses.default([429]),
+  APPROVAL_MAX_AGE_MS: whole(0, Number.MAX_SAFE_INTEGER).default(24 * 60 * 60 * 1000),
+  HOLD_FILE: text.optional(),
+  TAKE_CLEAR_REQUESTS: flag.default(false),
+  SECRETS_FOLDER: text.optional(),
+  PROVIDER_CA_FILE: text.optional(),
+  RETRY_READING: budget.default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
+  RETRY_ACTING: budget.default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
+  RETRY_UNDOING: budget.default({ attemptsMax: 12, backoffMs: 1_000, backoffMaxMs: 300_000, totalMs: 3_600_000 }),
+  RETRY_DARING: budget.default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
+  RETRY_EXPECTING: budget.default({ attemptsMax: 40, backoffMs: 2_000, backoffMaxMs: 60_000, totalMs: 1_800_000 }),
+  /** How long a stop waits for calls in flight. Longer than the HTTP timeout, so that a pivot finishes and is known. */
+  SHUTDOWN_GRACE_MS: whole(0, 600_000).default(30_000),
+  ACTIVITIES_AT_ONCE: whole(1, 10_000).default(200),
+  WORKFLOW_TASKS_AT_ONCE: whole(2, 10_000).default(200),
+  HEALTH_ADDRESS: listenAddress(0).optional(),
+  /** Not port 0: nobody would learn which one it became. */
+  METRICS_ADDRESS: listenAddress(1).optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: serviceUrl('must be the address of a collector, http://…').optional(),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error'], 'must be trace, debug, info, warn or error')
+    .default('info'),
+};
+
+export interface ProviderConfig {
+  baseUrl: string;
+  allowHttp: boolean;
+  /** Reads the token; again after a 401 where it stands in a file. Absent: no credentials are sent. */
+  readToken: (() => string) | undefined;
+  authHeader: string;
+  authScheme: string;
+  connectTimeoutMs: number;
+  totalTimeoutMs: number;
+  responseBytesMax: number;
+  connections: number;
+  pauseMaxMs: number;
+  quoteMethod: 'PUT' | 'GET';
+  /** PEM of a private authority that the provider's certificate is from. */
+  ca: string | undefined;
+}
+
+export interface WorkerConfig extends ClientConfig {
+  provider: ProviderConfig;
+  activities: ActivitySettings;
+  secrets: SecretSources;
+  /** Over all workers of the task queue; absent: as many as there are slots for. */
+  callsPerSecond: number | undefined;
+  /** Absent: every worker takes every saga. */
+  version: WorkerVersion | undefined;
+  shutdownGraceMs: number;
+  activitiesAtOnce: number;
+  workflowTasksAtOnce: number;
+  /** Absent: nobody is told how the worker is. */
+  healthAddress: ListenAddress | undefined;
+  /** Absent: nothing is measured. */
+  metricsAddress: ListenAddress | undefined;
+  /** Of a collector. Absent: nothing is traced. */
+  tracesEndpoint: string | undefined;
+  logLevel: string;
+}
+
+/** Of a Temporal Worker Deployment. */
+export interface WorkerVersion {
+  deploymentName: string;
+  buildId: string;
+  /** Whether a saga ends on the version that it began on, or goes on with the one that is current. */
+  behavior: 'PINNED' | 'AUTO_UPGRADE';
+}
+
+type WorkerSettings = z.output<z.ZodObject<typeof workerSettings>>;
+
+/** @throws SettingsError */
+export function readWorkerConfig(env: Environment = process.env): Readonly<WorkerConfig> {
+  const problems: string[] = [];
+  const settings = readSettings(workerSettings, env, problems);
+  const temporal = readTemporal(env, problems);
+  const readToken = tokenReader(env, problems);
+  const ca = privateAuthority(env, problems);
+  requireHttps(env, problems);
+  if (settings) checkTogether(settings, problems);
+  if (settings === undefined || temporal === undefined || problems.length > 0) throw new SettingsError(problems);
+  return Object.freeze({
+    ...temporal,
+    ...sagasIn(settings),
+    provider: { ...providerIn(settings), readToken, ca },
+    activities: activitiesIn(settings),
+    secrets: { folder: settings.SECRETS_FOLDER, variable: (name: string) => env[name] },
+    callsPerSecond: settings.PROVIDER_CALLS_PER_SECOND,
+    version: versionIn(settings),
+    shutdownGraceMs: settings.SHUTDOWN_GRACE_MS,
+    activitiesAtOnce: settings.ACTIVITIES_AT_ONCE,
+    workflowTasksAtOnce: settings.WORKFLOW_TASKS_AT_ONCE,
+    healthAddress: settings.HEALTH_ADDRESS,
+    metricsAddress: settings.METRICS_ADDRESS,
+    tracesEndpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT,
+    logLevel: settings.LOG_LEVEL,
+  });
+}
+
+function checkTogether(settings: WorkerSettings, problems: string[]): void {
+  if (settings.SHUTDOWN_GRACE_MS < settings.PROVIDER_TIMEOUT_MS) {
+    problems.push('SHUTDOWN_GRACE_MS: must be at least PROVIDER_TIMEOUT_MS, so that a call in flight can finish');
+  }
+  if ((settings.TEMPORAL_DEPLOYMENT_NAME === undefined) !== (settings.TEMPORAL_WORKER_BUILD_ID === undefined)) {
+    problems.push('TEMPORAL_DEPLOYMENT_NAME, TEMPORAL_WORKER_BUILD_ID: one of them needs the other');
+  }
+  if (settings.SERVER_DIRECTORY_PATH !== undefined && settings.SERVER_DIRECTORY_POINTERS.length === 0) {
+    problems.push('SERVER_DIRECTORY_POINTERS: is required with SERVER_DIRECTORY_PATH');
+  }
+}
+
+function providerIn(settings: WorkerSettings): Omit<ProviderConfig, 'readToken' | 'ca'> {
+  return {
+    baseUrl: settings.PROVIDER_BASE_URL,
+    allowHttp: settings.PROVIDER_ALLOW_HTTP,
+    authHeader: settings.PROVIDER_AUTH_HEADER,
+    authScheme: settings.PROVIDER_AUTH_SCHEME,
+    connectTimeoutMs: settings.PROVIDER_CONNECT_TIMEOUT_MS,
+    totalTimeoutMs: settings.PROVIDER_TIMEOUT_MS,
+    responseBytesMax: settings.PROVIDER_RESPONSE_BYTES_MAX,
+    connections: settings.PROVIDER_CONNECTIONS,
+    pauseMaxMs: settings.PROVIDER_PAUSE_MAX_MS,
+    quoteMethod: settings.PROVIDER_QUOTE_METHOD,
+  };
+}
+
+function activitiesIn(settings: WorkerSettings): ActivitySettings {
+  return {
+    retries: {
+      reading: settings.RETRY_READING,
+      acting: settings.RETRY_ACTING,
+      undoing: settings.RETRY_UNDOING,
+      daring: settings.RETRY_DARING,
+      expecting: settings.RETRY_EXPECTING,
+    },
+    pivotRetryStatuses: settings.PIVOT_RETRY_STATUSES,
+    planTypesMore: settings.PLAN_TYPES_MORE,
+    takesClearRequests: settings.TAKE_CLEAR_REQUESTS,
+    serverPointers: settings.SERVER_POINTERS,
+    directory: directoryIn(settings),
+    approvalMaxAgeMs: settings.APPROVAL_MAX_AGE_MS,
+    holdFile: settings.HOLD_FILE,
+  };
+}
+
+function directoryIn(settings: WorkerSettings): ActivitySettings['directory'] {
+  if (settings.SERVER_DIRECTORY_PATH === undefined) return undefined;
+  return {
+    path: settings.SERVER_DIRECTORY_PATH,
+    pointers: settings.SERVER_DIRECTORY_POINTERS,
+    labelIsUnique: settings.SERVER_DIRECTORY_LABEL_IS_UNIQUE,
+  };
+}
+
+function versionIn(settings: WorkerSettings): WorkerVersion | undefined {
+  const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = settings;
+  if (deploymentName === undefined || buildId === undefined) return undefined;
+  return { deploymentName, buildId, behavior: settings.VERSIONING_BEHAVIOR };
+}
+
+function privateAuthority({ PROVIDER_CA_FILE }: Environment, problems: string[]): string | undefined {
+  if (!PROVIDER_CA_FILE) return undefined;
+  const ca = readText('PROVIDER_CA_FILE', PROVIDER_CA_FILE, problems);
+  if (ca !== undefined && !isCertificate(ca)) problems.push('PROVIDER_CA_FILE: must be the PEM of a certificate');
+  return ca;
+}
+
+function tokenReader(
+  { PROVIDER_TOKEN, PROVIDER_TOKEN_FILE }: Environment,
+  problems: string[],
+): (() => string) | undefined {
+  if (PROVIDER_TOKEN && PROVIDER_TOKEN_FILE) {
+    problems.push('PROVIDER_TOKEN: cannot stand beside PROVIDER_TOKEN_FILE; set one of them');
+  }
+  if (PROVIDER_TOKEN) return () => PROVIDER_TOKEN;
+  if (!PROVIDER_TOKEN_FILE) return undefined;
+  if (readText('PROVIDER_TOKEN_FILE', PROVIDER_TOKEN_FILE, problems) === '') {
+    problems.push('PROVIDER_TOKEN_FILE: the file is empty');
+  }
+  return () => readFileSync(PROVIDER_TOKEN_FILE, 'utf8').trim();
+}
+
+/** Orders and passwords stay on this machine, or travel in private. What is no address at all is told elsewhere. */
+function requireHttps({ PROVIDER_BASE_URL = '', PROVIDER_ALLOW_HTTP }: Environment, problems: string[]): void {
+  if (!URL.canParse(PROVIDER_BASE_URL) || PROVIDER_ALLOW_HTTP === 'true') return;
+  const { protocol, hostname } = new URL(PROVIDER_BASE_URL);
+  if (protocol !== 'http:' || isLoopback(hostname)) return;
+  problems.push(
+    'PROVIDER_BASE_URL: must be https: (http: only to a loopback address, or with PROVIDER_ALLOW_HTTP=true)',
+  );
+}
