@@ -9,6 +9,8 @@ import { writeFileSync } from 'node:fs';
 import { bundleWorkflows } from '../scripts/workflow-bundle';
 
 const doorOutside = `
+// The SDK takes the stack of every promise, for a view that nobody opens here.
+Error.stackTraceLimit = 0;
 Object.defineProperty(Object.prototype, '__stryker__', {
   configurable: true,
   get: () => TextEncoder.constructor('return globalThis')().orderSagaMutation.instrumentation,

@@ -3,9 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils';
-import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { version } from '../../package.json';
 import { createWorkerDataConverter } from '../../src/security/data-converter';
+import { replayAll } from '../support/replay';
 import { stories } from './stories';
 
 const versions = readdirSync(__dirname, { withFileTypes: true }).flatMap((entry) =>
@@ -26,8 +27,9 @@ it.each(recorded)('%s: %s replays', async (of, file) => {
   const workflowId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId ?? '';
   expect(workflowId).not.toBe('');
   const dataConverter = createWorkerDataConverter(undefined, require.resolve('../../src/workflows/clear-input'));
-  const codePath = process.env['ORDER_SAGA_TEST_BUNDLE'] ?? '';
-  await Worker.runReplayHistory({ workflowBundle: { codePath }, dataConverter }, history, workflowId);
+  const bundle = process.env['ORDER_SAGA_TEST_BUNDLE'] ?? '';
+  const results = await replayAll({ bundle, dataConverter }, [{ workflowId, history }]);
+  expect(results).toEqual([{ workflowId, runId: expect.any(String) as string }]);
 });
 
 it.each(recorded)('%s: %s says nothing of where it was recorded', (of, file) => {

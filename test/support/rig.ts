@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import type { ActivitySettings } from '../../src/activities/settings';
 import { OrderSagaClient } from '../../src/client/client';
 import type { ProviderConfig } from '../../src/config';
@@ -19,6 +19,7 @@ import type { PayloadKeys } from '../../src/security/keys';
 import type { SecretSources } from '../../src/security/secret-resolver';
 import { Sandbox, type SandboxOptions } from '../../sandbox/server';
 import { rigSettings } from './activity-settings';
+import { replayAll } from './replay';
 
 export interface RigOptions {
   sandbox?: SandboxOptions;
@@ -118,7 +119,7 @@ export class Rig {
 
   async close(): Promise<void> {
     await this.stopWorkers();
-    await this.replayAll();
+    await this.replaySagas();
     await this.sandbox.close();
     await this.native.close();
     await this.temporal.connection.close();
@@ -134,27 +135,24 @@ export class Rig {
   }
 
   /** @throws when the history of any saga of this namespace does not replay on the present code */
-  private async replayAll(): Promise<void> {
+  private async replaySagas(): Promise<void> {
     const histories = [];
     for await (const { workflowId, runId } of this.temporal.workflow.list()) {
       if (this.options.replays?.({ workflowId }) === false) continue;
       const handle = this.temporal.workflow.getHandle(workflowId, runId);
       histories.push({ workflowId, history: await handle.fetchHistory() });
     }
-    const replayed = Worker.runReplayHistories(
-      { workflowBundle: { codePath: this.bundle }, dataConverter: this.workerDataConverter },
-      histories,
-    );
-    for await (const { workflowId, error } of replayed) {
+    const { bundle, workerDataConverter: dataConverter } = this;
+    for (const { workflowId, error } of await replayAll({ bundle, dataConverter }, histories)) {
       if (error) throw new Error(`the history of ${workflowId} does not replay: ${error.message}`);
     }
   }
 
   /** @throws when the history of this saga does not replay on that bundle */
-  async replay(workflowId: string, codePath: string): Promise<void> {
+  async replay(workflowId: string, bundle: string): Promise<void> {
     const history = await this.temporal.workflow.getHandle(workflowId).fetchHistory();
-    const dataConverter = this.workerDataConverter;
-    await Worker.runReplayHistory({ workflowBundle: { codePath }, dataConverter }, history, workflowId);
+    const [result] = await replayAll({ bundle, dataConverter: this.workerDataConverter }, [{ workflowId, history }]);
+    if (result?.error) throw result.error;
   }
 
   private get workerDataConverter(): DataConverter {
