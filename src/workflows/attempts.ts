@@ -22,25 +22,39 @@ export type Act<T> = (again: Again | undefined) => Promise<T>;
 
 export type Settled<T> = { ok: true; value: T } | { ok: false; failure: CallFailure };
 
-export interface Attempting {
+export interface Attempting<T> {
   step: Step;
   /** True for a pivot: an unknown outcome is never tried again. */
   daring?: boolean;
   undoing?: boolean;
   /** Called for each attempt whose outcome stays unknown. */
   onDoubt?: (failure: CallFailure) => void;
+  /** Called at once, where what waits for the attempt also waits for others beside it. */
+  onSuccess?: (value: T) => void;
 }
 
+/** One for all calls: a scope costs promises, and of each promise the SDK keeps the stack. */
+const uninterrupted = new CancellationScope({ cancellable: false });
+
 /** @throws CancelledFailure when the surrounding scope is cancelled, but never while a call is in flight */
-export async function attempt<T>({ step, daring, undoing, onDoubt }: Attempting, act: Act<T>): Promise<Settled<T>> {
+export async function attempt<T>(
+  { step, daring, undoing, onDoubt, onSuccess }: Attempting<T>,
+  act: Act<T>,
+): Promise<Settled<T>> {
   const startedMs = Date.now();
   for (let count = 1; ; count += 1) {
     throwIfCancelled();
     step.begin(undoing ? 'undoing' : 'running');
     const again = count === 1 ? undefined : { attempt: count, elapsedMs: Date.now() - startedMs };
-    const settled = await CancellationScope.nonCancellable(() => settle(act, again, daring ?? false));
-    if (settled.ok) return settled;
-    const { failure } = settled;
+    let failure: CallFailure;
+    try {
+      const value = await uninterrupted.run(() => act(again));
+      onSuccess?.(value);
+      return { ok: true, value };
+    } catch (error) {
+      if (!(error instanceof ActivityFailure)) throw error;
+      failure = readFailure(error) ?? lostCall(error, count, daring ?? false);
+    }
     step.say(describeFailure(failure));
     log.warn('a provider call failed', {
       step: step.id,
@@ -49,7 +63,7 @@ export async function attempt<T>({ step, daring, undoing, onDoubt }: Attempting,
       retryInMs: failure.retryInMs,
     });
     if (failure.failure === 'UnknownOutcome') onDoubt?.(failure);
-    if (failure.retryInMs === undefined) return settled;
+    if (failure.retryInMs === undefined) return { ok: false, failure };
     await pauseAfter(failure, failure.retryInMs, step);
   }
 }
@@ -66,15 +80,6 @@ async function pauseAfter(failure: CallFailure, pauseMs: number, step: Step): Pr
 
 export function throwIfCancelled(): void {
   if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('the saga was cancelled');
-}
-
-async function settle<T>(act: Act<T>, again: Again | undefined, daring: boolean): Promise<Settled<T>> {
-  try {
-    return { ok: true, value: await act(again) };
-  } catch (error) {
-    if (!(error instanceof ActivityFailure)) throw error;
-    return { ok: false, failure: readFailure(error) ?? lostCall(error, again?.attempt ?? 1, daring) };
-  }
 }
 
 function readFailure({ cause }: ActivityFailure): CallFailure | undefined {

@@ -244,25 +244,27 @@ export class Saga {
     return plans.map((plan) => outcomes.get(plan) ?? { skipped: true });
   }
 
-  private async attemptPlan<T, P extends Plan<T>>(
+  private attemptPlan<T, P extends Plan<T>>(
     plan: P,
     hooks: { undoing?: boolean; succeed: (plan: P, value: T) => void },
   ): Promise<Settled<T>> {
-    const settled = await attempt<T>(
+    const { step } = plan;
+    return attempt<T>(
       {
-        step: plan.step,
+        step,
         ...(hooks.undoing ? { undoing: true } : {}),
         onDoubt: (failure) => {
           const leftover = plan.doubt?.(failure);
           if (leftover === undefined) return;
           this.progress.leftovers.push(leftover);
-          log.warn('a call may have left something behind', { step: plan.step.id, leftover: leftover.kind });
+          log.warn('a call may have left something behind', { step: step.id, leftover: leftover.kind });
+        },
+        // At once, not when its siblings are through: progress tells the truth, and the undo is armed.
+        onSuccess: (value) => {
+          hooks.succeed(plan, value);
         },
       },
       plan.act,
     );
-    // At once, not when its siblings are through: progress tells the truth, and the undo is armed.
-    if (settled.ok) hooks.succeed(plan, settled.value);
-    return settled;
   }
 }
