@@ -87,7 +87,12 @@ export class Rig {
 
   static async start(options: RigOptions = {}): Promise<Rig> {
     const sandbox = await Sandbox.start({ orderResponse: 'ids', anyServer: true, ...options.sandbox });
-    const provider = new ProviderClient({ baseUrl: sandbox.url, connectTimeoutMs: 2_000, totalTimeoutMs: 10_000 });
+    const provider = new ProviderClient({
+      baseUrl: sandbox.url,
+      connectTimeoutMs: 2_000,
+      totalTimeoutMs: 10_000,
+      pauseMaxMs: 0,
+    });
     const activities = createActivities({
       provider,
       secrets: createSecretResolver({ variable: () => undefined, ...options.secrets }),
