@@ -20,7 +20,7 @@ const environment = [
   'ImportDeclaration[source.value=/^(node:)?process$/]',
 ].map((selector) => ({
   selector,
-  message: 'Only src/config.ts reads the environment: take the setting as a parameter.',
+  message: 'Only src/config reads the environment: take the setting as a parameter.',
 }));
 
 /** Known to the compiler, because the rest of the project runs on Node, but not to be had or relied on in a workflow. */
