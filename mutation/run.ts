@@ -42,6 +42,8 @@ function optionsFor(name: string, { sources, tests, workflows }: Room): PartialS
   return {
     mutate: sources,
     testRunner: 'jest',
+    plugins: ['@stryker-mutator/jest-runner', './mutation/not-told.js'],
+    ignorers: ['told'],
     coverageAnalysis: 'perTest',
     jest: {
       configFile: 'mutation/jest.config.js',
