@@ -5,7 +5,7 @@
 const isTold = (callee) =>
   callee.type === 'MemberExpression' ? callee.object.name === 'log' : /^count[A-Z]/.test(callee.name ?? '');
 
-exports.strykerPlugins = [
+const strykerPlugins = [
   {
     kind: 'Ignore',
     name: 'told',
@@ -15,3 +15,5 @@ exports.strykerPlugins = [
     },
   },
 ];
+
+module.exports = { strykerPlugins };

@@ -54,6 +54,23 @@ it.each(['reset-before', 'reset-after'])('asks about items whose order may have 
   expect(openItemsOf(reference)).toEqual([]);
 });
 
+it('tells which items a person left behind', async () => {
+  const { reference } = await terminated('unauthorized');
+  const left = openItemsOf(reference);
+  rig.sandbox.faults.add({
+    endpoint: 'delete-cart-item',
+    kind: 'unauthorized',
+    match: { planId: planIdOf(reference) },
+  });
+  const saga = await clean(reference);
+  expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', choices: ['retry', 'skip'] });
+  await saga.decide('skip', { note: 'deleted by hand' });
+  const { deleted, leftovers } = await saga.result();
+  expect(deleted).toHaveLength(1);
+  const [kept] = left.filter((id) => !deleted.includes(id));
+  expect(leftovers).toEqual([{ kind: 'cart-item', cartItemId: kept, why: 'a person left it behind' }]);
+});
+
 it('tells of a call to add an item that was under way when the run ended', async () => {
   const request = provisionRequest();
   const gate = rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'gate', hold: 'after' });

@@ -44,6 +44,23 @@ describe('the way forward', () => {
     );
   });
 
+  it('sends the order with all that was asked for, and with nothing else', async () => {
+    const asked = { currency: 'eur', payment_type: 'ccard' as const };
+    const [full, bare] = [provisionRequest(asked), provisionRequest({ label: undefined })];
+    for (const request of [full, bare]) await (await rig.sagas.provision(request)).result();
+    const orders = callsTo(rig.sandbox.ledger, 'place-order').map(({ body }) => body as { account: string });
+    const cartItems = [expect.any(Number) as number];
+    expect(orders.filter(({ account }) => [full.account, bare.account].includes(account))).toEqual([
+      { account: full.account, label: full.label, cartItems, ...asked },
+      { account: bare.account, cartItems },
+    ]);
+  });
+
+  it('needs no firewalls where none are asked for', async () => {
+    const result = await (await rig.sagas.provision(provisionRequest())).result();
+    expect(result.servers).toEqual([{ vmObjectId: expect.any(Number) as number, firewalls: [], verified: true }]);
+  });
+
   it('asks nobody for object ids that nothing needs', async () => {
     const request = provisionRequest();
     rig.sandbox.configure({ orderResponse: 'opaque' });
@@ -160,6 +177,32 @@ describe('before the order', () => {
 
     expect(addsOf(request.reference).at(-1)?.body).toMatchObject({ os_template_id: 77, password: 'another' });
     expect(result.decisions[0]?.correction).toEqual({ os_template_id: 77, password: '[redacted]' });
+  });
+
+  it('corrects the one item that is named, and none that was added', async () => {
+    const request = provisionRequest({ items: [{}, {}, { plan_id: 7 }] });
+    addFault(request.reference, { kind: 'unauthorized', times: 2 });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga);
+    await expect(saga.decide('retry', { correction: { item: 3, password: 'late' } })).rejects.toThrow(
+      /item: is not the number of an item that waits/,
+    );
+    await expect(saga.decide('retry', { correction: { item: 0, password: 'none' } })).rejects.toThrow(/item/);
+    await saga.decide('retry', { correction: { item: 2, password: 'another' } });
+    await saga.result();
+    const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
+    expect(order?.items.map(({ password }) => password).sort()).toEqual(['a password', 'a password', 'another']);
+  });
+
+  it('corrects all items that wait where none is named, and none that was added', async () => {
+    const request = provisionRequest({ items: [{}, {}, { plan_id: 7 }] });
+    addFault(request.reference, { kind: 'unauthorized', times: 2 });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga);
+    await saga.decide('retry', { correction: { password: 'another' } });
+    await saga.result();
+    const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
+    expect(order?.items.map(({ password }) => password).sort()).toEqual(['a password', 'another', 'another']);
   });
 
   it('waits for a person when a cart item cannot be deleted; skip leaves it behind and says so', async () => {
@@ -309,6 +352,20 @@ describe('after the order', () => {
     } finally {
       rig.sandbox.configure({ knownFirewalls: null });
     }
+  });
+
+  it('reports a server as not verified where a person leaves the look at its list out', async () => {
+    const request = provisionRequest({ firewalls: [143], vmObjectIds: [77_001] });
+    rig.sandbox.addServer({ vmObjectId: 77_001, firewalls: [] });
+    const match = { vmObjectId: 77_001 };
+    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', match, times: 'all' });
+    const saga = await rig.sagas.provision(request);
+    expect(await untilWaiting(saga)).toMatchObject({ step: 'verify-firewalls-77001', choices: ['retry', 'skip'] });
+    await saga.decide('skip', { note: 'seen in the panel' });
+    expect(await saga.result()).toMatchObject({
+      servers: [{ vmObjectId: 77_001, firewalls: [143], verified: false }],
+      skipped: ['verify-firewalls-77001'],
+    });
   });
 
   it('undoes nothing that somebody pays for when it is cancelled', async () => {

@@ -119,3 +119,17 @@ it('asks a person when the list does not show what was assigned', async () => {
   await saga.decide('retry');
   expect(await saga.result()).toMatchObject({ verified: true });
 });
+
+it('tells what should be assigned where a person leaves the last look out', async () => {
+  const request = requestFor([1, 150], { assign: [143], unassign: [150] });
+  fault(request.vmObjectId, 'list-firewalls', { kind: 'unauthorized', from: 2, times: 'all' });
+  const saga = await rig.sagas.firewalls(request);
+  await untilWaiting(saga);
+  await saga.decide('skip', { note: 'seen in the panel' });
+  expect(await saga.result()).toMatchObject({
+    assigned: [143],
+    unassigned: [150],
+    firewalls: [1, 143],
+    verified: false,
+  });
+});

@@ -39,6 +39,7 @@ async function activitiesOf(saga: SagaHandle): Promise<string[]> {
 function withoutChance(told: unknown, reference: string): string {
   return JSON.stringify(told, null, 1)
     .replaceAll(reference, '<reference>')
+    .replace(/AB-\d+/g, '<account>')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
     .replace(/[\da-f]{8}-[\da-f-]{27}/g, '<run>')
     .replace(/\b\d{3,}\b/g, (found) => (known.has(found) ? found : '<id>'));
