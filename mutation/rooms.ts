@@ -14,7 +14,11 @@ const workflowTests = 'workflows/!(reset*|reminders).test.ts';
 export const rooms: Record<string, Room> = {
   domain: { sources: ['src/domain/*.ts'], tests: ['domain/*.test.ts'], workflows: false },
   provider: { sources: ['src/provider/*.ts'], tests: ['provider/*.test.ts'], workflows: false },
-  failures: { sources: ['src/activities/translate-failure.ts'], tests: ['activities/*.test.ts'], workflows: false },
+  failures: {
+    sources: ['src/activities/translate-failure.ts'],
+    tests: ['activities/{bounds,translate-failure}.test.ts'],
+    workflows: false,
+  },
   activities: {
     sources: ['src/activities/*.ts', '!src/activities/translate-failure.ts'],
     tests: ['activities/*.test.ts', workflowTests],
