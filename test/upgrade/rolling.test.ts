@@ -21,12 +21,14 @@ const folder = mkdtempSync(join(tmpdir(), 'order-saga-next-'));
 const next = join(folder, 'next.js');
 let rig: Rig;
 let connection: Connection;
+let deployment: Deployment;
 
 beforeAll(async () => {
   writeFileSync(next, await bundleWorkflows({ workflowsPath: require.resolve('./next-version') }));
   // What the next version ran does not replay on this one.
   rig = await Rig.start({ worker: false, replays: ({ workflowId }) => !onNext.has(workflowId) });
   connection = await Connection.connect({ address: rig.address });
+  deployment = { connection, namespace: rig.namespace, deploymentName: 'order-saga' };
 });
 afterAll(async () => {
   await rig.close();
@@ -42,7 +44,6 @@ async function buildOf(saga: SagaHandle): Promise<string | undefined> {
 }
 
 it('loses no saga, and lets each end on the version that it began on', async () => {
-  const deployment: Deployment = { connection, namespace: rig.namespace, deploymentName: 'order-saga' };
   const old = await rig.startWorker({ version: version('1') });
   await makeCurrent(deployment, '1');
 
@@ -82,7 +83,6 @@ it('loses no saga, and lets each end on the version that it began on', async () 
 });
 
 it('makes a version current once its workers poll everything that the current one polls', async () => {
-  const deployment: Deployment = { connection, namespace: rig.namespace, deploymentName: 'order-saga' };
   const elsewhere = await rig.startWorker({ version: version('3'), taskQueue: 'elsewhere' });
   await until(async () => (await versionsOf(deployment)).some(({ buildId }) => buildId === '3'));
   await expect(makeCurrent(deployment, '3', 0)).rejects.toThrow(
