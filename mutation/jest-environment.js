@@ -9,12 +9,8 @@
 const StrykerEnvironment = require('@stryker-mutator/jest-runner/jest-env/node');
 const { writeCoverage } = require('./coverage');
 
-/** They ask the server's list, for a reset, and for a namespace. Whole files that need a server are left out in rooms.ts. */
-const notOnStage = [
-  'is found by its state, step and since when, only while it waits',
-  'provision, reset behind its order',
-  'is not sent where earlier runs cannot be looked up',
-];
+/** It asks for a namespace. Whole files that need a server are left out in rooms.ts. */
+const notOnStage = ['is not sent where earlier runs cannot be looked up'];
 
 /** What runs between two tests is of neither. Coverage under a name that no test has is not heeded. */
 const betweenTests = 'between tests';

@@ -8,8 +8,8 @@ export interface Room {
   workflows: boolean;
 }
 
-/** Not those that need a server: resets and replays. */
-const workflowTests = 'workflows/!(reset*|reminders).test.ts';
+/** Not those that need a bundle of their own. */
+const workflowTests = 'workflows/!(reminders).test.ts';
 
 export const rooms: Record<string, Room> = {
   domain: { sources: ['src/domain/*.ts'], tests: ['domain/*.test.ts'], workflows: false },

@@ -7,7 +7,8 @@
  *                          ▲                              │
  *                          └───────────── job ────────────┘
  *
- * It has no resets, no replays and no list of sagas; the tests that need them are named in rooms.ts and jest-environment.js.
+ * A reset gives a new run what the old one was told up to then, and goes on from there. There are no replays and no list of sagas;
+ * the tests that need them are named in rooms.ts and jest-environment.js.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -22,13 +23,19 @@ import {
   CancelledFailure,
   defaultFailureConverter,
   defaultPayloadConverter,
+  defineSearchAttributeKey,
   ensureApplicationFailure,
+  SearchAttributeType,
   TerminatedFailure,
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
   type Payload,
+  type TypedSearchAttributes,
 } from '@temporalio/common';
-import { encodeUnifiedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes';
+import {
+  decodeTypedSearchAttributes,
+  encodeUnifiedSearchAttributes,
+} from '@temporalio/common/lib/converter/payload-search-attributes';
 import { msToTs, tsToMs } from '@temporalio/common/lib/time';
 import { coresdk, type temporal } from '@temporalio/proto';
 import { MockActivityEnvironment } from '@temporalio/testing';
@@ -36,10 +43,17 @@ import { DefaultLogger } from '@temporalio/worker';
 import { createActivities } from '../src/activities/index';
 import { rigSettings } from '../test/support/activity-settings';
 import { OrderSagaClient } from '../src/client/client';
+import { searchAttributeNames } from '../src/domain/identity';
 import { ProviderClient } from '../src/provider/client';
 import { createSecretResolver } from '../src/security/secret-resolver';
 import { Sandbox } from '../sandbox/server';
 import type { RigOptions } from '../test/support/rig';
+
+interface ResetRequest {
+  workflowExecution: { workflowId: string; runId: string | null };
+  /** Event id. */
+  workflowTaskFinishEventId: number;
+}
 
 type Job = coresdk.workflow_activation.IWorkflowActivationJob;
 type Completion = coresdk.workflow_completion.IWorkflowActivationCompletion;
@@ -57,6 +71,10 @@ declare const orderSagaMutation: {
   raise: (reason: Error) => void;
   createWorkflow: (options: object) => Promise<SandboxedWorkflow>;
 };
+
+const stateKey = defineSearchAttributeKey(searchAttributeNames.state, SearchAttributeType.KEYWORD);
+
+const toLong = (id = 0) => id as unknown as NonNullable<Event['eventId']>;
 
 const toPayload = (value: unknown) => defaultPayloadConverter.toPayload(value);
 const toPayloads = (values: readonly unknown[]) => values.map(toPayload);
@@ -131,10 +149,19 @@ class Stage {
       const run = await this.startRun(type, options);
       return { ...this.handleOf(() => run), firstExecutionRunId: run.runId };
     },
-    getHandle: (workflowId: string, runId?: string) => this.handleOf(() => this.find(workflowId, runId)),
+    getHandle: (workflowId: string, runId?: string) => ({
+      workflowId,
+      ...this.handleOf(() => this.find(workflowId, runId)),
+    }),
     result: (workflowId: string, runId: string) => this.find(workflowId, runId).ended,
-    /** Of a query only the workflow ids are read. */
+    /** Of a query only the workflow ids are read, or what state it asks for. */
     list: ({ query }: { query: string }) => this.list(query),
+  };
+  readonly workflowService = {
+    resetWorkflowExecution: async ({ workflowExecution, workflowTaskFinishEventId }: ResetRequest) => {
+      const { workflowId, runId } = workflowExecution;
+      return { runId: (await this.reset(this.find(workflowId, runId ?? undefined), workflowTaskFinishEventId)).runId };
+    },
   };
   /** The newest first. */
   private readonly runs: Run[] = [];
@@ -166,10 +193,21 @@ class Stage {
     return run;
   }
 
+  private async reset(from: Run, task: number): Promise<Run> {
+    const latest = this.find(from.workflowId);
+    const run = new Run(from.type, from.workflowId, this.rig, from.firstRunId);
+    this.runs.unshift(run);
+    if (latest.status === 'RUNNING') latest.terminate('it was reset');
+    await run.goOn(from, task);
+    return run;
+  }
+
   // eslint-disable-next-line @typescript-eslint/require-await -- the client's list is asynchronous
-  private async *list(query: string): AsyncGenerator<Run> {
-    const ids = [...query.matchAll(/'([^']*)'/g)].map(([, id]) => id);
-    for (const run of this.runs) if (ids.includes(run.workflowId)) yield run;
+  private async *list(query: string): AsyncGenerator<ReturnType<Run['describe']>> {
+    const names = [...query.matchAll(/'([^']*)'/g)].map(([, name]) => name);
+    const state = (run: Run) => names.at(-1) === run.searchAttributes.get(stateKey);
+    const matches = (run: Run) => (query.includes('State') ? state(run) : names.includes(run.workflowId));
+    for (const run of this.runs) if (matches(run)) yield run.describe();
   }
 
   private find(workflowId: string, runId?: string): Run {
@@ -200,13 +238,41 @@ class Stage {
   }
 }
 
+interface Task {
+  jobs: Job[];
+  /** Event id of its completion: a point to reset to. */
+  finished: number;
+}
+
+/** Neither a query nor an update that its validator refused stands in a history. */
+function leavesATrace(jobs: readonly Job[], commands: readonly Command[]): boolean {
+  const accepted = commands.some(({ updateResponse }) => updateResponse?.accepted);
+  return !jobs.every(({ queryWorkflow, doUpdate }) => queryWorkflow ?? (doUpdate && !accepted));
+}
+
+/** Whether nothing is to come of a command any more: of what a reset finds on its way, the rest is. */
+function isAnswered(
+  { startTimer, scheduleActivity }: Command,
+  told: readonly Job[],
+  asked: readonly Command[],
+): boolean {
+  if (scheduleActivity) return told.some(({ resolveActivity }) => resolveActivity?.seq === scheduleActivity.seq);
+  if (!startTimer) return true;
+  const cancelled = asked.some(({ cancelTimer }) => cancelTimer?.seq === startTimer.seq);
+  return cancelled || told.some(({ fireTimer }) => fireTimer?.seq === startTimer.seq);
+}
+
 class Run {
   readonly runId: string = randomUUID();
   readonly startTime = new Date();
+  readonly firstRunId: string;
   readonly events: Event[] = [];
   readonly ended: Promise<unknown>;
   status: WorkflowExecutionStatusName = 'RUNNING';
+  /** What the workflow was told, task by task. */
+  private readonly tasks: Task[] = [];
   private readonly memo: Record<string, unknown> = {};
+  private readonly attributes: Record<string, Payload> = {};
   private readonly timers = new Map<number, NodeJS.Timeout>();
   private readonly updates = new Map<string, { take: (value: unknown) => void; refuse: (why: Error) => void }>();
   private settle!: { complete: (result: unknown) => void; fail: (cause: Error) => void };
@@ -214,11 +280,14 @@ class Run {
   /** Activations come one after another. */
   private last: Promise<unknown> = Promise.resolve();
 
+  /** @param firstRunId of a run that comes from a reset */
   constructor(
     readonly type: string,
     readonly workflowId: string,
     private readonly rig: Rig,
+    firstRunId?: string,
   ) {
+    this.firstRunId = firstRunId ?? this.runId;
     this.ended = new Promise((complete, reject) => {
       this.settle = {
         complete,
@@ -231,24 +300,58 @@ class Run {
   }
 
   async begin({ args = [], typedSearchAttributes }: WorkflowStartOptions): Promise<void> {
-    const { runId, workflowId, type } = this;
-    const activities = Object.keys(this.rig.activities);
-    this.workflow = await orderSagaMutation.createWorkflow({ runId, workflowId, type, activities });
+    const { workflowId, type } = this;
+    Object.assign(this.attributes, encodeUnifiedSearchAttributes(undefined, typedSearchAttributes));
+    await this.create();
     await this.activate({
-      initializeWorkflow: {
-        workflowId,
-        workflowType: type,
-        arguments: toPayloads(args as unknown[]),
-        searchAttributes: {
-          indexedFields: encodeUnifiedSearchAttributes(undefined, typedSearchAttributes),
-        },
-      },
+      initializeWorkflow: { workflowId, workflowType: type, arguments: toPayloads(args as unknown[]) },
     });
   }
 
+  /** As after a reset: what the other run was told before that task is told again, and what was on its way then is done here. */
+  async goOn({ tasks, events, attributes }: Run, finished: number): Promise<void> {
+    const at = tasks.findIndex((task) => task.finished === finished);
+    const [task, ...later] = tasks.slice(at);
+    if (task === undefined) throw new Error(`no task was finished at ${String(finished)}`);
+    Object.assign(this.attributes, attributes);
+    this.tasks.push(...tasks.slice(0, at));
+    this.events.push(...events.slice(0, finished - 1));
+    const again = later.flatMap(({ jobs }) =>
+      jobs.filter(({ doUpdate, signalWorkflow }) => doUpdate ?? signalWorkflow),
+    );
+    const told = [...this.tasks.flatMap(({ jobs }) => jobs), ...task.jobs];
+    await this.inTurn(async () => {
+      await this.create();
+      const asked: Command[] = [];
+      for (const { jobs } of this.tasks) asked.push(...(await this.tell(jobs)));
+      await this.work([...task.jobs, ...again]);
+      for (const command of asked) if (!isAnswered(command, told, asked)) this.obey(command);
+    });
+  }
+
+  private async create(): Promise<void> {
+    const { runId, workflowId, type, firstRunId, rig } = this;
+    const typedSearchAttributes = this.searchAttributes;
+    const activities = Object.keys(rig.activities);
+    const options = { runId, firstRunId, workflowId, type, activities, typedSearchAttributes };
+    this.workflow = await orderSagaMutation.createWorkflow(options);
+  }
+
+  get searchAttributes(): TypedSearchAttributes {
+    return decodeTypedSearchAttributes(this.attributes);
+  }
+
   describe() {
-    const { type, workflowId, runId, status, memo } = this;
-    return { type, workflowId, runId, memo, status: { name: status } };
+    const { type, workflowId, runId, startTime, status, memo, searchAttributes } = this;
+    return {
+      type,
+      workflowId,
+      runId,
+      startTime,
+      memo,
+      typedSearchAttributes: searchAttributes,
+      status: { name: status },
+    };
   }
 
   async query(name: string): Promise<unknown> {
@@ -289,24 +392,38 @@ class Run {
   }
 
   private activate(job: Job): Promise<Command[]> {
-    const activated = this.last.then(async () => {
-      const completion = await this.workflow.activate(
-        coresdk.workflow_activation.WorkflowActivation.fromObject({
-          runId: this.runId,
-          timestamp: msToTs(Date.now()),
-          historyLength: this.events.length,
-          jobs: [job],
-        }),
-      );
-      // A server would have it tried again and again, and the test would wait until its time is up.
-      const failure = completion.failed?.failure?.message;
-      if (failure) orderSagaMutation.raise(new Error(`a workflow task failed: ${failure}`));
-      const commands = completion.successful?.commands ?? [];
-      for (const command of commands) this.obey(command);
-      return commands;
-    });
-    this.last = activated.catch(() => undefined);
-    return activated;
+    return this.inTurn(() => this.work([job]));
+  }
+
+  private inTurn<T>(act: () => Promise<T>): Promise<T> {
+    const acted = this.last.then(act);
+    this.last = acted.catch(() => undefined);
+    return acted;
+  }
+
+  private async work(jobs: Job[]): Promise<Command[]> {
+    const commands = await this.tell(jobs);
+    if (leavesATrace(jobs, commands)) {
+      this.record({ workflowTaskCompletedEventAttributes: {} });
+      this.tasks.push({ jobs, finished: this.events.length });
+    }
+    for (const command of commands) this.obey(command);
+    return commands;
+  }
+
+  private async tell(jobs: Job[]): Promise<Command[]> {
+    const completion = await this.workflow.activate(
+      coresdk.workflow_activation.WorkflowActivation.fromObject({
+        runId: this.runId,
+        timestamp: msToTs(Date.now()),
+        historyLength: this.events.length,
+        jobs,
+      }),
+    );
+    // A server would have it tried again and again, and the test would wait until its time is up.
+    const failure = completion.failed?.failure?.message;
+    if (failure) orderSagaMutation.raise(new Error(`a workflow task failed: ${failure}`));
+    return completion.successful?.commands ?? [];
   }
 
   /** What happens outside of a run that has ended is no news to it. */
@@ -323,6 +440,7 @@ class Run {
     for (const [name, payload] of Object.entries(modifyWorkflowProperties?.upsertedMemo?.fields ?? {})) {
       this.memo[name] = fromPayload(payload);
     }
+    Object.assign(this.attributes, command.upsertWorkflowSearchAttributes?.searchAttributes?.indexedFields);
     if (command.completeWorkflowExecution) {
       this.end('COMPLETED');
       this.settle.complete(fromPayload(command.completeWorkflowExecution.result));
@@ -356,10 +474,20 @@ class Run {
   ): Promise<void> {
     const name = command.activityType ?? '';
     const payloads = command.arguments ?? [];
-    const scheduledEventId = this.record({
-      activityTaskScheduledEventAttributes: { activityType: { name }, input: { payloads } },
-      ...(userMetadata ? { userMetadata } : {}),
-    });
+    const activityId = String(command.seq);
+    // A reset copies it, and has it sent again.
+    const copied = this.events.find((event) => event.activityTaskScheduledEventAttributes?.activityId === activityId);
+    const scheduledEventId =
+      copied?.eventId ??
+      this.record({
+        activityTaskScheduledEventAttributes: {
+          activityId,
+          activityType: { name },
+          input: { payloads },
+          workflowTaskCompletedEventId: toLong(this.tasks.at(-1)?.finished),
+        },
+        ...(userMetadata ? { userMetadata } : {}),
+      });
     const { workflowId, runId } = this;
     const environment = new MockActivityEnvironment(
       { attempt: 1, workflowExecution: { workflowId, runId } },
@@ -375,18 +503,17 @@ class Run {
     } catch (error) {
       const cause = defaultFailureConverter.errorToFailure(ensureApplicationFailure(error), defaultPayloadConverter);
       this.record({ activityTaskFailedEventAttributes: { scheduledEventId, failure: cause } });
-      const activityFailureInfo = { activityType: { name }, activityId: String(command.seq) };
+      const activityFailureInfo = { activityType: { name }, activityId };
       result.failed = { failure: { message: 'Activity task failed', cause, activityFailureInfo } };
     }
     this.resume({ resolveActivity: { seq: command.seq ?? 0, result } });
   }
 
   /** @returns the event's id. A run that has ended learns nothing more. */
-  private record(event: Event): NonNullable<Event['eventId']> | null {
-    const eventId = this.events.length + 1;
-    const numbered = { ...event, eventId, eventTime: msToTs(Date.now()) } as unknown as Event;
-    if (this.status === 'RUNNING') this.events.push(numbered);
-    return numbered.eventId ?? null;
+  private record(event: Event): NonNullable<Event['eventId']> {
+    const eventId = toLong(this.events.length + 1);
+    if (this.status === 'RUNNING') this.events.push({ ...event, eventId, eventTime: msToTs(Date.now()) });
+    return eventId;
   }
 
   private answerUpdate(response: coresdk.workflow_commands.IUpdateResponse): void {

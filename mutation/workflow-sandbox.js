@@ -3,7 +3,6 @@
  * load the bundle takes longer than to run a saga.
  */
 const { readFileSync } = require('node:fs');
-const { TypedSearchAttributes } = require('@temporalio/common');
 const { ReusableVMWorkflowCreator } = require('@temporalio/worker/lib/workflow/reusable-vm');
 const { parseWorkflowCode } = require('@temporalio/worker/lib/worker');
 
@@ -12,7 +11,8 @@ const activationMaxMs = 2 ** 31 - 1;
 
 let creator;
 
-module.exports.createWorkflow = async ({ runId, workflowId, type, activities }) => {
+module.exports.createWorkflow = async (options) => {
+  const { runId, firstRunId, workflowId, type, activities, typedSearchAttributes } = options;
   const bundle = () => parseWorkflowCode(readFileSync(process.env.ORDER_SAGA_TEST_BUNDLE, 'utf8'));
   creator ??= ReusableVMWorkflowCreator.create(bundle(), activationMaxMs, new Set(activities));
   const now = Date.now();
@@ -20,14 +20,14 @@ module.exports.createWorkflow = async ({ runId, workflowId, type, activities }) 
     info: {
       workflowId,
       runId,
-      firstExecutionRunId: runId,
+      firstExecutionRunId: firstRunId,
       originalExecutionRunId: runId,
       workflowType: type,
       namespace: 'stage',
       taskQueue: 'order-saga',
       attempt: 1,
       searchAttributes: {},
-      typedSearchAttributes: new TypedSearchAttributes(),
+      typedSearchAttributes,
       startTime: new Date(now),
       runStartTime: new Date(now),
       taskTimeoutMs: 10_000,

@@ -7,7 +7,7 @@ import { changeOrdersOf, openCartItems, ordersWithLabel, switchesOf } from '../.
 import { SagaHandle } from '../../src/client/handle';
 import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../support/requests';
 import { resetTo, workflowTasksOf } from '../support/reset';
-import { Rig } from '../support/rig';
+import { Rig, until } from '../support/rig';
 import { outcomeOf, untilWaiting, untilWaitingOrEnded } from '../support/sagas';
 
 let rig: Rig;
@@ -75,9 +75,11 @@ it('while the order is under way does not send it a second time', async () => {
   await rig.sandbox.whenStruck(gate);
   // A signal brings a workflow task that can be reset to while the order's activity is scheduled: it is copied.
   await rig.temporal.workflow.getHandle(saga.workflowId).signal('retry', {});
-  let points = await workflowTasksOf(rig.temporal, saga);
-  while (points.length < 3) points = await workflowTasksOf(rig.temporal, saga);
-  await resetTo(rig.temporal, saga, points.at(-1) ?? 0);
+  const point = await until(async () => {
+    const points = await workflowTasksOf(rig.temporal, saga);
+    return points.length >= 3 && points.at(-1);
+  });
+  await resetTo(rig.temporal, saga, point);
   rig.sandbox.faults.release(gate);
   const again = new SagaHandle(rig.temporal, 'provisionServers', request.reference, '', true);
   await untilWaiting(again, 'outcome-unknown');
