@@ -304,7 +304,12 @@ class Run {
     Object.assign(this.attributes, encodeUnifiedSearchAttributes(undefined, typedSearchAttributes));
     await this.create();
     await this.activate({
-      initializeWorkflow: { workflowId, workflowType: type, arguments: toPayloads(args as unknown[]) },
+      initializeWorkflow: {
+        workflowId,
+        workflowType: type,
+        arguments: toPayloads(args as unknown[]),
+        searchAttributes: { indexedFields: { ...this.attributes } },
+      },
     });
   }
 
@@ -331,10 +336,8 @@ class Run {
 
   private async create(): Promise<void> {
     const { runId, workflowId, type, firstRunId, rig } = this;
-    const typedSearchAttributes = this.searchAttributes;
     const activities = Object.keys(rig.activities);
-    const options = { runId, firstRunId, workflowId, type, activities, typedSearchAttributes };
-    this.workflow = await orderSagaMutation.createWorkflow(options);
+    this.workflow = await orderSagaMutation.createWorkflow({ runId, firstRunId, workflowId, type, activities });
   }
 
   get searchAttributes(): TypedSearchAttributes {
@@ -436,11 +439,16 @@ class Run {
     if (startTimer) this.startTimer(startTimer);
     if (cancelTimer) clearTimeout(this.timers.get(cancelTimer.seq ?? 0));
     if (scheduleActivity) void this.runActivity(scheduleActivity, command.userMetadata);
+    if (updateResponse?.accepted) this.record({ workflowExecutionUpdateAcceptedEventAttributes: {} });
     if (updateResponse) this.answerUpdate(updateResponse);
     for (const [name, payload] of Object.entries(modifyWorkflowProperties?.upsertedMemo?.fields ?? {})) {
       this.memo[name] = fromPayload(payload);
     }
-    Object.assign(this.attributes, command.upsertWorkflowSearchAttributes?.searchAttributes?.indexedFields);
+    const { searchAttributes } = command.upsertWorkflowSearchAttributes ?? {};
+    if (searchAttributes) {
+      Object.assign(this.attributes, searchAttributes.indexedFields);
+      this.record({ upsertWorkflowSearchAttributesEventAttributes: { searchAttributes } });
+    }
     if (command.completeWorkflowExecution) {
       this.end('COMPLETED');
       this.settle.complete(fromPayload(command.completeWorkflowExecution.result));

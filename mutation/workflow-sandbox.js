@@ -3,6 +3,7 @@
  * load the bundle takes longer than to run a saga.
  */
 const { readFileSync } = require('node:fs');
+const { TypedSearchAttributes } = require('@temporalio/common');
 const { ReusableVMWorkflowCreator } = require('@temporalio/worker/lib/workflow/reusable-vm');
 const { parseWorkflowCode } = require('@temporalio/worker/lib/worker');
 
@@ -11,8 +12,7 @@ const activationMaxMs = 2 ** 31 - 1;
 
 let creator;
 
-module.exports.createWorkflow = async (options) => {
-  const { runId, firstRunId, workflowId, type, activities, typedSearchAttributes } = options;
+module.exports.createWorkflow = async ({ runId, firstRunId, workflowId, type, activities }) => {
   const bundle = () => parseWorkflowCode(readFileSync(process.env.ORDER_SAGA_TEST_BUNDLE, 'utf8'));
   creator ??= ReusableVMWorkflowCreator.create(bundle(), activationMaxMs, new Set(activities));
   const now = Date.now();
@@ -27,7 +27,7 @@ module.exports.createWorkflow = async (options) => {
       taskQueue: 'order-saga',
       attempt: 1,
       searchAttributes: {},
-      typedSearchAttributes,
+      typedSearchAttributes: new TypedSearchAttributes(),
       startTime: new Date(now),
       runStartTime: new Date(now),
       taskTimeoutMs: 10_000,

@@ -35,8 +35,13 @@ it('are looked up until as many are there as were ordered', async () => {
 it('settle an order of unknown outcome without a person, where the label is the reference’s own', async () => {
   const request = provisionRequest({ firewalls: [143] });
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
-  const result = await (await rig.sagas.provision(request)).result();
+  const saga = await rig.sagas.provision(request);
+  const result = await saga.result();
   expect(result).toMatchObject({ order: null, decisions: [], servers: [{ firewalls: [143], verified: true }] });
+  expect((await saga.progress()).steps.find(({ id }) => id === 'place-order')).toMatchObject({
+    status: 'done',
+    detail: 'found by looking',
+  });
   expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
 });
 

@@ -2,9 +2,9 @@
  * Each way in which a saga may end or wait, told to the last word: what its progress and its outcome say, and which activities it
  * asked for under which names. Meant changes are accepted with `npx jest test/workflows/stories -u`, and read before.
  */
-import type { SagaHandle } from '../../src/client/handle';
 import { stories, type Story } from '../histories/stories';
 import { Rig } from '../support/rig';
+import { activitiesOf } from '../support/events';
 import { outcomeOf } from '../support/sagas';
 
 let rig: Rig;
@@ -21,19 +21,11 @@ it.each(settled)('%s', async (_name, story: Story) => {
   const saga = await story(rig);
   const progress = await saga.progress();
   const waits = progress.waiting !== undefined;
-  const told = { progress, outcome: waits ? undefined : await outcomeOf(saga), activities: await activitiesOf(saga) };
+  const run = rig.temporal.workflow.getHandle(saga.workflowId);
+  const told = { progress, outcome: waits ? undefined : await outcomeOf(saga), activities: await activitiesOf(run) };
   expect(withoutChance(told, saga.reference)).toMatchSnapshot();
   if (waits) await saga.cancel();
 });
-
-async function activitiesOf(saga: SagaHandle): Promise<string[]> {
-  const { events } = await rig.temporal.workflow.getHandle(saga.workflowId).fetchHistory();
-  return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled, userMetadata }) => {
-    if (!scheduled) return [];
-    const summary = Buffer.from(userMetadata?.summary?.data ?? '').toString();
-    return [`${scheduled.activityType?.name ?? ''}: ${summary}`];
-  });
-}
 
 /** Of two calls side by side either comes first, so ids cannot be told apart. */
 function withoutChance(told: unknown, reference: string): string {

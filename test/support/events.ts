@@ -1,0 +1,47 @@
+/** What a run's history says, in few words. */
+import type { WorkflowHandle } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
+
+type Run = Pick<WorkflowHandle, 'fetchHistory'>;
+
+/** Each as `addCartItem: add cart item 1`: the activity, and its summary in the Web UI. */
+export async function activitiesOf(run: Run): Promise<string[]> {
+  const { events } = await run.fetchHistory();
+  return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled, userMetadata }) => {
+    if (!scheduled) return [];
+    const summary = Buffer.from(userMetadata?.summary?.data ?? '').toString();
+    return [`${scheduled.activityType?.name ?? ''}: ${JSON.parse(summary || '""') as string}`];
+  });
+}
+
+/** The input of each call of an activity. */
+export async function inputsOf(run: Run, activity: string): Promise<unknown[]> {
+  const { events } = await run.fetchHistory();
+  return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => {
+    const [input] = scheduled?.input?.payloads ?? [];
+    return scheduled?.activityType?.name === activity && input ? [defaultPayloadConverter.fromPayload(input)] : [];
+  });
+}
+
+/** Names of search attributes, for each event that wrote some. */
+export async function attributeWritesOf(run: Run): Promise<string[][]> {
+  return (await attributeEventsOf(run)).map((written) => Object.keys(written).sort());
+}
+
+/** The states that the list has shown, one after another. */
+export async function statesOf(run: Run): Promise<unknown[]> {
+  return (await attributeEventsOf(run)).flatMap(({ SagaState: state }) => (state === undefined ? [] : [state]));
+}
+
+async function attributeEventsOf(run: Run): Promise<Record<string, unknown>[]> {
+  const { events } = await run.fetchHistory();
+  return (events ?? []).flatMap(({ upsertWorkflowSearchAttributesEventAttributes: upsert }) => {
+    const fields = upsert?.searchAttributes?.indexedFields;
+    if (!fields) return [];
+    const read = ([name, payload]: [string, (typeof fields)[string]]) => [
+      name,
+      [defaultPayloadConverter.fromPayload(payload)].flat()[0],
+    ];
+    return [Object.fromEntries(Object.entries(fields).map(read)) as Record<string, unknown>];
+  });
+}

@@ -1,0 +1,35 @@
+/** A call that ends without a word of ours, as when its worker dies with it. Workers that do: test/worker, test/sweep. */
+import { ordersWithLabel } from '../../sandbox/sentences';
+import { ProviderClient } from '../../src/provider/client';
+import { provisionRequest } from '../support/requests';
+import { Rig } from '../support/rig';
+import { untilWaiting } from '../support/sagas';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start();
+});
+afterAll(() => rig.close());
+
+it('that adds an item is made again, and what it may have left is told', async () => {
+  jest.spyOn(ProviderClient.prototype, 'addCartItem').mockRejectedValueOnce(new Error('the worker is gone'));
+  const saga = await rig.sagas.provision(provisionRequest());
+  const why = 'the call ended without an answer (the worker is gone)';
+  expect(await saga.result()).toMatchObject({ leftovers: [{ kind: 'cart-item-unknown', item: 1, why }] });
+  expect((await saga.progress()).steps[0]).toMatchObject({ status: 'done', attempts: 2 });
+});
+
+it('that places an order is not: a person is asked', async () => {
+  jest.spyOn(ProviderClient.prototype, 'placeOrder').mockRejectedValueOnce(new Error('the worker is gone'));
+  const request = provisionRequest();
+  const saga = await rig.sagas.provision(request);
+  const { lastFailure } = await untilWaiting(saga, 'outcome-unknown');
+  expect(lastFailure).toEqual({
+    failure: 'UnknownOutcome',
+    message: 'the call ended without an answer (the worker is gone)',
+  });
+  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toEqual([]);
+  await saga.decide('confirmNotPlaced', { note: 'the panel shows none' });
+  await saga.result();
+  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+});
