@@ -30,7 +30,7 @@ const outsideWorkflows = [
 ].map(([name, message]) => ({ name, message }));
 
 export default defineConfig(
-  globalIgnores(['dist/', 'coverage/', 'reports/', 'schemas/', 'test/histories/*/']),
+  globalIgnores(['.cache/', 'dist/', 'coverage/', 'reports/', 'schemas/', 'test/histories/*/']),
   { rules: recommended },
   {
     files: ['**/*.ts'],
