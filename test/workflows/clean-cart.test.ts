@@ -45,10 +45,20 @@ it('deletes what a terminated run left in the cart', async () => {
 it.each(['reset-before', 'reset-after'])('asks about items whose order may have been placed (%s)', async (kind) => {
   const { reference } = await terminated(kind);
   const saga = await clean(reference);
-  expect(await untilWaiting(saga)).toMatchObject({ kind: 'outcome-unknown', step: 'settle-order' });
+  const { question, ...waiting } = await untilWaiting(saga);
+  expect(waiting).toMatchObject({ kind: 'outcome-unknown', step: 'settle-order' });
+  expect(question).toMatch(
+    /^The order with the cart items \d+, \d+ may have been placed when its run ended\. .* is it there\? If not, its items are deleted\.$/,
+  );
+  const settling = async () => (await saga.progress()).steps.find(({ id }) => id === 'settle-order');
+  expect(await settling()).toMatchObject({ status: 'stuck', title: 'Learn whether the order was placed' });
+  await expect(saga.decide('confirmPlaced', { note: 'seen', vmObjectIds: [1] })).rejects.toThrow(
+    'vmObjectIds: are not needed here; leave them out',
+  );
   const placed = ordersWithLabel(rig.sandbox.ledger, reference).length === 1;
   await saga.decide(placed ? 'confirmPlaced' : 'confirmNotPlaced', { note: 'looked into the panel' });
   const result = await saga.result();
+  expect(await settling()).toMatchObject({ status: 'done', detail: placed ? 'confirmPlaced' : 'confirmNotPlaced' });
   expect(placed ? result.leftAlone : result.deleted).toHaveLength(2);
   expect(placed ? result.deleted : result.leftAlone).toEqual([]);
   expect(openItemsOf(reference)).toEqual([]);

@@ -1,7 +1,9 @@
 /** Sagas that were started from the Web UI or by another SDK: nothing was checked, and nobody named them for the list. */
 import { randomUUID } from 'node:crypto';
+import { callsTo } from '../../sandbox/sentences';
 import { readAttributes } from '../../src/client/search-attributes';
 import { workflowIdOf, type WorkflowName } from '../../src/domain/identity';
+import { documentedPlanTypes } from '../../src/domain/requests';
 import type { Report } from '../../src/domain/results';
 import { activitiesOf, attributeWritesOf } from '../support/events';
 import { cartItem, changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../support/requests';
@@ -9,21 +11,24 @@ import { Rig } from '../support/rig';
 
 let rig: Rig;
 beforeAll(async () => {
-  rig = await Rig.start({ activities: { planTypesMore: ['cloud_servers_huge'] } });
+  rig = await Rig.start({
+    activities: { planTypesMore: ['bare_metal'] },
+    sandbox: { supportedPlanTypes: [...documentedPlanTypes, 'bare_metal'] },
+  });
 });
 afterAll(() => rig.close());
 
-async function start(workflow: WorkflowName, input: unknown, workflowId: string) {
+async function startAs(workflow: WorkflowName, input: unknown, workflowId: string) {
   await rig.temporal.workflow.start(workflow, { workflowId, taskQueue: 'order-saga', args: [input] });
   return rig.temporal.workflow.getHandle(workflowId);
 }
 
 const startAsNamed = (workflow: WorkflowName, request: { reference: string }) =>
-  start(workflow, request, workflowIdOf(workflow, request.reference));
+  startAs(workflow, request, workflowIdOf(workflow, request.reference));
 
 /** What a saga that is refused says, and which activities it asked for before. */
 async function refused(input: unknown, workflowId = `provision/${randomUUID()}`) {
-  const run = await start('provisionServers', input, workflowId);
+  const run = await startAs('provisionServers', input, workflowId);
   const error: unknown = await run.result().then(
     () => undefined,
     (why: unknown) => why,
@@ -90,9 +95,24 @@ describe('is refused before anything is asked for', () => {
     expect(report.state).toBe('failed');
   });
 
+  it('with every wrong field named', async () => {
+    const { report, asked } = await refused({
+      reference: 'R',
+      account: 'x',
+      items: [{ billing_cycle: 2 }],
+      colour: 'red',
+    });
+    const fields = report.problems?.map(({ field }) => field);
+    expect(fields).toEqual(expect.arrayContaining(['account', 'items[0].billing_cycle', 'colour']));
+    expect(asked).toEqual([]);
+  });
+
   it.each([
-    ['no object', 'two servers, please'],
-    ['nothing', null],
+    ['nothing', undefined],
+    ['null', null],
+    ['text', 'text'],
+    ['list', []],
+    ['number', 7],
     ['with items that are no list', { ...provisionRequest(), items: 'two' }],
     ['with an item of no plan type', { ...provisionRequest(), items: [{}] }],
   ])('%s', async (_what, input) => {
@@ -108,10 +128,20 @@ describe('is refused before anything is asked for', () => {
   });
 });
 
-it('a further plan type is looked up, and one of them is enough', async () => {
-  const request = provisionRequest({ items: [{}, { plan_type: 'cloud_servers_huge' }] });
-  const run = await startAsNamed('provisionServers', request);
-  // The sandbox has the document's four.
-  await expect(run.result()).rejects.toMatchObject({ cause: { type: 'OrderRejected' } });
-  expect((await activitiesOf(run))[0]).toBe('supportedPlanTypes: look up further plan types');
+describe('with a plan type beyond the document’s', () => {
+  const start = (planType: string) =>
+    startAsNamed('provisionServers', provisionRequest({ items: [{}, { plan_type: planType }] }));
+
+  it('is taken where the worker’s settings know it', async () => {
+    const run = await start('bare_metal');
+    await run.result();
+    expect((await activitiesOf(run))[0]).toBe('supportedPlanTypes: look up further plan types');
+    expect(callsTo(rig.sandbox.ledger, 'add-cart-item').map(({ body }) => body)).toContainEqual(
+      expect.objectContaining({ plan_type: 'bare_metal' }),
+    );
+  });
+
+  it('is refused where they do not', async () => {
+    await expect((await start('wooden')).result()).rejects.toMatchObject({ cause: { type: 'InvalidRequest' } });
+  });
 });

@@ -57,7 +57,10 @@ it('refuses an exact set where the list cannot be read, and changes nothing', as
   rig.sandbox.configure({ firewallListResponse: 'opaque' });
   try {
     const request = requestFor([5], { exactly: [6] });
-    expect((await outcomeOf(await rig.sagas.firewalls(request))).failure?.type).toBe('FirewallListUnreadable');
+    expect((await outcomeOf(await rig.sagas.firewalls(request))).failure).toMatchObject({
+      type: 'FirewallListUnreadable',
+      report: { why: expect.stringMatching(/^the shape of .* is not known, .*; use assign and unassign$/) },
+    });
     expect(firewallsNow(request.vmObjectId)).toEqual([5]);
   } finally {
     rig.sandbox.configure({ firewallListResponse: 'objects' });
@@ -68,7 +71,9 @@ it('sends what was asked where the list cannot be read, and does not call it ver
   rig.sandbox.configure({ firewallListResponse: 'opaque' });
   try {
     const request = requestFor([5], { assign: [5, 6] });
-    expect(await (await rig.sagas.firewalls(request)).result()).toMatchObject({ assigned: [5, 6], verified: false });
+    const saga = await rig.sagas.firewalls(request);
+    expect(await saga.result()).toMatchObject({ assigned: [5, 6], verified: false });
+    expect((await saga.progress()).steps.at(-1)?.detail).toBe('unverified: the list’s shape is not known');
     expect(firewallsNow(request.vmObjectId)).toEqual([5, 6]);
   } finally {
     rig.sandbox.configure({ firewallListResponse: 'objects' });
@@ -103,7 +108,9 @@ it('leaves what it assigned, and says so, where nobody can know what was there b
     const request = requestFor([1], { assign: [1, 2], unassign: [9] });
     fault(request.vmObjectId, 'unassign-firewalls', { kind: 'refuse-before' });
     const { failure } = await outcomeOf(await rig.sagas.firewalls(request));
-    expect(failure?.report.leftovers).toMatchObject([{ kind: 'firewalls', firewalls: [1, 2] }]);
+    expect(failure?.report.leftovers).toMatchObject([
+      { kind: 'firewalls', firewalls: [1, 2], why: 'assigned: it cannot be put back safely' },
+    ]);
     expect(firewallsNow(request.vmObjectId)).toEqual(expect.arrayContaining([1, 2]));
   } finally {
     rig.sandbox.configure({ firewallListResponse: 'objects' });
@@ -132,4 +139,38 @@ it('tells what should be assigned where a person leaves the last look out', asyn
     firewalls: [1, 143],
     verified: false,
   });
+});
+
+it.each(['list-firewalls', 'assign-firewalls'])(
+  'ends as refused where %s is, and leaves nothing behind',
+  async (endpoint) => {
+    const request = requestFor([1], { assign: [143] });
+    fault(request.vmObjectId, endpoint, { kind: 'refuse-before' });
+    const { failure } = await outcomeOf(await rig.sagas.firewalls(request));
+    expect(failure).toMatchObject({ type: 'FirewallsRejected', report: { leftovers: [] } });
+    expect(firewallsNow(request.vmObjectId)).toEqual([1]);
+  },
+);
+
+it('tells what could not be assigned again', async () => {
+  const request = requestFor([150], { assign: [143], unassign: [150] });
+  const gate = fault(request.vmObjectId, 'unassign-firewalls', { kind: 'gate', hold: 'after' });
+  fault(request.vmObjectId, 'assign-firewalls', { kind: 'unauthorized', from: 2, times: 'all' });
+  const saga = await rig.sagas.firewalls(request);
+  await rig.sandbox.whenStruck(gate);
+  await saga.cancel();
+  rig.sandbox.faults.release(gate);
+  expect((await untilWaiting(saga)).question).toMatch(
+    /^Undoing: “Assign the unassigned firewalls again” did not succeed/,
+  );
+  await saga.decide('skip', { note: 'the server goes anyway' });
+  const { cancelled } = await outcomeOf(saga);
+  expect(cancelled?.leftovers).toEqual([
+    {
+      kind: 'firewalls',
+      vmObjectId: request.vmObjectId,
+      firewalls: [150],
+      why: 'unassigned: the server goes anyway',
+    },
+  ]);
 });

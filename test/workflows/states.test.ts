@@ -1,7 +1,7 @@
 /** What the list and the progress show while a saga goes on, is undone, and ends. */
 import type { SagaHandle } from '../../src/client/handle';
 import { activitiesOf, inputsOf, statesOf } from '../support/events';
-import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../support/requests';
+import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
 import { outcomeOf, untilWaiting } from '../support/sagas';
 
@@ -159,20 +159,5 @@ describe('an undo', () => {
     expect(failure?.type).toBe('OrderRejected');
     expect(failure?.report.steps[0]).toMatchObject({ status: 'skipped', detail: 'left behind' });
     expect(failure?.report.leftovers).toMatchObject([{ kind: 'cart-item', why: 'the panel has it' }]);
-  });
-
-  it('that could do harm is not made, but told', async () => {
-    const request = firewallsRequest({ unassign: [1] });
-    const { vmObjectId } = request;
-    rig.sandbox.addServer({ vmObjectId, firewalls: [1] });
-    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'other-body', times: 'all', match: { vmObjectId } });
-    rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'refuse-before' });
-    const { failure } = await outcomeOf(await rig.sagas.firewalls(request));
-    expect(failure?.report.leftovers).toContainEqual({
-      kind: 'firewalls',
-      vmObjectId,
-      firewalls: [143],
-      why: 'assigned: it cannot be put back safely',
-    });
   });
 });

@@ -50,14 +50,19 @@ it('tells when the switch was made at other terms than quoted', async () => {
   switchFault(request, { kind: 'other-body', body: quote });
   const saga = await rig.sagas.switch(request);
   expect(await saga.result()).toMatchObject({ quote: { total: 31 }, finalQuote: { total: 32 } });
-  expect((await saga.progress()).steps.at(-1)?.detail).toMatch(/other terms: 32 usd/);
+  expect((await saga.progress()).steps.at(-1)?.detail).toBe(
+    'switched at other terms: 32 usd, 2026-01-01 to 2026-02-01',
+  );
 });
 
 it('fails when the switch itself is answered with “not available”', async () => {
   const request = switchRequest();
   const quote = { available: false, total: 31, currency: 'usd', date_from: '2026-01-01', date_to: '2026-02-01' };
   switchFault(request, { kind: 'other-body', body: quote });
-  expect((await outcomeOf(await rig.sagas.switch(request))).failure?.type).toBe('SwitchNotAvailable');
+  expect((await outcomeOf(await rig.sagas.switch(request))).failure).toMatchObject({
+    type: 'SwitchNotAvailable',
+    report: { why: 'the switch was answered with “not available”', known: { finalQuote: quote } },
+  });
 });
 
 it('never switches twice: an answer that cannot be read is asked about', async () => {
@@ -68,4 +73,23 @@ it('never switches twice: an answer that cannot be read is asked about', async (
   await saga.decide('confirmPlaced', { note: 'the panel shows plan 21' });
   expect(await saga.result()).toMatchObject({ placed: true });
   expect(switches(request)).toHaveLength(1);
+});
+
+it('that only asks ends as refused where the quote is', async () => {
+  const request = switchRequest({ quoteOnly: true });
+  const match = { subscriptionId: request.subscription_id };
+  rig.sandbox.faults.add({ endpoint: 'quote-plan-switch', kind: 'refuse-before', match });
+  expect((await outcomeOf(await rig.sagas.switch(request))).failure?.type).toBe('OrderRejected');
+});
+
+it('takes no servers for an answer', async () => {
+  const request = switchRequest();
+  switchFault(request, { kind: 'reset-after' });
+  const saga = await rig.sagas.switch(request);
+  await untilWaiting(saga);
+  await expect(saga.decide('confirmPlaced', { note: 'seen', vmObjectIds: [1] })).rejects.toThrow(
+    'vmObjectIds: this step brings no servers; leave it out',
+  );
+  await saga.decide('confirmPlaced', { note: 'seen' });
+  expect(await saga.result()).toMatchObject({ placed: true, quote: { total: 31 } });
 });

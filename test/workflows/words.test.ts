@@ -1,5 +1,6 @@
 /** What a person reads of each saga, from its first line to its last: titles in the progress, summaries in the event list. */
 import type { SagaHandle } from '../../src/client/handle';
+import { activitiesOf } from '../support/events';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../support/requests';
 import { Rig } from '../support/rig';
 import { untilWaiting } from '../support/sagas';
@@ -16,12 +17,8 @@ afterEach(() => {
 const linesOf = async (saga: SagaHandle) => (await saga.progress()).steps.map(({ id, title }) => `${id}: ${title}`);
 
 /** Of every call, in the order in which they were made. */
-async function summariesOf({ workflowId }: SagaHandle): Promise<string[]> {
-  const { events } = await rig.temporal.workflow.getHandle(workflowId).fetchHistory();
-  return (events ?? [])
-    .filter(({ activityTaskScheduledEventAttributes }) => activityTaskScheduledEventAttributes)
-    .map(({ userMetadata }) => String(JSON.parse(new TextDecoder().decode(userMetadata?.summary?.data ?? undefined))));
-}
+const summariesOf = async ({ workflowId }: SagaHandle) =>
+  (await activitiesOf(rig.temporal.workflow.getHandle(workflowId))).map((asked) => asked.replace(/^\w+: /, ''));
 
 it('a provisioning', async () => {
   const saga = await rig.sagas.provision(provisionRequest({ items: [{}, {}], firewalls: [143] }));
