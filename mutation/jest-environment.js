@@ -3,7 +3,7 @@
  *
  *   - Workflow code finds the instrumentation here; bundle-workflows.ts has its end of it.
  *   - The first failure is enough: the rest is skipped, in the files that come after it too.
- *   - A workflow task that fails (stage.ts) fails the test at once.
+ *   - A workflow task that fails (staged-run.ts) fails the test at once.
  *   - Which files cover which mutants is written down (coverage.js).
  */
 const StrykerEnvironment = require('@stryker-mutator/jest-runner/jest-env/node');

@@ -7,7 +7,7 @@
  *
  * Workflow code runs in the SDK's sandbox, where no test can reach in. So the sources are instrumented with all mutants at
  * once, bundled once (bundle-workflows.ts), and the bundle asks the test run from inside which mutant is the active one
- * (jest-environment.js). No server takes part (stage.ts).
+ * (jest-environment.js). No server takes part (stage.ts, staged-run.ts).
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
