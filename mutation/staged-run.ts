@@ -123,8 +123,9 @@ export class Run {
     this.ended.catch(() => undefined);
   }
 
-  async begin({ args = [], typedSearchAttributes }: WorkflowStartOptions): Promise<void> {
+  async begin({ args = [], typedSearchAttributes, memo = {} }: WorkflowStartOptions): Promise<void> {
     const { workflowId, type } = this;
+    Object.assign(this.memo, memo);
     Object.assign(this.attributes, encodeUnifiedSearchAttributes(undefined, typedSearchAttributes));
     await this.create();
     await this.activate({
@@ -133,6 +134,7 @@ export class Run {
         workflowType: type,
         arguments: toPayloads(args as unknown[]),
         searchAttributes: { indexedFields: { ...this.attributes } },
+        memo: { fields: Object.fromEntries(Object.entries(memo).map(([name, value]) => [name, toPayload(value)])) },
       },
     });
   }

@@ -2,7 +2,7 @@
  * What stands before every call that cannot be undone: is this surely the first run of its reference to make it?
  *
  * Three ways lead to a second run: an operator's *Reset*, a retry policy on the workflow, and a start of the same workflow
- * id after the first run has closed (the client forbids it; the Web UI and other SDKs do not). In each, an earlier run may
+ * id after the first run has closed (the client has Temporal forbid it, and says so; the Web UI and other SDKs do not). In each, an earlier run may
  * have placed the order, so the call is refused with `UnknownOutcome` until a person has said, in this very run, that
  * nothing was placed.
  *
@@ -15,11 +15,13 @@ import { OwnFailure } from './translate-failure';
 /** What the workflow knows of its runs. */
 export interface RunGuard {
   firstRunId: string;
+  /** True where Temporal itself would have refused the start if the workflow id had been used before. */
+  startedOnce?: boolean;
   /** The run in which a person said that no earlier run placed anything; it holds for that run only. */
   clearedRunId?: string;
 }
 
-export async function refuseSecondRun({ firstRunId, clearedRunId }: RunGuard): Promise<void> {
+export async function refuseSecondRun({ firstRunId, startedOnce, clearedRunId }: RunGuard): Promise<void> {
   const { workflowId, runId } = currentRun();
   if (clearedRunId === runId) return;
   if (runId !== firstRunId) {
@@ -29,7 +31,7 @@ export async function refuseSecondRun({ firstRunId, clearedRunId }: RunGuard): P
       { why: 'reset', runId },
     );
   }
-  if (await hasEarlierRun(workflowId, runId)) {
+  if (!startedOnce && (await hasEarlierRun(workflowId, runId))) {
     throw new OwnFailure(
       'UnknownOutcome',
       'this reference was run before, and that run may have placed it already; nothing was sent now',

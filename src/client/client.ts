@@ -12,7 +12,14 @@
  */
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { defaultTaskQueue, referenceSchema, workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
+import {
+  defaultTaskQueue,
+  referenceSchema,
+  startedOnceMemo,
+  workflowIdOf,
+  workflowNames,
+  type WorkflowName,
+} from '../domain/identity';
 import { beyondLimits } from '../domain/limits';
 import {
   requestSchemas,
@@ -202,10 +209,14 @@ function sharedFairly({
   return account === undefined ? {} : { priority: { fairnessKey: account.slice(0, 64) } };
 }
 
-type Policies = Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'>;
+type Policies = Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy' | 'memo'>;
 
-/** A reference is used once, whatever became of its run. */
-const onceForAll: Policies = { workflowIdReusePolicy: 'REJECT_DUPLICATE', workflowIdConflictPolicy: 'FAIL' };
+/** A reference is used once, whatever became of its run. The memo says so to the run, and is true of these policies only. */
+const onceForAll: Policies = {
+  workflowIdReusePolicy: 'REJECT_DUPLICATE',
+  workflowIdConflictPolicy: 'FAIL',
+  memo: { [startedOnceMemo]: true },
+};
 
 /** What does no harm twice. */
 const againAfterItsEnd: Policies = {

@@ -20,6 +20,7 @@ import { CancellationScope, isCancellation, patched, workflowInfo } from '@tempo
 import type { RunGuard } from '../activities/pivot-guard';
 import type { Again } from '../activities/translate-failure';
 import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
+import { startedOnceMemo } from '../domain/identity';
 import { attempt } from './attempts';
 import type { Step } from './progress';
 import { stuckQuestion, type Correction, type Question } from './questions';
@@ -55,8 +56,10 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
   const { step } = pivot;
   let clearedRunId: string | undefined;
   for (;;) {
+    const { firstExecutionRunId: firstRunId, memo } = workflowInfo();
     const guard = {
-      firstRunId: workflowInfo().firstExecutionRunId,
+      firstRunId,
+      ...(memo?.[startedOnceMemo] === true ? { startedOnce: true } : {}),
       ...(clearedRunId === undefined ? {} : { clearedRunId }),
     };
     const settled = await attempt({ step, daring: true }, (again) => pivot.act(guard, again));

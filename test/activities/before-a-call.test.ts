@@ -6,6 +6,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import { firewallsOf, callsTo } from '../../sandbox/sentences';
 import type { EndpointName } from '../../sandbox/endpoints';
 import { createActivities, type Activities } from '../../src/activities/index';
+import type { RunGuard } from '../../src/activities/pivot-guard';
 import type { CallFailure } from '../../src/domain/failures';
 import { ProviderClient } from '../../src/provider/client';
 import { createSecretResolver } from '../../src/security/secret-resolver';
@@ -68,8 +69,7 @@ async function end(run: Pick<WorkflowHandle, 'terminate'>): Promise<void> {
 
 describe('a pivot', () => {
   const order = () => ({ account: 'AB-1', cartItems: [] });
-  const place = (guard: { firstRunId: string; clearedRunId?: string }) => () =>
-    activities.placeOrder({ order: order(), guard });
+  const place = (guard: RunGuard) => () => activities.placeOrder({ order: order(), guard });
 
   it('is not sent by a run that is not its reference’s first', async () => {
     expect(await refusal(place({ firstRunId: 'another-run' }))).toMatchObject({
@@ -110,6 +110,24 @@ describe('a pivot', () => {
       message: expect.stringMatching(/^earlier runs of this reference could not be looked up: .*nowhere/) as string,
     });
     expect(sent('place-order')).toBe(0);
+  });
+
+  it('is sent without a look at earlier runs where Temporal would have refused the start', async () => {
+    const list = () => {
+      throw new Error('nobody should look');
+    };
+    const withAbortSignal = <T>(_signal: AbortSignal, call: () => T) => call();
+    const client = { withAbortSignal, workflow: { list } } as unknown as Client;
+    const { cartItemId } = await work(() => activities.addCartItem({ item: cartItem(), opening: true }));
+    const guard = { firstRunId: here.runId, startedOnce: true };
+    const before = sent('place-order');
+    await work(() => activities.placeOrder({ order: { account: 'AB-1', cartItems: [cartItemId] }, guard }), { client });
+    expect(sent('place-order')).toBe(before + 1);
+    expect(await refusal(place(guard), { run: { ...here, runId: 'after-a-reset' }, client })).toMatchObject({
+      refused: { why: 'reset', runId: 'after-a-reset' },
+    });
+    expect(await refusal(place({ firstRunId: here.runId }), { client })).toMatchObject({ failure: 'NotSent' });
+    expect(sent('place-order')).toBe(before + 1);
   });
 
   it('is sent by a first run, and by a run that a person has cleared', async () => {
