@@ -11,7 +11,7 @@ import { brokenPromises, type Asked } from '../support/promises';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../support/requests';
 import { resetTo, workflowTasksOf } from '../support/reset';
 import type { Rig } from '../support/rig';
-import { outcomeOf, untilWaitingOrEnded, type Ended } from '../support/sagas';
+import { outcomeOf, progressOf, untilWaitingOrEnded, type Ended } from '../support/sagas';
 import type { Armed } from './model';
 import type { Story } from './stories';
 
@@ -84,12 +84,16 @@ export class RealSaga {
     return all.filter(({ decision }) => decision !== 'cancel');
   }
 
-  async decide(decision: DecisionName, body: unknown): Promise<'taken' | 'refused' | 'ended'> {
-    const taken = async () => (await this.progress()).decisions.length;
+  decide(decision: DecisionName, body: unknown): Promise<'taken' | 'refused' | 'ended'> {
+    return this.decideIn(this.saga, decision, body);
+  }
+
+  private async decideIn(saga: SagaHandle, decision: DecisionName, body: unknown) {
+    const taken = async () => (await progressOf(saga)).decisions.length;
     const before = await taken();
     for (;;) {
       try {
-        await this.saga.decide(decision, body);
+        await saga.decide(decision, body);
         return 'taken';
       } catch (error) {
         if (error instanceof SagaEndedError) return 'ended';
@@ -190,7 +194,7 @@ export class RealSaga {
       const [first] = fittingDecisions(waiting, this.rig.sandbox.ledger, { ...this.asked });
       if (first === undefined || first.decision === 'cancel') throw new Error(`nothing fits ${waiting.kind}`);
       const { vmObjectIds: _, ...body } = first.body;
-      await cleaning.decide(first.decision, body);
+      await this.decideIn(cleaning, first.decision, body);
     }
     const ended = await outcomeOf(cleaning);
     const broken = brokenPromises(this.rig.sandbox.ledger, asked, ended);
