@@ -127,14 +127,21 @@ export class Run {
     const { workflowId, type } = this;
     Object.assign(this.memo, memo);
     Object.assign(this.attributes, encodeUnifiedSearchAttributes(undefined, typedSearchAttributes));
+    const started = {
+      workflowType: { name: type },
+      input: { payloads: toPayloads(args as unknown[]) },
+      searchAttributes: { indexedFields: { ...this.attributes } },
+      memo: { fields: Object.fromEntries(Object.entries(memo).map(([name, value]) => [name, toPayload(value)])) },
+    };
+    this.record({ workflowExecutionStartedEventAttributes: started });
     await this.create();
     await this.activate({
       initializeWorkflow: {
         workflowId,
         workflowType: type,
-        arguments: toPayloads(args as unknown[]),
-        searchAttributes: { indexedFields: { ...this.attributes } },
-        memo: { fields: Object.fromEntries(Object.entries(memo).map(([name, value]) => [name, toPayload(value)])) },
+        arguments: started.input.payloads,
+        searchAttributes: started.searchAttributes,
+        memo: started.memo,
       },
     });
   }
