@@ -12,6 +12,7 @@ import { msToTs } from '@temporalio/common/lib/time';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import type { ActivitySettings } from '../../src/activities/settings';
 import { OrderSagaClient } from '../../src/client/client';
+import { SearchAttributesMissingError } from '../../src/client/errors';
 import type { ProviderConfig } from '../../src/config';
 import { createSagaWorker, type SagaWorker, type SagaWorkerConfig } from '../../src/operations/saga-worker';
 import { createDataConverter, createWorkerDataConverter } from '../../src/security/data-converter';
@@ -67,7 +68,10 @@ export class Rig {
     const dataConverter = createDataConverter(options.payloadKeys);
     const temporal = new Client({ connection, namespace, dataConverter });
     const rig = new Rig(address, namespace, sandbox, temporal, new OrderSagaClient(temporal), native, options);
-    if (options.worker !== false) await rig.startWorker();
+    if (options.worker !== false) {
+      await rig.startWorker();
+      await untilNamed(rig.sagas);
+    }
     return rig;
   }
 
@@ -227,6 +231,19 @@ async function untilThere(native: NativeConnection, namespace: string): Promise<
       return true;
     } catch {
       return false;
+    }
+  });
+}
+
+/** What a worker adds to the search attributes of a namespace can be asked for only after a moment. */
+async function untilNamed(sagas: OrderSagaClient): Promise<void> {
+  await until(async () => {
+    try {
+      await sagas.list({ state: 'running', limit: 1 })[Symbol.asyncIterator]().next();
+      return true;
+    } catch (error) {
+      if (error instanceof SearchAttributesMissingError) return false;
+      throw error;
     }
   });
 }
