@@ -29,7 +29,7 @@ import type { Plan, Saga } from './saga';
 import { tell } from './tell';
 import { once } from './temperaments';
 
-export async function provisionServers(input: unknown): Promise<ResultOf['provisionServers']> {
+export function provisionServers(input: unknown): Promise<ResultOf['provisionServers']> {
   return tell('provisionServers', input, async (saga, request) => {
     const { progress } = saga;
     const cartItemIds = await fillCart(saga, request.items);
@@ -100,7 +100,7 @@ function itemCorrection(items: readonly CartItem[], isAdded: (number: number) =>
   };
 }
 
-async function placeOrder(
+function placeOrder(
   saga: Saga,
   { account, currency, label: requestedLabel, payment_type, items }: ProvisionServersRequest,
   cartItems: number[],

@@ -106,7 +106,7 @@ export class Saga {
    * @throws SagaFailed when the provider refuses one and `manner.refusal` names how that ends
    * @throws CancelledFailure when the saga is cancelled; calls in flight were awaited
    */
-  async together<T>(plans: readonly Plan<T>[], manner: Manner): Promise<Outcome<T>[]> {
+  together<T>(plans: readonly Plan<T>[], manner: Manner): Promise<Outcome<T>[]> {
     const level: ArmedUndo[] = [];
     this.levels.push(level);
     return this.settleAll(plans, manner, {

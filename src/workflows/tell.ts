@@ -98,9 +98,11 @@ async function readRequest<W extends WorkflowName>(
   input: unknown,
   progress: Progress,
 ): Promise<RequestOf[W]> {
-  const checked = beyond(input) ?? check(requestSchemas(await planTypesMore(input))[workflow](), input);
+  // Awaited only where there is something to wait for: each promise costs, see docs/performance.md.
+  const checked =
+    beyond(input) ?? check(requestSchemas(namesDocumentedPlans(input) ? [] : await planTypesMore())[workflow](), input);
   const problems = [
-    ...(await readable(input)),
+    ...(cameInClear(input) && patched('refuse-clear-requests') ? await readable() : []),
     ...(checked.ok ? misnamed(workflow, checked.value.reference) : checked.problems),
   ];
   if (checked.ok && problems.length === 0) return checked.value;
@@ -132,8 +134,7 @@ function misnamed(workflow: WorkflowName, reference: string): Problem[] {
  * the history for all to read. A setting allows it; asked of an activity for the same reason as the plan types. `patched`,
  * because a run that began before its worker had keys was never asked.
  */
-async function readable(input: unknown): Promise<Problem[]> {
-  if (!cameInClear(input) || !patched('refuse-clear-requests')) return [];
+async function readable(): Promise<Problem[]> {
   if (await once('look up whether requests in the clear are taken').takesClearRequests()) return [];
   const message =
     'the request came unencrypted; start it with the client or through the codec server. ' +
@@ -145,14 +146,17 @@ async function readable(input: unknown): Promise<Problem[]> {
  * The plan types beyond the document's four, asked for only when the request names one. They are a setting of the worker:
  * asked of an activity, the answer is in the history, and a changed setting leaves old runs alone.
  */
-async function planTypesMore(input: unknown): Promise<string[]> {
+function planTypesMore(): Promise<string[]> {
+  return once('look up further plan types').supportedPlanTypes();
+}
+
+function namesDocumentedPlans(input: unknown): boolean {
   const items = (input as { items?: unknown } | null | undefined)?.items;
   const documented = (item: unknown) => {
     const planType = stringField(item, 'plan_type');
     return planType === undefined || (documentedPlanTypes as readonly string[]).includes(planType);
   };
-  if (!Array.isArray(items) || items.every(documented)) return [];
-  return once('look up further plan types').supportedPlanTypes();
+  return !Array.isArray(items) || items.every(documented);
 }
 
 const referenceKey = defineSearchAttributeKey(searchAttributeNames.reference, SearchAttributeType.KEYWORD);
