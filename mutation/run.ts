@@ -56,7 +56,8 @@ function optionsFor(name: string, { sources, tests, workflows }: Room): PartialS
     tempDirName: 'reports/mutation/sandboxes',
     symlinkNodeModules: false,
     ignorePatterns: ['package.json', 'package-lock.json', '/.*', '/dist', '/docs', '/reports'],
-    concurrency: 2,
+    // Those that run workflows wait half of their time.
+    concurrency: workflows ? 4 : 2,
     // What a mutant left running stays behind in the process.
     ...(workflows ? { maxTestRunnerReuse: 50 } : {}),
     timeoutMS: 60_000,
