@@ -57,7 +57,8 @@ export function switchRequest(changes: Record<string, unknown> = {}) {
   return { reference, subscription_id: 6000 + made, plan_id: 21, ...changes };
 }
 
+/** Of a server that no order brings: the sandbox counts those from 9001 on. */
 export function firewallsRequest(changes: Record<string, unknown> = {}) {
   const reference = nextReference();
-  return { reference, vmObjectId: 7000 + made, assign: [143], ...changes };
+  return { reference, vmObjectId: 7_000_000 + made, assign: [143], ...changes };
 }

@@ -1,4 +1,5 @@
 /** The ways in which one call is spoiled, and what a person does about it. */
+import type { EndpointName } from '../../sandbox/endpoints';
 import type { FaultSpec } from '../../sandbox/faults';
 
 type Spoiling = Omit<FaultSpec, 'endpoint' | 'match' | 'nth' | 'from' | 'times'>;
@@ -17,6 +18,8 @@ export interface Way {
   worker?: 'killed' | 'stopped';
   /** Not every call fails so: an undocumented body may be any. */
   mayPass?: boolean;
+  /** Of this row it is a lie that nobody can see through: a delete is told that there is nothing, and there is. */
+  lieAt?: EndpointName;
 }
 
 /** One for each thing that a failure may mean, and before and after the effect where that is not known. */
@@ -75,7 +78,11 @@ export const ways: readonly Way[] = [
 /** Everything with everything. */
 export const allWays: readonly Way[] = [
   ...once([...failing, ...failingToo]),
-  ...once([{ kind: 'other-body' }, { kind: 'empty' }, { kind: 'slow' }, { kind: 'refuse-before', status: 404 }], true),
+  ...once([{ kind: 'other-body' }, { kind: 'empty' }, { kind: 'slow' }], true),
+  ...once([{ kind: 'refuse-before', status: 404 }], true).map((way) => ({
+    ...way,
+    lieAt: 'delete-cart-item' as const,
+  })),
   ...cancelled,
   ...lasting([...failing, ...failingToo]),
   ...cancelledAnd([...failing, ...failingToo]),
