@@ -1,4 +1,5 @@
 import { callsTo, firewallsOf, openCartItems, ordersWithLabel, serversOf } from '../../sandbox/sentences';
+import type { SagaHandle } from '../../src/client/handle';
 import { planIdOf, provisionRequest } from '../support/requests';
 import { Rig } from '../support/rig';
 import { outcomeOf, untilWaiting } from '../support/sagas';
@@ -15,6 +16,8 @@ const addFault = (reference: string, fault: object) =>
   rig.sandbox.faults.add({ endpoint: 'add-cart-item', match: { planId: planIdOf(reference) }, ...fault } as never);
 const orderFault = (reference: string, fault: object) =>
   rig.sandbox.faults.add({ endpoint: 'place-order', match: { label: reference }, ...fault } as never);
+const statusOf = async (saga: SagaHandle, id: string) =>
+  (await saga.progress()).steps.find((step) => step.id === id)?.status;
 const addsOf = (reference: string) =>
   callsTo(rig.sandbox.ledger, 'add-cart-item').filter(({ names }) => names.planId?.includes(planIdOf(reference)));
 
@@ -316,7 +319,12 @@ describe('after the order', () => {
     const request = provisionRequest({ items: [{ quantity: 2 }], firewalls: [5] });
     orderFault(request.reference, { kind: 'empty' });
     const saga = await rig.sagas.provision(request);
-    expect(await untilWaiting(saga)).toMatchObject({ kind: 'servers', choices: ['provideServers'] });
+    expect(await untilWaiting(saga)).toMatchObject({
+      kind: 'servers',
+      question: 'The order is placed. What are the object ids of its 2 servers?',
+      choices: ['provideServers'],
+    });
+    expect(await statusOf(saga, 'find-servers')).toBe('stuck');
     const vmObjectIds = serversOf(rig.sandbox.ledger, request.account).map((server) => server.vmObjectId);
     await expect(saga.decide('provideServers', { vmObjectIds: vmObjectIds.slice(1) })).rejects.toThrow(
       /1 servers, but 2/,
@@ -339,6 +347,30 @@ describe('after the order', () => {
     }
   });
 
+  it('corrects the firewalls of servers that have none yet, and of no other', async () => {
+    const vmObjectIds = [77_101, 77_102];
+    const request = provisionRequest({ items: [{ quantity: 2 }], firewalls: [143], vmObjectIds });
+    for (const vmObjectId of vmObjectIds) rig.sandbox.addServer({ vmObjectId, firewalls: [] });
+    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', match: { vmObjectId: 77_102 } });
+    const saga = await rig.sagas.provision(request);
+    expect(await untilWaiting(saga)).toMatchObject({ step: 'assign-firewalls-77102' });
+    await saga.decide('retry', { correction: { firewalls: [144] } });
+    expect((await saga.result()).servers).toEqual([
+      { vmObjectId: 77_101, firewalls: [143], verified: true },
+      { vmObjectId: 77_102, firewalls: [144], verified: true },
+    ]);
+  });
+
+  it('asks a person about a look at the list that is refused', async () => {
+    const request = provisionRequest({ firewalls: [143], vmObjectIds: [77_201] });
+    rig.sandbox.addServer({ vmObjectId: 77_201, firewalls: [] });
+    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'refuse-before', match: { vmObjectId: 77_201 } });
+    const saga = await rig.sagas.provision(request);
+    expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', step: 'verify-firewalls-77201' });
+    await saga.decide('retry');
+    expect((await saga.result()).servers).toEqual([{ vmObjectId: 77_201, firewalls: [143], verified: true }]);
+  });
+
   it('leaves refused firewalls out when told to, and says so', async () => {
     const request = provisionRequest({ firewalls: [404] });
     rig.sandbox.configure({ knownFirewalls: [143] });
@@ -349,6 +381,7 @@ describe('after the order', () => {
       const result = await saga.result();
       expect(result.servers).toMatchObject([{ firewalls: [], verified: false }]);
       expect(result.skipped).toEqual([expect.stringMatching(/^assign-firewalls-/)]);
+      expect(await statusOf(saga, `verify-firewalls-${String(result.servers[0]?.vmObjectId)}`)).toBe('skipped');
     } finally {
       rig.sandbox.configure({ knownFirewalls: null });
     }

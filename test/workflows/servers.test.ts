@@ -3,6 +3,7 @@ import { ordersWithLabel, callsTo } from '../../sandbox/sentences';
 import { provisionRequest } from '../support/requests';
 import { Rig } from '../support/rig';
 import { untilWaiting } from '../support/sagas';
+import type { SagaHandle } from '../../src/client/handle';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -23,13 +24,15 @@ afterEach(() => {
   rig.sandbox.configure({ directory: { lag: 2 } });
 });
 
+const looking = async (saga: SagaHandle) => (await saga.progress()).steps.find(({ id }) => id === 'find-servers');
+
 it('are looked up until as many are there as were ordered', async () => {
   const request = provisionRequest({ items: [{ quantity: 2 }], firewalls: [143] });
   const saga = await rig.sagas.provision(request);
   const { servers } = await saga.result();
   const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
   expect(servers.map(({ vmObjectId }) => vmObjectId)).toEqual(order?.vmObjectIds);
-  expect((await saga.progress()).steps.find(({ id }) => id === 'find-servers')?.attempts).toBe(3);
+  expect(await looking(saga)).toMatchObject({ status: 'done', attempts: 3 });
 });
 
 it('settle an order of unknown outcome without a person, where the label is the reference’s own', async () => {
@@ -53,6 +56,14 @@ it('that never come prove nothing: a person is asked, and the order is placed on
   await saga.decide('confirmNotPlaced', { note: 'the panel shows none' });
   await saga.result();
   expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+});
+
+it('that cannot be looked up are told as that, where nothing needs them', async () => {
+  const request = provisionRequest();
+  rig.sandbox.faults.add({ endpoint: 'find-servers', kind: 'unauthorized', times: 'all' });
+  const saga = await rig.sagas.provision(request);
+  expect((await saga.result()).servers).toEqual([]);
+  expect(await looking(saga)).toMatchObject({ status: 'failed' });
 });
 
 it('of an order without a label are not looked up by it', async () => {
