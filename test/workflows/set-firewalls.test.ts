@@ -47,6 +47,38 @@ it('changes only what must change for an exact set', async () => {
   ]);
 });
 
+it('assigns only what is missing, and unassigns only what is there', async () => {
+  const request = requestFor([1, 2], { assign: [1, 4], unassign: [2, 99] });
+  const result = await (await rig.sagas.firewalls(request)).result();
+  expect(result).toMatchObject({ assigned: [4], unassigned: [2], firewalls: [1, 4] });
+  expect(changesTo(request.vmObjectId)).toEqual([
+    ['assign-firewalls', { firewalls: [{ id: 4 }] }],
+    ['unassign-firewalls', { firewalls: [{ id: 2 }] }],
+  ]);
+});
+
+it('unassigns nothing again where nothing was assigned', async () => {
+  const request = requestFor([1], { assign: [143] });
+  fault(request.vmObjectId, 'assign-firewalls', { kind: 'refuse-before' });
+  const { failure } = await outcomeOf(await rig.sagas.firewalls(request));
+  expect(failure).toMatchObject({ type: 'FirewallsRejected', report: { leftovers: [] } });
+  expect(changesTo(request.vmObjectId).map(([endpoint]) => endpoint)).toEqual(['assign-firewalls']);
+  expect(firewallsNow(request.vmObjectId)).toEqual([1]);
+});
+
+it('unassigns again all that it assigned where it cannot be seen any more what is there', async () => {
+  const request = requestFor([1], { assign: [143, 144], unassign: [1] });
+  fault(request.vmObjectId, 'unassign-firewalls', { kind: 'refuse-before' });
+  fault(request.vmObjectId, 'list-firewalls', { kind: 'other-body', nth: 2 });
+  const { failure } = await outcomeOf(await rig.sagas.firewalls(request));
+  expect(failure).toMatchObject({ type: 'FirewallsRejected', report: { leftovers: [] } });
+  expect(changesTo(request.vmObjectId)).toContainEqual([
+    'unassign-firewalls',
+    { firewalls: [{ id: 143 }, { id: 144 }] },
+  ]);
+  expect(firewallsNow(request.vmObjectId)).toEqual([1]);
+});
+
 it('changes nothing that is as it should be', async () => {
   const request = requestFor([5], { exactly: [5] });
   expect(await (await rig.sagas.firewalls(request)).result()).toMatchObject({ assigned: [], unassigned: [] });
