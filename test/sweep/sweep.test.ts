@@ -53,6 +53,7 @@ describe.each(stories)('$name', (story) => {
   });
 });
 
-it('made undos twice', () => {
+// Not every story alone has undos.
+(only === undefined ? it : it.skip)('made undos twice', () => {
   expect(sweep.undosRepeated).toBeGreaterThan(0);
 });

@@ -80,14 +80,17 @@ it('where the histories cannot be read, anything may be: its items are left alon
   expect(openOf(match.planId).sort()).toEqual([kept, lost].sort());
 });
 
-it('what both runs know of is told once', async () => {
+it.each([
+  ['its order was not sent', 'unauthorized', 'stuck', -2],
+  ['its order is of unknown fate', 'error-before', 'outcome-unknown', -3],
+] as const)('what both runs know of is told once, where of the first %s', async (_, kind, wait, beforeItsOrder) => {
   const request = provisionRequest();
   const match = { planId: planIdOf(request.reference) };
   rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'error-before', match });
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind, match: { label: request.label } });
   const first = await rig.sagas.provision(request);
-  await untilWaiting(first, 'stuck');
-  await resetTo(rig.temporal, first, (await workflowTasksOf(rig.temporal, first)).at(-2) ?? 0);
+  await untilWaiting(first, wait);
+  await resetTo(rig.temporal, first, (await workflowTasksOf(rig.temporal, first)).at(beforeItsOrder) ?? 0);
   const saga = new SagaHandle(rig.temporal, 'provisionServers', request.reference, '', true);
   await untilWaiting(saga, 'outcome-unknown');
   await saga.cancel();
