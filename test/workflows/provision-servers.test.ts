@@ -183,7 +183,7 @@ describe('before the order', () => {
   });
 
   it('corrects the one item that is named, and none that was added', async () => {
-    const request = provisionRequest({ items: [{}, {}, { plan_id: 7 }] });
+    const request = provisionRequest({ items: [{ password: 'first' }, { password: 'second' }, { plan_id: 7 }] });
     addFault(request.reference, { kind: 'unauthorized', times: 2 });
     const saga = await rig.sagas.provision(request);
     await untilWaiting(saga);
@@ -194,7 +194,7 @@ describe('before the order', () => {
     await saga.decide('retry', { correction: { item: 2, password: 'another' } });
     await saga.result();
     const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
-    expect(order?.items.map(({ password }) => password).sort()).toEqual(['a password', 'a password', 'another']);
+    expect(order?.items.map(({ password }) => password).sort()).toEqual(['a password', 'another', 'first']);
   });
 
   it('corrects all items that wait where none is named, and none that was added', async () => {
@@ -264,6 +264,18 @@ describe('the order itself', () => {
     expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
   });
 
+  it('undoes what it left alone once it is known that nothing was placed', async () => {
+    const request = provisionRequest();
+    orderFault(request.reference, { kind: 'reset-before', nth: 1 });
+    orderFault(request.reference, { kind: 'refuse-before', nth: 2 });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'outcome-unknown');
+    await saga.decide('confirmNotPlaced', { note: 'not in the panel' });
+    const { failure } = await outcomeOf(saga);
+    expect(failure).toMatchObject({ type: 'OrderRejected', report: { leftovers: [] } });
+    expect(openItemsOf(request.reference)).toEqual([]);
+  });
+
   it('leaves the cart items of an order of unknown fate alone when it is cancelled, and lists them', async () => {
     const request = provisionRequest();
     orderFault(request.reference, { kind: 'reset-after' });
@@ -297,7 +309,8 @@ describe('the order itself', () => {
     const request = provisionRequest();
     orderFault(request.reference, { kind });
     const saga = await rig.sagas.provision(request);
-    expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', step: 'place-order' });
+    const { question } = await untilWaiting(saga, 'stuck');
+    expect(question).toMatch(/^Stuck: “Place the order” did not succeed/);
     expect(openItemsOf(request.reference)).toHaveLength(1);
     const label = `${request.reference}-corrected`;
     await saga.decide('retry', { correction: { label } });
@@ -399,6 +412,8 @@ describe('after the order', () => {
       servers: [{ vmObjectId: 77_001, firewalls: [143], verified: false }],
       skipped: ['verify-firewalls-77001'],
     });
+    const { steps } = await saga.progress();
+    expect(steps.find(({ id }) => id === 'verify-firewalls-77001')?.detail).toBeUndefined();
   });
 
   it('undoes nothing that somebody pays for when it is cancelled', async () => {
@@ -413,7 +428,7 @@ describe('after the order', () => {
     const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
     expect(cancelled).toMatchObject({
       state: 'cancelled',
-      known: { order: { order_id: order?.orderId } },
+      known: { order: { order_id: order?.orderId }, vmObjectIds: order?.vmObjectIds },
       leftovers: [],
     });
     expect(firewallsOf(rig.sandbox.ledger, order?.vmObjectIds[0] ?? 0)).toEqual([143]);

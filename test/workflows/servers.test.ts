@@ -1,5 +1,6 @@
 /** Where the object ids of new servers come from when the order's response does not tell them: the server directory. */
 import { ordersWithLabel, callsTo } from '../../sandbox/sentences';
+import { inputsOf } from '../support/events';
 import { provisionRequest } from '../support/requests';
 import { Rig } from '../support/rig';
 import { untilWaiting } from '../support/sagas';
@@ -46,6 +47,9 @@ it('settle an order of unknown outcome without a person, where the label is the 
     detail: 'found by looking',
   });
   expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+  // Whose label is not its own settles nothing: the activity has to know what the answer is for.
+  const asked = await inputsOf(rig.temporal.workflow.getHandle(saga.workflowId), 'findServers');
+  expect(asked[0]).toMatchObject({ settles: true });
 });
 
 it('that never come prove nothing: a person is asked, and the order is placed once', async () => {

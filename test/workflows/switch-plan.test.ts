@@ -75,6 +75,24 @@ it('never switches twice: an answer that cannot be read is asked about', async (
   expect(switches(request)).toHaveLength(1);
 });
 
+it('ends as refused where the switch is', async () => {
+  const request = switchRequest();
+  switchFault(request, { kind: 'refuse-before' });
+  expect((await outcomeOf(await rig.sagas.switch(request))).failure?.type).toBe('OrderRejected');
+  expect(switches(request)).toEqual([]);
+});
+
+it('is quoted again before it is sent again', async () => {
+  const request = switchRequest();
+  switchFault(request, { kind: 'reset-before' });
+  const saga = await rig.sagas.switch(request);
+  await untilWaiting(saga, 'outcome-unknown');
+  await saga.decide('confirmNotPlaced', { note: 'the panel shows the old plan' });
+  await saga.result();
+  expect(endpointsOf(request)).toEqual(['quote-plan-switch', 'switch-plan', 'quote-plan-switch', 'switch-plan']);
+  expect(switches(request)).toHaveLength(1);
+});
+
 it('that only asks ends as refused where the quote is', async () => {
   const request = switchRequest({ quoteOnly: true });
   const match = { subscriptionId: request.subscription_id };
