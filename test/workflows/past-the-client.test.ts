@@ -7,7 +7,7 @@ import { documentedPlanTypes } from '../../src/domain/requests';
 import type { Report } from '../../src/domain/results';
 import { activitiesOf, attributeWritesOf, inputsOf } from '../support/events';
 import { cartItem, changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../support/requests';
-import { Rig, until } from '../support/rig';
+import { Rig } from '../support/rig';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -39,18 +39,14 @@ async function refused(input: unknown, workflowId = `provision/${randomUUID()}`)
 }
 
 describe('names itself for the list', () => {
-  /** A namespace that is new to the server takes a moment until it is told by these names everywhere. */
-  const untilNamed = (run: Awaited<ReturnType<typeof startAs>>) =>
-    until(async () => {
-      const { account, subscriptionId } = readAttributes((await run.describe()).typedSearchAttributes);
-      return (account ?? subscriptionId) !== undefined && { account, subscriptionId };
-    });
+  const namesOf = async (run: Awaited<ReturnType<typeof startAs>>) =>
+    readAttributes((await run.describe()).typedSearchAttributes);
 
   it('by its account, where it has one', async () => {
     const request = provisionRequest();
     const run = await startAsNamed('provisionServers', request);
     await run.result();
-    expect(await untilNamed(run)).toEqual({ account: request.account, subscriptionId: undefined });
+    expect(await namesOf(run)).toMatchObject({ account: request.account, subscriptionId: undefined });
     expect(await attributeWritesOf(run)).toEqual([['OrderReference', 'ProviderAccount']]);
   });
 
@@ -58,7 +54,7 @@ describe('names itself for the list', () => {
     const request = switchRequest();
     const run = await startAsNamed('switchPlan', request);
     await run.result();
-    expect(await untilNamed(run)).toEqual({ account: undefined, subscriptionId: String(request.subscription_id) });
+    expect(await namesOf(run)).toMatchObject({ account: undefined, subscriptionId: String(request.subscription_id) });
     expect(await attributeWritesOf(run)).toEqual([['OrderReference', 'SubscriptionId']]);
   });
 
@@ -69,13 +65,8 @@ describe('names itself for the list', () => {
   });
 
   it('but not again what the client has named', async () => {
-    // Where the server does not know the names yet, the client leaves them out.
-    const run = await until(async () => {
-      const { workflowId } = await rig.sagas.change(changeRequest());
-      const started = rig.temporal.workflow.getHandle(workflowId);
-      const { events } = await started.fetchHistory();
-      return events?.[0]?.workflowExecutionStartedEventAttributes?.searchAttributes ? started : undefined;
-    });
+    const { workflowId } = await rig.sagas.change(changeRequest());
+    const run = rig.temporal.workflow.getHandle(workflowId);
     await run.result();
     expect(await attributeWritesOf(run)).toEqual([]);
   });
