@@ -1,7 +1,7 @@
 /** What tests ask of a saga, in sentences. */
 import { NoWorkerError, SagaCancelledError, SagaFailedError } from '../../src/client/errors';
 import type { Report } from '../../src/domain/results';
-import type { ProgressView, Waiting } from '../../src/domain/progress';
+import type { ProgressView, StepView, Waiting } from '../../src/domain/progress';
 import type { SagaHandle } from '../../src/client/handle';
 import { until } from './rig';
 
@@ -43,6 +43,10 @@ export async function untilWaitingOrEnded(
 }
 
 const hasEnded = (state: ProgressView['state']) => state === 'done' || state === 'failed' || state === 'cancelled';
+
+export async function stepOf(saga: Pick<SagaHandle, 'progress'>, id: string): Promise<StepView | undefined> {
+  return (await saga.progress()).steps.find((step) => step.id === id);
+}
 
 /** Where a worker is killed, stopped or very busy, a question may be lost on the way to it: it is asked again. */
 export async function progressOf(saga: Pick<SagaHandle, 'progress'>): Promise<ProgressView> {

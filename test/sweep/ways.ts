@@ -79,10 +79,12 @@ export const ways: readonly Way[] = [
 export const allWays: readonly Way[] = [
   ...once([...failing, ...failingToo]),
   ...once([{ kind: 'other-body' }, { kind: 'empty' }, { kind: 'slow' }], true),
-  ...once([{ kind: 'refuse-before', status: 404 }], true).map((way) => ({
-    ...way,
-    lieAt: 'delete-cart-item' as const,
-  })),
+  {
+    name: 'refuse-before 404',
+    fault: { kind: 'refuse-before', status: 404 },
+    mayPass: true,
+    lieAt: 'delete-cart-item',
+  },
   ...cancelled,
   ...lasting([...failing, ...failingToo]),
   ...cancelledAnd([...failing, ...failingToo]),

@@ -1,7 +1,7 @@
 import { openCartItems, ordersWithLabel } from '../../sandbox/sentences';
 import { planIdOf, provisionRequest } from '../support/requests';
 import { Rig } from '../support/rig';
-import { outcomeOf, untilWaiting } from '../support/sagas';
+import { outcomeOf, stepOf, untilWaiting } from '../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -50,7 +50,7 @@ it.each(['reset-before', 'reset-after'])('asks about items whose order may have 
   expect(question).toMatch(
     /^The order with the cart items \d+, \d+ may have been placed when its run ended\. .* is it there\? If not, its items are deleted\.$/,
   );
-  const settling = async () => (await saga.progress()).steps.find(({ id }) => id === 'settle-order');
+  const settling = () => stepOf(saga, 'settle-order');
   expect(await settling()).toMatchObject({ status: 'stuck', title: 'Learn whether the order was placed' });
   await expect(saga.decide('confirmPlaced', { note: 'seen', vmObjectIds: [1] })).rejects.toThrow(
     'vmObjectIds: are not needed here; leave them out',

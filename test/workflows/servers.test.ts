@@ -3,8 +3,7 @@ import { ordersWithLabel, callsTo } from '../../sandbox/sentences';
 import { inputsOf } from '../support/events';
 import { provisionRequest } from '../support/requests';
 import { Rig } from '../support/rig';
-import { untilWaiting } from '../support/sagas';
-import type { SagaHandle } from '../../src/client/handle';
+import { stepOf, untilWaiting } from '../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -25,15 +24,13 @@ afterEach(() => {
   rig.sandbox.configure({ directory: { lag: 2 } });
 });
 
-const looking = async (saga: SagaHandle) => (await saga.progress()).steps.find(({ id }) => id === 'find-servers');
-
 it('are looked up until as many are there as were ordered', async () => {
   const request = provisionRequest({ items: [{ quantity: 2 }], firewalls: [143] });
   const saga = await rig.sagas.provision(request);
   const { servers } = await saga.result();
   const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
   expect(servers.map(({ vmObjectId }) => vmObjectId)).toEqual(order?.vmObjectIds);
-  expect(await looking(saga)).toMatchObject({ status: 'done', attempts: 3 });
+  expect(await stepOf(saga, 'find-servers')).toMatchObject({ status: 'done', attempts: 3 });
 });
 
 it('settle an order of unknown outcome without a person, where the label is the reference’s own', async () => {
@@ -42,7 +39,7 @@ it('settle an order of unknown outcome without a person, where the label is the 
   const saga = await rig.sagas.provision(request);
   const result = await saga.result();
   expect(result).toMatchObject({ order: null, decisions: [], servers: [{ firewalls: [143], verified: true }] });
-  expect((await saga.progress()).steps.find(({ id }) => id === 'place-order')).toMatchObject({
+  expect(await stepOf(saga, 'place-order')).toMatchObject({
     status: 'done',
     detail: 'found by looking',
   });
@@ -67,7 +64,7 @@ it('that cannot be looked up are told as that, where nothing needs them', async 
   rig.sandbox.faults.add({ endpoint: 'find-servers', kind: 'unauthorized', times: 'all' });
   const saga = await rig.sagas.provision(request);
   expect((await saga.result()).servers).toEqual([]);
-  expect(await looking(saga)).toMatchObject({ status: 'failed' });
+  expect(await stepOf(saga, 'find-servers')).toMatchObject({ status: 'failed' });
 });
 
 it('of an order without a label are not looked up by it', async () => {

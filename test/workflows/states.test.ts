@@ -3,7 +3,7 @@ import type { SagaHandle } from '../../src/client/handle';
 import { activitiesOf, inputsOf, statesOf } from '../support/events';
 import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
-import { outcomeOf, untilWaiting } from '../support/sagas';
+import { outcomeOf, stepOf, untilWaiting } from '../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -15,7 +15,6 @@ afterEach(() => {
 });
 
 const runOf = ({ workflowId }: SagaHandle) => rig.temporal.workflow.getHandle(workflowId);
-const stepOf = async (saga: SagaHandle, id: string) => (await saga.progress()).steps.find((step) => step.id === id);
 
 describe('the list shows', () => {
   it('nothing of a saga without trouble', async () => {
