@@ -12,7 +12,7 @@ import { placePivot } from './pivot';
 import { tell } from './tell';
 import { once } from './temperaments';
 
-export async function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
+export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
   return tell('changeOrder', input, async (saga, request) => {
     const { reference, subscription_id, resources, guard, approval } = request;
     const change = { subscription_id, resources };

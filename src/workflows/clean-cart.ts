@@ -13,7 +13,7 @@ import { SagaFailed, type Saga } from './saga';
 import { tell } from './tell';
 import { once } from './temperaments';
 
-export async function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> {
+export function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> {
   return tell('cleanCart', input, async (saga, { reference }) => {
     const found = await saga.must(
       {

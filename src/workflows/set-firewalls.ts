@@ -18,7 +18,7 @@ import { SagaFailed, type Undo } from './saga';
 import { tell } from './tell';
 import { once } from './temperaments';
 
-export async function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> {
+export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> {
   return tell('setFirewalls', input, async (saga, request) => {
     const { reference, vmObjectId } = request;
     const listing = saga.step('list-firewalls', 'List the firewalls that are assigned');

@@ -15,7 +15,7 @@ import { SagaFailed } from './saga';
 import { tell } from './tell';
 import { once } from './temperaments';
 
-export async function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
+export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
   return tell('switchPlan', input, async (saga, request) => {
     const { reference, subscription_id, plan_id, guard, approval, quoteOnly } = request;
     const change = { subscription_id, plan_id };

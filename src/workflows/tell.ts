@@ -98,7 +98,8 @@ async function readRequest<W extends WorkflowName>(
   input: unknown,
   progress: Progress,
 ): Promise<RequestOf[W]> {
-  // Awaited only where there is something to wait for: each promise costs, see docs/performance.md.
+  // Awaited only where there is something to wait for: each promise costs, see docs/performance.md. `patched`, because a run
+  // that began before its worker had keys was never asked.
   const checked =
     beyond(input) ?? check(requestSchemas(namesDocumentedPlans(input) ? [] : await planTypesMore())[workflow](), input);
   const problems = [
@@ -131,8 +132,7 @@ function misnamed(workflow: WorkflowName, reference: string): Problem[] {
 
 /**
  * A request in the clear where requests are encrypted: whoever sent it does not know the keys, and what it holds stands in
- * the history for all to read. A setting allows it; asked of an activity for the same reason as the plan types. `patched`,
- * because a run that began before its worker had keys was never asked.
+ * the history for all to read. A setting allows it; asked of an activity for the same reason as the plan types.
  */
 async function readable(): Promise<Problem[]> {
   if (await once('look up whether requests in the clear are taken').takesClearRequests()) return [];
