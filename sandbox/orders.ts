@@ -7,6 +7,7 @@ import type { Settings } from './settings';
 
 interface CartEntry {
   item: CartItem;
+  /** What became of it last; the ledger has all. */
   state: 'open' | 'ordered' | 'deleted';
 }
 
@@ -33,14 +34,25 @@ export class Orders {
     return cartItemAnswer(cartItemId);
   }
 
-  /** Row 3. What a second deletion answers is not shown; here the item is gone, so 404. */
+  /**
+   * Row 3. The document shows no error, so what a closed item answers is a setting. Refused, a deleted item is gone (404)
+   * and an ordered one belongs to its order (409). Taken, the id names the item for good, as it does for a later order,
+   * so there is nothing to answer 404 about: a second deletion succeeds, changes nothing, and is no second effect. The
+   * deletion of an ordered item takes nothing back from the order: no row of the document does that.
+   */
   deleteCartItem(cartItemId: number | null): Answer {
     const entry = cartItemId === null ? undefined : this.cart.get(cartItemId);
-    if (cartItemId === null || !entry || entry.state === 'deleted') return refusal(404, 'There is no such cart item');
-    if (entry.state === 'ordered') return refusal(409, 'The cart item belongs to an order');
-    entry.state = 'deleted';
-    this.ledger.tookEffect<CartItemDeleted>({ type: 'cartItemDeleted', cartItemId });
-    return plainAnswer(this.settings().plainResponse);
+    const { closedCartItems, plainResponse } = this.settings();
+    if (cartItemId === null || !entry) return noCartItem();
+    if (closedCartItems === 'refuse') {
+      if (entry.state === 'deleted') return noCartItem();
+      if (entry.state === 'ordered') return refusal(409, 'The cart item belongs to an order');
+    }
+    if (entry.state !== 'deleted') {
+      entry.state = 'deleted';
+      this.ledger.tookEffect<CartItemDeleted>({ type: 'cartItemDeleted', cartItemId });
+    }
+    return plainAnswer(plainResponse);
   }
 
   /** Row 1. */
@@ -48,13 +60,14 @@ export class Orders {
     const checked = checkOrder(body, this.settings());
     if (!checked.ok) return refusal(422, 'The order is not valid', checked.errors);
     const { account, label, cartItems } = checked.value;
+    const { closedCartItems, orderResponse } = this.settings();
 
     const currency = this.currencyOf(account) ?? currencyNamed(checked.value.currency);
     const errors = currency === undefined ? ['currency: required, the account has none yet'] : [];
     const entries: CartEntry[] = [];
     for (const id of cartItems) {
       const entry = this.cart.get(id);
-      if (entry?.state === 'open') entries.push(entry);
+      if (entry && (entry.state === 'open' || closedCartItems === 'take')) entries.push(entry);
       else errors.push(`cartItems: ${id} ${entry ? `is already ${entry.state}` : 'does not exist'}`);
     }
     if (currency === undefined || errors.length > 0) return refusal(422, 'The order cannot be placed', errors);
@@ -73,13 +86,17 @@ export class Orders {
       items,
       vmObjectIds: Array.from({ length: units }, () => this.buildServer()),
     });
-    return orderAnswer(this.settings().orderResponse, order);
+    return orderAnswer(orderResponse, order);
   }
 
   private currencyOf(account: string): string | undefined {
     const { accountCurrencies, defaultAccountCurrency } = this.settings();
     return this.fixedCurrencies.get(account) ?? accountCurrencies[account] ?? defaultAccountCurrency ?? undefined;
   }
+}
+
+function noCartItem(): Answer {
+  return refusal(404, 'There is no such cart item');
 }
 
 /** Quotes show "lowercase currency code"; an order may name it in any case. */

@@ -40,6 +40,12 @@ const settingsSchema = z.strictObject({
   /** The currency of all other accounts; null: they have none until their first order names one. */
   defaultAccountCurrency: z.string().nullable(),
 
+  /**
+   * A cart item that is no longer open, because an order took it or it was deleted. `refuse`: it can be neither ordered
+   * nor deleted. `take`: both succeed, since the document forbids neither; a second order builds servers of its own.
+   */
+  closedCartItems: z.enum(['refuse', 'take']),
+
   /** Row 1. `ids` -> `{ order_id, vm_object_ids }`; `servers` -> `{ data: { code, order: { id, servers: [{ id }] } } }`. */
   orderResponse: z.union([
     z.enum(['none', 'empty', 'opaque', 'ids', 'servers']),
@@ -103,6 +109,7 @@ export const defaultSettings: Settings = {
   templates: {},
   accountCurrencies: {},
   defaultAccountCurrency: 'usd',
+  closedCartItems: 'refuse',
   orderResponse: 'opaque',
   changeOrderResponse: 'opaque',
   plainResponse: 'opaque',

@@ -1,4 +1,5 @@
-import { openCartItems } from '../../sandbox/sentences';
+import { callsTo, openCartItems, serversOf } from '../../sandbox/sentences';
+import type { Sandbox } from '../../sandbox/server';
 import { addCartItem, call, closeAll, cloudServer, errorsOf, placeOrder, startSandbox } from './calling';
 
 afterEach(closeAll);
@@ -158,6 +159,47 @@ describe('deleting a cart item (row 3)', () => {
     await placeOrder(sandbox, { cartItems: [id] });
     expect((await call(sandbox, 'DELETE', remove(id))).status).toBe(409);
     expect(sandbox.ledger.entries.map((entry) => entry.type)).toEqual(['cartItemAdded', 'orderPlaced']);
+  });
+
+  describe('of an item that is no longer open, where a setting takes it', () => {
+    const happened = (sandbox: Sandbox) => sandbox.ledger.entries.map((entry) => entry.type);
+
+    test('deletes an item of a placed order; the order and its server stay', async () => {
+      const sandbox = await startSandbox({ closedCartItems: 'take' });
+      const id = await addCartItem(sandbox);
+      await placeOrder(sandbox, { cartItems: [id] });
+      expect((await call(sandbox, 'DELETE', remove(id))).status).toBe(200);
+      expect(happened(sandbox)).toEqual(['cartItemAdded', 'orderPlaced', 'cartItemDeleted']);
+      expect(serversOf(sandbox.ledger, 'AB-12345678')).toHaveLength(1);
+    });
+
+    test.each([
+      ['none', 204],
+      ['opaque', 200],
+    ] as const)('answers a second deletion like the first (%s), and has no second effect', async (shape, status) => {
+      const sandbox = await startSandbox({ closedCartItems: 'take', plainResponse: shape });
+      const id = await addCartItem(sandbox);
+      const [first, second] = [await call(sandbox, 'DELETE', remove(id)), await call(sandbox, 'DELETE', remove(id))];
+      expect([first.status, second.status]).toEqual([status, status]);
+      expect(happened(sandbox)).toEqual(['cartItemAdded', 'cartItemDeleted']);
+      const deletion = sandbox.ledger.entries[1]?.seq;
+      expect(callsTo(sandbox.ledger, 'delete-cart-item').map((one) => one.effects)).toEqual([[deletion], []]);
+    });
+
+    test('deletes again what was ordered after its deletion', async () => {
+      const sandbox = await startSandbox({ closedCartItems: 'take' });
+      const id = await addCartItem(sandbox);
+      await call(sandbox, 'DELETE', remove(id));
+      await placeOrder(sandbox, { cartItems: [id] });
+      await call(sandbox, 'DELETE', remove(id));
+      expect(happened(sandbox)).toEqual(['cartItemAdded', 'cartItemDeleted', 'orderPlaced', 'cartItemDeleted']);
+    });
+
+    test('does not find what was never added', async () => {
+      const sandbox = await startSandbox({ closedCartItems: 'take' });
+      expect((await call(sandbox, 'DELETE', remove(999))).status).toBe(404);
+      expect((await call(sandbox, 'DELETE', remove('abc'))).status).toBe(404);
+    });
   });
 
   test.each([

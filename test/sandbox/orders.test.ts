@@ -1,4 +1,4 @@
-import { openCartItems, ordersOf, ordersWithLabel, serversOf } from '../../sandbox/sentences';
+import { callsTo, openCartItems, ordersOf, ordersWithLabel, serversOf } from '../../sandbox/sentences';
 import { addCartItem, call, closeAll, cloudServer, errorsOf, placeOrder, startSandbox } from './calling';
 
 afterEach(closeAll);
@@ -74,6 +74,66 @@ describe('placing an order (row 1)', () => {
     ]);
     expect(openCartItems(sandbox.ledger).map((item) => item.cartItemId)).toEqual([open]);
     expect(ordersOf(sandbox.ledger, 'AB-12345678')).toHaveLength(1);
+  });
+});
+
+describe('an order of cart items that are no longer open, where a setting takes them', () => {
+  const account = 'AB-12345678';
+
+  test('an item that is ordered is ordered again: a second order, with servers of its own', async () => {
+    const sandbox = await startSandbox({ closedCartItems: 'take', orderResponse: 'ids' });
+    const cartItems = [await addCartItem(sandbox), await addCartItem(sandbox, { ...cloudServer, quantity: 2 })];
+    const first = await placeOrder(sandbox, { cartItems });
+    const second = await placeOrder(sandbox, { cartItems });
+    expect(first.body).toEqual({ order_id: 701, vm_object_ids: [9001, 9002, 9003] });
+    expect(second.body).toEqual({ order_id: 702, vm_object_ids: [9004, 9005, 9006] });
+    const items = [cloudServer, { ...cloudServer, quantity: 2 }];
+    expect(ordersOf(sandbox.ledger, account)).toEqual([
+      expect.objectContaining({ orderId: 701, cartItems, items, vmObjectIds: [9001, 9002, 9003] }),
+      expect.objectContaining({ orderId: 702, cartItems, items, vmObjectIds: [9004, 9005, 9006] }),
+    ]);
+    expect(serversOf(sandbox.ledger, account)).toHaveLength(6);
+    const calls = callsTo(sandbox.ledger, 'place-order');
+    expect(calls.map((one) => one.effects)).toEqual(ordersOf(sandbox.ledger, account).map(({ seq }) => [seq]));
+  });
+
+  test('an item that was deleted is ordered', async () => {
+    const sandbox = await startSandbox({ closedCartItems: 'take' });
+    const cartItems = [await addCartItem(sandbox)];
+    await call(sandbox, 'DELETE', `/order/cartItems/delete/${cartItems[0]}`);
+    expect((await placeOrder(sandbox, { cartItems })).status).toBe(200);
+    expect(ordersOf(sandbox.ledger, account)).toEqual([expect.objectContaining({ cartItems, items: [cloudServer] })]);
+  });
+
+  test('orders at once all take effect', async () => {
+    const sandbox = await startSandbox({ closedCartItems: 'take' });
+    const cartItems = [await addCartItem(sandbox)];
+    const replies = await Promise.all(Array.from({ length: 8 }, () => placeOrder(sandbox, { cartItems })));
+    expect(replies.map((reply) => reply.status)).toEqual(Array(8).fill(200));
+    const servers = serversOf(sandbox.ledger, account).map((server) => server.vmObjectId);
+    expect(new Set(servers).size).toBe(8);
+  });
+
+  test.each([
+    [[999], 'cartItems: 999 does not exist'],
+    [[501, 501], 'cartItems: must not name a cart item twice'],
+  ])('%j is refused all the same', async (cartItems, error) => {
+    const sandbox = await startSandbox({ closedCartItems: 'take' });
+    await addCartItem(sandbox);
+    const reply = await placeOrder(sandbox, { cartItems });
+    expect(reply.status).toBe(422);
+    expect(errorsOf(reply)).toEqual([error]);
+    expect(ordersOf(sandbox.ledger, account)).toEqual([]);
+  });
+
+  test('the setting moves at run time, and forgets nothing', async () => {
+    const sandbox = await startSandbox({ closedCartItems: 'take' });
+    const cartItems = [await addCartItem(sandbox)];
+    await placeOrder(sandbox, { cartItems });
+    await placeOrder(sandbox, { cartItems });
+    sandbox.configure({ closedCartItems: 'refuse' });
+    expect(errorsOf(await placeOrder(sandbox, { cartItems }))).toEqual(['cartItems: 501 is already ordered']);
+    expect((await call(sandbox, 'DELETE', '/order/cartItems/delete/501')).status).toBe(409);
   });
 });
 
