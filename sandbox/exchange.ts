@@ -69,7 +69,10 @@ export async function exchange({ call, response, faults, settings, act, elsewher
       case 'forbidden':
         return send(refusal(403, 'The credentials do not allow this'));
       case 'redirect':
-        return send({ status: spec.status ?? 302, headers: { location: spec.location ?? elsewhere } });
+        return send(redirecting(spec.status ?? 302));
+      case 'redirect-after':
+        // 303 See Other is what HTTP has for a POST that made something: "here is what it came to".
+        return send(redirecting(spec.status ?? 303));
       case 'error-code': {
         const failure = { code: spec.code ?? 500, message: 'Failed on demand, under a status of success' };
         return send({ status: 200, body: spec.codeAt === 'top' ? failure : { data: failure } });
@@ -101,6 +104,10 @@ export async function exchange({ call, response, faults, settings, act, elsewher
 
     function failing(status: number, message: string): Answer {
       return spec.body === undefined ? refusal(status, message) : { status, body: spec.body };
+    }
+
+    function redirecting(status: number): Answer {
+      return { status, headers: { location: spec.location ?? elsewhere } };
     }
   }
 

@@ -15,6 +15,7 @@ export const faultMoments = {
   unauthorized: 'before',
   forbidden: 'before',
   redirect: 'before',
+  'redirect-after': 'after',
   'error-code': 'before',
   garbage: 'after',
   oversized: 'after',

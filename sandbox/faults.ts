@@ -32,7 +32,7 @@ export const faultSchema = z
     /** How many in a row; default 1. */
     times: z.union([id, z.literal('all')]).optional(),
 
-    /** `refuse-*` (default 422), `error-*` (500), `redirect` (302). */
+    /** `refuse-*` (default 422), `error-*` (500), `redirect` (302), `redirect-after` (303). */
     status: z.number().int().min(300).max(599).optional(),
     /** The JSON body, instead of the usual one: `refuse-*`, `error-*`, `other-body` (there default `{}`). */
     body: z.unknown().optional(),
@@ -42,7 +42,7 @@ export const faultSchema = z
     codeAt: z.enum(['data', 'top']).optional(),
     /** `rate-limit`: the header, as seconds or verbatim (a date); without it, none is sent. */
     retryAfter: z.union([z.number().nonnegative(), z.string()]).optional(),
-    /** `redirect`: default a path of the sandbox where nothing lives. */
+    /** `redirect`, `redirect-after`: default a path of the sandbox where nothing lives. */
     location: z.string().optional(),
     /** `slow`: how long the answer is kept back after the effect, default 100. */
     delayMs: z.number().int().nonnegative().optional(),
@@ -53,6 +53,9 @@ export const faultSchema = z
   })
   .refine((fault) => fault.nth === undefined || (fault.from === undefined && fault.times === undefined), {
     message: 'nth stands alone: use from and times for more than one call',
+  })
+  .refine((fault) => !fault.kind.startsWith('redirect') || (fault.status ?? 300) < 400, {
+    message: 'a redirect has a status from 300 to 399',
   });
 
 export type FaultSpec = z.infer<typeof faultSchema>;

@@ -59,20 +59,32 @@ describe('an answer that is spoilt', () => {
     expect((await add(sandbox)).headers['retry-after']).toBe(header);
   });
 
-  test('redirect points elsewhere; who follows it gets nothing and is noticed', async () => {
-    const { sandbox } = await struckBy({ kind: 'redirect' });
+  test.each([
+    ['redirect', 302, []],
+    ['redirect-after', 303, ['cartItemAdded']],
+  ] as const)('%s points elsewhere; who follows it gets nothing and is noticed', async (kind, status, effects) => {
+    const { sandbox } = await struckBy({ kind });
     const reply = await add(sandbox);
-    expect(reply.status).toBe(302);
+    expect(reply).toMatchObject({ status, text: '' });
     const location = String(reply.headers['location']);
     expect(location).toBe(`${sandbox.url}/elsewhere`);
     expect((await call({ url: location }, 'GET', '')).status).toBe(404);
-    expect(sandbox.ledger.calls.map((one) => one.path)).toContain('/elsewhere');
-    expect(sandbox.ledger.entries).toEqual([]);
+    expect(sandbox.ledger.calls).toMatchObject([
+      { status, faults: [{ kind }] },
+      { path: '/elsewhere', faults: [] },
+    ]);
+    expect(sandbox.ledger.entries.map((entry) => entry.type)).toEqual(effects);
   });
 
-  test('redirect with a status and a location of its own', async () => {
-    const { sandbox } = await struckBy({ kind: 'redirect', status: 308, location: 'https://example.com/' });
-    expect(await add(sandbox)).toMatchObject({ status: 308, headers: { location: 'https://example.com/' } });
+  test.each([
+    ['redirect', 308, 0],
+    ['redirect', 300, 0],
+    ['redirect-after', 307, 1],
+    ['redirect-after', 399, 1],
+  ] as const)('%s with a status (%s) and a location of its own', async (kind, status, added) => {
+    const { sandbox } = await struckBy({ kind, status, location: 'https://example.com/' });
+    expect(await add(sandbox)).toMatchObject({ status, headers: { location: 'https://example.com/' } });
+    expect(openCartItems(sandbox.ledger)).toHaveLength(added);
   });
 
   test('garbage is no JSON, under a success', async () => {
@@ -286,6 +298,9 @@ describe('which calls are struck', () => {
     { endpoint: '*', kind: 'garbage', nth: 1, times: 2 },
     { endpoint: '*', kind: 'garbage', nth: 0 },
     { endpoint: '*', kind: 'garbage', delay: 5 },
+    { endpoint: '*', kind: 'redirect', status: 400 },
+    { endpoint: '*', kind: 'redirect-after', status: 400 },
+    { endpoint: '*', kind: 'redirect-after', status: 299 },
     { endpoint: '*', kind: 'garbage', match: { plan_id: 17 } },
   ])('%j makes no sense and is refused', async (fault) => {
     const sandbox = await startSandbox();
