@@ -80,6 +80,11 @@ const settingsSchema = z.strictObject({
   inapplicableResources: z.array(z.string()),
   /** Row 6 answers with a quote; whether it also switches the plan is not said. True plays the worse case. */
   switchTakesEffect: z.boolean(),
+  /**
+   * What row 6 answers for `available` once it has switched. "Whether the … switch can be placed" may mean the one that
+   * was just placed (true) or another one now (false): a subscription that has the plan can hardly be moved to it.
+   */
+  switchAnswersAvailable: z.boolean(),
 
   /** Every positive vm object id is a server, also one that no order made and nobody seeded. */
   anyServer: z.boolean(),
@@ -125,6 +130,7 @@ export const defaultSettings: Settings = {
   unavailablePlans: [],
   inapplicableResources: [],
   switchTakesEffect: true,
+  switchAnswersAvailable: true,
   anyServer: false,
   knownFirewalls: null,
   directory: false,

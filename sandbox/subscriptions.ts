@@ -60,14 +60,18 @@ export class Subscriptions {
     return { status: 200, body: this.switchQuote(checked.value.subscription_id, checked.value.plan_id) };
   }
 
-  /** Row 6. Answers like row 7; whether it also switches is a setting, because the document leaves it open. */
+  /**
+   * Row 6. Answers like row 7. Whether it also switches, and what `available` then says, are settings, because the document
+   * leaves them open.
+   */
   switchPlan(subscriptionId: number | null, body: unknown): Answer {
     const checked = checkSwitch(body, this.settings());
     if (!checked.ok) return refusal(422, 'The switch is not valid', checked.errors);
     if (subscriptionId === null || !this.exists(subscriptionId)) return noSubscription(404);
     const planId = checked.value.plan_id;
     const quote = this.switchQuote(subscriptionId, planId);
-    if (!this.settings().switchTakesEffect) return { status: 200, body: quote };
+    const { switchTakesEffect, switchAnswersAvailable } = this.settings();
+    if (!switchTakesEffect) return { status: 200, body: quote };
     if (!quote.available) {
       const errors = this.sameType(subscriptionId, planId)
         ? ['plan_id: not available']
@@ -83,7 +87,7 @@ export class Subscriptions {
       currency: quote.currency,
     });
     this.switchedTo.set(subscriptionId, planId);
-    return { status: 200, body: quote };
+    return { status: 200, body: { ...quote, available: switchAnswersAvailable } };
   }
 
   private exists(subscriptionId: number): boolean {

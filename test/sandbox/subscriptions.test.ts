@@ -171,6 +171,23 @@ describe('switching a plan (row 6)', () => {
     expect(switchesOf(sandbox.ledger, 5513)).toEqual([]);
   });
 
+  test('answers that it is not available, and takes effect all the same, where a setting says so', async () => {
+    const sandbox = await startSandbox({ switchAnswersAvailable: false });
+    const reply = await call(sandbox, 'PUT', '/order/switch/5512', { plan_id: 21 });
+    expect(reply).toMatchObject({ status: 200, body: { available: false, total: 31, currency: 'usd', ...period } });
+    expect(switchesOf(sandbox.ledger, 5512)).toEqual([expect.objectContaining({ planId: 21, total: 31 })]);
+    // Row 7 quotes a switch that is still to come.
+    const quoted = await call(sandbox, 'PUT', '/order/switch/total', { subscription_id: 5512, plan_id: 22 });
+    expect(quoted.body).toMatchObject({ available: true });
+  });
+
+  test('quotes the truth where it only quotes, whatever it would answer to a switch', async () => {
+    const sandbox = await startSandbox({ switchTakesEffect: false, switchAnswersAvailable: false });
+    const reply = await call(sandbox, 'PUT', '/order/switch/5512', { plan_id: 21 });
+    expect(reply.body).toMatchObject({ available: true });
+    expect(sandbox.ledger.entries).toEqual([]);
+  });
+
   test('only quotes where a setting says so', async () => {
     const sandbox = await startSandbox({ switchTakesEffect: false, unavailablePlans: [21] });
     const reply = await call(sandbox, 'PUT', '/order/switch/5512', { plan_id: 21 });
