@@ -15,7 +15,7 @@ import type {
   PlanSwitched,
 } from './ledger';
 
-/** Added, and neither deleted nor ordered. */
+/** Added, and neither deleted nor ordered. What is closed stays closed: no row puts an item back into the cart. */
 export function openCartItems(ledger: LedgerSnapshot): CartItemAdded[] {
   const gone = new Set<number>();
   for (const entry of ledger.entries) {
@@ -36,6 +36,34 @@ export function silentLeftovers(
 ): CartItemAdded[] {
   const unlisted = openCartItems(ledger).filter((item) => !listedCartItemIds.includes(item.cartItemId));
   return unlisted.length > unknownAdds ? unlisted : [];
+}
+
+/**
+ * Cart items that were deleted after an order took them; empty is good. The order still stands and is paid for, so this
+ * is an undo of something that was bought. Only where the setting `closedCartItems` is `take`.
+ */
+export function orderedItemsDeleted(ledger: LedgerSnapshot): CartItemAdded[] {
+  const ordered = new Set<number>();
+  const deletedLater = new Set<number>();
+  for (const entry of ledger.entries) {
+    if (entry.type === 'orderPlaced') for (const id of entry.cartItems) ordered.add(id);
+    if (entry.type === 'cartItemDeleted' && ordered.has(entry.cartItemId)) deletedLater.add(entry.cartItemId);
+  }
+  return entriesOf(ledger, 'cartItemAdded').filter((added) => deletedLater.has(added.cartItemId));
+}
+
+/**
+ * Cart items that are in more than one order; empty is good. Unlike `placedTwice` it does not ask what the orders call
+ * themselves: the same items under another label or for another account are bought twice too. Only where the setting
+ * `closedCartItems` is `take`.
+ */
+export function orderedTwice(ledger: LedgerSnapshot): CartItemAdded[] {
+  const ordered = new Set<number>();
+  const orderedAgain = new Set<number>();
+  for (const { cartItems } of orders(ledger)) {
+    for (const id of new Set(cartItems)) (ordered.has(id) ? orderedAgain : ordered).add(id);
+  }
+  return entriesOf(ledger, 'cartItemAdded').filter((added) => orderedAgain.has(added.cartItemId));
 }
 
 export function orders(ledger: LedgerSnapshot): OrderPlaced[] {

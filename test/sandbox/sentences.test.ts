@@ -6,6 +6,8 @@ import {
   neverLessProtected,
   noOrderPlacedTwice,
   openCartItems,
+  orderedItemsDeleted,
+  orderedTwice,
   ordersOf,
   ordersWithLabel,
   placedTwice,
@@ -71,6 +73,45 @@ test('leftovers are silent unless listed, or owned up to as adds of unknown fate
   expect(ids([], 1)).toEqual([1, 2]);
 });
 
+describe('cart items that are not open any more, and something becomes of them again', () => {
+  const web = (...cartItems: number[]) => ordered('AB-1', 'web', cartItems);
+  const db = (...cartItems: number[]) => ordered('AB-1', 'db', cartItems);
+  const cart = [added(1), added(2), added(3)];
+
+  test.each<[string, Unnumbered<LedgerEntry>[], { deletedLater: number[]; twice: number[]; open: number[] }]>([
+    ['nothing at all', [], { deletedLater: [], twice: [], open: [1, 2, 3] }],
+    ['one ordered, one deleted', [web(1), deleted(2)], { deletedLater: [], twice: [], open: [3] }],
+    ['one ordered, then deleted', [web(1, 2), deleted(1)], { deletedLater: [1], twice: [], open: [3] }],
+    ['one deleted, then ordered', [deleted(1), web(1, 2)], { deletedLater: [], twice: [], open: [3] }],
+    ['deleted, ordered, deleted', [deleted(1), web(1), deleted(1)], { deletedLater: [1], twice: [], open: [2, 3] }],
+    [
+      'deleted after each of two orders',
+      [web(1), deleted(1), web(1), deleted(1)],
+      { deletedLater: [1], twice: [1], open: [2, 3] },
+    ],
+    ['two orders of the same items', [web(1, 2), web(1, 2)], { deletedLater: [], twice: [1, 2], open: [3] }],
+    ['two orders that share an item', [web(1, 2), db(2, 3)], { deletedLater: [], twice: [2], open: [] }],
+    [
+      'in the order of another account',
+      [web(1), ordered('CD-1', 'web', [1])],
+      { deletedLater: [], twice: [1], open: [2, 3] },
+    ],
+    ['three orders of one item', [web(1), db(1), web(1)], { deletedLater: [], twice: [1], open: [2, 3] }],
+    ['two orders of different items', [web(1), web(2)], { deletedLater: [], twice: [], open: [3] }],
+    ['one order, which names an item twice', [web(1, 1)], { deletedLater: [], twice: [], open: [2, 3] }],
+  ])('%s', (_, entries, expected) => {
+    const ledger = ledgerOf([...cart, ...entries]);
+    const ids = (items: { cartItemId: number }[]) => items.map((one) => one.cartItemId);
+    expect({
+      deletedLater: ids(orderedItemsDeleted(ledger)),
+      twice: ids(orderedTwice(ledger)),
+      open: ids(openCartItems(ledger)),
+    }).toEqual(expected);
+    // What an order took or a deletion closed is nobody's leftover, whatever became of it later.
+    expect(ids(silentLeftovers(ledger))).toEqual(expected.open);
+  });
+});
+
 test('orders are found by account and by label', () => {
   const ledger = ledgerOf([ordered('AB-1', 'web', [1]), ordered('AB-1', null, [2]), ordered('CD-2', 'web', [3])]);
   expect(ordersOf(ledger, 'AB-1').map((order) => order.orderId)).toEqual([701, 702]);
@@ -82,6 +123,8 @@ describe('no order placed twice', () => {
     ['nothing', [], true],
     ['one order', [ordered('AB-1', 'web')], true],
     ['the same label twice', [ordered('AB-1', 'web', [1]), ordered('AB-1', 'web', [2])], false],
+    ['the same label and items twice', [ordered('AB-1', 'web', [1]), ordered('AB-1', 'web', [1])], false],
+    ['no label, the same items', [ordered('AB-1', null, [1]), ordered('AB-1', null, [1])], false],
     ['another label', [ordered('AB-1', 'web', [1]), ordered('AB-1', 'db', [2])], true],
     ['another account', [ordered('AB-1', 'web', [1]), ordered('CD-1', 'web', [2])], true],
     ['no label, the same contents', [ordered('AB-1', null, [1]), ordered('AB-1', null, [2])], false],
@@ -212,6 +255,20 @@ describe('the ledger of a running sandbox', () => {
     expect(snapshot).toEqual(copy);
     expect(ordersOf(snapshot, 'AB-12345678')).toHaveLength(1);
     expect(ordersOf(sandbox.ledger, 'AB-12345678')).toHaveLength(2);
+  });
+
+  test('names what was bought twice, where the sandbox takes cart items that are no longer open', async () => {
+    const sandbox = await startSandbox({ closedCartItems: 'take' });
+    const cartItems = [await addCartItem(sandbox), await addCartItem(sandbox)];
+    await placeOrder(sandbox, { cartItems, label: 'web' });
+    expect([orderedTwice(sandbox.ledger), placedTwice(sandbox.ledger)]).toEqual([[], []]);
+    await placeOrder(sandbox, { cartItems, label: 'web' });
+    await call(sandbox, 'DELETE', `/order/cartItems/delete/${cartItems[0]}`);
+    const ledger = sandbox.ledger.snapshot();
+    expect(orderedTwice(ledger).map((one) => one.cartItemId)).toEqual(cartItems);
+    expect(placedTwice(ledger)).toEqual([expect.objectContaining({ orderId: 702 })]);
+    expect(orderedItemsDeleted(ledger)).toEqual([expect.objectContaining({ cartItemId: cartItems[0] })]);
+    expect(silentLeftovers(ledger)).toEqual([]);
   });
 
   test('calls at once take effect one after the other, each once', async () => {
