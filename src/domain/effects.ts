@@ -1,0 +1,80 @@
+/**
+ * What the journal keeps of a call that changes something at the provider: see docs/journal.md. These words stand in the
+ * database and in the record of a reference.
+ */
+import type { CallFailureName } from './failures';
+
+/**
+ * `mutate` can be taken back, `compensate` takes back, `pivot` cannot be taken back. Calls that change nothing (`read`,
+ * `poll`) are not in the journal.
+ */
+export const effectKinds = ['mutate', 'compensate', 'pivot'] as const;
+export type EffectKind = (typeof effectKinds)[number];
+
+/** None: the call was meant, and nobody has written down what came of it. */
+export const effectOutcomes = ['done', 'not-done', 'unknown', 'undone', 'denied'] as const;
+export type EffectOutcome = (typeof effectOutcomes)[number];
+
+/** What a call that ended can be written down as. */
+export type AnsweredOutcome = Extract<EffectOutcome, 'done' | 'not-done' | 'unknown'>;
+
+/** What a call was about, by ids only: never a secret, since it is stored in the clear and searched by. */
+export interface About {
+  /** The number of the item in the request, from 1. */
+  item?: number;
+  cartItemId?: number;
+  /** The items that an order names. */
+  cartItems?: readonly number[];
+  vmObjectId?: number;
+  firewalls?: readonly number[];
+  subscriptionId?: number;
+  planId?: number;
+}
+
+/** How it is known that a pivot happened. Only an answer of the provider brings a value. */
+export type Placement<T> =
+  | { how: 'answered'; value: T }
+  | { how: 'found'; vmObjectIds: number[] }
+  | { how: 'confirmed'; vmObjectIds?: number[] | undefined; orderId?: string | undefined };
+
+/** What a run knows of the journal, and brings along to its next call: a journal that lacks it was put back. */
+export interface JournalKnowledge {
+  /** Made once, with the journal's tables: another journal has another one. */
+  journal: string;
+  /** Raised whenever the journal was put back to an older copy. */
+  epoch: number;
+  /** The id of the last row that the run learnt of. */
+  row?: string;
+}
+
+/** What has yet to be written into the journal, because the journal could not be reached when the call had ended. */
+export interface Unwritten {
+  row: string;
+  outcome: AnsweredOutcome;
+}
+
+/** What an activity with an effect answers. */
+export interface Effected<T> {
+  value: T;
+  knows: JournalKnowledge;
+  /** Present: nothing was sent now. The value was recorded then, by that run. */
+  recorded?: { at: string; run: string };
+  /** Rows of this step of which nobody knows whether they took effect. */
+  doubts?: number;
+  unwritten?: Unwritten;
+}
+
+/** After these the provider has surely done nothing; after any other failure nobody knows. */
+const withoutEffect: readonly CallFailureName[] = [
+  'NotSent',
+  'RateLimited',
+  'Unauthorized',
+  'Rejected',
+  'NotThere',
+  'SecretMissing',
+  'TemporalUnavailable',
+];
+
+export function outcomeOf(failure: CallFailureName): 'not-done' | 'unknown' {
+  return withoutEffect.includes(failure) ? 'not-done' : 'unknown';
+}

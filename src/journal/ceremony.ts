@@ -1,0 +1,41 @@
+/** What a person does about the journal as a whole, after it was put back to an older copy. */
+import type { Journal } from './journal';
+import { nowMs } from './dialects';
+
+export type NewReferences = 'ask' | 'trust';
+
+/**
+ * Raises the epoch: what was seen before is in doubt from now on, and each pivot of it asks a person first. The workers go on.
+ *
+ * @param newReferences `ask`: references that are seen for the first time may be of the lost time, and are asked about, too
+ * @returns the new epoch, and whether a worker had noticed that the journal was put back
+ * @throws JournalUnavailable
+ */
+export async function restored(
+  journal: Journal,
+  newReferences: NewReferences,
+): Promise<{ epoch: string; noticed: string | undefined }> {
+  return journal.inTransaction(async (tx) => {
+    const before = await tx.selectFrom('journal').selectAll().executeTakeFirstOrThrow();
+    const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
+    const epoch = Math.max(now, before.epoch + 1);
+    await tx
+      .updateTable('journal')
+      .set({ epoch, raised_ms: now, put_back_ms: null, doubts_new: newReferences === 'ask' ? 1 : 0 })
+      .execute();
+    const noticed = before.put_back_ms === null ? undefined : new Date(before.put_back_ms).toISOString();
+    return { epoch: new Date(epoch).toISOString(), noticed };
+  });
+}
+
+/** New references are new again. @returns false where nothing was asked about them @throws JournalUnavailable */
+export async function trustNewReferences(journal: Journal): Promise<boolean> {
+  return journal.inTransaction(async (tx) => {
+    const updated = await tx
+      .updateTable('journal')
+      .set({ doubts_new: 0 })
+      .where('doubts_new', '=', 1)
+      .executeTakeFirst();
+    return updated.numUpdatedRows > 0n;
+  });
+}

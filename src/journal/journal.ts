@@ -1,0 +1,608 @@
+/**
+ * The journal's hot path: a reference is taken, an effect is meant before it is sent, and completed after it was answered. The
+ * rules, and what they rest on: docs/journal.md. The constraint that nothing here can break: migrations/0001.
+ *
+ * ```text
+ *   mean ──▶ none ──answered──▶ done ──a later effect──▶ undone
+ *              │  └────────────▶ not-done
+ *              └──▶ unknown ──a person, or a look──▶ done · denied
+ * ```
+ *
+ * Every transaction writes the reference's row first. That is its lock, in PostgreSQL a row's and in SQLite the file's: two
+ * calls of one reference decide one after the other.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Kysely, Selectable, Transaction } from 'kysely';
+import type { About, AnsweredOutcome, EffectKind, JournalKnowledge } from '../domain/effects';
+import type { WorkflowName } from '../domain/identity';
+import { nowMs } from './dialects';
+import { asUnavailable, isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
+import type { JournalTables } from './schema';
+import type { Sealing } from './sealing';
+
+export interface SagaKey {
+  workflow: WorkflowName;
+  reference: string;
+}
+
+/** A call with an effect, as it is written down. */
+export interface EffectCall {
+  step: string;
+  kind: EffectKind;
+  activity: string;
+  about: About;
+}
+
+export interface Meaning extends SagaKey {
+  call: EffectCall;
+  run: string;
+  /** What the run's history knows; absent for a run that has not heard of the journal yet. */
+  knows: JournalKnowledge | undefined;
+  /** After so long whoever means it now can no longer be sending. */
+  inAirMs: number;
+  /** A step that made something is not sent again: its recorded answer is given. A pivot is always recalled. */
+  recall?: boolean;
+  /** Steps that must not have been taken back: what is sent now relies on them. */
+  restsOn?: readonly string[];
+}
+
+export type Meant =
+  | { how: 'send'; knows: JournalKnowledge & { row: string }; doubts: number }
+  | { how: 'recorded'; knows: JournalKnowledge; answer: unknown; at: string; run: string; doubts: number }
+  /** The first call may still be in the air for so long: look again then. */
+  | { how: 'under-way'; row: string; leftMs: number }
+  | { how: 'unknown'; row: string; at: string; run: string; inAirMs: number; leftMs: number; putBack: boolean }
+  /** These steps, on which it rests, were taken back since. */
+  | { how: 'undone'; steps: string[] }
+  /** The item is in an order that was placed, or may have been. */
+  | { how: 'ordered'; placed: boolean; at: string; run: string }
+  | { how: 'put-back'; why: string };
+
+/** A call that was meant, as whoever made it knows it. */
+export interface MeantCall {
+  call: EffectCall;
+  run: string;
+  knows: JournalKnowledge & { row: string };
+}
+
+export interface Answer {
+  outcome: AnsweredOutcome;
+  /** The failure's name where it failed. */
+  failure?: string | undefined;
+  /** The value of a call that is done, the failure's facts of one that is not. */
+  answer: unknown;
+  /** Of an item that was added. */
+  cartItemId?: number | undefined;
+}
+
+export interface Verdict {
+  by?: string | undefined;
+  note: string;
+}
+
+type Effect = Selectable<JournalTables['effect']>;
+type JournalRow = Selectable<JournalTables['journal']>;
+type Tx = Transaction<JournalTables>;
+
+const mayHaveHappened = (outcome: Effect['outcome']) => outcome === null || outcome === 'unknown' || outcome === 'done';
+
+export class Journal {
+  constructor(
+    readonly db: Kysely<JournalTables>,
+    private readonly sealing: Sealing,
+  ) {}
+
+  /**
+   * Takes a reference for ever, or finds who took it.
+   *
+   * @returns the request that it was taken with first; undefined where only its effects are known any more
+   * @throws JournalUnavailable, JournalUnreadable
+   */
+  async take(
+    key: SagaKey,
+    { account, request, run }: { account: string | undefined; request: unknown; run: string },
+  ): Promise<{ knows: JournalKnowledge; first: { at: string; run: string; request: unknown } | undefined }> {
+    const sealed = await this.sealing.seal(request);
+    const { journal, first } = await this.inTransaction(async (tx) => {
+      const journal = await theJournal(tx);
+      const now = nowMs(tx);
+      const inserted = await tx
+        .insertInto('reference')
+        .values({
+          ...key,
+          account: account ?? null,
+          request: sealed,
+          first_seen_ms: now,
+          first_run: run,
+          epoch: journal.epoch,
+          touched_ms: now,
+        })
+        .onConflict((conflict) => conflict.columns(['workflow', 'reference']).doNothing())
+        .executeTakeFirst();
+      if (inserted.numInsertedOrUpdatedRows === 1n) return { journal, first: undefined };
+      // Where an effect came before its reference, because the journal was put back, the request is filled in.
+      await tx
+        .updateTable('reference')
+        .set({ account: account ?? null, request: sealed })
+        .where((where) => where.and({ ...key }))
+        .where('request', 'is', null)
+        .execute();
+      const first = await referenceOf(tx, key);
+      return { journal, first };
+    });
+    const knows = { journal: journal.id, epoch: journal.epoch };
+    if (first === undefined) return { knows, first };
+    const original = first.request === null ? undefined : await this.unseal(first.request, 'the first request');
+    return { knows, first: { at: iso(first.first_seen_ms), run: first.first_run, request: original } };
+  }
+
+  /**
+   * Writes down what is about to be sent, or says why nothing is to be.
+   *
+   * @throws JournalUnavailable, with the row's id where it may have been written all the same; JournalUnreadable
+   */
+  async mean(meaning: Meaning): Promise<Meant> {
+    const row = randomUUID();
+    try {
+      const decided = await this.decideTwiceAtMost(meaning, row);
+      if (decided.how !== 'recorded') return decided;
+      const { effect, ...rest } = decided;
+      return { ...rest, answer: await this.unseal(effect.answer ?? 'null', `the answer of ${effect.step}`) };
+    } catch (error) {
+      if (!(error instanceof JournalUnavailable)) throw error;
+      // The connection may have been lost after the commit: then the row is there.
+      const written = await this.knowledgeOf(row).catch(() => undefined);
+      if (written) return { how: 'send', knows: written, doubts: 0 };
+      throw new JournalUnavailable(error.why, { cause: error, row });
+    }
+  }
+
+  /** The constraint is met only where a lock has failed; what it found is looked at once more. */
+  private async decideTwiceAtMost(meaning: Meaning, row: string): Promise<Decided> {
+    try {
+      return await this.inTransaction((tx) => decide(tx, meaning, row));
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error;
+      return this.inTransaction((tx) => decide(tx, meaning, row));
+    }
+  }
+
+  /** Where the row is, so that a commit whose answer was lost is not taken for none. */
+  private async knowledgeOf(row: string): Promise<(JournalKnowledge & { row: string }) | undefined> {
+    return this.inTransaction(async (tx) => {
+      const found = await effectOf(tx, row);
+      const { id, epoch } = await theJournal(tx);
+      return found && { journal: id, epoch, row };
+    });
+  }
+
+  /**
+   * Completes a row. Writing the same outcome again does nothing.
+   *
+   * @returns `late` where it took effect although a person had said meanwhile that it did not: the answer is kept beside that
+   * @throws JournalUnavailable
+   */
+  async answered(
+    key: SagaKey,
+    { call, run, knows }: MeantCall,
+    { outcome, failure, answer, cartItemId }: Answer,
+  ): Promise<'written' | 'late'> {
+    const sealed = await this.sealing.seal(answer);
+    return this.inTransaction(async (tx) => {
+      await lock(tx, key);
+      const found = (await effectOf(tx, knows.row)) ?? (await insertLost(tx, key, { call, run, knows }));
+      const isOpen = found.outcome === null || found.outcome === 'unknown';
+      if (!isOpen && (outcome !== 'done' || (found.outcome === 'done' && found.id === knows.row))) return 'written';
+      const now = nowMs(tx);
+      await tx
+        .updateTable('effect')
+        .set(
+          isOpen
+            ? {
+                outcome,
+                answered_ms: now,
+                failure: failure ?? null,
+                answer: sealed,
+                ...(cartItemId === undefined ? {} : { cart_item_id: cartItemId }),
+              }
+            : { late: sealed, answered_ms: now },
+        )
+        .where('id', '=', found.id)
+        .execute();
+      if (call.kind === 'compensate' && outcome === 'done') await markUndone(tx, key, call, found.id);
+      return isOpen ? 'written' : 'late';
+    });
+  }
+
+  /**
+   * A pivot of unknown outcome has happened: a person has seen it, or it was found.
+   *
+   * @throws JournalUnavailable
+   */
+  async confirm(
+    key: SagaKey,
+    row: string,
+    answer: unknown,
+    verdict: Verdict | undefined,
+  ): Promise<'done' | 'superseded'> {
+    const sealed = await this.sealing.seal(answer);
+    const decided = verdict && (await this.sealing.seal(verdict));
+    try {
+      return await this.inTransaction<'done'>(async (tx) => {
+        await lock(tx, key);
+        const found = await effectOf(tx, row);
+        if (found?.outcome === 'done') return 'done';
+        const now = nowMs(tx);
+        await tx
+          .updateTable('effect')
+          .set({ outcome: 'done', answer: sealed, ...(decided ? { decided, decided_ms: now } : { answered_ms: now }) })
+          .where('id', '=', row)
+          .execute();
+        return 'done';
+      });
+    } catch (error) {
+      // Somebody said that it had not happened, and it was meant again: the other row is the one to ask about.
+      if (isUniqueViolation(error)) return 'superseded';
+      throw error;
+    }
+  }
+
+  /**
+   * A person says that a pivot of unknown outcome has not happened.
+   *
+   * @returns `in-air`, and changes nothing, while whoever meant it may be sending still; `done` where it is known by now to
+   * have happened
+   * @throws JournalUnavailable
+   */
+  async deny(
+    key: SagaKey,
+    row: string,
+    verdict: Verdict,
+  ): Promise<{ how: 'denied' | 'done' } | { how: 'in-air'; leftMs: number }> {
+    const decided = await this.sealing.seal(verdict);
+    return this.inTransaction(async (tx) => {
+      await lock(tx, key);
+      const found = await effectOf(tx, row);
+      if (found?.outcome === 'done') return { how: 'done' };
+      if (found === undefined || (found.outcome !== null && found.outcome !== 'unknown')) return { how: 'denied' };
+      const leftMs = await leftInAir(tx, found, await theJournal(tx));
+      if (leftMs > 0) return { how: 'in-air', leftMs };
+      await tx
+        .updateTable('effect')
+        .set({ outcome: 'denied', decided, decided_ms: nowMs(tx) })
+        .where('id', '=', row)
+        .execute();
+      return { how: 'denied' };
+    });
+  }
+
+  /** How a run ended, for whoever asks when Temporal has forgotten it. @throws JournalUnavailable */
+  async ended(key: SagaKey, run: string, outcome: string, report: unknown): Promise<void> {
+    const sealed = await this.sealing.seal(report);
+    await this.inTransaction(async (tx) => {
+      if (!(await lock(tx, key))) return;
+      const ending = { outcome, report: sealed, ended_ms: nowMs(tx) };
+      await tx
+        .insertInto('ending')
+        .values({ ...key, run, ...ending })
+        .onConflict((conflict) => conflict.columns(['workflow', 'reference', 'run']).doUpdateSet(ending))
+        .execute();
+    });
+  }
+
+  /** @throws JournalUnreadable */
+  async unseal(sealed: string, what: string): Promise<unknown> {
+    try {
+      return await this.sealing.unseal(sealed);
+    } catch (error) {
+      throw new JournalUnreadable(what, { cause: error });
+    }
+  }
+
+  /** @throws JournalUnavailable */
+  async inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    try {
+      return await this.db.transaction().execute(work);
+    } catch (error) {
+      throw isUniqueViolation(error) ? error : asUnavailable(error);
+    }
+  }
+
+  /** Waits for what is under way, and closes the connections. */
+  close(): Promise<void> {
+    return this.db.destroy();
+  }
+}
+
+type Decided =
+  Exclude<Meant, { how: 'recorded' }> | (Omit<Extract<Meant, { how: 'recorded' }>, 'answer'> & { effect: Effect });
+
+async function decide(tx: Tx, meaning: Meaning, row: string): Promise<Decided> {
+  const { workflow, reference, call, knows } = meaning;
+  const key = { workflow, reference };
+  const taken = await lock(tx, key);
+  const journal = await theJournal(tx);
+  const lacks = await whatIsLacking(tx, journal, taken, knows);
+  if (lacks !== undefined) return { how: 'put-back', why: lacks };
+  if (!taken) await insertReference(tx, key, meaning.run, knows?.epoch ?? journal.epoch);
+
+  const refused = await whyNot(tx, key, journal, call, meaning.restsOn ?? []);
+  if (refused !== undefined) return refused;
+
+  const rows = await rowsOfStep(tx, key, call);
+  const doubts = rows.filter(({ kind, outcome }) => kind === 'mutate' && (outcome === null || outcome === 'unknown'));
+  const known = call.kind === 'pivot' ? await decidePivot(tx, key, journal, rows, meaning) : recall(rows, meaning);
+  if (known !== undefined) {
+    if ('how' in known) return known;
+    const at = iso(known.effect.answered_ms ?? known.effect.decided_ms ?? known.effect.meant_ms);
+    const knowledge = { journal: journal.id, epoch: journal.epoch, row: known.effect.id };
+    return {
+      how: 'recorded',
+      knows: knowledge,
+      at,
+      run: known.effect.run,
+      doubts: doubts.length,
+      effect: known.effect,
+    };
+  }
+  if (meaning.recall) {
+    const youngest = doubts.at(-1);
+    const leftMs = youngest?.outcome === null ? await leftInAir(tx, youngest, journal) : 0;
+    if (youngest && leftMs > 0) return { how: 'under-way', row: youngest.id, leftMs };
+  }
+  await insertEffect(tx, key, meaning, { id: row, epoch: journal.epoch });
+  return { how: 'send', knows: { journal: journal.id, epoch: journal.epoch, row }, doubts: doubts.length };
+}
+
+/**
+ * A history knows what the journal must have. What it lacks it has lost: it was put back to an older copy, and whatever else was in
+ * the lost part is not known to anybody here.
+ *
+ * @returns a sentence; undefined where nothing is lacking, or where somebody has seen to it since
+ */
+async function whatIsLacking(
+  tx: Tx,
+  journal: JournalRow,
+  taken: boolean,
+  knows: JournalKnowledge | undefined,
+): Promise<string | undefined> {
+  if (knows !== undefined && journal.put_back_ms === null) {
+    const since = journal.raised_ms > 0 && journal.epoch > knows.epoch;
+    if (since) return undefined;
+    if (knows.journal !== journal.id) return 'this is another journal than the one that the saga began with';
+    const there = taken && (knows.row === undefined || (await effectOf(tx, knows.row)) !== undefined);
+    if (there && knows.epoch === journal.epoch) return undefined;
+    await markPutBack(tx);
+    return 'the journal lacks what this saga has written into it: it was put back to an older copy';
+  }
+  if (journal.put_back_ms === null) return undefined;
+  return `the journal was found to be an older copy on ${iso(journal.put_back_ms)}`;
+}
+
+/** What was done to the things that the call is about, and forbids it now. */
+async function whyNot(
+  tx: Tx,
+  key: SagaKey,
+  journal: JournalRow,
+  { kind, about }: EffectCall,
+  restsOn: readonly string[],
+): Promise<Exclude<Decided, { how: 'recorded' | 'send' }> | undefined> {
+  if (kind === 'compensate' && about.cartItemId !== undefined) {
+    const order = await livePivot(tx, key);
+    if (order === undefined || !aboutOf(order).cartItems?.includes(about.cartItemId)) return undefined;
+    const leftMs = order.outcome === null ? await leftInAir(tx, order, journal) : 0;
+    if (leftMs > 0) return { how: 'under-way', row: order.id, leftMs };
+    return { how: 'ordered', placed: order.outcome === 'done', at: iso(order.meant_ms), run: order.run };
+  }
+  const items = kind === 'pivot' ? (about.cartItems ?? []) : [];
+  if (items.length === 0 && restsOn.length === 0) return undefined;
+  const rows = await tx
+    .selectFrom('effect')
+    .selectAll()
+    .where((where) => where.and({ ...key }))
+    .where((where) =>
+      where.or([
+        ...(items.length > 0 ? [where('cart_item_id', 'in', [...items])] : []),
+        ...(restsOn.length > 0 ? [where('step', 'in', [...restsOn])] : []),
+      ]),
+    )
+    .where('kind', '!=', 'pivot')
+    .orderBy('seq')
+    .execute();
+  const steps = rows.filter((row) => row.kind === 'mutate' && isTakenBack(row, rows)).map(({ step }) => step);
+  return steps.length > 0 ? { how: 'undone', steps: [...new Set(steps)] } : undefined;
+}
+
+/** Whether what a row made is gone again, or may be. Of a step that was done again, only the last time counts. */
+function isTakenBack(row: Effect, rows: readonly Effect[]): boolean {
+  if (
+    row.cart_item_id === null &&
+    rows.some((later) => later.kind === 'mutate' && later.step === row.step && later.seq > row.seq)
+  ) {
+    return false;
+  }
+  return row.outcome === 'undone' || rows.some((other) => takesBack(other, row));
+}
+
+function takesBack(other: Effect, { step, seq, cart_item_id }: Effect): boolean {
+  return (
+    other.kind === 'compensate' &&
+    other.step === step &&
+    other.seq > seq &&
+    mayHaveHappened(other.outcome) &&
+    (cart_item_id === null || other.cart_item_id === cart_item_id)
+  );
+}
+
+type Known = { effect: Effect } | Exclude<Decided, { how: 'recorded' | 'send' }>;
+
+/** @returns what is known of the pivot; undefined where it may be meant */
+async function decidePivot(
+  tx: Tx,
+  key: SagaKey,
+  journal: JournalRow,
+  rows: readonly Effect[],
+  meaning: Meaning,
+): Promise<Known | undefined> {
+  const live = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
+  if (live?.outcome === 'done') return { effect: live };
+  if (live !== undefined) {
+    const leftMs = await leftInAir(tx, live, journal);
+    if (live.outcome === null && leftMs > 0) return { how: 'under-way', row: live.id, leftMs };
+    return unknown(live, leftMs);
+  }
+  const { epoch } = (await referenceOf(tx, key)) ?? { epoch: 0 };
+  const inDoubt = epoch < journal.epoch || journal.doubts_new === 1;
+  if (!inDoubt || rows.some((row) => row.epoch === journal.epoch)) return undefined;
+  // What may have been sent in the lost time stands for itself, as a row that a person is asked about.
+  const doubt = { id: randomUUID(), epoch: journal.epoch, outcome: 'unknown', failure: putBack } as const;
+  await insertEffect(tx, key, meaning, doubt);
+  const inserted = await effectOf(tx, doubt.id);
+  return inserted && unknown(inserted, await leftInAir(tx, inserted, journal));
+}
+
+const putBack = 'JournalPutBack';
+
+function unknown({ id, meant_ms, run, in_air_ms, failure }: Effect, leftMs: number): Known {
+  return { how: 'unknown', row: id, at: iso(meant_ms), run, inAirMs: in_air_ms, leftMs, putBack: failure === putBack };
+}
+
+/** The step's answer where it is still true: what was made has not been taken back. */
+function recall(rows: readonly Effect[], { call, recall: wanted }: Meaning): Known | undefined {
+  if (call.kind === 'compensate') {
+    // Who deleted an item may have done so for another step's sake, or in another run.
+    const gone = rows.find(
+      ({ outcome, cart_item_id }) => outcome === 'undone' && cart_item_id === (call.about.cartItemId ?? -1),
+    );
+    return gone && { effect: rows.find(({ id }) => id === gone.undone_by) ?? gone };
+  }
+  if (!wanted) return undefined;
+  const made = rows.filter(({ kind, outcome }) => kind === 'mutate' && outcome === 'done');
+  const effect = made.findLast((row) => !rows.some((other) => takesBack(other, row)));
+  return effect && { effect };
+}
+
+function livePivot(tx: Tx, key: SagaKey): Promise<Effect | undefined> {
+  return tx
+    .selectFrom('effect')
+    .selectAll()
+    .where((where) => where.and({ ...key }))
+    .where('kind', '=', 'pivot')
+    .where((where) => where.or([where('outcome', 'is', null), where('outcome', 'in', ['done', 'unknown'])]))
+    .executeTakeFirst();
+}
+
+/** All rows of the step, the oldest first; of a pivot, of whichever step the saga's pivots were. */
+function rowsOfStep(tx: Tx, key: SagaKey, { kind, step }: EffectCall): Promise<Effect[]> {
+  return tx
+    .selectFrom('effect')
+    .selectAll()
+    .where((where) => where.and({ ...key }))
+    .where((where) => (kind === 'pivot' ? where('kind', '=', 'pivot') : where('step', '=', step)))
+    .orderBy('seq')
+    .execute();
+}
+
+/** Milliseconds until nobody can be sending it any more: since it was meant, and since the journal was put back. */
+export async function leftInAir(tx: Tx, { meant_ms, in_air_ms }: Effect, { raised_ms }: JournalRow): Promise<number> {
+  const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
+  return Math.max(0, Math.max(meant_ms, raised_ms) + in_air_ms - now);
+}
+
+/** @returns false where the reference is not known */
+async function lock(tx: Tx, key: SagaKey): Promise<boolean> {
+  const locked = await tx
+    .updateTable('reference')
+    .set({ touched_ms: nowMs(tx) })
+    .where((where) => where.and({ ...key }))
+    .executeTakeFirst();
+  return locked.numUpdatedRows > 0n;
+}
+
+export function theJournal(tx: Kysely<JournalTables>): Promise<JournalRow> {
+  return tx.selectFrom('journal').selectAll().executeTakeFirstOrThrow();
+}
+
+export function referenceOf(tx: Kysely<JournalTables>, key: SagaKey) {
+  return tx
+    .selectFrom('reference')
+    .selectAll()
+    .where((where) => where.and({ ...key }))
+    .executeTakeFirst();
+}
+
+function effectOf(tx: Tx, id: string): Promise<Effect | undefined> {
+  return tx.selectFrom('effect').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+async function insertReference(tx: Tx, key: SagaKey, run: string, epoch: number): Promise<void> {
+  const now = nowMs(tx);
+  const row = { ...key, account: null, request: null, first_seen_ms: now, first_run: run, epoch, touched_ms: now };
+  await tx.insertInto('reference').values(row).execute();
+}
+
+async function insertEffect(
+  tx: Tx,
+  key: SagaKey,
+  { call: { about, ...call }, run, inAirMs }: Pick<Meaning, 'call' | 'run' | 'inAirMs'>,
+  row: Pick<Effect, 'id' | 'epoch'> & Partial<Pick<Effect, 'outcome' | 'failure'>>,
+): Promise<void> {
+  await tx
+    .insertInto('effect')
+    .values({
+      ...key,
+      ...call,
+      ...row,
+      run,
+      about: JSON.stringify(about),
+      cart_item_id: about.cartItemId ?? null,
+      meant_ms: nowMs(tx),
+      in_air_ms: inAirMs,
+    })
+    .execute();
+}
+
+/**
+ * The row of a call that was answered is gone: the journal was put back in between. It is written again as it was meant, so that
+ * its outcome is not lost as well.
+ */
+async function insertLost(tx: Tx, key: SagaKey, { call, run, knows }: MeantCall): Promise<Effect> {
+  const journal = await theJournal(tx);
+  const { epoch } = knows;
+  if (epoch === journal.epoch) await markPutBack(tx);
+  if ((await referenceOf(tx, key)) === undefined) await insertReference(tx, key, run, epoch);
+  // Another row may stand for the pivot by now: what a person is asked about, or the answer that they gave.
+  const live = call.kind === 'pivot' ? await livePivot(tx, key) : undefined;
+  if (live !== undefined) return live;
+  await insertEffect(tx, key, { call, run, inAirMs: 0 }, { id: knows.row, epoch });
+  return tx.selectFrom('effect').selectAll().where('id', '=', knows.row).executeTakeFirstOrThrow();
+}
+
+async function markPutBack(tx: Tx): Promise<void> {
+  await tx
+    .updateTable('journal')
+    .set({ put_back_ms: nowMs(tx) })
+    .where('put_back_ms', 'is', null)
+    .execute();
+}
+
+async function markUndone(tx: Tx, key: SagaKey, { step, about }: EffectCall, by: string): Promise<void> {
+  await tx
+    .updateTable('effect')
+    .set({ outcome: 'undone', undone_by: by })
+    .where((where) => where.and({ ...key, step }))
+    .where('kind', '=', 'mutate')
+    .where('outcome', 'in', ['done', 'unknown'])
+    .where((where) =>
+      about.cartItemId === undefined ? where('cart_item_id', 'is', null) : where('cart_item_id', '=', about.cartItemId),
+    )
+    .execute();
+}
+
+export function aboutOf({ about }: Pick<Effect, 'about'>): About {
+  return JSON.parse(about) as About;
+}
+
+export function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

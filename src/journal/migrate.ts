@@ -1,0 +1,113 @@
+/**
+ * The journal's schema: numbered steps, applied by one command under a lock, and looked at when a worker starts. A file is
+ * brought up to date by whoever opens it; a database on a server only by whoever is told to.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { Migrator, sql, type Kysely, type Migration } from 'kysely';
+import { isPostgres, openDatabase, type JournalAddress } from './dialects';
+import { asUnavailable, JournalSchemaError } from './errors';
+import * as first from './migrations/0001-references-effects-endings';
+import type { JournalTables } from './schema';
+
+/** By number: a name that was released stays. */
+const migrations: Record<string, Migration> = {
+  '0001-references-effects-endings': first,
+};
+
+export const schemaNumber = Object.keys(migrations).length;
+
+/** A migration may have to wait for another one, and to build an index. */
+const migrationStatementMs = 600_000;
+
+/**
+ * Brings the schema up to this release's; does nothing where it is there. Two at once wait for each other.
+ *
+ * @returns the numbers before and after
+ * @throws JournalSchemaError for a journal of a newer release; JournalUnavailable
+ */
+export async function migrate(address: JournalAddress): Promise<{ from: number; to: number }> {
+  const db = openDatabase(address, { statementMs: migrationStatementMs });
+  try {
+    const from = await schemaOf(db);
+    if (from > schemaNumber) throw tooNew(from);
+    if (from === schemaNumber) return { from, to: from };
+    const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrations) } });
+    const { error } = await migrator.migrateToLatest();
+    // Two processes that open a new file at once: SQLite has no lock to wait for, and the second one finds it done.
+    if (error !== undefined && !(await becomesCurrent(db))) throw error as Error;
+    return { from, to: schemaNumber };
+  } catch (error) {
+    throw asUnavailable(error);
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** @throws JournalSchemaError, with the command that mends it; JournalUnavailable */
+export async function checkJournal(db: Kysely<JournalTables>): Promise<void> {
+  try {
+    const found = await schemaOf(db);
+    if (found > schemaNumber) throw tooNew(found);
+    if (found < schemaNumber) {
+      throw new JournalSchemaError(
+        `the journal is of schema ${found}, and this release needs ${schemaNumber}: run \`order-saga journal migrate\``,
+      );
+    }
+    if (isPostgres(db)) await checkServer(db);
+  } catch (error) {
+    throw asUnavailable(error);
+  }
+}
+
+/** What a commit is worth, and whether there can be one. */
+async function checkServer(db: Kysely<JournalTables>): Promise<void> {
+  const { rows } = await sql<{ fsync: string; readonly: string; commit: string }>`
+    select current_setting('fsync') as fsync, current_setting('transaction_read_only') as readonly,
+      current_setting('synchronous_commit') as commit`.execute(db);
+  const [settings] = rows;
+  if (settings?.readonly === 'on') {
+    throw new JournalSchemaError(
+      'the journal’s database can only be read: is it a standby? Name the primary in JOURNAL_URL',
+    );
+  }
+  if (settings?.fsync === 'off') {
+    throw new JournalSchemaError(
+      'the journal’s database runs with fsync = off: it would forget orders when its machine loses power. Turn it on',
+    );
+  }
+}
+
+/** 0 where there is none yet. */
+async function schemaOf(db: Kysely<JournalTables>): Promise<number> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some(({ name }) => name === 'kysely_migration')) return 0;
+  const { rows } = await sql<{ count: number }>`select count(*) as count from kysely_migration`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+function tooNew(found: number): JournalSchemaError {
+  return new JournalSchemaError(
+    `the journal is of schema ${found}, and this release knows ${schemaNumber}: run the release that made it, or a newer one`,
+  );
+}
+
+/** For a file, which belongs to this machine alone: made and brought up to date on the way. */
+export async function openCheckedDatabase(address: JournalAddress): Promise<Kysely<JournalTables>> {
+  if ('file' in address) await migrate(address);
+  const db = openDatabase(address);
+  try {
+    await checkJournal(db);
+    return db;
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+}
+
+async function becomesCurrent(db: Kysely<JournalTables>): Promise<boolean> {
+  for (let looks = 0; looks < 20; looks += 1) {
+    await pause(100);
+    if ((await schemaOf(db).catch(() => 0)) === schemaNumber) return true;
+  }
+  return false;
+}

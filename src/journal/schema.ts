@@ -1,0 +1,85 @@
+/** The journal's tables as the code sees them; the migrations make them. Times are milliseconds since 1970, by the database's clock. */
+import type { Generated } from 'kysely';
+import type { EffectKind, EffectOutcome } from '../domain/effects';
+import type { WorkflowName } from '../domain/identity';
+
+export interface JournalTables {
+  journal: JournalTable;
+  reference: ReferenceTable;
+  effect: EffectTable;
+  ending: EndingTable;
+}
+
+/** One row: what the journal is, and what happened to it as a whole. */
+interface JournalTable {
+  id: string;
+  /** The time at which the journal was made, or was last put back: later ones are greater, in another journal as well. */
+  epoch: number;
+  /** When the epoch was raised last; 0 if never. */
+  raised_ms: number;
+  /** When a worker found that the journal lacks what a history knows. Until the epoch is raised nothing is sent. */
+  put_back_ms: number | null;
+  /** 1: a reference that is seen for the first time may be one that was lost, and is asked about. */
+  doubts_new: number;
+}
+
+interface ReferenceTable {
+  workflow: WorkflowName;
+  reference: string;
+  account: string | null;
+  /** Sealed. Null where only an effect of a run tells that the reference was taken: the journal was put back. */
+  request: string | null;
+  first_seen_ms: number;
+  first_run: string;
+  /** Of the journal, when the reference was first seen. */
+  epoch: number;
+  /** When an effect was meant last. Written first in each transaction: it is the lock. */
+  touched_ms: number;
+}
+
+interface EffectTable {
+  /** In the order in which rows were written. */
+  seq: Generated<number>;
+  /** Random, and made by the worker. */
+  id: string;
+  workflow: WorkflowName;
+  reference: string;
+  step: string;
+  kind: EffectKind;
+  /** The activity that made the call. */
+  activity: string;
+  run: string;
+  /** JSON of `About`. */
+  about: string;
+  /** The item that was added, once it is known, or is to be deleted. */
+  cart_item_id: number | null;
+  epoch: number;
+  meant_ms: number;
+  /** After so long whoever meant it can no longer be sending, by the settings of whoever meant it. */
+  in_air_ms: number;
+  outcome: EffectOutcome | null;
+  answered_ms: number | null;
+  /** The failure's name where it failed. */
+  failure: string | null;
+  /** Sealed: the answer of a call that is done, the failure of one that is not. */
+  answer: string | null;
+  /** The row that took it back. */
+  undone_by: string | null;
+  /** When a person said what became of it. */
+  decided_ms: number | null;
+  /** Sealed: who said so, and how they know. */
+  decided: string | null;
+  /** An answer that came after a person had said that it did not happen. There should be none. */
+  late: string | null;
+}
+
+/** How a run ended. A reference has more than one where a run was reset after its end. */
+interface EndingTable {
+  workflow: WorkflowName;
+  reference: string;
+  run: string;
+  ended_ms: number;
+  outcome: string;
+  /** Sealed. */
+  report: string;
+}
