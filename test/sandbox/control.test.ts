@@ -105,6 +105,7 @@ describe('the control plane', () => {
     ['POST', 'servers', { vmObjectId: '77' }, 400],
     ['PATCH', 'settings', { latency: 1 }, 400],
     ['PATCH', 'settings', { orderResponse: 'full' }, 400],
+    ['PATCH', 'settings', { closedCartItems: 'ignore' }, 400],
     ['GET', 'wait?endpoint=nowhere', undefined, 400],
     ['GET', 'wait?times=0', undefined, 400],
     ['GET', 'wait?plan=17', undefined, 400],

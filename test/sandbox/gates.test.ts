@@ -1,4 +1,4 @@
-import { openCartItems, ordersOf } from '../../sandbox/sentences';
+import { openCartItems, orderedTwice, orders, ordersOf } from '../../sandbox/sentences';
 import { addCartItem, call, closeAll, cloudServer, placeOrder, startSandbox } from './calling';
 
 afterEach(closeAll);
@@ -38,6 +38,41 @@ describe('a gate', () => {
     sandbox.faults.release(gate);
     expect((await Promise.all(held)).map((reply) => reply.status)).toEqual([200, 200]);
     expect((await add(sandbox)).status).toBe(200);
+  });
+
+  test('two hold a call each, and open each for itself; what is in the air shows in the ledger', async () => {
+    const sandbox = await startSandbox();
+    const [first, second] = [1, 2].map((nth) => sandbox.faults.add({ endpoint: '*', kind: 'gate', nth }));
+    const inTheAir = () =>
+      sandbox.ledger.calls.filter((one) => one.status === null).map(({ names, effects }) => ({ names, effects }));
+    const earlier = call(sandbox, 'POST', '/order/add-to-cart', cloudServer);
+    await sandbox.whenStruck(first!);
+    const later = call(sandbox, 'POST', '/order/add-to-cart', { ...cloudServer, plan_id: 18 });
+    await sandbox.whenStruck(second!);
+    expect(inTheAir()).toEqual([
+      { names: { planId: [17] }, effects: [] },
+      { names: { planId: [18] }, effects: [] },
+    ]);
+    sandbox.faults.release(second!);
+    expect((await later).body).toMatchObject({ '0': 501 });
+    expect(inTheAir()).toEqual([{ names: { planId: [17] }, effects: [] }]);
+    sandbox.faults.release(first!);
+    expect((await earlier).body).toMatchObject({ '0': 502 });
+    expect(inTheAir()).toEqual([]);
+  });
+
+  test('lets an order take effect late, when the same items have been ordered again meanwhile', async () => {
+    const sandbox = await startSandbox({ closedCartItems: 'take' });
+    const cartItems = [await addCartItem(sandbox)];
+    const gate = sandbox.faults.add({ endpoint: 'place-order', kind: 'gate' });
+    const held = placeOrder(sandbox, { cartItems, label: 'held' });
+    await sandbox.whenStruck(gate);
+    await placeOrder(sandbox, { cartItems, label: 'meanwhile' });
+    expect(orderedTwice(sandbox.ledger)).toEqual([]);
+    sandbox.faults.release(gate);
+    expect((await held).status).toBe(200);
+    expect(orders(sandbox.ledger).map((order) => order.label)).toEqual(['meanwhile', 'held']);
+    expect(orderedTwice(sandbox.ledger).map((item) => item.cartItemId)).toEqual(cartItems);
   });
 
   test('a client that went away is served all the same: late effects are effects', async () => {
