@@ -22,6 +22,7 @@ import {
 import { OrderSagaClient } from '../src/client/client';
 import { SagaFailedError } from '../src/client/errors';
 import type { SagaHandle } from '../src/client/handle';
+import type { Waiting } from '../src/domain/progress';
 import type { CartItem } from '../src/domain/requests';
 import { createDataConverter } from '../src/security/data-converter';
 import { parsePayloadKeys } from '../src/security/keys';
@@ -129,10 +130,10 @@ const stories: Story[] = [
       const label = reference('unknown');
       sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label } });
       const saga = await sagas.provision({ reference: label, account, label, items: [item], firewalls: [143] });
-      await untilWaiting(saga, 'outcome-unknown');
+      const waiting = await untilWaiting(saga, 'outcome-unknown');
       const [order] = ordersWithLabel(sandbox.ledger, label);
       const vmObjectIds = order?.vmObjectIds ?? [];
-      await saga.decide('confirmPlaced', { by: 'demo', note: 'seen in the control panel', vmObjectIds });
+      await saga.decide('confirmPlaced', { question: waiting.id, by: 'demo', note: 'seen in the control panel', vmObjectIds });
       await told(saga);
       expect(ordersWithLabel(sandbox.ledger, label).length === 1, 'still one order');
       return 'it waited; a person confirmed that it was placed; it was not ordered again';
@@ -178,13 +179,13 @@ async function failureOf(saga: SagaHandle): Promise<string> {
   }
 }
 
-async function untilWaiting(saga: SagaHandle, kind: string): Promise<void> {
+async function untilWaiting(saga: SagaHandle, kind: string): Promise<Waiting> {
   for (;;) {
     const { waiting, state } = await saga.progress();
     if (waiting?.kind === kind) {
       await printSteps(saga);
       console.log(`    ?  ${waiting.question}`);
-      return;
+      return waiting;
     }
     expect(waiting === undefined && (state === 'running' || state === kind), `it waits as ${kind}`);
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -9,7 +9,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
-import { grpcCodeOf, grpcCodes } from '../src/client/reach';
+import { grpcCodeOf, grpcCodes } from '../src/temporal/grpc';
 import { readClientConfig, SettingsError } from '../src/config';
 
 const { VersionDrainageStatus, WorkerDeploymentVersionStatus } = temporal.api.enums.v1;

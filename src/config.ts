@@ -5,6 +5,7 @@
  */
 export { readClientConfig, temporalAddress, type ClientConfig } from './config/client';
 export { readCodecServerConfig, type CodecServerConfig } from './config/codec-server';
+export { readJournalConfig, type JournalConfig } from './config/journal';
 export type { ListenAddress } from './config/kinds';
 export { SettingsError, type Environment } from './config/settings';
 export { readWorkerConfig, type ProviderConfig, type WorkerConfig, type WorkerVersion } from './config/worker';

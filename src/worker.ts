@@ -9,6 +9,7 @@ import { readinessOf, startHealthServer, type HealthServer } from './operations/
 import { createLog } from './operations/logging';
 import { workerMeter } from './operations/metrics';
 import { installRuntime } from './operations/runtime';
+import { JournalSchemaError, JournalUnavailable } from './journal/errors';
 import { createSagaWorker } from './operations/saga-worker';
 import { SearchAttributesError } from './operations/search-attributes';
 import { connectToTemporal, TemporalServerError } from './operations/temporal-server';
@@ -25,14 +26,15 @@ async function main(): Promise<void> {
     const connection = await connectToTemporal(config);
     try {
       const tracing = await startTracing(config.tracesEndpoint);
-      const { worker, provider } = await createSagaWorker(connection, config, undefined, tracing);
+      const saga = await createSagaWorker(connection, config, undefined, tracing);
+      const { worker } = saga;
       if (health) health.whyNotReady = readinessOf(worker, connection);
       const gauges = new Gauges(connection, config, meter, log);
       if (config.metricsAddress) gauges.start();
       console.log(readyLine(config, health));
       await worker.run();
       gauges.stop();
-      await provider.close();
+      await saga.close();
       await tracing?.close();
     } finally {
       await connection.close();
@@ -43,7 +45,7 @@ async function main(): Promise<void> {
 }
 
 function readyLine(config: WorkerConfig, health: HealthServer | undefined): string {
-  const line = `worker ready: task queue ${config.taskQueue}, namespace ${config.namespace}, ${temporalAddress(config)}`;
+  const line = `worker ready: task queue ${config.taskQueue}, namespace ${config.namespace}, ${temporalAddress(config)}, journal ${config.journal.name}`;
   return health === undefined ? line : `${line}, health ${health.url}`;
 }
 
@@ -57,6 +59,8 @@ main().catch((error: unknown) => {
     error instanceof SettingsError ||
     error instanceof SearchAttributesError ||
     error instanceof TemporalServerError ||
+    error instanceof JournalUnavailable ||
+    error instanceof JournalSchemaError ||
     error instanceof CannotListen;
   console.error(expected ? `worker cannot start: ${error.message}` : error);
   process.exitCode = 1;

@@ -40,8 +40,8 @@ async function measure(stand: Stand, rounds: number, reminders: number) {
   const codePath = await bundleHasty(dirname(stand.built.bundles.plain), reminders);
   const config = readWorkerConfig(stand.environmentOf('plain'));
   const connection = await NativeConnection.connect(config.temporal.connectionOptions);
-  const { worker, provider } = await createSagaWorker(connection, config, { workflowBundle: { codePath } });
-  const running = worker.run();
+  const sagaWorker = await createSagaWorker(connection, config, { workflowBundle: { codePath } });
+  const running = sagaWorker.worker.run();
   try {
     const saga = await stand.sagasFor('plain').provision(provisionRequest({ items: 2, firewalls: true, fate: 'UA' }));
     const { workflowId } = saga;
@@ -62,9 +62,9 @@ async function measure(stand: Stand, rounds: number, reminders: number) {
       load: load(),
     };
   } finally {
-    worker.shutdown();
+    sagaWorker.worker.shutdown();
     await running;
-    await provider.close();
+    await sagaWorker.close();
     await connection.close();
   }
 }

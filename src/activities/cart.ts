@@ -1,42 +1,47 @@
 /** Cart items: added before an order refers to them (row 2), deleted when no order will (row 3). */
+import type { Effected } from '../domain/effects';
 import { fitsDocument, type CartItem } from '../domain/requests';
 import type { Secret } from '../domain/secrets';
 import type { ProviderClient } from '../provider/client';
 import type { CartItemBody } from '../provider/schemas';
 import type { SecretResolver } from '../security/secret-resolver';
-import type { Asked, Call } from './call';
-import type { ActivitySettings } from './settings';
+import type { Call } from './call';
+import type { Effect, EffectAsked } from './effect';
 import { OwnFailure } from './translate-failure';
 
-export interface AddCartItem extends Asked {
+export interface AddCartItem extends EffectAsked {
   item: CartItem;
+  /** Its number in the request, from 1. */
+  number: number;
 }
 
-export function createCartActivities(
-  provider: ProviderClient,
-  call: Call,
-  settings: ActivitySettings,
-  secrets: SecretResolver,
-) {
+export function createCartActivities(provider: ProviderClient, call: Call, effect: Effect, secrets: SecretResolver) {
   return {
-    /** Values of `plan_type` beyond the document's four that this installation knows: a setting, no call. */
-    supportedPlanTypes(): Promise<string[]> {
-      return Promise.resolve([...settings.planTypesMore]);
+    /**
+     * Row 2. A second call would add a second item; one that the journal knows is given again, and nothing is sent. A secret that is
+     * not there is `SecretMissing`.
+     */
+    addCartItem(input: AddCartItem): Promise<Effected<{ cartItemId: number }>> {
+      return call('acting', input, async () => {
+        const body = await withSecrets(input.item, secrets);
+        return effect(
+          { kind: 'mutate', about: { item: input.number }, recall: true, cartItemIdOf: ({ cartItemId }) => cartItemId },
+          input,
+          (options) => provider.addCartItem(body, options),
+        );
+      });
     },
 
-    /** Whether a request that was not encrypted is taken, by a worker that has keys: a setting, no call. */
-    takesClearRequests(): Promise<boolean> {
-      return Promise.resolve(settings.takesClearRequests);
-    },
-
-    /** Row 2. A second call adds a second item. A secret that is not there is `SecretMissing`, and nothing is sent. */
-    addCartItem(input: AddCartItem): Promise<{ cartItemId: number }> {
-      return call('acting', input, async () => provider.addCartItem(await withSecrets(input.item, secrets)));
-    },
-
-    /** Row 3, the undo of {@link addCartItem}. A second call finds nothing and is done as well. */
-    deleteCartItem(input: Asked & { cartItemId: number }): Promise<void> {
-      return call('undoing', input, () => provider.deleteCartItem(input.cartItemId));
+    /**
+     * Row 3, the undo of {@link addCartItem}. A second call finds nothing and is done as well. Fails with `Ordered`, and sends
+     * nothing, where an order that was placed, or may have been, names the item.
+     */
+    deleteCartItem(input: EffectAsked & { cartItemId: number }): Promise<Effected<null>> {
+      const { cartItemId } = input;
+      return effect({ kind: 'compensate', about: { cartItemId } }, input, async (options) => {
+        await provider.deleteCartItem(cartItemId, options);
+        return null;
+      });
     },
   };
 }

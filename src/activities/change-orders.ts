@@ -1,13 +1,17 @@
 /** Change orders: what one would cost (row 5), and placing it (row 4), which cannot be undone. */
+import { randomUUID } from 'node:crypto';
+import type { Effected, Placement } from '../domain/effects';
 import type { Quote } from '../domain/quotes';
 import type { ProviderClient } from '../provider/client';
 import type { ChangeOrderBody } from '../provider/schemas';
 import { asItCame, type Asked, type Call } from './call';
-import { refuseSecondRun, type RunGuard } from './pivot-guard';
+import type { Effect, EffectAsked } from './effect';
 import type { ActivitySettings } from './settings';
 
 export interface Quoted {
   quote: Quote;
+  /** Random: an approval names it, and holds for no other quote, not even for the same one of a run that was put back. */
+  id: string;
   /** How long an approval of this quote may take; the setting, told where an approval may be asked for. */
   approvalMaxAgeMs?: number;
 }
@@ -16,19 +20,28 @@ export interface AskQuote extends Asked {
   approvable?: boolean;
 }
 
-export function createChangeOrderActivities(provider: ProviderClient, call: Call, settings: ActivitySettings) {
+export function createChangeOrderActivities(
+  provider: ProviderClient,
+  call: Call,
+  effect: Effect,
+  settings: ActivitySettings,
+) {
   return {
     /** Row 5: places nothing. */
     quoteChangeOrder(input: AskQuote & { change: ChangeOrderBody }): Promise<Quoted> {
       return call('reading', input, async () => quoted(await provider.quoteChangeOrder(input.change), input, settings));
     },
 
-    /** Row 4: a pivot. A second call adds the resources a second time. */
-    placeChangeOrder(input: Asked & { change: ChangeOrderBody; guard: RunGuard }): Promise<{ order: unknown }> {
-      return call('daring', input, async () => {
-        await refuseSecondRun(input.guard);
-        return { order: asItCame(await provider.placeChangeOrder(input.change)) };
-      });
+    /** Row 4: a pivot. A second call would add the resources a second time. */
+    placeChangeOrder(
+      input: EffectAsked & { change: ChangeOrderBody },
+    ): Promise<Effected<Placement<{ order: unknown }>>> {
+      const { change } = input;
+      const about = { subscriptionId: change.subscription_id };
+      return effect({ kind: 'pivot', about }, input, async (options) => ({
+        how: 'answered',
+        value: { order: asItCame(await provider.placeChangeOrder(change, options)) },
+      }));
     },
   };
 }
@@ -44,5 +57,9 @@ export function kept(quote: Quote): Quote {
 }
 
 export function quoted(quote: Quote, input: AskQuote, settings: ActivitySettings): Quoted {
-  return { quote: kept(quote), ...(input.approvable ? { approvalMaxAgeMs: settings.approvalMaxAgeMs } : {}) };
+  return {
+    quote: kept(quote),
+    id: randomUUID(),
+    ...(input.approvable ? { approvalMaxAgeMs: settings.approvalMaxAgeMs } : {}),
+  };
 }

@@ -1,12 +1,12 @@
 /** Firewalls of one server: assigned (row 8), unassigned (row 9), listed (row 10). Each of the first two undoes the other. */
+import type { Effected } from '../domain/effects';
 import { readFirewallIds } from '../provider/schemas';
 import type { ProviderClient } from '../provider/client';
 import { asItCame, type Asked, type Call } from './call';
-import { currentRun } from './pivot-guard';
-import type { Mood } from './settings';
+import type { Effect, EffectAsked } from './effect';
 import { OwnFailure } from './translate-failure';
 
-export interface ChangeFirewalls extends Asked {
+export interface ChangeFirewalls extends EffectAsked {
   vmObjectId: number;
   firewalls: number[];
   /** True where it puts back what an earlier step changed: it is tried longer then. */
@@ -14,11 +14,8 @@ export interface ChangeFirewalls extends Asked {
 }
 
 export interface UnassignFirewalls extends ChangeFirewalls {
-  /**
-   * What was assigned before and protects the server instead, and the run that has seen to it. In a later run, which came from a
-   * reset, the earlier one may have taken it back again: then it is looked up first.
-   */
-  instead?: { firewalls: number[]; firstRunId: string };
+  /** Steps whose firewalls protect the server instead: `TakenBack`, and nothing is sent, where they no longer do. */
+  restsOn?: string[];
 }
 
 export interface ListFirewalls extends Asked {
@@ -31,34 +28,25 @@ export interface ListFirewalls extends Asked {
 /** The list's shape is undocumented; where no ids can be read from it, it is kept as it came and nothing is concluded. */
 export type FirewallList = { firewalls: number[] } | { unreadable: unknown };
 
-export function createFirewallActivities(provider: ProviderClient, call: Call) {
-  const mood = (input: ChangeFirewalls): Mood => (input.undoing ? 'undoing' : 'acting');
-
-  async function requireAssigned(vmObjectId: number, wanted: readonly number[]): Promise<void> {
-    const assigned = readFirewallIds(await provider.listFirewalls(vmObjectId)) ?? [];
-    const missing = wanted.filter((id) => !assigned.includes(id));
-    if (missing.length === 0) return;
-    throw new OwnFailure(
-      'NotThere',
-      `the firewalls ${missing.join(', ')}, which should protect server ${String(vmObjectId)} instead, are not assigned; an earlier run may have taken them back`,
-    );
-  }
+export function createFirewallActivities(provider: ProviderClient, call: Call, effect: Effect) {
+  const specOf = ({ undoing, vmObjectId, firewalls }: ChangeFirewalls) =>
+    ({ kind: undoing ? 'compensate' : 'mutate', about: { vmObjectId, firewalls } }) as const;
 
   return {
     /** Row 8. A second call assigns what is assigned already. */
-    assignFirewalls(input: ChangeFirewalls): Promise<void> {
-      return call(mood(input), input, async () => {
-        await provider.assignFirewalls(input.vmObjectId, input.firewalls);
+    assignFirewalls(input: ChangeFirewalls): Promise<Effected<null>> {
+      return effect(specOf(input), input, async (options) => {
+        await provider.assignFirewalls(input.vmObjectId, input.firewalls, options);
+        return null;
       });
     },
 
-    /** Row 9. Fails with `NotThere`, and sends nothing, where what should protect the server instead is not assigned. */
-    unassignFirewalls(input: UnassignFirewalls): Promise<void> {
-      return call(mood(input), input, async () => {
-        const { instead } = input;
-        if (instead && instead.firstRunId !== currentRun().runId)
-          await requireAssigned(input.vmObjectId, instead.firewalls);
-        await provider.unassignFirewalls(input.vmObjectId, input.firewalls);
+    /** Row 9. A second call finds them unassigned. */
+    unassignFirewalls(input: UnassignFirewalls): Promise<Effected<null>> {
+      const { restsOn } = input;
+      return effect({ ...specOf(input), ...(restsOn ? { restsOn } : {}) }, input, async (options) => {
+        await provider.unassignFirewalls(input.vmObjectId, input.firewalls, options);
+        return null;
       });
     },
 

@@ -1,30 +1,36 @@
-/** The hands: one provider call each. Workflows import nothing but the type {@link Activities}. */
+/** The hands: each activity makes one provider call at most. Workflows import nothing but the type {@link Activities}. */
+import type { Journal } from '../journal/journal';
 import type { ProviderClient } from '../provider/client';
 import type { SecretResolver } from '../security/secret-resolver';
-import { createAbandonedItemsActivities } from './abandoned-items';
 import { createCall } from './call';
 import { createCartActivities } from './cart';
 import { createChangeOrderActivities } from './change-orders';
+import { createEffect } from './effect';
 import { createFirewallActivities } from './firewalls';
+import { createInstallationActivities } from './installation';
+import { createJournalActivities } from './journal';
 import { createOrderActivities } from './orders';
 import { createPlanSwitchActivities } from './plan-switch';
 import type { ActivitySettings } from './settings';
 
 export interface ActivityNeeds {
   provider: ProviderClient;
+  journal: Journal;
   secrets: SecretResolver;
   settings: ActivitySettings;
 }
 
-export function createActivities({ provider, secrets, settings }: ActivityNeeds) {
+export function createActivities({ provider, journal, secrets, settings }: ActivityNeeds) {
   const call = createCall(settings);
+  const effect = createEffect(journal, call, settings);
   return {
-    ...createCartActivities(provider, call, settings, secrets),
-    ...createAbandonedItemsActivities(call),
-    ...createOrderActivities(provider, call, settings),
-    ...createChangeOrderActivities(provider, call, settings),
-    ...createPlanSwitchActivities(provider, call, settings),
-    ...createFirewallActivities(provider, call),
+    ...createInstallationActivities(settings),
+    ...createJournalActivities(journal, call, settings),
+    ...createCartActivities(provider, call, effect, secrets),
+    ...createOrderActivities(provider, call, effect, settings),
+    ...createChangeOrderActivities(provider, call, effect, settings),
+    ...createPlanSwitchActivities(provider, call, effect, settings),
+    ...createFirewallActivities(provider, call, effect),
   };
 }
 

@@ -1,15 +1,15 @@
 /** The order itself (row 1), and where its servers are. Nothing here can be undone. */
+import type { Effected, Placement } from '../domain/effects';
 import type { OrderBody } from '../provider/schemas';
 import { readPointers } from '../provider/json-pointer';
 import type { ProviderClient } from '../provider/client';
 import { asItCame, type Asked, type Call } from './call';
-import { refuseSecondRun, type RunGuard } from './pivot-guard';
+import type { Effect, EffectAsked } from './effect';
 import type { ActivitySettings } from './settings';
 import { OwnFailure } from './translate-failure';
 
-export interface PlaceOrder extends Asked {
+export interface PlaceOrder extends EffectAsked {
   order: OrderBody;
-  guard: RunGuard;
 }
 
 export interface PlacedOrder {
@@ -30,18 +30,28 @@ export interface FindServers extends Asked {
   settles?: boolean;
 }
 
-export function createOrderActivities(provider: ProviderClient, call: Call, settings: ActivitySettings) {
+export function createOrderActivities(
+  provider: ProviderClient,
+  call: Call,
+  effect: Effect,
+  settings: ActivitySettings,
+) {
   return {
-    /** Row 1: a pivot. A second call buys a second time, so it is never repeated on an unknown outcome. */
-    placeOrder(input: PlaceOrder): Promise<PlacedOrder> {
-      return call('daring', input, async () => {
-        await refuseSecondRun(input.guard);
-        const order = await provider.placeOrder(input.order);
-        const vmObjectIds = readPointers(settings.serverPointers, order);
+    /**
+     * Row 1: a pivot. A second call buys a second time, so an order that the journal knows, or may know, is not sent again. Fails with
+     * `TakenBack` where a cart item that it names was deleted since.
+     */
+    placeOrder({ order, ...input }: PlaceOrder): Promise<Effected<Placement<PlacedOrder>>> {
+      return effect({ kind: 'pivot', about: { cartItems: order.cartItems } }, input, async (options) => {
+        const answer = await provider.placeOrder(order, options);
+        const vmObjectIds = readPointers(settings.serverPointers, answer);
         return {
-          order: asItCame(order),
-          ...(vmObjectIds.length > 0 ? { vmObjectIds } : {}),
-          ...(settings.directory ? { directory: true } : {}),
+          how: 'answered',
+          value: {
+            order: asItCame(answer),
+            ...(vmObjectIds.length > 0 ? { vmObjectIds } : {}),
+            ...(settings.directory ? { directory: true } : {}),
+          },
         };
       });
     },

@@ -2,30 +2,50 @@
  * Plan switches: what one would cost (row 7), and the switch (row 6). Row 6 answers with a quote as well, and the document
  * does not say that it is free of effect: it is treated as a pivot.
  */
+import type { Effected, Placement } from '../domain/effects';
 import type { Quote } from '../domain/quotes';
 import type { ProviderClient } from '../provider/client';
-import type { Asked, Call } from './call';
+import type { Call } from './call';
 import { kept, quoted, type AskQuote, type Quoted } from './change-orders';
-import { refuseSecondRun, type RunGuard } from './pivot-guard';
+import type { Effect, EffectAsked } from './effect';
 import type { ActivitySettings } from './settings';
+import { OwnFailure } from './translate-failure';
 
 export interface PlanSwitch {
   subscription_id: number;
   plan_id: number;
 }
 
-export function createPlanSwitchActivities(provider: ProviderClient, call: Call, settings: ActivitySettings) {
+export function createPlanSwitchActivities(
+  provider: ProviderClient,
+  call: Call,
+  effect: Effect,
+  settings: ActivitySettings,
+) {
   return {
     /** Row 7: switches nothing. */
     quotePlanSwitch(input: AskQuote & { change: PlanSwitch }): Promise<Quoted> {
       return call('reading', input, async () => quoted(await provider.quotePlanSwitch(input.change), input, settings));
     },
 
-    /** Row 6: a pivot. */
-    switchPlan(input: Asked & { change: PlanSwitch; guard: RunGuard }): Promise<{ quote: Quote }> {
-      return call('daring', input, async () => {
-        await refuseSecondRun(input.guard);
-        return { quote: kept(await provider.switchPlan(input.change.subscription_id, input.change.plan_id)) };
+    /**
+     * Row 6: a pivot. The document does not say what `available` means in the answer to a switch: after it the plan may well be no
+     * longer available. So `false` says nothing of whether it switched.
+     */
+    switchPlan(input: EffectAsked & { change: PlanSwitch }): Promise<Effected<Placement<{ quote: Quote }>>> {
+      const { subscription_id, plan_id } = input.change;
+      const about = { subscriptionId: subscription_id, planId: plan_id };
+      return effect({ kind: 'pivot', about }, input, async (options) => {
+        const quote = await provider.switchPlan(subscription_id, plan_id, options);
+        if (quote.available) return { how: 'answered', value: { quote: kept(quote) } };
+        throw new OwnFailure(
+          'UnknownOutcome',
+          'the switch was answered with “not available”, which may be before or after it',
+          {
+            endpoint: 'PUT /order/switch/{subscription_id}',
+            status: 200,
+          },
+        );
       });
     },
   };

@@ -41,6 +41,13 @@ export interface ActivitySettings {
   directory?: ServerDirectory | undefined;
   /** A quote that was approved later than this after it was made is asked about again. */
   approvalMaxAgeMs: number;
-  /** While this file exists, new sagas wait in state `held` before their first provider call. */
+  /** A call that has not begun to leave so long after the journal was asked does not leave, in milliseconds. */
+  sendWithinMs: number;
+  /**
+   * So long after a pivot was meant, nobody who meant it can be sending it any more: the time to leave, the longest call, and
+   * the time within which the provider lets a call take effect that was given up. Milliseconds.
+   */
+  inAirMs: number;
+  /** While this file exists, new sagas wait in state `held` before they begin. */
   holdFile?: string | undefined;
 }

@@ -1,18 +1,10 @@
 /**
- * The only place that decides "retry or not": from what the provider room threw, the step's mood and its budget to one
- * named failure. Workflows decide by that name and obey `retryInMs`; they never see a status.
- *
- * | failure            | reading, acting, undoing | daring (a pivot)                      |
- * | ------------------ | ------------------------ | ------------------------------------- |
- * | NotSent            | retry with backoff       | retry with backoff                    |
- * | RateLimited        | retry after the delay    | retry after the delay                 |
- * | Unauthorized       | no retry: stuck          | no retry: stuck, never compensated    |
- * | Rejected           | no retry: the step fails | no retry: compensate                  |
- * | UnknownOutcome     | retry with backoff       | never retried: a person is asked      |
- * | UnexpectedResponse | no retry: stuck          | no retry: stuck                       |
+ * The only place that decides "retry or not": from what a room threw, the step's mood and its budget to one named failure.
+ * Workflows decide by that name and obey `retryInMs`; they never see a status. docs/failures.md has the table.
  */
 import { ApplicationFailure } from '@temporalio/common';
 import type { CallFailure } from '../domain/failures';
+import { JournalUnavailable, JournalUnreadable } from '../journal/errors';
 import { NotSent, ProviderFailure, RateLimited, Rejected, Unauthorized, UnexpectedResponse } from '../provider/errors';
 import type { ActivitySettings, Mood, RetryBudget } from './settings';
 
@@ -23,15 +15,12 @@ export interface Again {
   elapsedMs: number;
 }
 
-/** A failure that was decided here and not by the provider's answer: a hold, a server that is not listed yet, a missing secret. */
+/** A failure that was decided on our side, and not by the provider's answer; or one that was read already. */
 export class OwnFailure extends Error {
   constructor(
-    readonly failure: Extract<
-      CallFailure['failure'],
-      'Held' | 'NotThere' | 'SecretMissing' | 'UnknownOutcome' | 'NotSent'
-    >,
+    readonly failure: CallFailure['failure'],
     message: string,
-    readonly refused?: NonNullable<CallFailure['refused']>,
+    readonly facts: Omit<Partial<CallFailure>, 'failure' | 'message'> = {},
   ) {
     super(message);
   }
@@ -49,9 +38,9 @@ export function translateFailure(
   settings: ActivitySettings,
   random: () => number = Math.random,
 ): ApplicationFailure {
-  const facts = read(error);
+  const facts = callFailureOf(error, mood, settings);
   if (facts === undefined) throw error;
-  const { retryAfterMs, ...failure } = mood === 'daring' ? asPivot(facts, settings) : facts;
+  const { retryAfterMs, ...failure } = facts;
   const retryInMs = isRepeated(failure.failure, mood)
     ? nextDelay(settings.retries[mood], again ?? { attempt: 1, elapsedMs: 0 }, retryAfterMs, random)
     : undefined;
@@ -59,16 +48,22 @@ export function translateFailure(
     type: failure.failure,
     message: failure.message,
     nonRetryable: true,
-    details: [{ ...failure, ...(retryInMs === undefined ? {} : { retryInMs }) } satisfies CallFailure],
+    details: [{ ...(retryInMs === undefined ? {} : { retryInMs }), ...failure } satisfies CallFailure],
   });
 }
 
 type Facts = CallFailure & { retryAfterMs?: number | undefined };
 
+/** @returns undefined for what is no failure of a call, but a mistake of ours */
+export function callFailureOf(error: unknown, mood: Mood, settings: ActivitySettings): Facts | undefined {
+  const facts = read(error);
+  return facts && mood === 'daring' ? asPivot(facts, settings) : facts;
+}
+
 function read(error: unknown): Facts | undefined {
-  if (error instanceof OwnFailure) {
-    return { failure: error.failure, message: error.message, ...(error.refused ? { refused: error.refused } : {}) };
-  }
+  if (error instanceof OwnFailure) return { failure: error.failure, message: error.message, ...error.facts };
+  if (error instanceof JournalUnavailable) return { failure: 'JournalUnavailable', message: error.message };
+  if (error instanceof JournalUnreadable) return { failure: 'JournalUnreadable', message: error.message };
   if (!(error instanceof ProviderFailure)) return undefined;
   return {
     failure: nameOf(error),
@@ -90,13 +85,18 @@ function nameOf(error: ProviderFailure): CallFailure['failure'] {
   return 'UnknownOutcome';
 }
 
+/** What a pivot's failure may be without anybody having to be asked: it was surely not sent, or surely refused. */
+const surelyNotPlaced: readonly CallFailure['failure'][] = ['NotSent', 'Unauthorized', 'Rejected'];
+
 /**
- * A pivot's answer says "surely not placed, come again" only with a status that the settings call safe: any other is an
- * unknown outcome, a 429 that the provider does not promise included.
+ * A pivot's answer is of unknown outcome unless it is surely something else. Statuses that the settings call safe say "surely not
+ * placed, come again"; a redirect says nothing, and a 429 that the provider does not promise neither.
  */
 function asPivot(facts: Facts, settings: ActivitySettings): Facts {
-  if (facts.failure !== 'RateLimited' && facts.failure !== 'UnknownOutcome') return facts;
-  const safe = facts.status !== undefined && settings.pivotRetryStatuses.includes(facts.status);
+  const decidedHere = facts.endpoint === undefined;
+  if (decidedHere || surelyNotPlaced.includes(facts.failure)) return facts;
+  const mayBeSafe = facts.failure === 'RateLimited' || facts.failure === 'UnknownOutcome';
+  const safe = mayBeSafe && facts.status !== undefined && settings.pivotRetryStatuses.includes(facts.status);
   return { ...facts, failure: safe ? 'RateLimited' : 'UnknownOutcome' };
 }
 
@@ -105,14 +105,24 @@ function isRepeated(failure: CallFailure['failure'], mood: Mood): boolean {
     case 'NotSent':
     case 'RateLimited':
     case 'NotThere':
+    case 'JournalUnavailable':
+    case 'TemporalUnavailable':
+    case 'Unwanted':
       return true;
     case 'UnknownOutcome':
       return mood !== 'daring';
+    // Each by a delay of its own.
+    case 'UnderWay':
+    case 'WorkerLost':
     case 'Unauthorized':
     case 'Rejected':
     case 'UnexpectedResponse':
     case 'Held':
     case 'SecretMissing':
+    case 'JournalUnreadable':
+    case 'JournalPutBack':
+    case 'TakenBack':
+    case 'Ordered':
       return false;
   }
 }

@@ -12,14 +12,7 @@
  */
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import {
-  defaultTaskQueue,
-  referenceSchema,
-  startedOnceMemo,
-  workflowIdOf,
-  workflowNames,
-  type WorkflowName,
-} from '../domain/identity';
+import { defaultTaskQueue, referenceSchema, workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
 import { beyondLimits } from '../domain/limits';
 import {
   requestSchemas,
@@ -209,13 +202,12 @@ function sharedFairly({
   return account === undefined ? {} : { priority: { fairnessKey: account.slice(0, 64) } };
 }
 
-type Policies = Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy' | 'memo'>;
+type Policies = Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'>;
 
-/** A reference is used once, whatever became of its run. The memo says so to the run, and is true of these policies only. */
+/** A reference is used once, whatever became of its run. Where Temporal has forgotten the run, the journal has not. */
 const onceForAll: Policies = {
   workflowIdReusePolicy: 'REJECT_DUPLICATE',
   workflowIdConflictPolicy: 'FAIL',
-  memo: { [startedOnceMemo]: true },
 };
 
 /** What does no harm twice. */

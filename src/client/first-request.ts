@@ -3,14 +3,14 @@
  * same first event.
  */
 import type { Client } from '@temporalio/client';
-import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
+import type { Payload } from '@temporalio/common';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
 import { beyondLimits } from '../domain/limits';
 import type { RequestOf, RequestSchemas } from '../domain/requests';
 import { check } from '../domain/validation';
-import { differences } from './differences';
+import { differences } from '../domain/differences';
 import { ReferenceTakenError } from './errors';
-import { grpcCodeOf, grpcCodes } from './reach';
+import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 
 /**
  * Holds a request against the one that its reference belongs to.
@@ -33,22 +33,25 @@ export async function requireSameRequest<W extends WorkflowName>(
 }
 
 async function readFirstRequest(temporal: Client, workflowId: string, workflow: WorkflowName): Promise<unknown> {
-  const { namespace, loadedDataConverter } = temporal.options;
   const started = await firstEvent(temporal, workflowId);
   if (started?.workflowType?.name !== workflow) {
     throw new ReferenceTakenError(workflowId, [], 'its run is of another workflow type');
   }
   try {
-    const [input] = await decodeArrayFromPayloads(loadedDataConverter, started.input?.payloads, {
-      type: 'workflow',
-      namespace,
-      workflowId,
-    });
-    return input;
+    return await decode(temporal, started.input?.payloads?.[0] ?? undefined);
   } catch {
     // The cause may quote what it could not decode.
     throw new ReferenceTakenError(workflowId, [], 'its request cannot be decoded here (is a key missing?)');
   }
+}
+
+/** As the client's own data converter reads it: the last codec first. */
+async function decode({ options }: Client, payload: Payload | undefined): Promise<unknown> {
+  const { payloadConverter, payloadCodecs } = options.loadedDataConverter;
+  let payloads = payload === undefined ? [] : [payload];
+  for (const codec of [...payloadCodecs].reverse()) payloads = await codec.decode(payloads);
+  const [open] = payloads;
+  return open && payloadConverter.fromPayload(open);
 }
 
 async function firstEvent(temporal: Client, workflowId: string) {

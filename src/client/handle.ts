@@ -29,7 +29,8 @@ import {
   UnknownReferenceError,
   type OrderSagaError,
 } from './errors';
-import { grpcCodeOf, grpcCodes, grpcDetailsOf, reach } from './reach';
+import { reach } from './reach';
+import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/grpc';
 
 /** A worker answers within milliseconds; one that was killed is replaced within seconds. Past this, a caller should be told. */
 const answerWithinMs = 10_000;

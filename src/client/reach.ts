@@ -1,19 +1,8 @@
 /** The way to Temporal: every call of the client goes through here, so that a missing connection has one name. */
-import { isGrpcDeadlineError, isGrpcServiceError, type Client, type Connection } from '@temporalio/client';
+import { isGrpcDeadlineError, type Client, type Connection } from '@temporalio/client';
 import { NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
+import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import { NoConnectionError, UnknownReferenceError } from './errors';
-
-/** The gRPC codes that are told apart here, by their names in the protocol. */
-export const grpcCodes = {
-  cancelled: 1,
-  invalidArgument: 3,
-  deadlineExceeded: 4,
-  notFound: 5,
-  permissionDenied: 7,
-  failedPrecondition: 9,
-  unavailable: 14,
-  unauthenticated: 16,
-} as const;
 
 /** @throws NoConnectionError, UnknownReferenceError; any other error as it is */
 export async function reach<T>(temporal: Client, call: () => Promise<T>): Promise<T> {
@@ -25,18 +14,6 @@ export async function reach<T>(temporal: Client, call: () => Promise<T>): Promis
     if (why === undefined) throw error;
     throw new NoConnectionError(addressOf(temporal), why, { cause: error });
   }
-}
-
-export function grpcCodeOf(error: unknown): number | undefined {
-  if (isGrpcServiceError(error)) return error.code;
-  const cause = error instanceof Error ? error.cause : undefined;
-  return isGrpcServiceError(cause) ? cause.code : undefined;
-}
-
-/** The server's own words. */
-export function grpcDetailsOf(error: unknown): string {
-  if (isGrpcServiceError(error)) return error.details;
-  return error instanceof Error && error.cause !== undefined ? grpcDetailsOf(error.cause) : '';
 }
 
 /** A sentence; undefined when the error is not about the connection. */

@@ -3,7 +3,8 @@ import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { readWorkflowId, searchAttributeNames, workflowNames, type WorkflowName } from '../domain/identity';
 import { waitKinds, type SagaState } from '../domain/progress';
 import { SearchAttributesMissingError } from './errors';
-import { grpcCodeOf, grpcCodes, grpcDetailsOf, reach } from './reach';
+import { reach } from './reach';
+import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/grpc';
 import { readAttributes } from './search-attributes';
 
 /** `lost`: ended from outside (terminated, timed out), or broken; see SagaLostError. */

@@ -49,6 +49,14 @@ export function temporalAddress(config: ClientConfig): string {
 
 const defaultAddress = 'localhost:7233';
 
+export function temporalHost(config: Pick<ClientConfig, 'temporal'>): string {
+  return hostOf(config.temporal.connectionOptions.address ?? defaultAddress);
+}
+
+function hostOf(address: string): string {
+  return new URL(`tcp://${address}`).hostname;
+}
+
 type Server = Pick<ClientConfig, 'temporal' | 'namespace'>;
 
 export function readTemporal(env: Environment, problems: string[]): Server | undefined {
@@ -98,8 +106,7 @@ function requireKeys(
   problems: string[],
 ): void {
   if (PAYLOAD_KEYS || PAYLOAD_ENCRYPTION === 'off') return;
-  const { hostname } = new URL(`tcp://${address}`);
-  if (isLoopback(hostname)) return;
+  if (isLoopback(hostOf(address))) return;
   problems.push(
     'PAYLOAD_KEYS: is required for a Temporal server that is not on this machine ' +
       '(or PAYLOAD_ENCRYPTION=off, and passwords are stored there in the clear)',

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { ActivitySettings } from '../activities/settings';
 import type { SecretSources } from '../security/secret-resolver';
 import { isCertificate, isLoopback } from './checks';
-import { clientSettings, readTemporal, sagasIn, type ClientConfig } from './client';
+import { clientSettings, readTemporal, sagasIn, temporalHost, type ClientConfig } from './client';
+import { readJournal, type JournalConfig } from './journal';
 import { budget, flag, listenAddress, pointers, serviceUrl, statuses, text, whole, type ListenAddress } from './kinds';
 import { readSettings, readText, SettingsError, type Environment } from './settings';
 
@@ -24,7 +25,7 @@ const workerSettings = {
     .regex(/^[\x21-\x7e]*$/, 'must be one word')
     .default('Bearer'),
   PROVIDER_CONNECT_TIMEOUT_MS: whole(1, 25_000).default(5_000),
-  /** The whole call. At most 25 s: the activity's own limit is 30 s, and the call must end first and say how. */
+  /** The whole call. At most 25 s: the activity's own limit is 45 s, and the call must end first, be written down and say how. */
   PROVIDER_TIMEOUT_MS: whole(1, 25_000).default(20_000),
   PROVIDER_RESPONSE_BYTES_MAX: whole(1_024, 64 * 1024 * 1024).default(1024 * 1024),
   PROVIDER_CONNECTIONS: whole(1, 10_000).default(64),
@@ -44,6 +45,10 @@ const workerSettings = {
   TEMPORAL_WORKER_BUILD_ID: text.optional(),
   VERSIONING_BEHAVIOR: z.enum(['PINNED', 'AUTO_UPGRADE'], 'must be PINNED or AUTO_UPGRADE').default('PINNED'),
   PIVOT_RETRY_STATUSES: statuses.default([429]),
+  /** From before the journal is asked to the tick in which a call leaves. */
+  SEND_WITHIN_MS: whole(500, 10_000).default(5_000),
+  /** After we gave a call up, the provider lets it take effect within this, or never. */
+  PROVIDER_SETTLES_MS: whole(0, 3_600_000).default(30_000),
   APPROVAL_MAX_AGE_MS: whole(0, Number.MAX_SAFE_INTEGER).default(24 * 60 * 60 * 1000),
   HOLD_FILE: text.optional(),
   TAKE_CLEAR_REQUESTS: flag.default(false),
@@ -54,8 +59,8 @@ const workerSettings = {
   RETRY_UNDOING: budget.default({ attemptsMax: 12, backoffMs: 1_000, backoffMaxMs: 300_000, totalMs: 3_600_000 }),
   RETRY_DARING: budget.default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
   RETRY_EXPECTING: budget.default({ attemptsMax: 40, backoffMs: 2_000, backoffMaxMs: 60_000, totalMs: 1_800_000 }),
-  /** How long a stop waits for calls in flight. Longer than the HTTP timeout, so that a pivot finishes and is known. */
-  SHUTDOWN_GRACE_MS: whole(0, 600_000).default(30_000),
+  /** How long a stop waits for calls in flight. Longer than a call may take, so that a pivot finishes and is known. */
+  SHUTDOWN_GRACE_MS: whole(0, 600_000).default(40_000),
   ACTIVITIES_AT_ONCE: whole(1, 10_000).default(200),
   WORKFLOW_TASKS_AT_ONCE: whole(2, 10_000).default(200),
   HEALTH_ADDRESS: listenAddress(0).optional(),
@@ -86,6 +91,7 @@ export interface ProviderConfig {
 
 export interface WorkerConfig extends ClientConfig {
   provider: ProviderConfig;
+  journal: JournalConfig;
   activities: ActivitySettings;
   secrets: SecretSources;
   /** Over all workers of the task queue; absent: as many as there are slots for. */
@@ -121,13 +127,17 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
   const temporal = readTemporal(env, problems);
   const readToken = tokenReader(env, problems);
   const ca = privateAuthority(env, problems);
+  const journal = temporal && readJournal(env, temporalHost(temporal), problems);
   requireHttps(env, problems);
   if (settings) checkTogether(settings, problems);
-  if (settings === undefined || temporal === undefined || problems.length > 0) throw new SettingsError(problems);
+  if (settings === undefined || temporal === undefined || journal === undefined || problems.length > 0) {
+    throw new SettingsError(problems);
+  }
   return Object.freeze({
     ...temporal,
     ...sagasIn(settings),
     provider: { ...providerIn(settings), readToken, ca },
+    journal,
     activities: activitiesIn(settings),
     secrets: { folder: settings.SECRETS_FOLDER, variable: (name: string) => env[name] },
     callsPerSecond: settings.PROVIDER_CALLS_PER_SECOND,
@@ -143,8 +153,10 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
 }
 
 function checkTogether(settings: WorkerSettings, problems: string[]): void {
-  if (settings.SHUTDOWN_GRACE_MS < settings.PROVIDER_TIMEOUT_MS) {
-    problems.push('SHUTDOWN_GRACE_MS: must be at least PROVIDER_TIMEOUT_MS, so that a call in flight can finish');
+  if (settings.SHUTDOWN_GRACE_MS < settings.SEND_WITHIN_MS + settings.PROVIDER_TIMEOUT_MS) {
+    problems.push(
+      'SHUTDOWN_GRACE_MS: must be at least SEND_WITHIN_MS and PROVIDER_TIMEOUT_MS together, so that a call in flight can finish',
+    );
   }
   if ((settings.TEMPORAL_DEPLOYMENT_NAME === undefined) !== (settings.TEMPORAL_WORKER_BUILD_ID === undefined)) {
     problems.push('TEMPORAL_DEPLOYMENT_NAME, TEMPORAL_WORKER_BUILD_ID: one of them needs the other');
@@ -183,6 +195,8 @@ function activitiesIn(settings: WorkerSettings): ActivitySettings {
     takesClearRequests: settings.TAKE_CLEAR_REQUESTS,
     serverPointers: settings.SERVER_POINTERS,
     directory: directoryIn(settings),
+    sendWithinMs: settings.SEND_WITHIN_MS,
+    inAirMs: settings.SEND_WITHIN_MS + settings.PROVIDER_TIMEOUT_MS + settings.PROVIDER_SETTLES_MS,
     approvalMaxAgeMs: settings.APPROVAL_MAX_AGE_MS,
     holdFile: settings.HOLD_FILE,
   };

@@ -2,34 +2,48 @@
  * What a person may decide while a saga waits. Each is a signal and an update of the same name, with one JSON object.
  *
  * `note` is the evidence: it is mandatory where a decision asserts something that only a person can know, or leaves
- * something behind. `by` says who; Temporal's Web UI does not tell.
+ * something behind. `by` says who; Temporal's Web UI does not tell. `question` is the id of the question that was read: another
+ * one may stand there by now, word for word the same, about another call.
  */
 import { z } from 'zod';
 import { onFirstUse } from './on-first-use';
 import { vmObjectIdsSchema } from './requests';
 
-const by = () => z.string('must be a string').min(1, 'must not be empty').optional();
-const note = () => z.string('must be a string').optional();
+const text = () => z.string('must be a string');
+const by = () => text().min(1, 'must not be empty').optional();
+const note = () => text().optional();
 const evidence = () =>
-  z.string('is required: say how you know').refine((text) => text.trim() !== '', 'is required: say how you know');
+  z.string('is required: say how you know').refine((given) => given.trim() !== '', 'is required: say how you know');
+const named = () => z.string('is required: the id of the question that you answer');
+
+const any = () => ({ by: by(), note: note(), question: text().optional() });
+const evident = () => ({ ...any(), note: evidence() });
+const bound = () => ({ ...any(), question: named() });
 
 export const decisionSchemas = {
   retry: onFirstUse(() =>
     z.strictObject({
-      by: by(),
-      note: note(),
+      ...any(),
       /** Fields of the request to change first; which ones fit depends on the step that waits. */
       correction: z.record(z.string(), z.unknown(), 'must be a JSON object').optional(),
     }),
   ),
-  skip: onFirstUse(() => z.strictObject({ by: by(), note: evidence() })),
+  skip: onFirstUse(() => z.strictObject(evident())),
   confirmPlaced: onFirstUse(() =>
-    z.strictObject({ by: by(), note: evidence(), vmObjectIds: vmObjectIdsSchema().optional() }),
+    z.strictObject({
+      ...bound(),
+      note: evidence(),
+      vmObjectIds: vmObjectIdsSchema().optional(),
+      /** As the provider's control panel shows it. */
+      orderId: z
+        .union([text().min(1, 'must not be empty'), z.number().transform(String)], 'must be a string or a number')
+        .optional(),
+    }),
   ),
-  confirmNotPlaced: onFirstUse(() => z.strictObject({ by: by(), note: evidence() })),
-  approve: onFirstUse(() => z.strictObject({ by: by(), note: note() })),
-  reject: onFirstUse(() => z.strictObject({ by: by(), note: note(), reason: z.string('must be a string').optional() })),
-  provideServers: onFirstUse(() => z.strictObject({ by: by(), note: note(), vmObjectIds: vmObjectIdsSchema() })),
+  confirmNotPlaced: onFirstUse(() => z.strictObject({ ...bound(), note: evidence() })),
+  approve: onFirstUse(() => z.strictObject(bound())),
+  reject: onFirstUse(() => z.strictObject({ ...any(), reason: text().optional() })),
+  provideServers: onFirstUse(() => z.strictObject({ ...any(), vmObjectIds: vmObjectIdsSchema() })),
 };
 
 export type DecisionName = keyof typeof decisionSchemas;
@@ -39,22 +53,28 @@ export type Decision = {
   [D in DecisionName]: { decision: D } & z.output<ReturnType<(typeof decisionSchemas)[D]>>;
 }[DecisionName];
 
-/** The JSON to type, as it stands in the Web UI under each decision's name. */
+/** The JSON to type, as it stands in the Web UI under each decision's name; {@link exampleFor} fills the question in. */
 export const decisionHints: Record<DecisionName, { does: string; example: string }> = {
   retry: { does: 'Try the waiting step again', example: '{"by":"you"}' },
   skip: { does: 'Leave the waiting step out and go on', example: '{"by":"you","note":"why it can be left out"}' },
   confirmPlaced: {
-    does: 'It was placed: go on without placing again (new servers: "vmObjectIds":[…] may be given)',
-    example: '{"by":"you","note":"where you saw it"}',
+    does: 'It was placed: go on without placing again (may be given, too: "vmObjectIds":[…], "orderId":"…")',
+    example: '{"question":"its id","by":"you","note":"where you saw it"}',
   },
   confirmNotPlaced: {
     does: 'It was not placed: place it again',
-    example: '{"by":"you","note":"where you looked"}',
+    example: '{"question":"its id","by":"you","note":"where you looked"}',
   },
-  approve: { does: 'Accept the quote and place the order', example: '{"by":"you"}' },
+  approve: { does: 'Accept the quote and place the order', example: '{"question":"its id","by":"you"}' },
   reject: { does: 'Refuse the quote: nothing is placed', example: '{"by":"you","reason":"why"}' },
   provideServers: {
     does: 'Name the object ids of the new servers',
     example: '{"by":"you","vmObjectIds":[9001]}',
   },
 };
+
+/** The JSON to paste as an answer to that question. */
+export function exampleFor(name: DecisionName, question: string): string {
+  const { question: _id, ...rest } = JSON.parse(decisionHints[name].example) as Record<string, unknown>;
+  return JSON.stringify({ question, ...rest });
+}

@@ -2,7 +2,6 @@
  * What the journal keeps of a call that changes something at the provider: see docs/journal.md. These words stand in the
  * database and in the record of a reference.
  */
-import type { CallFailureName } from './failures';
 
 /**
  * `mutate` can be taken back, `compensate` takes back, `pivot` cannot be taken back. Calls that change nothing (`read`,
@@ -37,6 +36,13 @@ export type Placement<T> =
   | { how: 'found'; vmObjectIds: number[] }
   | { how: 'confirmed'; vmObjectIds?: number[] | undefined; orderId?: string | undefined };
 
+/** A cart item that was added and not taken back. */
+export interface OpenItem {
+  cartItemId: number;
+  /** The step that added it. */
+  step: string;
+}
+
 /** What a run knows of the journal, and brings along to its next call: a journal that lacks it was put back. */
 export interface JournalKnowledge {
   /** Made once, with the journal's tables: another journal has another one. */
@@ -47,10 +53,22 @@ export interface JournalKnowledge {
   row?: string;
 }
 
+/** A call with an effect, as the journal has it. */
+export interface EffectCall {
+  step: string;
+  kind: EffectKind;
+  /** The name of the activity that makes it. */
+  activity: string;
+  about: About;
+}
+
 /** What has yet to be written into the journal, because the journal could not be reached when the call had ended. */
 export interface Unwritten {
-  row: string;
+  call: EffectCall;
+  knows: JournalKnowledge & { row: string };
   outcome: AnsweredOutcome;
+  /** The failure's name where it failed. */
+  failure?: string;
 }
 
 /** What an activity with an effect answers. */
@@ -62,19 +80,4 @@ export interface Effected<T> {
   /** Rows of this step of which nobody knows whether they took effect. */
   doubts?: number;
   unwritten?: Unwritten;
-}
-
-/** After these the provider has surely done nothing; after any other failure nobody knows. */
-const withoutEffect: readonly CallFailureName[] = [
-  'NotSent',
-  'RateLimited',
-  'Unauthorized',
-  'Rejected',
-  'NotThere',
-  'SecretMissing',
-  'TemporalUnavailable',
-];
-
-export function outcomeOf(failure: CallFailureName): 'not-done' | 'unknown' {
-  return withoutEffect.includes(failure) ? 'not-done' : 'unknown';
 }

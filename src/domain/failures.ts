@@ -1,11 +1,13 @@
+import type { JournalKnowledge, Unwritten } from './effects';
+
 /**
  * The names of what can go wrong. Two lists: what a call's failure means (design: the provider documents no errors, so
  * these are all that can be told from the wire), and how a saga may end other than done.
  */
 
 /**
- * What one provider call's failure means. The first six come from the provider room; `Held` means that the operator's
- * hold switch is on and nothing was sent; `NotThere` that the provider's own list does not show what was asked for.
+ * What one call's failure means, by whose fault it is. The first six come from the provider room; the next ones are decided on
+ * our side, and nothing was sent then.
  */
 export const callFailureNames = [
   'NotSent',
@@ -14,9 +16,29 @@ export const callFailureNames = [
   'Rejected',
   'UnknownOutcome',
   'UnexpectedResponse',
+  /** The operator's hold switch is on. */
   'Held',
+  /** The provider's own list does not show what was asked for. */
   'NotThere',
   'SecretMissing',
+  /** The worker that made the call was lost with it: it died, was stopped, or stood still. */
+  'WorkerLost',
+  /** The journal cannot be asked or written. */
+  'JournalUnavailable',
+  /** What the journal has cannot be decrypted here. */
+  'JournalUnreadable',
+  /** The journal is an older copy of what it was, or another one. */
+  'JournalPutBack',
+  /** Temporal cannot say whether the call is still wanted. */
+  'TemporalUnavailable',
+  /** Temporal has given the call up: whoever waits for it is gone. */
+  'Unwanted',
+  /** The same call was sent before, and may still be in the air. */
+  'UnderWay',
+  /** A step that this one rests on was taken back since. */
+  'TakenBack',
+  /** A cart item that is to be deleted belongs to an order, or may. */
+  'Ordered',
 ] as const;
 export type CallFailureName = (typeof callFailureNames)[number];
 
@@ -32,8 +54,41 @@ export interface CallFailure {
   body?: string;
   /** Present: try again by yourself after so long. Absent: no automatic retry (used up, or none allowed). */
   retryInMs?: number;
-  /** A pivot that was refused, by the run of this id, because another run of the reference may have placed already. */
-  refused?: { why: 'reset' | 'started-again'; runId: string };
+  /** Of a pivot of unknown outcome: what a person is asked about. */
+  doubt?: PivotDoubt;
+  /** Of `TakenBack`: the steps that have to be done again. */
+  steps?: string[];
+  /** What the journal knows by now. */
+  knows?: JournalKnowledge;
+  /** What the journal has yet to be told of this call. */
+  unwritten?: Unwritten;
+}
+
+/** The row of a pivot of which nobody knows whether it happened. */
+export interface PivotDoubt {
+  row: string;
+  /** When it was meant, and by which run. */
+  at: string;
+  run: string;
+  /** Nobody can be sending it any more so long after it was first seen. */
+  inAirMs: number;
+  /** True: no row of ours. The journal was put back, and what was sent in the lost time nobody knows. */
+  putBack: boolean;
+}
+
+/** After these the provider has surely done nothing; after any other failure nobody knows. */
+const withoutEffect: readonly CallFailureName[] = [
+  'NotSent',
+  'RateLimited',
+  'Unauthorized',
+  'Rejected',
+  'TemporalUnavailable',
+  'Unwanted',
+];
+
+/** What is written down of a call that was meant and then failed. */
+export function outcomeOf(failure: CallFailureName): 'not-done' | 'unknown' {
+  return withoutEffect.includes(failure) ? 'not-done' : 'unknown';
 }
 
 /** The failure and what the provider said of it, for a person; short enough for a list. */
@@ -44,6 +99,7 @@ export function describeFailure({ message, body }: CallFailure): string {
 /** How a saga fails: `ApplicationFailure.type`, published in the contract. `details[0]` is the report. */
 export const sagaFailureNames = [
   'InvalidRequest',
+  'ReferenceTaken',
   'OrderRejected',
   'ChangeNotAvailable',
   'SwitchNotAvailable',

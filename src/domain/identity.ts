@@ -41,12 +41,6 @@ export const searchAttributeNames = {
   waitingSince: 'SagaWaitingSince',
 } as const;
 
-/**
- * Memo of a run whose start Temporal was told to refuse where its id had been used before. Only our client writes it, and only
- * with that order; the Web UI and other SDKs' starts have none.
- */
-export const startedOnceMemo = 'startedOnce';
-
 export const referenceSchema = onFirstUse(() =>
   z
     .string('must be a string: your own name for this order')

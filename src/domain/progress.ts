@@ -39,6 +39,8 @@ export const lastFailureSchema = z.strictObject({
 export type LastFailure = z.infer<typeof lastFailureSchema>;
 
 export const waitingSchema = z.strictObject({
+  /** Of this question and no other; a decision names it. */
+  id: z.string(),
   kind: z.enum(waitKinds),
   step: z.string(),
   question: z.string(),
@@ -57,7 +59,9 @@ export const decisionRecordSchema = z.strictObject({
   by: z.string().optional(),
   note: z.string().optional(),
   reason: z.string().optional(),
+  question: z.string().optional(),
   vmObjectIds: z.array(z.int()).optional(),
+  orderId: z.string().optional(),
   correction: z.record(z.string(), z.unknown()).optional(),
 });
 export type DecisionRecord = z.infer<typeof decisionRecordSchema>;

@@ -76,11 +76,11 @@ export function openDatabase(
 const durableCommits =
   "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')";
 
-const bigintOid: number = types.builtins.INT8;
+type Oid = Parameters<typeof types.getTypeParser>[0];
 
 /** Milliseconds, sequence numbers and ids of the provider fit a number. */
-const numbersForBigints = ((oid: number, format: 'text') =>
-  oid === bigintOid ? Number : (types.getTypeParser(oid, format) as unknown)) as typeof types.getTypeParser;
+const numbersForBigints = ((oid: Oid, format: 'text') =>
+  oid === types.builtins.INT8 ? Number : (types.getTypeParser(oid, format) as unknown)) as typeof types.getTypeParser;
 
 function openFile(path: string): Kysely<JournalTables> {
   try {

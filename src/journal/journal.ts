@@ -13,7 +13,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Kysely, Selectable, Transaction } from 'kysely';
-import type { About, AnsweredOutcome, EffectKind, JournalKnowledge } from '../domain/effects';
+import type { About, AnsweredOutcome, EffectCall, JournalKnowledge } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
 import { nowMs } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
@@ -23,14 +23,6 @@ import type { Sealing } from './sealing';
 export interface SagaKey {
   workflow: WorkflowName;
   reference: string;
-}
-
-/** A call with an effect, as it is written down. */
-export interface EffectCall {
-  step: string;
-  kind: EffectKind;
-  activity: string;
-  about: About;
 }
 
 export interface Meaning extends SagaKey {

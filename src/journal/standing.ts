@@ -1,16 +1,11 @@
 /** How a saga stands at the provider, by the journal: what was placed, what is in the cart, what nobody knows. */
 import type { Kysely, Selectable } from 'kysely';
-import { aboutOf, iso, leftInAir, theJournal, type Journal, type SagaKey } from './journal';
+import type { OpenItem } from '../domain/effects';
+import { aboutOf, iso, leftInAir, referenceOf, theJournal, type Journal, type SagaKey } from './journal';
 import type { JournalTables } from './schema';
 
-export interface OpenItem {
-  cartItemId: number;
-  /** The step that added it. */
-  step: string;
-}
-
 export interface Standing {
-  /** False: nothing of this reference was ever seen. */
+  /** False: this reference was never taken. */
   known: boolean;
   placement:
     | { how: 'none' }
@@ -30,10 +25,11 @@ type Effect = Selectable<JournalTables['effect']>;
 
 /** @throws JournalUnavailable, JournalUnreadable */
 export async function standingOf(journal: Journal, key: SagaKey): Promise<Standing> {
-  const { rows, leftMs } = await journal.inTransaction(async (tx) => {
+  const { taken, rows, leftMs } = await journal.inTransaction(async (tx) => {
+    const taken = await referenceOf(tx, key);
     const rows = await effectsOf(tx, key);
     const pivot = rows.find(isLivePivot);
-    return { rows, leftMs: pivot ? await leftInAir(tx, pivot, await theJournal(tx)) : 0 };
+    return { taken, rows, leftMs: pivot ? await leftInAir(tx, pivot, await theJournal(tx)) : 0 };
   });
   const pivot = rows.find(isLivePivot);
   const named = pivot ? (aboutOf(pivot).cartItems ?? []) : [];
@@ -42,7 +38,7 @@ export async function standingOf(journal: Journal, key: SagaKey): Promise<Standi
   );
   const items = added.map(({ cart_item_id, step }) => ({ cartItemId: Number(cart_item_id), step }));
   return {
-    known: rows.length > 0,
+    known: taken !== undefined,
     placement: await placementOf(journal, pivot, leftMs),
     items: items.filter(({ cartItemId }) => !named.includes(cartItemId)),
     perhapsOrdered: pivot?.outcome === 'done' ? [] : items.filter(({ cartItemId }) => named.includes(cartItemId)),

@@ -4,7 +4,6 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { defaultPayloadConverter, type MetricMeter } from '@temporalio/common';
-import { tsToMs } from '@temporalio/common/lib/time';
 import { temporal } from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import type { WorkerConfig } from '../config';
@@ -79,7 +78,7 @@ export class Gauges {
         reportStats: true,
       });
       this.set(metrics.backlog, Number(stats?.approximateBacklogCount ?? 0), { taskType });
-      this.set(metrics.backlogAge, tsToMs(stats?.approximateBacklogAge ?? undefined) / 1000, { taskType });
+      this.set(metrics.backlogAge, secondsOf(stats?.approximateBacklogAge), { taskType });
     }
   }
 
@@ -124,6 +123,10 @@ export class Gauges {
   private set({ name, help }: { name: string; help: string }, value: number, labels: Record<string, string>): void {
     this.meter.createGauge(name, 'float', '', help).set(value, labels);
   }
+}
+
+function secondsOf(duration: { seconds?: unknown; nanos?: number | null } | null | undefined): number {
+  return Number(duration?.seconds ?? 0) + (duration?.nanos ?? 0) / 1e9;
 }
 
 function earliest({ sinceMs }: Page): number | undefined {

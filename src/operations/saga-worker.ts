@@ -11,8 +11,11 @@ import {
 } from '@temporalio/worker';
 import { createActivities } from '../activities/index';
 import type { ProviderConfig, WorkerConfig, WorkerVersion } from '../config';
+import type { Journal } from '../journal/journal';
+import { openJournal } from '../journal/open';
 import { ProviderClient, type CallEvent, type Credentials } from '../provider/client';
 import { createWorkerDataConverter } from '../security/data-converter';
+import { createSealing } from '../security/sealing';
 import { createSecretResolver } from '../security/secret-resolver';
 import type { TraceSinks } from '../workflows/hand-on-trace';
 import { recordCallsWith, workerMeter } from './metrics';
@@ -22,8 +25,9 @@ import { workflowSources } from './workflow-sources';
 
 export interface SagaWorker {
   worker: Worker;
-  /** To be closed when the worker has stopped. */
-  provider: ProviderClient;
+  journal: Journal;
+  /** What the worker's activities hold, to be let go when it has stopped. */
+  close: () => Promise<void>;
 }
 
 export type SagaWorkerConfig = Omit<
@@ -35,7 +39,8 @@ type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'bu
 
 /**
  * @param workflows a prebuilt bundle, or nothing: then the bundle beside the built worker, or the sources in a checkout
- * @throws SearchAttributesError when the namespace lacks search attributes that may not be added from here
+ * @throws SearchAttributesError when the namespace lacks search attributes that may not be added from here; JournalSchemaError,
+ * JournalUnavailable
  */
 export async function createSagaWorker(
   connection: NativeConnection,
@@ -50,6 +55,7 @@ export async function createSagaWorker(
     tracing?.onCall(event);
   });
   const secrets = createSecretResolver(config.secrets);
+  const journal = await openJournal(config.journal.address, createSealing(config.payloadKeys));
   const worker = await Worker.create({
     ...workflows,
     interceptors: { ...workflows.interceptors, ...tracing?.worker.interceptors },
@@ -57,7 +63,7 @@ export async function createSagaWorker(
     connection,
     namespace: config.namespace,
     taskQueue: config.taskQueue,
-    activities: createActivities({ provider, secrets, settings: config.activities }),
+    activities: createActivities({ provider, journal, secrets, settings: config.activities }),
     dataConverter: createWorkerDataConverter(config.payloadKeys, require.resolve('../workflows/clear-input')),
     ...(config.callsPerSecond === undefined ? {} : { maxTaskQueueActivitiesPerSecond: config.callsPerSecond }),
     ...(config.version === undefined ? {} : { workerDeploymentOptions: deploymentOf(config.version) }),
@@ -70,7 +76,11 @@ export async function createSagaWorker(
     // never ends all the same.
     shutdownForceTime: config.shutdownGraceMs + 10_000,
   });
-  return { worker, provider };
+  const close = async () => {
+    await provider.close();
+    await journal.close();
+  };
+  return { worker, journal, close };
 }
 
 function deploymentOf({ behavior, ...version }: WorkerVersion): WorkerDeploymentOptions {

@@ -1,6 +1,6 @@
 /** The way from the worker to Temporal, and whether what is there will do: each failure is a sentence that says what to do. */
 import { NativeConnection } from '@temporalio/worker';
-import { grpcCodeOf, grpcCodes } from '../client/reach';
+import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import { temporalAddress, type ClientConfig } from '../config';
 
 /** No server, or one that sagas cannot run on. */

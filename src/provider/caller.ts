@@ -16,7 +16,7 @@ import {
   type FailureFacts,
 } from './errors';
 import { excerptOf, secretsIn } from './excerpt';
-import { exchange, type Exchanged, type WireRequest } from './exchange';
+import { exchange, type Exchanged, type ExchangeLimits, type WireRequest } from './exchange';
 import type { CallEvent, ResolvedOptions } from './options';
 import { RecentSecrets } from './recent-secrets';
 import { Pause } from './pause';
@@ -37,6 +37,19 @@ export interface Call<T> {
   absent?: { value: T };
 }
 
+/** What a call's caller may say of it. */
+export interface CallOptions {
+  /** Gives the call up: `NotSent` where nothing left yet, else `UnknownOutcome`. */
+  signal?: AbortSignal;
+  /**
+   * Asked in the tick in which the request would be written to its socket: a sentence keeps it from leaving, and the call is
+   * `NotSent`.
+   */
+  mayLeave?: () => string | undefined;
+}
+
+type Limits = Omit<ExchangeLimits, 'responseBytesMax'>;
+
 /** What is known of a call while it runs. */
 type Note = Pick<CallEvent, 'status' | 'sent' | 'putOff'>;
 
@@ -51,14 +64,14 @@ export class Caller {
     this.pause = new Pause(options.pauseMaxMs, options.now);
   }
 
-  async call<T>(call: Call<T>, signal: AbortSignal | undefined): Promise<T> {
+  async call<T>(call: Call<T>, { signal, mayLeave }: CallOptions = {}): Promise<T> {
     const endpoint = `${call.method} ${call.endpoint}`;
     const startedMs = performance.now();
     const note: Note = { sent: false };
     let failure: ProviderFailure | undefined;
     const deadline = startDeadline(this.options.totalTimeoutMs, signal);
     try {
-      return await this.converse(call, endpoint, deadline.signal, note);
+      return await this.converse(call, endpoint, { signal: deadline.signal, mayLeave }, note);
     } catch (error) {
       failure = error instanceof ProviderFailure ? error : asFailure(error, endpoint, note);
       throw failure;
@@ -69,20 +82,20 @@ export class Caller {
     }
   }
 
-  private async converse<T>(call: Call<T>, endpoint: string, signal: AbortSignal, note: Note): Promise<T> {
+  private async converse<T>(call: Call<T>, endpoint: string, limits: Limits, note: Note): Promise<T> {
     const request = this.build(call, endpoint);
     this.putOffWhilePaused(endpoint, note);
     const own = secretsIn(call.body);
     this.recent.add(own);
     const secrets = [...own, ...this.recent.all()];
-    const token = await this.readToken('read', endpoint, signal);
-    let answer = await this.send(call, endpoint, request, token, signal, note);
+    const token = await this.readToken('read', endpoint, limits.signal);
+    let answer = await this.send(call, endpoint, request, token, limits, note);
     if (answer.status === 401 && token !== undefined) {
       // A 401 means that nothing took effect, so even a pivot may be repeated, once, with a token that is another one.
-      const renewed = await this.readToken('reread', endpoint, signal);
+      const renewed = await this.readToken('reread', endpoint, limits.signal);
       if (renewed !== undefined && renewed !== token) {
         secrets.push(renewed);
-        answer = await this.send(call, endpoint, request, renewed, signal, note);
+        answer = await this.send(call, endpoint, request, renewed, limits, note);
       }
     }
     if (token !== undefined) secrets.push(token);
@@ -130,7 +143,7 @@ export class Caller {
     endpoint: string,
     request: WireRequest,
     token: string | undefined,
-    signal: AbortSignal,
+    limits: Limits,
     note: Note,
   ): Promise<Extract<Exchanged, { answered: true }>> {
     const { authHeader, authScheme, responseBytesMax } = this.options;
@@ -139,7 +152,7 @@ export class Caller {
         ? request.headers
         : { ...request.headers, [authHeader]: authScheme === '' ? token : `${authScheme} ${token}` };
     const way = call.pivot ? this.connections.fresh : this.connections.kept;
-    const exchanged = await exchange(way, { ...request, headers }, { signal, responseBytesMax });
+    const exchanged = await exchange(way, { ...request, headers }, { ...limits, responseBytesMax });
     note.sent ||= exchanged.answered || exchanged.sent;
     if (exchanged.answered) {
       note.status = exchanged.status;

@@ -3,7 +3,7 @@
  * renewed token), throws only the classes of `errors.ts`, repeats nothing else by itself, and remembers nothing
  * but a pause that the provider asked for.
  */
-import { Caller, type Call } from './caller';
+import { Caller, type Call, type CallOptions } from './caller';
 import { Connections } from './connections';
 import { fillPath, idIn } from './paths';
 import { resolveOptions, type ProviderClientOptions, type ResolvedOptions } from './options';
@@ -20,12 +20,8 @@ import {
   type Quote,
 } from './schemas';
 
+export type { CallOptions } from './caller';
 export type { CallEvent, Credentials, ProviderClientOptions } from './options';
-
-export interface CallOptions {
-  /** Gives the call up: `NotSent` where nothing left yet, else `UnknownOutcome`. */
-  signal?: AbortSignal;
-}
 
 /** Where servers are looked up; an extension that the document does not have. */
 export interface ServerLookup {
@@ -172,6 +168,6 @@ export class ProviderClient {
   }
 
   private call<T>(call: Call<T>, options: CallOptions | undefined): Promise<T> {
-    return this.caller.call(call, options?.signal);
+    return this.caller.call(call, options);
   }
 }

@@ -23,6 +23,8 @@ export interface ExchangeLimits {
   signal: AbortSignal;
   /** Bytes of a 2xx body that are read at most; the connection of a longer one is dropped. */
   responseBytesMax: number;
+  /** Asked when the request is about to leave: a sentence keeps it here. */
+  mayLeave?: (() => string | undefined) | undefined;
 }
 
 /** How an exchange ended. `fault` says why it was not whole, in words for a message, without addresses. */
@@ -65,6 +67,12 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.settled || this.controller !== undefined) {
+      controller.abort(new Error('must not be sent'));
+      return;
+    }
+    const objection = this.limits.mayLeave?.();
+    if (objection !== undefined) {
+      this.settle(objection);
       controller.abort(new Error('must not be sent'));
       return;
     }

@@ -1,9 +1,10 @@
 /**
  * One step, tried until it succeeds or until it is known that trying further is not ours to decide.
  *
- * Every attempt is an activity of its own, so the saga sees each one: it counts them truthfully, remembers those whose
- * outcome was never learned, and stops between two of them when it is cancelled. A call in flight is always awaited: what
- * it did must be known before it can be undone.
+ * Every attempt is an activity of its own, so the saga sees each one: it counts them truthfully, and stops between two of them
+ * when it is cancelled. A call in flight is always awaited: what it did must be known before it can be undone.
+ *
+ * A call that was lost with its worker is simply made again, a pivot too: the journal knows whether it was sent.
  */
 import {
   ActivityFailure,
@@ -13,59 +14,106 @@ import {
   log,
   sleep,
 } from '@temporalio/workflow';
-import type { Again } from '../activities/translate-failure';
+import type { EffectAsked } from '../activities/effect';
+import type { Effected } from '../domain/effects';
 import { callFailureNames, describeFailure, type CallFailure } from '../domain/failures';
-import type { Step } from './progress';
+import type { JournalMemory } from './journal-memory';
+import { inWords, type Step } from './progress';
 import { lostCallAttemptsMax, lostCallDelayMs } from './temperaments';
 
-export type Act<T> = (again: Again | undefined) => Promise<T>;
+/** Calls the activity of a step; one with an effect answers with what the journal has of it. */
+export type Act<T> = (asked: EffectAsked) => Promise<T | Effected<T>>;
 
-export type Settled<T> = { ok: true; value: T } | { ok: false; failure: CallFailure };
+export type Settled<T> =
+  | {
+      ok: true;
+      value: T;
+      /** Where the answer is from, if not from this call. */
+      detail?: string;
+    }
+  | { ok: false; failure: CallFailure };
 
 export interface Attempting<T> {
   step: Step;
-  /** True for a pivot: an unknown outcome is never tried again. */
-  daring?: boolean;
+  journal: JournalMemory;
   undoing?: boolean;
-  /** Called for each attempt whose outcome stays unknown. */
-  onDoubt?: (failure: CallFailure) => void;
   /** Called at once, where what waits for the attempt also waits for others beside it. */
-  onSuccess?: (value: T) => void;
+  onSuccess?: (value: T, detail: string | undefined) => void;
 }
 
 /** One for all calls: a scope costs promises, and of each promise the SDK keeps the stack. */
 const uninterrupted = new CancellationScope({ cancellable: false });
 
 /** @throws CancelledFailure when the surrounding scope is cancelled, but never while a call is in flight */
-export async function attempt<T>(
-  { step, daring, undoing, onDoubt, onSuccess }: Attempting<T>,
-  act: Act<T>,
-): Promise<Settled<T>> {
+export async function attempt<T>(attempting: Attempting<T>, act: Act<T>): Promise<Settled<T>> {
+  const { step, journal, undoing, onSuccess } = attempting;
   const startedMs = Date.now();
   for (let count = 1; ; count += 1) {
     throwIfCancelled();
     step.begin(undoing ? 'undoing' : 'running');
     const again = count === 1 ? undefined : { attempt: count, elapsedMs: Date.now() - startedMs };
-    let failure: CallFailure;
-    try {
-      const value = await uninterrupted.run(() => act(again));
-      onSuccess?.(value);
-      return { ok: true, value };
-    } catch (error) {
-      if (!(error instanceof ActivityFailure)) throw error;
-      failure = readFailure(error) ?? lostCall(error, count, daring ?? false);
+    const settled = await call(attempting, act, count, again);
+    if (settled.ok) {
+      onSuccess?.(settled.value, settled.detail);
+      return settled;
     }
+    const { failure } = settled;
     step.say(describeFailure(failure));
-    log.warn('a provider call failed', {
+    log.warn('a call failed', {
       step: step.id,
       attempt: count,
       failure: failure.failure,
       retryInMs: failure.retryInMs,
     });
-    if (failure.failure === 'UnknownOutcome') onDoubt?.(failure);
-    if (failure.retryInMs === undefined) return { ok: false, failure };
+    if (failure.failure === 'UnknownOutcome' || failure.failure === 'WorkerLost') journal.inDoubt = true;
+    if (failure.retryInMs === undefined) return settled;
     await pauseAfter(failure, failure.retryInMs, step);
   }
+}
+
+/** One attempt. While the same call may be in the air from before, it waits, and looks again: that is no attempt. */
+async function call<T>(
+  { step, journal }: Attempting<T>,
+  act: Act<T>,
+  count: number,
+  again: EffectAsked['again'],
+): Promise<Settled<T>> {
+  for (;;) {
+    const unwritten = await journal.write();
+    if (unwritten !== undefined) return { ok: false, failure: unwritten };
+    const settled = await callOnce(step, journal, act, count, again);
+    if (settled.ok || settled.failure.failure !== 'UnderWay') return settled;
+    journal.inDoubt = true;
+    step.say(settled.failure.message);
+    await pauseAfter(settled.failure, settled.failure.retryInMs ?? lostCallDelayMs, step);
+  }
+}
+
+async function callOnce<T>(
+  step: Step,
+  journal: JournalMemory,
+  act: Act<T>,
+  count: number,
+  again: EffectAsked['again'],
+): Promise<Settled<T>> {
+  const { knows } = journal;
+  try {
+    const answer = await uninterrupted.run(() => act({ step: step.id, again, ...(knows ? { knows } : {}) }));
+    if (!isEffected(answer)) return { ok: true, value: answer };
+    const { value, recorded } = answer;
+    await journal.learn(answer, value);
+    if (recorded === undefined) return { ok: true, value };
+    return { ok: true, value, detail: `from the journal: ${inWords(recorded.at)}, run ${recorded.run}` };
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    const failure = readFailure(error) ?? lostCall(error, count);
+    await journal.learn(failure, failure);
+    return { ok: false, failure };
+  }
+}
+
+function isEffected<T>(answer: T | Effected<T>): answer is Effected<T> {
+  return typeof answer === 'object' && answer !== null && 'knows' in answer && 'value' in answer;
 }
 
 /** A saga that is cancelled meanwhile does not try again: what the last attempt came to is what its report should say. */
@@ -90,13 +138,12 @@ function readFailure({ cause }: ActivityFailure): CallFailure | undefined {
 
 /**
  * The activity ended without one of our failures: its time ran out, its worker was killed or stopped (`WorkerShutdown`), or
- * its code broke. Whether the provider acted is not known.
+ * its code broke. What it did, if anything, the journal will tell the next attempt.
  */
-function lostCall(error: ActivityFailure, attempts: number, daring: boolean): CallFailure {
-  const repeat = !daring && attempts < lostCallAttemptsMax;
+function lostCall(error: ActivityFailure, attempts: number): CallFailure {
   return {
-    failure: 'UnknownOutcome',
+    failure: 'WorkerLost',
     message: `the call ended without an answer (${error.cause?.message ?? error.message})`,
-    ...(repeat ? { retryInMs: lostCallDelayMs * attempts } : {}),
+    ...(attempts < lostCallAttemptsMax ? { retryInMs: lostCallDelayMs * attempts } : {}),
   };
 }

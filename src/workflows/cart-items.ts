@@ -1,26 +1,56 @@
-/** Cart items of runs that cannot undo any more: deleted, each as a step of its own, or told. */
+/** Cart items that no run answers for: looked up in the journal and deleted, each as a step of its own, or reported. */
+import type { OpenItem } from '../domain/effects';
 import type { Plan, Saga } from './saga';
 import { once } from './temperaments';
 
-/** @returns the ids that were deleted; one that a person left behind becomes a leftover */
-export async function deleteItems(saga: Saga, cartItemIds: readonly number[]): Promise<number[]> {
+/**
+ * Deletes what was added under this reference and is in no order, whichever run added it. What belongs to an order of unknown
+ * fate is reported, and so is each call to add an item of which nobody knows whether it did.
+ */
+export async function deleteStrayItems(saga: Saga): Promise<void> {
+  const looked = await saga.one(
+    {
+      step: saga.quietStep('read-cart', 'Look into the journal for what is left in the cart'),
+      act: ({ again }) => once('read what is left in the cart').readStanding({ again }),
+    },
+    { refusal: 'ask', skippable: true },
+  );
+  const { leftovers } = saga.progress;
+  if (looked.skipped) return;
+  const { items, perhapsOrdered, doubtfulAdds } = looked.value;
+  const reported = new Set(leftovers.flatMap((left) => (left.kind === 'cart-item' ? [left.cartItemId] : [])));
+  const unreported = ({ cartItemId }: OpenItem) => !reported.has(cartItemId);
+  await deleteItems(saga, items.filter(unreported));
+  for (const { cartItemId } of perhapsOrdered.filter(unreported)) {
+    leftovers.push({
+      kind: 'cart-item',
+      cartItemId,
+      why: 'it may belong to an order of which nobody knows whether it was placed',
+    });
+  }
+  reportDoubtfulAdds(saga, doubtfulAdds);
+}
+
+/** @returns the ids that were deleted; one that was left behind or left alone becomes a leftover */
+export async function deleteItems(saga: Saga, items: readonly OpenItem[]): Promise<number[]> {
+  const leftAlone = new Map<number, string>();
   const outcomes = await saga.together(
-    cartItemIds.map((cartItemId): Plan<void> => ({
-      step: saga.step(`delete-cart-item-${String(cartItemId)}`, `Delete cart item ${String(cartItemId)}`),
-      act: (again) => once(`delete cart item ${String(cartItemId)}`).deleteCartItem({ cartItemId, again }),
+    items.map(({ cartItemId, step }): Plan<unknown> => ({
+      step: saga.step(`delete-cart-item-${cartItemId}`, `Delete cart item ${cartItemId}`),
+      act: (asked) => once(`delete cart item ${cartItemId}`).deleteCartItem({ ...asked, step, cartItemId }),
+      leaveAlone: (why) => leftAlone.set(cartItemId, why),
     })),
     { refusal: 'ask', skippable: true },
   );
-  cartItemIds.forEach((cartItemId, index) => {
+  items.forEach(({ cartItemId }, index) => {
     if (!outcomes[index]?.skipped) return;
-    saga.progress.leftovers.push({ kind: 'cart-item', cartItemId, why: 'a person left it behind' });
+    const why = leftAlone.get(cartItemId) ?? 'a person left it behind';
+    saga.progress.leftovers.push({ kind: 'cart-item', cartItemId, why });
   });
-  return cartItemIds.filter((_, index) => outcomes[index]?.skipped === false);
+  return items.flatMap(({ cartItemId }, index) => (outcomes[index]?.skipped === false ? [cartItemId] : []));
 }
 
-/** Calls to add an item, read from a history, that ended without an answer: there may be items of unknown ids. */
-export function tellDoubtfulAdds(saga: Saga, count: number): void {
-  const why =
-    'an earlier run’s call to add an item ended without an answer; look into the cart for an item of unknown id';
-  for (let told = 0; told < count; told += 1) saga.progress.leftovers.push({ kind: 'cart-item-unknown', why });
+export function reportDoubtfulAdds(saga: Saga, numbers: readonly number[]): void {
+  const why = 'a call to add it ended without an answer; look into the cart for an item of unknown id';
+  for (const item of numbers) saga.progress.leftovers.push({ kind: 'cart-item-unknown', item, why });
 }

@@ -6,24 +6,32 @@
  *   ═════════ place the change order (4) ═════════  point of no return
  * ```
  */
+import type { Placement } from '../domain/effects';
+import type { ChangeOrderRequest } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
 import { agree } from './agreement';
+import type { PivotStep } from './look-back';
 import { placePivot } from './pivot';
+import type { Saga } from './saga';
 import { tell } from './tell';
 import { once } from './temperaments';
 
+const placing: PivotStep = {
+  id: 'place-change-order',
+  title: 'Place the change order',
+  known: (placed) => ({ order: orderOf(placed) }),
+};
+
 export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
-  return tell('changeOrder', input, async (saga, request) => {
+  const story = async (saga: Saga, request: ChangeOrderRequest) => {
     const { reference, subscription_id, resources, guard, approval } = request;
     const change = { subscription_id, resources };
     const quoting = saga.step('quote', 'Quote the change order');
-    const placing = saga.step('place-change-order', 'Place the change order');
 
     const comeToTerms = () =>
       agree(saga, {
         step: quoting,
-        quote: (again) =>
-          once('quote the change order').quoteChangeOrder({ change, opening: true, again, ...approvable }),
+        quote: ({ again }) => once('quote the change order').quoteChangeOrder({ change, again, ...approvable }),
         notAvailable: 'ChangeNotAvailable',
         guard,
         approval,
@@ -32,18 +40,23 @@ export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
     let quote = await comeToTerms();
 
     const placement = await placePivot(saga, {
-      step: placing,
+      step: saga.step(placing.id, placing.title),
       noun: 'the change order',
-      foundBy: `subscription ${String(subscription_id)}`,
-      act: (guard, again) => once('place the change order').placeChangeOrder({ change, guard, again }),
+      foundBy: `subscription ${subscription_id}`,
+      act: (asked) => once('place the change order').placeChangeOrder({ change, ...asked }),
       refusal: 'OrderRejected',
       beforeAgain: async () => {
         quote = await comeToTerms();
       },
     });
 
-    const order = placement.how === 'answered' ? placement.value.order : null;
+    const order = orderOf(placement);
     saga.progress.known['order'] = order;
     return { reference, quote, order, decisions: saga.progress.decisions };
-  });
+  };
+  return tell('changeOrder', input, story, { pivot: placing });
+}
+
+function orderOf(placed: Placement<unknown>): unknown {
+  return placed.how === 'answered' ? (placed.value as { order: unknown }).order : null;
 }

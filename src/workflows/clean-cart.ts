@@ -2,62 +2,64 @@
  * Delete what a provisioning run that was terminated, or that timed out, left in the cart.
  *
  * ```text
- *   read the histories of the reference's runs
- *   ask about items whose order may have been placed
+ *   look into the journal of the reference                        ◀─┐
+ *   ask about an order of unknown fate, and write down the answer ──┘ look again: it may have taken days
  *   delete each item that belongs to no order (3)      only forward: a deleted item is not added again
  * ```
  */
+import type { Standing } from '../activities/journal';
 import type { ResultOf } from '../domain/results';
-import { deleteItems, tellDoubtfulAdds } from './cart-items';
+import { deleteItems, reportDoubtfulAdds } from './cart-items';
+import { askAboutPlacement } from './doubt';
 import { SagaFailed, type Saga } from './saga';
 import { tell } from './tell';
 import { once } from './temperaments';
 
 export function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> {
-  return tell('cleanCart', input, async (saga, { reference }) => {
-    const found = await saga.must(
-      {
-        step: saga.step('read-histories', 'Read what the runs of this reference did to the cart'),
-        act: (again) => once(`read the histories of ${reference}`).findAbandonedItems({ reference, again }),
-      },
-      { refusal: 'InvalidRequest' },
-    );
-    if (!found.known) throw new SagaFailed('InvalidRequest', `no provisioning of ${reference} is known`);
-    if (found.running) {
-      throw new SagaFailed(
-        'InvalidRequest',
-        `the provisioning of ${reference} is still running: request its cancellation instead`,
-      );
-    }
-    const ordered = found.perhapsOrdered.length > 0 && (await wasPlaced(saga, found.perhapsOrdered));
-    const doomed = ordered ? found.items : [...found.items, ...found.perhapsOrdered];
-    const deleted = await deleteItems(saga, doomed);
-    tellDoubtfulAdds(saga, found.doubtfulAdds);
-    return {
-      reference,
-      deleted,
-      leftAlone: ordered ? found.perhapsOrdered : [],
-      leftovers: saga.progress.leftovers,
-      decisions: saga.progress.decisions,
-    };
-  });
+  const story = async (saga: Saga, { reference }: { reference: string }) => {
+    const { items, doubtfulAdds, leftAlone } = await settle(saga, reference);
+    const deleted = await deleteItems(saga, items);
+    reportDoubtfulAdds(saga, doubtfulAdds);
+    const { leftovers, decisions } = saga.progress;
+    return { reference, deleted, leftAlone, leftovers, decisions };
+  };
+  return tell('cleanCart', input, story, { takesReference: false });
 }
 
-async function wasPlaced(saga: Saga, items: readonly number[]): Promise<boolean> {
-  const step = saga.step('settle-order', 'Learn whether the order was placed');
-  step.end('stuck');
-  const decision = await saga.desk.ask({
-    kind: 'outcome-unknown',
-    step: step.id,
-    question:
-      `The order with the cart items ${items.join(', ')} may have been placed when its run ended. ` +
-      'Look in the provider’s control panel: is it there? If not, its items are deleted.',
-    choices: ['confirmPlaced', 'confirmNotPlaced'],
-    objection: (decision) =>
-      'vmObjectIds' in decision && decision.vmObjectIds
-        ? 'vmObjectIds: are not needed here; leave them out'
-        : undefined,
-  });
-  step.end('done', decision.decision);
-  return decision.decision === 'confirmPlaced';
+/** How the reference stands, once it is known what became of its order. */
+async function settle(saga: Saga, reference: string): Promise<Standing & { leftAlone: number[] }> {
+  const firstSeenMs = new Map<string, number>();
+  let leftAlone: number[] = [];
+  for (;;) {
+    const standing = await look(saga, reference);
+    const { placement, perhapsOrdered } = standing;
+    if (placement.how !== 'unknown') return { ...standing, leftAlone };
+    const step = saga.step('settle-order', 'Learn whether the order was placed');
+    step.end('stuck');
+    const seenMs = firstSeenMs.get(placement.row) ?? Date.now();
+    firstSeenMs.set(placement.row, seenMs);
+    const named = perhapsOrdered.map(({ cartItemId }) => cartItemId);
+    const doubtful = { step, noun: 'the order', foundBy: `cart items ${named.join(', ')}` };
+    const doubt = { ...placement, putBack: false, deniableMs: seenMs + placement.inAirMs };
+    const placed = await askAboutPlacement(saga, doubtful, doubt);
+    leftAlone = placed ? named : [];
+    step.end('done', placed ? 'it was placed' : 'it was not placed');
+  }
+}
+
+/** After each decision again: a person may take days, and the run may go on meanwhile. */
+async function look(saga: Saga, reference: string): Promise<Standing> {
+  const standing = await saga.must(
+    {
+      step: saga.quietStep('read-journal', 'Read what was done under this reference'),
+      act: ({ again }) => once(`read what was done under ${reference}`).readStanding({ orRunning: true, again }),
+    },
+    { refusal: 'InvalidRequest' },
+  );
+  if (!standing.known) throw new SagaFailed('InvalidRequest', `no provisioning of ${reference} is known`);
+  if (!standing.running) return standing;
+  throw new SagaFailed(
+    'InvalidRequest',
+    `the provisioning of ${reference} is still running: request its cancellation instead`,
+  );
 }

@@ -20,12 +20,19 @@ import {
   defineUpdate,
   isCancellation,
   log,
-  patched,
   setCurrentDetails,
   setHandler,
+  uuid4,
 } from '@temporalio/workflow';
 import type { z } from 'zod';
-import { decisionHints, decisionNames, decisionSchemas, type Decision, type DecisionName } from '../domain/decisions';
+import {
+  decisionHints,
+  decisionNames,
+  decisionSchemas,
+  exampleFor,
+  type Decision,
+  type DecisionName,
+} from '../domain/decisions';
 import type { CallFailure } from '../domain/failures';
 import { beyondLimits } from '../domain/limits';
 import type { ProgressView, WaitKind } from '../domain/progress';
@@ -39,8 +46,13 @@ import { reminderDelaysMs } from './reminders';
 
 const progressQuery = defineQuery<ProgressView>('progress');
 
+/** Enough of a random id to tell the questions of one saga apart, and few enough to type. */
+const idChars = 8;
+
+type AskedQuestion = Question & { id: string };
+
 export class Desk {
-  private open?: Question;
+  private open?: AskedQuestion;
   private taken?: Decision;
   /** What the saga was doing when it asked, and goes on with. */
   private resumes: 'running' | 'undoing' = 'running';
@@ -56,13 +68,15 @@ export class Desk {
    * @throws CancelledFailure when the saga is cancelled first. A decision that was taken in the same moment is not lost: it
    * is returned, and the next step notices the cancellation.
    */
-  async ask(question: Question): Promise<Decision> {
+  async ask(asked: Question): Promise<Decision> {
     const since = now();
+    const question = { ...asked, id: (asked.subject ?? uuid4()).slice(0, idChars) };
     delete this.taken;
     this.open = question;
     this.resumes = this.progress.state === 'undoing' ? 'undoing' : 'running';
-    const { kind, step, choices, lastFailure } = question;
+    const { id, kind, step, choices, lastFailure } = question;
     this.progress.wait({
+      id,
       kind,
       step,
       question: question.question,
@@ -71,7 +85,7 @@ export class Desk {
       ...(lastFailure ? { lastFailure: withoutInstructions(lastFailure) } : {}),
     });
     setCurrentDetails(describeWait(question, since));
-    log.warn('waiting for a decision', { kind, step, question: question.question, choices });
+    log.warn('waiting for a decision', { id, kind, step, question: question.question, choices });
     countWait('waits', kind);
     try {
       await this.untilTaken(kind, step, since);
@@ -108,11 +122,8 @@ export class Desk {
       (body) => countingRefusals(name, () => this.take(this.read(name, body))),
       {
         description,
-        // The limits here only: what was taken before there were any is taken again at a replay.
         validator: (body) => {
           countingRefusals(name, () => {
-            const objection = beyond(body);
-            if (objection !== undefined) throw refusal(`${name}: ${objection}`);
             this.read(name, body);
           });
         },
@@ -140,10 +151,17 @@ export class Desk {
     if (!question.choices.includes(name)) {
       throw refusal(`${name} does not fit: ${question.step} waits as ${question.kind}. ${fitting}`);
     }
+    const tooMuch = beyondLimits(body);
+    if (tooMuch.length > 0) throw refusal(`${name}: ${describeProblems(tooMuch)}`);
     const checked = check(decisionSchemas[name]() as z.ZodType<object>, body ?? {});
     if (!checked.ok)
-      throw refusal(`${name}: ${describeProblems(checked.problems)}. Like ${decisionHints[name].example}`);
+      throw refusal(`${name}: ${describeProblems(checked.problems)}. Like ${exampleFor(name, question.id)}`);
     const decision = { decision: name, ...checked.value } as Decision;
+    if (decision.question !== undefined && decision.question !== question.id) {
+      throw refusal(
+        `${name}: question ${decision.question.slice(0, 40)} is not the one that waits now, which is ${question.id}: read it first`,
+      );
+    }
     const objection = correctionObjection(decision, question) ?? question.objection?.(decision);
     if (objection !== undefined) throw refusal(`${name}: ${objection}`);
     return decision;
@@ -174,8 +192,6 @@ export class Desk {
 
   private takeOrIgnore(name: DecisionName, body: unknown): void {
     try {
-      const objection = beyond(body);
-      if (objection !== undefined && patched('refuse-beyond-limits')) throw refusal(`${name}: ${objection}`);
       this.take(this.read(name, body));
     } catch (error) {
       if (!(error instanceof ApplicationFailure)) throw error;
@@ -194,11 +210,6 @@ export class Desk {
 
 /** Of a signal that is ignored: enough to see what was wrong with it, and fifty of them still fit a report. */
 const whyCharsMax = 1_000;
-
-function beyond(body: unknown): string | undefined {
-  const problems = beyondLimits(body);
-  return problems.length > 0 ? describeProblems(problems) : undefined;
-}
 
 function correctionObjection(decision: Decision, { correction, step }: Question): string | undefined {
   if (decision.decision !== 'retry' || decision.correction === undefined) return undefined;

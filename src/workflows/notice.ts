@@ -2,8 +2,9 @@
  * The notice that an operator reads in the Web UI's *User Metadata* tab: markdown, the question first, then the decisions
  * that fit with what to paste, then the rest. Under 2 KB, because it travels in an address.
  */
-import { decisionHints, type DecisionName } from '../domain/decisions';
+import { decisionHints, exampleFor, type DecisionName } from '../domain/decisions';
 import type { WaitKind } from '../domain/progress';
+import { inWords } from './progress';
 import type { Question } from './questions';
 
 const questionCharsMax = 600;
@@ -26,16 +27,16 @@ const exampleValues: Record<string, unknown> = { item: 1, os_template_id: 3, fir
 const hiddenEnd = '\n\n\u00a0';
 
 /** @param question `undoing` where the step that waits puts something back */
-export function describeWait(question: Question & { undoing?: boolean }, since: string): string {
-  const { kind, step, choices, correction, lastFailure, undoing } = question;
+export function describeWait(question: Question & { id: string; undoing?: boolean }, since: string): string {
+  const { id, kind, step, choices, correction, lastFailure, undoing } = question;
   const paragraphs = [
     `### ${inOneLine(question.question, questionCharsMax)}`,
     'Press **More Actions**, then **Send an Update**, choose the name and paste the data:',
-    choices.map(describeChoice).join('\n'),
-    ...(correction ? [describeCorrection(Object.keys(correction.schema().shape))] : []),
+    choices.map((name) => describeChoice(name, id)).join('\n'),
+    ...(correction ? [describeCorrection(Object.keys(correction.schema().shape), id)] : []),
     // What is being undone is undone to the end, cancelled or not.
     ...(undoing ? [] : [`Or press **Request Cancellation** to stop: ${cancelDoes[kind]}.`]),
-    `It waits as *${kind}* at step \`${step}\` since ${since.slice(0, 19).replace('T', ' ')} UTC.`,
+    `It waits as *${kind}* at step \`${step}\` since ${inWords(since)}. This is question \`${id}\`.`,
     ...(lastFailure
       ? [`Last failure: ${inOneLine(lastFailure.message, excerptCharsMax)} (${lastFailure.failure}).`]
       : []),
@@ -44,14 +45,13 @@ export function describeWait(question: Question & { undoing?: boolean }, since: 
   return cut(paragraphs.join('\n\n'), noticeBytesMax) + hiddenEnd;
 }
 
-function describeChoice(name: DecisionName): string {
-  const { does, example } = decisionHints[name];
-  return `- **${name}** — ${does}  \n  \`${example}\``;
+function describeChoice(name: DecisionName, question: string): string {
+  return `- **${name}** — ${decisionHints[name].does}  \n  \`${exampleFor(name, question)}\``;
 }
 
-function describeCorrection(fields: readonly string[]): string {
+function describeCorrection(fields: readonly string[], question: string): string {
   const shown = fields.slice(0, 2).map((field) => [field, exampleValues[field] ?? 'new'] as const);
-  const example = JSON.stringify({ by: 'you', correction: Object.fromEntries(shown) });
+  const example = JSON.stringify({ question, by: 'you', correction: Object.fromEntries(shown) });
   const named = fields.map((field) => `\`${field}\``).join(', ');
   return `A *retry* may correct the request first (${named}), like this: \`${example}\``;
 }

@@ -1,30 +1,29 @@
 /**
- * The one place that dares a step that cannot be undone.
+ * The one place where a step is done that cannot be undone.
  *
  * ```text
- *            ┌────────────── retry (stuck) · confirmNotPlaced ──────────────┐
- *            ▼                                                              │
- *   [ask for terms again] ── send ──answered──▶ placed ═▶ settle            │
- *                              │                                            │
- *                              ├─ Rejected ───────▶ SagaFailed, undo        │
- *                              ├─ not sent, 401 … ─▶ stuck ─────────────────┤
- *                              └─ UnknownOutcome ──▶ look ──found──▶ settle │
- *                                                     └─▶ outcome-unknown ──┘
- *                                                              └─ confirmPlaced ─▶ settle
+ *            ┌──────── retry (stuck) · confirmNotPlaced, in the journal ────────┐
+ *            ▼                                                                  │
+ *   [ask for terms again] ── attempt ──answered, or recorded──▶ placed ═▶ settle│
+ *                              │                                                │
+ *                              ├─ Rejected ───────▶ SagaFailed, undo            │
+ *                              ├─ TakenBack ──────▶ what it rests on, again     │
+ *                              ├─ not sent, 401 … ─▶ stuck ─────────────────────┤
+ *                              └─ UnknownOutcome ──▶ look ──found──▶ settle     │
+ *                                  (of one row)       └─▶ outcome-unknown ──────┘
+ *                                                              └─ confirmPlaced, in the journal ─▶ settle
  * ```
  *
- * An unknown outcome is never tried again by ourselves: a provider that took the order and lost the answer would take it
- * twice. While the outcome is unknown nothing is undone either.
+ * Whether it may be sent is not decided here: the journal refuses what was sent before, in whichever run. Here a person is asked
+ * about the row that the journal names, and the answer is written into that row.
  */
-import { CancellationScope, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
-import type { RunGuard } from '../activities/pivot-guard';
-import type { Again } from '../activities/translate-failure';
+import type { Placement } from '../domain/effects';
 import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
-import { startedOnceMemo } from '../domain/identity';
-import { attempt } from './attempts';
+import { attempt, type Act } from './attempts';
+import { askAboutPlacement, writePlaced, type Doubt } from './doubt';
 import type { Step } from './progress';
-import { stuckQuestion, type Correction, type Question } from './questions';
-import { SagaFailed, type Saga } from './saga';
+import { stuckQuestion, type Correction } from './questions';
+import { SagaFailed, TakenBack, type Saga } from './saga';
 
 export interface Pivot<T> {
   step: Step;
@@ -32,57 +31,43 @@ export interface Pivot<T> {
   noun: string;
   /** By what it is found in the provider's control panel: "account AB-1, label “web-1”". */
   foundBy: string;
-  act: (guard: RunGuard, again: Again | undefined) => Promise<T>;
+  act: Act<Placement<T>>;
   refusal: SagaFailureName;
   correction?: Correction;
   /** Runs before it is sent again after a person's decision: terms may have moved meanwhile. */
   beforeAgain?: () => Promise<void>;
   /** Looks whether it happened, without a person; undefined where that cannot be told. */
   look?: () => Promise<number[] | undefined>;
-  /**
-   * Runs once it is known whether an earlier run placed it: what belongs to no order is left behind by a run that cannot
-   * undo any more. Not cancelled with the saga.
-   */
-  tidyUp?: (placed: boolean) => Promise<void>;
   /** Servers that it brings, where it brings any: as many ids fit `confirmPlaced`. */
   servers?: number;
 }
 
-/** How it is known that the pivot happened. Only an answer brings a value. */
-export type Placement<T> =
-  { how: 'answered'; value: T } | { how: 'found' | 'confirmed'; vmObjectIds?: number[] | undefined };
-
+/** @throws SagaFailed where the provider refuses it; TakenBack where what it rests on has to be done again */
 export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placement<T>> {
   const { step } = pivot;
-  let clearedRunId: string | undefined;
+  /** When this run first heard of a row: by the run's own clock, so that no two clocks have to agree. */
+  const firstSeenMs = new Map<string, number>();
   for (;;) {
-    const { firstExecutionRunId: firstRunId, memo } = workflowInfo();
-    const guard = {
-      firstRunId,
-      ...(memo?.[startedOnceMemo] === true ? { startedOnce: true } : {}),
-      ...(clearedRunId === undefined ? {} : { clearedRunId }),
-    };
-    const settled = await attempt({ step, daring: true }, (again) => pivot.act(guard, again));
+    const settled = await attempt({ step, journal: saga.journal }, pivot.act);
     if (settled.ok) {
-      step.end('done');
+      step.end('done', settled.detail);
       saga.settle();
-      saga.earlierRunsSettled = true;
-      return { how: 'answered', value: settled.value };
+      return settled.value;
     }
     const { failure } = settled;
-    // The guard lets a call out only where no earlier run can have placed it.
-    if (failure.endpoint !== undefined) saga.earlierRunsSettled = true;
+    if (failure.failure === 'TakenBack') throw new TakenBack(failure.message);
     if (failure.failure === 'Rejected') {
       step.end('failed', describeFailure(failure));
       throw new SagaFailed(pivot.refusal, `${step.title}: ${describeFailure(failure)}`);
     }
-    if (failure.failure === 'UnknownOutcome') {
-      const placement = await settleUnknown(saga, pivot, failure);
-      if (placement) return placement;
-      // For the run that was refused and no other: a reset sends a decision again, to a run of which it was not made.
-      clearedRunId = failure.refused?.runId ?? clearedRunId;
+    step.end('stuck', describeFailure(failure));
+    const { doubt } = failure;
+    if (doubt) {
+      const seenMs = firstSeenMs.get(doubt.row) ?? Date.now();
+      firstSeenMs.set(doubt.row, seenMs);
+      const settled = await settleDoubt(saga, pivot, { ...doubt, deniableMs: seenMs + doubt.inAirMs }, failure);
+      if (settled) return settled;
     } else {
-      step.end('stuck', describeFailure(failure));
       const { correction } = pivot;
       const decision = await saga.desk.ask(
         stuckQuestion([{ plan: pivot, failure }], { undoing: false, skippable: false, correction }),
@@ -93,72 +78,19 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
   }
 }
 
-/** @returns how it is known to have happened; undefined when a person says that it has not */
-async function settleUnknown<T>(
+async function settleDoubt<T>(
   saga: Saga,
   pivot: Pivot<T>,
+  doubt: Doubt,
   failure: CallFailure,
-): Promise<Exclude<Placement<T>, { how: 'answered' }> | undefined> {
-  const { step, noun } = pivot;
-  const unknown = `nobody knows whether ${noun} was placed`;
-  step.end('stuck', describeFailure(failure));
-  saga.leaveAlone(unknown);
-  // A call that was lost may have been refused as well: in a run that came from a reset it never left.
-  const mayBeLater =
-    failure.refused !== undefined || (failure.endpoint === undefined && patched('tidy-up-after-lost-calls'));
-  const tidyUp = async (placed: boolean) => {
-    if (mayBeLater) await CancellationScope.nonCancellable(async () => pivot.tidyUp?.(placed));
-  };
-  const settlePlaced = async (detail: string) => {
-    step.end('done', detail);
-    saga.settle();
-    saga.earlierRunsSettled = true;
-    await tidyUp(true);
-  };
-  try {
-    const found = await pivot.look?.();
-    if (found !== undefined) {
-      await settlePlaced('found by looking');
-      return { how: 'found', vmObjectIds: found };
-    }
-    const decision = await saga.desk.ask(unknownQuestion(pivot, failure));
-    if (decision.decision === 'confirmPlaced') {
-      await settlePlaced('confirmed by a person');
-      return { how: 'confirmed', vmObjectIds: decision.vmObjectIds };
-    }
-  } catch (error) {
-    if (isCancellation(error)) {
-      step.end('failed', unknown);
-      saga.progress.leftovers.push({ kind: 'placement-unknown', step: step.id, why: failure.message });
-    }
-    throw error;
-  }
-  saga.touchAgain();
-  saga.earlierRunsSettled = true;
-  await tidyUp(false);
-  return undefined;
-}
-
-function unknownQuestion<T>({ step, noun, foundBy, servers }: Pivot<T>, failure: CallFailure): Question {
-  const where = failure.refused
-    ? `An earlier run of this reference may have placed ${noun}`
-    : `It is not known whether the provider placed ${noun}`;
-  return {
-    kind: 'outcome-unknown',
-    step: step.id,
-    question: `${where}. Look in the provider’s control panel (${foundBy}): is it there?`,
-    choices: ['confirmPlaced', 'confirmNotPlaced'],
-    lastFailure: failure,
-    objection: (decision) => {
-      if (decision.decision !== 'confirmPlaced' || decision.vmObjectIds === undefined) return undefined;
-      if (servers === undefined) return 'vmObjectIds: this step brings no servers; leave it out';
-      return miscounted(decision.vmObjectIds, servers);
-    },
-  };
-}
-
-/** A sentence where the ids are not as many as the servers that were ordered. */
-export function miscounted(vmObjectIds: readonly number[], servers: number): string | undefined {
-  if (vmObjectIds.length === servers) return undefined;
-  return `vmObjectIds: names ${String(vmObjectIds.length)} servers, but ${String(servers)} were ordered`;
+): Promise<Placement<T> | undefined> {
+  const found = await pivot.look?.();
+  const placed =
+    found === undefined
+      ? await askAboutPlacement(saga, pivot, doubt, failure)
+      : await writePlaced(saga, doubt.row, { how: 'found', vmObjectIds: found });
+  if (placed === undefined) return undefined;
+  pivot.step.end('done', placed.how === 'found' ? 'found by looking' : 'confirmed by a person');
+  saga.settle();
+  return placed;
 }

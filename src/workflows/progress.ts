@@ -37,7 +37,13 @@ export class Step {
   constructor(
     readonly id: string,
     readonly title: string,
+    /** Of our own bookkeeping: shown only where there is something to say of it. */
+    private readonly quiet = false,
   ) {}
+
+  get isShown(): boolean {
+    return !this.quiet || this.detail !== undefined || this.status === 'stuck';
+  }
 
   begin(status: 'running' | 'undoing'): void {
     this.status = status;
@@ -91,9 +97,19 @@ export class Progress {
 
   /** The step of this id; a new one stands last. */
   step(id: string, title: string): Step {
-    const known = this.steps.find((step) => step.id === id);
-    if (known) return known;
-    const step = new Step(id, title);
+    return this.find(id) ?? this.add(new Step(id, title));
+  }
+
+  /** A step of our own bookkeeping: see {@link Step.isShown}. */
+  quietStep(id: string, title: string): Step {
+    return this.find(id) ?? this.add(new Step(id, title, true));
+  }
+
+  private find(id: string): Step | undefined {
+    return this.steps.find((step) => step.id === id);
+  }
+
+  private add(step: Step): Step {
     this.steps.push(step);
     return step;
   }
@@ -134,7 +150,7 @@ export class Progress {
       reference: this.reference,
       workflow: this.workflow,
       state: this.state,
-      steps: this.steps.map((step) => step.view()),
+      steps: this.steps.filter(({ isShown }) => isShown).map((step) => step.view()),
       ...(this.waiting === undefined ? {} : { waiting: this.waiting }),
       leftovers: this.leftovers,
       ignored: this.ignored,
@@ -145,4 +161,9 @@ export class Progress {
 
 export function now(): string {
   return new Date().toISOString();
+}
+
+/** A time as a person reads it: `2026-11-22 09:30:00 UTC`. */
+export function inWords(time: string): string {
+  return `${time.slice(0, 19).replace('T', ' ')} UTC`;
 }

@@ -12,6 +12,7 @@
 import { z } from 'zod';
 import type { FirewallList } from '../activities/firewalls';
 import type { FindServers, PlacedOrder } from '../activities/orders';
+import type { Placement } from '../domain/effects';
 import {
   correctableItemFields,
   serversOrdered,
@@ -21,24 +22,33 @@ import {
 } from '../domain/requests';
 import type { ResultOf, Server } from '../domain/results';
 import { attempt } from './attempts';
-import { deleteItems, tellDoubtfulAdds } from './cart-items';
+import { deleteStrayItems } from './cart-items';
+import type { PivotStep } from './look-back';
 import type { Correction } from './questions';
-import { miscounted, placePivot, type Placement } from './pivot';
+import { miscounted } from './doubt';
+import { placePivot } from './pivot';
 import type { Step } from './progress';
 import type { Plan, Saga } from './saga';
 import { tell } from './tell';
 import { once } from './temperaments';
 
-export function provisionServers(input: unknown): Promise<ResultOf['provisionServers']> {
-  return tell('provisionServers', input, async (saga, request) => {
-    const { progress } = saga;
-    const cartItemIds = await fillCart(saga, request.items);
-    progress.known['cartItemIds'] = cartItemIds;
+const placing: PivotStep = {
+  id: 'place-order',
+  title: 'Place the order',
+  known: (placed) => ({ order: orderOf(placed) }),
+};
 
-    const placement = await placeOrder(saga, request, cartItemIds);
+export function provisionServers(input: unknown): Promise<ResultOf['provisionServers']> {
+  const story = async (saga: Saga, request: ProvisionServersRequest) => {
+    const { progress } = saga;
+    const { cartItemIds, placement } = await saga.relying(
+      async () => (progress.known['cartItemIds'] = await fillCart(saga, request.items)),
+      async (cartItemIds) => ({ cartItemIds, placement: await placeOrder(saga, request, cartItemIds) }),
+    );
+    if (saga.journal.inDoubt) await deleteStrayItems(saga);
 
     // The servers exist from here on and somebody pays for them: what fails now waits for a person, nothing is undone.
-    const order = placement.how === 'answered' ? placement.value.order : null;
+    const order = orderOf(placement);
     progress.known['order'] = order;
     const vmObjectIds = await findServers(saga, request, placement);
     progress.known['vmObjectIds'] = vmObjectIds;
@@ -53,7 +63,13 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
       leftovers: progress.leftovers,
       decisions: progress.decisions,
     };
-  });
+  };
+  return tell('provisionServers', input, story, { pivot: placing, tidyUp: deleteStrayItems });
+}
+
+/** The provider's answer; null where the order is known without one. */
+function orderOf(placed: Placement<unknown>): unknown {
+  return placed.how === 'answered' ? (placed.value as PlacedOrder).order : null;
 }
 
 async function fillCart(saga: Saga, requested: readonly CartItem[]): Promise<number[]> {
@@ -63,18 +79,12 @@ async function fillCart(saga: Saga, requested: readonly CartItem[]): Promise<num
     const number = index + 1;
     return {
       step: saga.step(`add-cart-item-${String(number)}`, `Add cart item ${String(number)}`),
-      act: (again) =>
-        once(`add cart item ${String(number)}`).addCartItem({
-          item,
-          opening: true,
-          again,
-        }),
+      act: (asked) => once(`add cart item ${number}`).addCartItem({ item, number, ...asked }),
       undo: ({ cartItemId }) => ({
         title: `Delete cart item ${String(cartItemId)}`,
-        act: (again) => once(`delete cart item ${String(cartItemId)}`).deleteCartItem({ cartItemId, again }),
+        act: (asked) => once(`delete cart item ${cartItemId}`).deleteCartItem({ cartItemId, ...asked }),
         leftover: (why) => ({ kind: 'cart-item', cartItemId, why }),
       }),
-      doubt: (failure) => ({ kind: 'cart-item-unknown', item: number, why: failure.message }),
     };
   });
   const isAdded = (number: number) => plans[number - 1]?.step.status === 'done';
@@ -114,10 +124,10 @@ function placeOrder(
     ...(payment_type === undefined ? {} : { payment_type }),
   });
   return placePivot(saga, {
-    step: saga.step('place-order', 'Place the order'),
+    step: saga.step(placing.id, placing.title),
     noun: 'the order',
     foundBy: `account ${account.slice(0, 40)}${label === undefined ? '' : `, label “${label.slice(0, 60)}”`}`,
-    act: (guard, again) => once('place the order').placeOrder({ order: order(), guard, again }),
+    act: (asked) => once('place the order').placeOrder({ order: order(), ...asked }),
     refusal: 'OrderRejected',
     correction: {
       schema: () => z.strictObject({ label: z.string('must be a string').min(1, 'must not be empty').optional() }),
@@ -126,29 +136,8 @@ function placeOrder(
       },
     },
     look: () => searchDirectory(saga, { account, label, expected: serversOrdered(items), settles: true }),
-    tidyUp: (placed) => deleteAbandonedItems(saga, cartItems, placed),
     servers: serversOrdered(items),
   });
-}
-
-/**
- * An earlier run of this reference was ended by a reset, or had failed before somebody started again: it cannot undo any
- * more. Which items belong to no order stands in the histories of all runs, this one's included. If nothing was placed,
- * this run's items are about to be ordered, and those of an order of unknown fate are nobody's any more.
- */
-async function deleteAbandonedItems(saga: Saga, own: readonly number[], placed: boolean): Promise<void> {
-  const { items, perhapsOrdered, doubtfulAdds } = await saga.must(
-    {
-      step: saga.step('read-histories', 'Read what all runs of this reference did to the cart'),
-      act: (again) =>
-        once('read the histories of all runs').findAbandonedItems({ reference: saga.progress.reference, again }),
-    },
-    { refusal: 'OrderRejected' },
-  );
-  await deleteItems(saga, placed ? items : [...items, ...perhapsOrdered].filter((id) => !own.includes(id)));
-  // Its own are among its leftovers already.
-  const { leftovers } = saga.progress;
-  tellDoubtfulAdds(saga, doubtfulAdds - leftovers.filter(({ kind }) => kind === 'cart-item-unknown').length);
 }
 
 /**
@@ -176,7 +165,7 @@ const findTitle = 'Learn the object ids of the new servers';
 /** @returns undefined where no directory can tell, or it never listed as many as were ordered */
 async function searchDirectory(saga: Saga, wanted: Omit<FindServers, 'again'>): Promise<number[] | undefined> {
   const step = saga.step('find-servers', findTitle);
-  const settled = await attempt({ step }, (again) =>
+  const settled = await attempt({ step, journal: saga.journal }, ({ again }) =>
     once('look into the server directory').findServers({ ...wanted, again }),
   );
   if (!settled.ok) {
@@ -216,10 +205,9 @@ async function protect(saga: Saga, vmObjectIds: readonly number[], requested: re
     verifying: saga.step(`verify-firewalls-${String(vmObjectId)}`, `Verify firewalls of server ${String(vmObjectId)}`),
   }));
   await saga.together(
-    servers.map((server): Plan<void> => ({
+    servers.map((server): Plan<unknown> => ({
       step: server.assigning,
-      act: (again) =>
-        once(`assign firewalls to ${String(server.vmObjectId)}`).assignFirewalls({ ...idsOf(server), again }),
+      act: (asked) => once(`assign firewalls to ${server.vmObjectId}`).assignFirewalls({ ...idsOf(server), ...asked }),
     })),
     {
       refusal: 'ask',
@@ -246,8 +234,8 @@ async function verify(saga: Saga, servers: readonly Protected[]): Promise<Server
   const outcomes = await saga.together(
     assigned.map(({ vmObjectId, firewalls, verifying }): Plan<FirewallList> => ({
       step: verifying,
-      act: (again) =>
-        once(`list firewalls of ${String(vmObjectId)}`).listFirewalls({ vmObjectId, expect: firewalls, again }),
+      act: ({ again }) =>
+        once(`list firewalls of ${vmObjectId}`).listFirewalls({ vmObjectId, expect: firewalls, again }),
     })),
     { refusal: 'ask', skippable: true },
   );

@@ -14,6 +14,8 @@ export interface Correction {
 
 export interface Question {
   kind: WaitKind;
+  /** What it is about where that has an id of its own, which no replay and no restored history gives twice: a row, a quote. */
+  subject?: string;
   /** Id of the step that waits. */
   step: string;
   question: string;
@@ -37,7 +39,7 @@ export function stuckQuestion(
   if (first === undefined) throw new Error('nothing is stuck');
   const held = stuck.every(({ failure }) => failure.failure === 'Held');
   const what = held
-    ? 'New sagas are held. Nothing was sent for this one yet. Let it begin?'
+    ? 'New sagas are held. This one has not begun. Let it begin?'
     : `${undoing ? 'Undoing' : 'Stuck'}: “${titlesOf(stuck)}” did not succeed. ${cause(first.failure)}`;
   return {
     kind: held ? 'held' : 'stuck',
@@ -59,7 +61,7 @@ function titlesOf(stuck: readonly Stuck[]): string {
   return titles.slice(0, titlesMax).join(', ') + (more > 0 ? ` and ${String(more)} more` : '');
 }
 
-/** What stands behind a failure, for somebody who does not know our names for it. */
+/** What stands behind a failure, and whose it is, for somebody who does not know our names for it. */
 export function cause({ failure, message }: CallFailure): string {
   switch (failure) {
     case 'Unauthorized':
@@ -74,9 +76,22 @@ export function cause({ failure, message }: CallFailure): string {
       return 'The provider keeps asking us to slow down.';
     case 'UnknownOutcome':
       return 'The provider failed or did not answer, again and again.';
+    case 'JournalUnavailable':
+      return `Our own journal fails, not the provider: ${message}. Nothing is sent without it.`;
+    case 'JournalUnreadable':
+      return `Our own journal fails, not the provider: ${message}`;
+    case 'JournalPutBack':
+      return `Our own journal is not what it was: ${message}. Have docs/journal.md followed first (\`order-saga journal restored\`).`;
+    case 'TemporalUnavailable':
+      return `Temporal fails, not the provider: ${message}.`;
+    case 'WorkerLost':
+      return 'Our own workers were lost in the middle of it, again and again.';
     case 'NotThere':
-      return `${message}.`;
     case 'SecretMissing':
+    case 'Unwanted':
+    case 'UnderWay':
+    case 'TakenBack':
+    case 'Ordered':
       return `${message}.`;
     case 'Held':
       return 'New sagas are held.';
@@ -84,7 +99,8 @@ export function cause({ failure, message }: CallFailure): string {
 }
 
 function advice({ failure }: CallFailure, { undoing, skippable }: { undoing: boolean; skippable: boolean }): string {
-  const retry = failure === 'Unauthorized' || failure === 'UnexpectedResponse' ? ' Then retry' : ' Retry';
+  const first: CallFailure['failure'][] = ['Unauthorized', 'UnexpectedResponse', 'JournalUnreadable', 'JournalPutBack'];
+  const retry = first.includes(failure) ? ' Then retry' : ' Retry';
   if (undoing) return `${retry}, or skip it: what is left behind will be listed in the outcome.`;
   return skippable ? `${retry}, or skip it and go on without.` : `${retry}, or request cancellation.`;
 }

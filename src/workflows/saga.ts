@@ -11,21 +11,24 @@
  * Steps of one level run side by side. A failed one waits for its siblings, so that what they made is known; then the
  * levels are undone backwards, each level side by side.
  */
-import { log } from '@temporalio/workflow';
+import { CancellationScope, log } from '@temporalio/workflow';
+import type { Unwritten } from '../domain/effects';
 import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
 import { attempt, throwIfCancelled, type Act, type Settled } from './attempts';
 import type { Desk } from './desk';
+import { JournalMemory } from './journal-memory';
 import { countUndo } from './metrics';
-import type { Progress, Step } from './progress';
+import { Step, type Progress } from './progress';
 import { stuckQuestion, type Correction } from './questions';
+import { once } from './temperaments';
 
 /** How to put back what a step did. */
 export interface Undo {
   /** "Delete cart item 17" */
   title: string;
   /** Absent where nothing can safely put it back: then it is only told as a leftover. */
-  act?: Act<void>;
+  act?: Act<unknown>;
   leftover: (why: string) => Leftover;
 }
 
@@ -38,8 +41,8 @@ export interface Plan<T> {
   armed?: Undo;
   /** Armed with what the step made, for an undo that needs to know it. */
   undo?: (value: T) => Undo;
-  /** What an attempt of unknown outcome may have left behind. */
-  doubt?: (failure: CallFailure) => Leftover;
+  /** Told where the journal says that an order has taken what is to be taken back, or may have: it is left, and nobody is asked. */
+  leaveAlone?: (why: string) => void;
 }
 
 export interface Manner {
@@ -62,19 +65,20 @@ export class SagaFailed extends Error {
   }
 }
 
+/** Steps on which this one rests were taken back since, by another run: they have to be done again first. */
+export class TakenBack extends Error {}
+
 interface ArmedUndo extends Undo {
   step: Step;
 }
 
-type UndoPlan = Plan<void> & Pick<Undo, 'leftover'>;
+type UndoPlan = Plan<unknown> & Pick<Undo, 'leftover'>;
 
 export class Saga {
   private readonly levels: ArmedUndo[][] = [];
-  /** True once it is known what earlier runs of this reference placed, or that there are none: nothing is left to tell of them. */
-  earlierRunsSettled = false;
+  readonly journal = new JournalMemory(writeOutcome);
   /** Set while nobody knows whether the pivot happened: undoing under an order that may be in work could harm it. */
   private untouchable?: string | undefined;
-  private readonly spared = new Set<number>();
 
   constructor(
     readonly progress: Progress,
@@ -83,6 +87,10 @@ export class Saga {
 
   step(id: string, title: string): Step {
     return this.progress.step(id, title);
+  }
+
+  quietStep(id: string, title: string): Step {
+    return this.progress.quietStep(id, title);
   }
 
   /** Runs one step; see {@link together}. */
@@ -113,8 +121,8 @@ export class Saga {
       begin: (plan) => {
         if (plan.armed) level.push({ ...plan.armed, step: plan.step });
       },
-      succeed: (plan, value) => {
-        plan.step.end('done');
+      succeed: (plan, value, detail) => {
+        plan.step.end('done', detail);
         if (plan.undo) level.push({ ...plan.undo(value), step: plan.step });
       },
       skip: (plan) => {
@@ -123,25 +131,31 @@ export class Saga {
     });
   }
 
+  /**
+   * Does `before`, then `rest`, which relies on it. Where another run has taken some of it back since, both are done again: what
+   * still stands is known to the journal, and not done twice.
+   */
+  async relying<A, T>(before: () => Promise<A>, rest: (made: A) => Promise<T>): Promise<T> {
+    for (;;) {
+      const made = await before();
+      try {
+        return await rest(made);
+      } catch (error) {
+        if (!(error instanceof TakenBack)) throw error;
+        log.warn('done again, because it was taken back since', { steps: error.message });
+        this.levels.length = 0;
+      }
+    }
+  }
+
   /** The pivot has happened: what came before it now belongs to an order and is not undone any more. */
   settle(): void {
     this.levels.length = 0;
-    this.untouchable = undefined;
   }
 
-  /** Nobody knows whether the pivot happened: what came before it is left alone, and told, if the saga ends now. */
+  /** Nobody knows whether the pivot happened: what came before it is left alone, and reported. */
   leaveAlone(why: string): void {
     this.untouchable = why;
-  }
-
-  /** It is known again that the pivot has not happened. */
-  touchAgain(): void {
-    this.untouchable = undefined;
-  }
-
-  /** Cart items that are in an order of an earlier run, or may be: they are told, and not deleted. */
-  spare(cartItemIds: readonly number[]): void {
-    for (const id of cartItemIds) this.spared.add(id);
   }
 
   /** What would be left behind if nothing were undone. */
@@ -157,23 +171,18 @@ export class Saga {
     for (let level = this.levels.pop(); level !== undefined; level = this.levels.pop()) await this.undoLevel(level);
   }
 
-  private whySpared(left: Leftover): string | undefined {
-    if (left.kind !== 'cart-item' || !this.spared.has(left.cartItemId)) return undefined;
-    return 'an earlier run of this reference ordered it, or may have';
-  }
-
   private async undoLevel(level: readonly ArmedUndo[]): Promise<void> {
     const plans: UndoPlan[] = [];
-    for (const { step, title, act, leftover } of level) {
-      const why = this.untouchable ?? this.whySpared(leftover(''));
-      if (why === undefined && act !== undefined) {
-        plans.push({ step, title, act, leftover });
-        continue;
-      }
-      this.progress.leftovers.push(leftover(why ?? 'it cannot be put back safely'));
+    const leaveAlone = (leftover: Undo['leftover'], why: string) => {
+      this.progress.leftovers.push(leftover(why));
       countUndo('left-alone');
+    };
+    for (const { step, title, act, leftover } of level) {
+      if (this.untouchable === undefined && act !== undefined) {
+        plans.push({ step, title, act, leftover, leaveAlone: (why) => leaveAlone(leftover, why) });
+      } else leaveAlone(leftover, this.untouchable ?? 'it cannot be put back safely');
     }
-    await this.settleAll<void, UndoPlan>(
+    await this.settleAll<unknown, UndoPlan>(
       plans,
       { refusal: 'ask', skippable: true },
       {
@@ -197,7 +206,7 @@ export class Saga {
     hooks: {
       undoing?: boolean;
       begin?: (plan: P) => void;
-      succeed: (plan: P, value: T) => void;
+      succeed: (plan: P, value: T, detail: string | undefined) => void;
       skip: (plan: P, note: string) => void;
     },
   ): Promise<Outcome<T>[]> {
@@ -211,7 +220,12 @@ export class Saga {
         const plan = open[index];
         if (plan === undefined || result.status === 'rejected') return;
         if (result.value.ok) outcomes.set(plan, { skipped: false, value: result.value.value });
-        else failed.push({ plan, failure: result.value.failure });
+        else if (result.value.failure.failure === 'Ordered' && plan.leaveAlone) {
+          const { message } = result.value.failure;
+          plan.step.end('skipped', `left alone: ${message}`);
+          plan.leaveAlone(message);
+          outcomes.set(plan, { skipped: true });
+        } else failed.push({ plan, failure: result.value.failure });
       });
       const broken = settled.find((result) => result.status === 'rejected');
       if (broken) {
@@ -220,6 +234,8 @@ export class Saga {
       }
       if (failed.length === 0) break;
 
+      const takenBack = failed.find(({ failure }) => failure.failure === 'TakenBack');
+      if (takenBack) throw new TakenBack(takenBack.failure.message);
       const refused = failed.find(({ failure }) => failure.failure === 'Rejected');
       if (refused && refusal !== 'ask') {
         for (const { plan, failure } of failed) plan.step.end('failed', describeFailure(failure));
@@ -246,25 +262,30 @@ export class Saga {
 
   private attemptPlan<T, P extends Plan<T>>(
     plan: P,
-    hooks: { undoing?: boolean; succeed: (plan: P, value: T) => void },
+    hooks: { undoing?: boolean; succeed: (plan: P, value: T, detail: string | undefined) => void },
   ): Promise<Settled<T>> {
-    const { step } = plan;
     return attempt<T>(
       {
-        step,
+        step: plan.step,
+        journal: this.journal,
         ...(hooks.undoing ? { undoing: true } : {}),
-        onDoubt: (failure) => {
-          const leftover = plan.doubt?.(failure);
-          if (leftover === undefined) return;
-          this.progress.leftovers.push(leftover);
-          log.warn('a call may have left something behind', { step: step.id, leftover: leftover.kind });
-        },
         // At once, not when its siblings are through: progress tells the truth, and the undo is armed.
-        onSuccess: (value) => {
-          hooks.succeed(plan, value);
+        onSuccess: (value, detail) => {
+          hooks.succeed(plan, value, detail);
         },
       },
       plan.act,
     );
   }
+}
+
+/** Not cancelled with the saga: what is not written down is forgotten. */
+async function writeOutcome(unwritten: Unwritten, answer: unknown): Promise<CallFailure | undefined> {
+  const step = new Step('write-outcome', 'Write into the journal what came of a call');
+  const settled = await CancellationScope.nonCancellable(() =>
+    attempt({ step, journal: new JournalMemory(writeOutcome) }, ({ again }) =>
+      once('write what came of a call into the journal').writeOutcome({ unwritten, answer, again }),
+    ),
+  );
+  return settled.ok ? undefined : settled.failure;
 }

@@ -10,7 +10,6 @@
  *
  * Assigning comes first, and undoing goes backwards: at no moment has the server fewer firewalls than before and after.
  */
-import { workflowInfo } from '@temporalio/workflow';
 import type { FirewallList } from '../activities/firewalls';
 import type { SetFirewallsRequest } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
@@ -28,47 +27,44 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
 
     const before = readable(
       await saga.must(
-        { step: listing, act: (again) => once('list firewalls').listFirewalls({ vmObjectId, opening: true, again }) },
+        { step: listing, act: ({ again }) => once('list firewalls').listFirewalls({ vmObjectId, again }) },
         { refusal: 'FirewallsRejected' },
       ),
     );
     const { assign, unassign } = difference(request, before);
 
-    if (assign.length > 0) {
-      await saga.one(
-        {
-          step: assigning,
-          act: (again) => once('assign firewalls').assignFirewalls({ vmObjectId, firewalls: assign, again }),
-          armed: unassignAgain(vmObjectId, assign, before),
-        },
-        { refusal: 'FirewallsRejected' },
-      );
-    } else assigning.end('skipped', 'nothing to assign');
-
-    const { firstExecutionRunId: firstRunId } = workflowInfo();
-    const instead = assign.length > 0 ? { instead: { firewalls: assign, firstRunId } } : {};
-    if (unassign.length > 0) {
-      await saga.one(
-        {
-          step: unassigning,
-          act: (again) =>
-            once('unassign firewalls').unassignFirewalls({ vmObjectId, firewalls: unassign, ...instead, again }),
-          armed: {
-            title: 'Assign the unassigned firewalls again',
-            act: (again) =>
-              once('assign firewalls again').assignFirewalls({ vmObjectId, firewalls: unassign, undoing: true, again }),
-            leftover: (why) => ({ kind: 'firewalls', vmObjectId, firewalls: unassign, why: `unassigned: ${why}` }),
+    await saga.relying(
+      async () => {
+        if (assign.length === 0) return assigning.end('skipped', 'nothing to assign');
+        await saga.one(
+          {
+            step: assigning,
+            act: (asked) => once('assign firewalls').assignFirewalls({ vmObjectId, firewalls: assign, ...asked }),
+            armed: unassignAgain(vmObjectId, assign, before),
           },
-        },
-        { refusal: 'FirewallsRejected' },
-      );
-    } else unassigning.end('skipped', 'nothing to unassign');
+          { refusal: 'FirewallsRejected' },
+        );
+      },
+      async () => {
+        if (unassign.length === 0) return unassigning.end('skipped', 'nothing to unassign');
+        const restsOn = assign.length > 0 ? { restsOn: [assigning.id] } : {};
+        await saga.one(
+          {
+            step: unassigning,
+            act: (asked) =>
+              once('unassign firewalls').unassignFirewalls({ vmObjectId, firewalls: unassign, ...restsOn, ...asked }),
+            armed: assignAgain(vmObjectId, unassign),
+          },
+          { refusal: 'FirewallsRejected' },
+        );
+      },
+    );
 
     const expect = request.exactly ?? request.assign ?? [];
     const outcome = await saga.one(
       {
         step: verifying,
-        act: (again) => once('list firewalls').listFirewalls({ vmObjectId, expect, without: unassign, again }),
+        act: ({ again }) => once('list firewalls').listFirewalls({ vmObjectId, expect, without: unassign, again }),
       },
       { refusal: 'ask', skippable: true },
     );
@@ -117,13 +113,22 @@ function unassignAgain(vmObjectId: number, assigned: readonly number[], before: 
     leftover: (why) => ({ kind: 'firewalls', vmObjectId, firewalls: [...assigned], why: `assigned: ${why}` }),
   };
   if (before === undefined) return undo;
-  undo.act = async (again) => {
-    const now = readable(await once('list firewalls').listFirewalls({ vmObjectId, again }));
+  undo.act = async (asked) => {
+    const now = readable(await once('list firewalls').listFirewalls({ vmObjectId, again: asked.again }));
     const firewalls = now === undefined ? [...assigned] : assigned.filter((id) => now.includes(id));
     if (firewalls.length === 0) return;
-    await once('unassign firewalls again').unassignFirewalls({ vmObjectId, firewalls, undoing: true, again });
+    return once('unassign firewalls again').unassignFirewalls({ vmObjectId, firewalls, undoing: true, ...asked });
   };
   return undo;
+}
+
+function assignAgain(vmObjectId: number, unassigned: readonly number[]): Undo {
+  const firewalls = [...unassigned];
+  return {
+    title: 'Assign the unassigned firewalls again',
+    act: (asked) => once('assign firewalls again').assignFirewalls({ vmObjectId, firewalls, undoing: true, ...asked }),
+    leftover: (why) => ({ kind: 'firewalls', vmObjectId, firewalls, why: `unassigned: ${why}` }),
+  };
 }
 
 function expected(before: readonly number[] = [], assign: readonly number[], unassign: readonly number[]): number[] {

@@ -7,38 +7,44 @@
  *   compare its quote with the first one
  * ```
  */
-import { describeQuote, sameTerms } from '../domain/quotes';
+import type { Placement } from '../domain/effects';
+import { describeQuote, sameTerms, type Quote } from '../domain/quotes';
+import type { SwitchPlanRequest } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
 import { agree } from './agreement';
+import type { PivotStep } from './look-back';
 import { placePivot } from './pivot';
-import { SagaFailed } from './saga';
+import type { Saga } from './saga';
 import { tell } from './tell';
 import { once } from './temperaments';
 
+const switching: PivotStep = {
+  id: 'switch-plan',
+  title: 'Switch the plan',
+  known: (placed) => ({ finalQuote: quoteOf(placed) }),
+};
+
 export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
-  return tell('switchPlan', input, async (saga, request) => {
+  const story = async (saga: Saga, request: SwitchPlanRequest) => {
     const { reference, subscription_id, plan_id, guard, approval, quoteOnly } = request;
     const change = { subscription_id, plan_id };
     const quoting = saga.step('quote', 'Quote the plan switch');
+    const { decisions } = saga.progress;
 
     if (quoteOnly) {
       const { quote } = await saga.must(
-        {
-          step: quoting,
-          act: (again) => once('quote the plan switch').quotePlanSwitch({ change, opening: true, again }),
-        },
+        { step: quoting, act: ({ again }) => once('quote the plan switch').quotePlanSwitch({ change, again }) },
         { refusal: 'OrderRejected' },
       );
-      return { reference, quote, placed: false, decisions: saga.progress.decisions };
+      return { reference, quote, placed: false, decisions };
     }
 
-    const switching = saga.step('switch-plan', 'Switch the plan');
+    const step = saga.step(switching.id, switching.title);
     const approvable = approval === undefined || approval === 'never' ? {} : { approvable: true };
     const comeToTerms = () =>
       agree(saga, {
         step: quoting,
-        quote: (again) =>
-          once('quote the plan switch').quotePlanSwitch({ change, opening: true, again, ...approvable }),
+        quote: ({ again }) => once('quote the plan switch').quotePlanSwitch({ change, again, ...approvable }),
         notAvailable: 'SwitchNotAvailable',
         guard,
         approval,
@@ -46,23 +52,25 @@ export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
     let quote = await comeToTerms();
 
     const placement = await placePivot(saga, {
-      step: switching,
+      step,
       noun: 'the plan switch',
-      foundBy: `subscription ${String(subscription_id)}, plan ${String(plan_id)}`,
-      act: (guard, again) => once('switch the plan').switchPlan({ change, guard, again }),
+      foundBy: `subscription ${subscription_id}, plan ${plan_id}`,
+      act: (asked) => once('switch the plan').switchPlan({ change, ...asked }),
       refusal: 'OrderRejected',
       beforeAgain: async () => {
         quote = await comeToTerms();
       },
     });
-    if (placement.how !== 'answered') return { reference, quote, placed: true, decisions: saga.progress.decisions };
-
-    const { quote: finalQuote } = placement.value;
+    const finalQuote = quoteOf(placement);
+    if (finalQuote === undefined) return { reference, quote, placed: true, decisions };
     saga.progress.known['finalQuote'] = finalQuote;
-    // The switch call answers with a quote too: one that is not available did not switch anything.
-    if (!finalQuote.available)
-      throw new SagaFailed('SwitchNotAvailable', 'the switch was answered with “not available”');
-    if (!sameTerms(quote, finalQuote)) switching.say(`switched at other terms: ${describeQuote(finalQuote)}`);
-    return { reference, quote, placed: true, finalQuote, decisions: saga.progress.decisions };
-  });
+    if (!sameTerms(quote, finalQuote)) step.say(`switched at other terms: ${describeQuote(finalQuote)}`);
+    return { reference, quote, placed: true, finalQuote, decisions };
+  };
+  return tell('switchPlan', input, story, { pivot: switching });
+}
+
+/** Absent where the switch is known without an answer of the provider. */
+function quoteOf(placed: Placement<unknown>): Quote | undefined {
+  return placed.how === 'answered' ? (placed.value as { quote: Quote }).quote : undefined;
 }

@@ -4,10 +4,14 @@
  * ```text
  *   check the request ──wrong──▶ Failed InvalidRequest (no call was made)
  *          │
- *        story ──returns────────────────────────▶ Completed, result
- *          ├──SagaFailed──▶ undo ────────────────▶ Failed, details[0] = report
- *          └──cancelled───▶ undo ────────────────▶ Cancelled, memo.report
+ *   take the reference ──another request has it──▶ Failed ReferenceTaken (no call was made)
+ *          │
+ *        story ──returns──────────────────▶ write the ending ──▶ Completed, result
+ *          ├──SagaFailed──▶ look ── undo ──▶ write the ending ──▶ Failed, details[0] = report
+ *          └──cancelled───▶ look ── undo ──▶ write the ending ──▶ Cancelled, memo.report
  * ```
+ *
+ * The look is into the journal: what was placed, by whichever run, is not undone.
  *
  * Any other error is a mistake in our code. It fails the workflow task, not the saga: the run stands still, loses nothing,
  * and goes on when a mended worker comes.
@@ -18,11 +22,11 @@ import {
   CancelledFailure,
   isCancellation,
   log,
-  patched,
   upsertMemo,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { SagaFailureName } from '../domain/failures';
 import { searchAttributeNames, workflowIdOf, type WorkflowName } from '../domain/identity';
 import { beyondLimits } from '../domain/limits';
 import { documentedPlanTypes, requestSchemas, type RequestOf } from '../domain/requests';
@@ -31,16 +35,27 @@ import { check, describeProblems, type Problem } from '../domain/validation';
 import { throwIfCancelled } from './attempts';
 import { cameInClear } from './clear-input';
 import { Desk } from './desk';
-import { lookAtEarlierRuns, tellOfEarlierRuns } from './earlier-runs';
+import { lookBack, type PivotStep } from './look-back';
 import { countEnd, type Outcome } from './metrics';
-import { Progress } from './progress';
+import { inWords, Progress } from './progress';
 import { Saga, SagaFailed } from './saga';
 import { once } from './temperaments';
+
+/** What the runner has to know of a story beside the story itself. */
+export interface Ways {
+  /** The step that cannot be undone, where there is one. */
+  pivot?: PivotStep;
+  /** Runs when everything is undone: what other runs of the reference left, and this one does not know of. */
+  tidyUp?: (saga: Saga) => Promise<void>;
+  /** False where it is about another saga's reference. @default true */
+  takesReference?: boolean;
+}
 
 export async function tell<W extends WorkflowName>(
   workflow: W,
   input: unknown,
   story: (saga: Saga, request: RequestOf[W]) => Promise<ResultOf[W]>,
+  ways: Ways = {},
 ): Promise<ResultOf[W]> {
   const progress = new Progress(workflow, (stringField(input, 'reference') ?? '').slice(0, 128));
   const saga = new Saga(progress, new Desk(progress));
@@ -50,36 +65,92 @@ export async function tell<W extends WorkflowName>(
     const request = await readRequest(workflow, input, progress);
     nameForSearch(request);
     throwIfCancelled();
+    if (ways.takesReference !== false) await takeReference(saga, request);
     const result = await story(saga, request);
     // A call in flight is awaited; where it was the last one, the story does not notice.
     throwIfCancelled();
+    await CancellationScope.nonCancellable(() =>
+      writeEnding(saga, 'done', { report: reportOf(progress, 'done'), result }),
+    );
     progress.enter('done');
     ended(progress, 'done');
     return result;
   } catch (error) {
     if (!(error instanceof SagaFailed) && !isCancellation(error)) throw error;
-    return await CancellationScope.nonCancellable(() => giveUp(saga, error, cancelled));
+    return await CancellationScope.nonCancellable(() => giveUp(saga, error, cancelled, ways));
   }
 }
 
-async function giveUp(saga: Saga, error: unknown, cancelled: () => boolean): Promise<never> {
+async function giveUp(saga: Saga, error: unknown, cancelled: () => boolean, { pivot, tidyUp }: Ways): Promise<never> {
   const { progress } = saga;
-  const earlier = await lookAtEarlierRuns(saga);
+  if (pivot) await lookBack(saga, pivot);
   if (saga.undoable.length > 0) progress.enter('undoing');
   await saga.undoAll();
-  if (earlier) tellOfEarlierRuns(saga, earlier);
+  await tidyUp?.(saga);
   // Whoever pressed Cancel while a refused order was being undone gets what they pressed; the report says the rest.
   if (cancelled()) {
-    progress.enter('cancelled');
     const why = error instanceof SagaFailed ? `cancelled; before that, ${error.type}: ${error.message}` : 'cancelled';
+    await writeEnding(saga, 'cancelled', { report: reportOf(progress, why) });
+    progress.enter('cancelled');
     upsertMemo({ report: reportOf(progress, why) });
     ended(progress, 'cancelled');
     throw new CancelledFailure(why);
   }
-  progress.enter('failed');
   if (!(error instanceof SagaFailed)) throw error;
+  await writeEnding(saga, error.type, { report: reportOf(progress, error.message) });
+  progress.enter('failed');
   ended(progress, error.type);
   throw ApplicationFailure.nonRetryable(error.message, error.type, reportOf(progress, error.message));
+}
+
+/**
+ * From here on the reference belongs to this request, for ever. Where it did so before, the journal knows what was done: it is used,
+ * and not done again.
+ */
+async function takeReference(saga: Saga, request: RequestOf[WorkflowName]): Promise<void> {
+  const { progress, journal } = saga;
+  const step = saga.quietStep('take-reference', 'Write the request into the journal');
+  const account = 'account' in request ? request.account : undefined;
+  const taken = await saga.must(
+    {
+      step,
+      act: ({ again }) =>
+        once('write the request into the journal').takeReference({
+          ...(account === undefined ? {} : { account }),
+          request,
+          again,
+        }),
+    },
+    { refusal: 'ask' },
+  );
+  if (taken.how === 'taken') {
+    const fields = taken.fields.slice(0, 20);
+    const message =
+      `the reference is taken: it was first seen on ${inWords(taken.at)}, in run ${taken.run}, with another request. ` +
+      `It differs in ${fields.map((field) => field || 'the request as a whole').join(', ')}`;
+    fail(
+      progress,
+      'ReferenceTaken',
+      message,
+      fields.map((field) => ({ field, message: 'differs from the first request' })),
+    );
+  }
+  journal.knows = taken.knows;
+  if (taken.how === 'new') return;
+  journal.inDoubt = true;
+  step.say(`known since ${inWords(taken.at)}, run ${taken.run}: what was done for it is used, and not done again`);
+}
+
+/** Whoever skips it leaves the record without an end; what was sent stands in it all the same. */
+async function writeEnding(saga: Saga, outcome: Outcome, ending: { report: Report; result?: unknown }): Promise<void> {
+  const step = saga.quietStep('write-ending', 'Write the ending into the journal');
+  await saga.one(
+    {
+      step,
+      act: ({ again }) => once('write the ending into the journal').writeEnding({ outcome, report: ending, again }),
+    },
+    { refusal: 'ask', skippable: true },
+  );
 }
 
 function ended(progress: Progress, outcome: Outcome): void {
@@ -98,26 +169,25 @@ async function readRequest<W extends WorkflowName>(
   input: unknown,
   progress: Progress,
 ): Promise<RequestOf[W]> {
-  // Awaited only where there is something to wait for: each promise costs, see docs/performance.md. `patched`, because a run
-  // that began before its worker had keys was never asked.
+  const tooMuch = beyondLimits(input);
+  // Awaited only where there is something to wait for: each promise costs, see docs/performance.md.
   const checked =
-    beyond(input) ?? check(requestSchemas(namesDocumentedPlans(input) ? [] : await planTypesMore())[workflow](), input);
+    tooMuch.length > 0
+      ? ({ ok: false, problems: tooMuch } as const)
+      : check(requestSchemas(namesDocumentedPlans(input) ? [] : await planTypesMore())[workflow](), input);
   const problems = [
-    ...(cameInClear(input) && patched('refuse-clear-requests') ? await readable() : []),
+    ...(cameInClear(input) ? await readable() : []),
     ...(checked.ok ? misnamed(workflow, checked.value.reference) : checked.problems),
   ];
   if (checked.ok && problems.length === 0) return checked.value;
-  progress.state = 'failed';
-  ended(progress, 'InvalidRequest');
-  const message = `the request is wrong: ${describeProblems(problems)}`;
-  const report: Report = { ...reportOf(progress, message), problems };
-  throw ApplicationFailure.nonRetryable(message, 'InvalidRequest', report);
+  return fail(progress, 'InvalidRequest', `the request is wrong: ${describeProblems(problems)}`, problems);
 }
 
-/** `patched`, because a run that began before there were limits goes on. */
-function beyond(input: unknown): { ok: false; problems: Problem[] } | undefined {
-  const problems = beyondLimits(input);
-  return problems.length > 0 && patched('refuse-beyond-limits') ? { ok: false, problems } : undefined;
+/** Ends a saga that has done nothing yet. */
+function fail(progress: Progress, type: SagaFailureName, message: string, problems: Problem[]): never {
+  progress.enter('failed');
+  ended(progress, type);
+  throw ApplicationFailure.nonRetryable(message, type, { ...reportOf(progress, message), problems } satisfies Report);
 }
 
 /**
@@ -138,7 +208,7 @@ async function readable(): Promise<Problem[]> {
   if (await once('look up whether requests in the clear are taken').takesClearRequests()) return [];
   const message =
     'the request came unencrypted; start it with the client or through the codec server. ' +
-    'A password in it can be read in this history: delete the run, and choose another password';
+    'A password in it can be read in this history: choose another password';
   return [{ field: '', message }];
 }
 

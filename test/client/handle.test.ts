@@ -17,7 +17,7 @@ import type { DecisionName } from '../../src/domain/decisions';
 import { changeRequest, switchRequest } from '../support/requests';
 import { resetTo } from '../support/reset';
 import { Rig } from '../support/rig';
-import { untilWaiting } from '../support/sagas';
+import { answer, untilWaiting } from '../support/sagas';
 import { bareNamespace, type BareNamespace } from './bare-namespace';
 
 let rig: Rig;
@@ -104,7 +104,7 @@ describe('the end', () => {
 describe('a decision', () => {
   it('is taken, and says at which step', async () => {
     const saga = await startWaiting();
-    expect(await saga.decide('approve', { by: 'ada' })).toEqual({ taken: 'approve', step: 'quote' });
+    expect(await answer(saga, 'approve', { by: 'ada' })).toEqual({ taken: 'approve', step: 'quote' });
     expect(await saga.result()).toMatchObject({ placed: true, decisions: [{ decision: 'approve', by: 'ada' }] });
   });
 

@@ -6,7 +6,7 @@ import { listedStates, type SagaFilter, type SagaRow } from '../../src/client/sa
 import { changeRequest, switchRequest } from '../support/requests';
 import { resetTo } from '../support/reset';
 import { Rig, until } from '../support/rig';
-import { outcomeOf, untilWaiting } from '../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../support/sagas';
 import { bareNamespace, type BareNamespace } from './bare-namespace';
 
 let rig: Rig;
@@ -52,7 +52,7 @@ beforeAll(async () => {
   await Promise.all(
     [approval, resumed, doneAfterWaiting, cancelled, terminated, reset].map((saga) => untilWaiting(saga)),
   );
-  await doneAfterWaiting.decide('approve');
+  await answer(doneAfterWaiting, 'approve');
   await cancelled.cancel();
   await Promise.all([doneAfterWaiting, cancelled, done, failed].map(outcomeOf));
   await rig.temporal.workflow.getHandle(terminated.workflowId).terminate();
@@ -128,7 +128,7 @@ it('shows a saga that goes on after a wait as running again', async () => {
   const gate = rig.sandbox.faults.add({ endpoint: 'place-change-order', match: { subscriptionId }, kind: 'gate' });
   const saga = await rig.sagas.start('changeOrder', request);
   await untilWaiting(saga);
-  await saga.decide('approve');
+  await answer(saga, 'approve');
   await untilListed({ state: 'running' }, [sagas['untouched'], saga]);
   rig.sandbox.faults.release(gate);
   await saga.result();

@@ -11,7 +11,7 @@ import { decisionNames, type DecisionName } from '../../src/domain/decisions';
 import type { ProgressView, Waiting } from '../../src/domain/progress';
 import { changeRequest, firewallsRequest, provisionRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
-import { untilWaiting } from '../support/sagas';
+import { answer, untilWaiting } from '../support/sagas';
 import { fuzz, patience } from './fuzz-runs';
 import { brokenTasksOf } from './histories';
 import { garbage } from './inputs';
@@ -180,7 +180,7 @@ test('at the end, each still takes the decision that fits', async () => {
   const [stuck, approval, unknown] = waiting;
   await stuck!.decide('retry');
   await approval!.decide('reject', { reason: 'enough' });
-  await unknown!.decide('confirmPlaced', { note: 'the ledger says so' });
+  await answer(unknown!, 'confirmPlaced', { note: 'the ledger says so' });
   await stuck!.result();
   await unknown!.result();
   await expect(approval!.result()).rejects.toThrow('enough');

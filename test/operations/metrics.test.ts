@@ -11,7 +11,7 @@ import { metrics } from '../../src/domain/metrics';
 import { codesIn, readDocument, tableUnder } from '../docs/tables';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
-import { outcomeOf, untilWaiting } from '../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../support/sagas';
 import { startLine, type Line } from '../worker/line';
 import { scrape, selectorsIn, selects, type Sample } from './scrape';
 
@@ -39,7 +39,7 @@ beforeAll(async () => {
   await Promise.all(journeys.map((journey) => journey()));
   await breakDown();
   samples = await scrape(port);
-  await waiting.decide('confirmNotPlaced', note);
+  await answer(waiting, 'confirmNotPlaced', note);
   await waiting.result();
 }, 60_000);
 afterAll(async () => {
@@ -58,7 +58,7 @@ const journeys: (() => Promise<unknown>)[] = [
     await untilWaiting(saga, 'approval');
     await rig.temporal.workflow.getHandle(saga.workflowId).signal('skip', note);
     await saga.decide('skip', note).catch(() => undefined);
-    await saga.decide('approve');
+    await answer(saga, 'approve');
     await saga.result();
   },
   async () => {

@@ -1,7 +1,7 @@
 /** The command line against a real Temporal, a worker and the sandbox: what it prints, and how it ends. */
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
-import { untilWaiting } from '../support/sagas';
+import { answer, untilWaiting } from '../support/sagas';
 import { runCommand, startCommand, type Ended } from './command-line';
 
 let rig: Rig;
@@ -107,7 +107,7 @@ describe('watching', () => {
     const saga = await startWaiting();
     const watching = startCommand(['watch', saga.reference, '--follow'], rig.environment);
     await watching.shows('waits for a decision (approval)');
-    await saga.decide('approve');
+    await answer(saga, 'approve');
     const { status, out } = await watching.ended;
     expect(status).toBe(0);
     expect(out).toMatch(/done +Switch the plan[^]*is done/);

@@ -11,6 +11,8 @@ export function activitySettings(budget: RetryBudget, changes: Partial<ActivityS
     planTypesMore: [],
     takesClearRequests: false,
     serverPointers: [],
+    sendWithinMs: 5_000,
+    inAirMs: 1_000,
     approvalMaxAgeMs: 0,
     ...changes,
   };

@@ -5,6 +5,9 @@
  * Closing it replays the history of every saga that ran in it: an old run must replay on the present code.
  */
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
@@ -14,10 +17,14 @@ import type { ActivitySettings } from '../../src/activities/settings';
 import { OrderSagaClient } from '../../src/client/client';
 import { SearchAttributesMissingError } from '../../src/client/errors';
 import type { ProviderConfig } from '../../src/config';
+import type { JournalAddress } from '../../src/journal/dialects';
+import type { Journal } from '../../src/journal/journal';
+import { openJournal } from '../../src/journal/open';
 import { createSagaWorker, type SagaWorker, type SagaWorkerConfig } from '../../src/operations/saga-worker';
 import { createDataConverter, createWorkerDataConverter } from '../../src/security/data-converter';
 import type { PayloadKeys } from '../../src/security/keys';
 import type { SecretSources } from '../../src/security/secret-resolver';
+import { createSealing } from '../../src/security/sealing';
 import { Sandbox, type SandboxOptions } from '../../sandbox/server';
 import { rigSettings } from './activity-settings';
 import { replayAll } from './replay';
@@ -28,6 +35,8 @@ export interface RigOptions {
   provider?: Partial<ProviderConfig>;
   /** False: the test starts workers itself. */
   worker?: boolean;
+  /** Another journal than a new file. */
+  journal?: JournalAddress;
   /** With keys; needs a bundle of its own, see {@link bundle}. */
   payloadKeys?: PayloadKeys;
   secrets?: Partial<SecretSources>;
@@ -50,6 +59,8 @@ export class Rig {
     readonly sagas: OrderSagaClient,
     private readonly native: NativeConnection,
     private readonly options: RigOptions,
+    /** Has the journal, if it is a file. */
+    private readonly folder: string,
   ) {}
 
   static async start(options: RigOptions = {}): Promise<Rig> {
@@ -64,10 +75,13 @@ export class Rig {
     });
     const native = await NativeConnection.connect({ address });
     await untilThere(native, namespace);
-    const sandbox = await Sandbox.start({ orderResponse: 'ids', anyServer: true, ...options.sandbox });
+    // The document does not say that an item can be ordered only once, so a provider that refuses it would hide second orders.
+    const closedCartItems = 'take' as const;
+    const sandbox = await Sandbox.start({ orderResponse: 'ids', anyServer: true, closedCartItems, ...options.sandbox });
     const dataConverter = createDataConverter(options.payloadKeys);
     const temporal = new Client({ connection, namespace, dataConverter });
-    const rig = new Rig(address, namespace, sandbox, temporal, new OrderSagaClient(temporal), native, options);
+    const folder = mkdtempSync(join(tmpdir(), 'order-saga-rig-'));
+    const rig = new Rig(address, namespace, sandbox, temporal, new OrderSagaClient(temporal), native, options, folder);
     if (options.worker !== false) {
       await rig.startWorker();
       await untilNamed(rig.sagas);
@@ -99,7 +113,7 @@ export class Rig {
       stop: async () => {
         saga.worker.shutdown();
         await entry.stopped;
-        await saga.provider.close();
+        await saga.close();
         this.running.delete(entry);
       },
     };
@@ -111,6 +125,8 @@ export class Rig {
       TEMPORAL_ADDRESS: this.address,
       TEMPORAL_NAMESPACE: this.namespace,
       PROVIDER_BASE_URL: this.sandbox.url,
+      JOURNAL_URL: this.journalUrl,
+      ...shortFlights,
       SERVER_POINTERS: '/vm_object_ids',
       PROVIDER_PAUSE_MAX_MS: '0',
       RETRY_READING: '3,10,50,60000',
@@ -127,13 +143,33 @@ export class Rig {
     await this.sandbox.close();
     await this.native.close();
     await this.temporal.connection.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  get journalAddress(): JournalAddress {
+    return this.options.journal ?? { file: join(this.folder, 'journal.db') };
+  }
+
+  get journalUrl(): string {
+    const address = this.journalAddress;
+    return 'file' in address ? `file:${address.file}` : address.postgres;
+  }
+
+  /** A look into the journal, beside the workers. */
+  async withJournal<T>(look: (journal: Journal) => Promise<T>): Promise<T> {
+    const journal = await openJournal(this.journalAddress, createSealing(this.options.payloadKeys));
+    try {
+      return await look(journal);
+    } finally {
+      await journal.close();
+    }
   }
 
   private async stopWorkers(): Promise<void> {
     for (const entry of [...this.running]) {
       entry.saga.worker.shutdown();
       await entry.stopped;
-      await entry.saga.provider.close();
+      await entry.saga.close();
       this.running.delete(entry);
     }
   }
@@ -187,6 +223,7 @@ export class Rig {
         ca: undefined,
         ...this.options.provider,
       },
+      journal: { address: this.journalAddress, name: this.journalUrl },
       activities: { ...rigSettings, ...this.options.activities },
       payloadKeys: this.options.payloadKeys,
       secrets: { variable: () => undefined, ...this.options.secrets },
@@ -198,6 +235,9 @@ export class Rig {
     };
   }
 }
+
+/** Who says "not placed" waits for no longer than this after the call was given up. */
+export const shortFlights = { SEND_WITHIN_MS: '2000', PROVIDER_SETTLES_MS: '0' };
 
 let runtimeInstalled = false;
 

@@ -1,5 +1,7 @@
 /** What tests ask of a saga, in sentences. */
-import { NoWorkerError, SagaCancelledError, SagaFailedError } from '../../src/client/errors';
+import { DecisionRefusedError, NoWorkerError, SagaCancelledError, SagaFailedError } from '../../src/client/errors';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { DecisionName } from '../../src/domain/decisions';
 import type { Report } from '../../src/domain/results';
 import type { ProgressView, StepView, Waiting } from '../../src/domain/progress';
 import type { SagaHandle } from '../../src/client/handle';
@@ -43,6 +45,27 @@ export async function untilWaitingOrEnded(
 }
 
 const hasEnded = (state: ProgressView['state']) => state === 'done' || state === 'failed' || state === 'cancelled';
+
+/**
+ * Decides what the saga waits for, naming the question; where the call may be in the air, as soon as it no longer can be.
+ *
+ * @throws DecisionRefusedError for any other reason
+ */
+export async function answer(
+  saga: Pick<SagaHandle, 'progress' | 'decide'>,
+  decision: DecisionName,
+  body: object = {},
+): ReturnType<SagaHandle['decide']> {
+  for (;;) {
+    const { waiting } = await progressOf(saga);
+    try {
+      return await saga.decide(decision, { ...(waiting ? { question: waiting.id } : {}), ...body });
+    } catch (error) {
+      if (!(error instanceof DecisionRefusedError) || !error.message.includes('in the air')) throw error;
+      await pause(50);
+    }
+  }
+}
 
 export async function stepOf(saga: Pick<SagaHandle, 'progress'>, id: string): Promise<StepView | undefined> {
   return (await saga.progress()).steps.find((step) => step.id === id);

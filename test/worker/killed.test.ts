@@ -5,7 +5,7 @@ import type { EndpointName } from '../../sandbox/endpoints';
 import { startProcess, type Exit, type RunningProcess } from '../../scripts/processes';
 import { planIdOf, provisionRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
-import { untilWaiting } from '../support/sagas';
+import { answer, untilWaiting } from '../support/sagas';
 import { healthOf } from './probes';
 
 let rig: Rig;
@@ -68,7 +68,7 @@ describe('killed in the middle of calls', () => {
       const { saga, orders } = ordering[hold];
       expect(await untilWaiting(saga)).toMatchObject({ kind: 'outcome-unknown', step: 'place-order' });
       expect(orders()).toHaveLength(1);
-      await saga.decide('confirmPlaced', { note: 'seen' });
+      await answer(saga, 'confirmPlaced', { note: 'seen' });
       await saga.result();
       expect(orders()).toHaveLength(1);
     },
@@ -121,6 +121,6 @@ it('sent again by Temporal, because somebody raised the attempts of the call in 
   expect(
     callsTo(rig.sandbox.ledger, 'place-order').filter(({ names }) => names.label?.includes(saga.reference)),
   ).toHaveLength(1);
-  await saga.decide('confirmPlaced', { note: 'seen' });
+  await answer(saga, 'confirmPlaced', { note: 'seen' });
   await saga.result();
 }, 120_000);

@@ -1,7 +1,7 @@
 import { callsTo, changeOrdersOf } from '../../sandbox/sentences';
 import { changeRequest } from '../support/requests';
 import { Rig } from '../support/rig';
-import { outcomeOf, untilWaiting } from '../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -87,8 +87,8 @@ it.each(['reset-after', 'error-after'])('never places twice after %s', async (ki
   placingFault(request, kind);
   const saga = await rig.sagas.change(request);
   expect(await untilWaiting(saga)).toMatchObject({ kind: 'outcome-unknown', step: 'place-change-order' });
-  await expect(saga.decide('confirmPlaced', { note: 'x', vmObjectIds: [1] })).rejects.toThrow(/no servers/);
-  await saga.decide('confirmPlaced', { note: 'it is in the panel' });
+  await expect(answer(saga, 'confirmPlaced', { note: 'x', vmObjectIds: [1] })).rejects.toThrow(/no servers/);
+  await answer(saga, 'confirmPlaced', { note: 'it is in the panel' });
   expect(await saga.result()).toMatchObject({ order: null, decisions: [{ decision: 'confirmPlaced' }] });
   expect(changesOf(request)).toHaveLength(1);
 });
@@ -114,7 +114,7 @@ describe('approval', () => {
     const saga = await rig.sagas.change(request);
     expect(await untilWaiting(saga)).toMatchObject({ kind: 'approval', choices: ['approve', 'reject'] });
     expect(changesOf(request)).toEqual([]);
-    await saga.decide('approve', { by: 'boss' });
+    await answer(saga, 'approve', { by: 'boss' });
     expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve', by: 'boss' }] });
     expect(callsAbout(request).map(({ endpoint }) => endpoint)).toEqual([
       'quote-change-order',
@@ -135,11 +135,11 @@ describe('approval', () => {
     await untilWaiting(saga);
     rig.sandbox.configure({ resourcePrices: { vm_backup: 7 } });
     try {
-      await saga.decide('approve');
+      await answer(saga, 'approve');
       const waiting = await untilWaiting(saga);
       expect(waiting.question).toMatch(/Approve 7 usd.*before was 5 usd/s);
       expect(changesOf(request)).toEqual([]);
-      await saga.decide('approve');
+      await answer(saga, 'approve');
       expect(await saga.result()).toMatchObject({ quote: { total: 7 } });
       expect(changesOf(request)).toMatchObject([{ total: 7 }]);
     } finally {
@@ -153,7 +153,7 @@ describe('approval', () => {
       const request = changeRequest({ approval: 'always' });
       const saga = await aged.sagas.change(request);
       const first = await untilWaiting(saga);
-      await saga.decide('approve');
+      await answer(saga, 'approve');
       const second = await untilWaiting(saga);
       expect(second.since).not.toBe(first.since);
       await saga.decide('reject', { reason: 'too slow' });

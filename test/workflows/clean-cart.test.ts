@@ -1,7 +1,7 @@
 import { openCartItems, ordersWithLabel } from '../../sandbox/sentences';
 import { planIdOf, provisionRequest } from '../support/requests';
 import { Rig } from '../support/rig';
-import { outcomeOf, stepOf, untilWaiting } from '../support/sagas';
+import { answer, outcomeOf, stepOf, untilWaiting } from '../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -52,7 +52,7 @@ it.each(['reset-before', 'reset-after'])('asks about items whose order may have 
   );
   const settling = () => stepOf(saga, 'settle-order');
   expect(await settling()).toMatchObject({ status: 'stuck', title: 'Learn whether the order was placed' });
-  await expect(saga.decide('confirmPlaced', { note: 'seen', vmObjectIds: [1] })).rejects.toThrow(
+  await expect(answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: [1] })).rejects.toThrow(
     'vmObjectIds: are not needed here; leave them out',
   );
   const placed = ordersWithLabel(rig.sandbox.ledger, reference).length === 1;

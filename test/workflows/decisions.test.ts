@@ -7,7 +7,7 @@ import type { SagaHandle } from '../../src/client/handle';
 import { noOrderPlacedTwice, openCartItems, ordersWithLabel } from '../../sandbox/sentences';
 import { changeRequest, provisionRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
-import { outcomeOf, untilWaiting } from '../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../support/sagas';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -171,7 +171,7 @@ it('is found by its state, step and since when, only while it waits', async () =
     return undefined;
   });
   expect(row).toMatchObject({ state: 'outcome-unknown', step: 'place-order', waitingSince: new Date(since) });
-  await saga.decide('confirmNotPlaced', { note: 'looked' });
+  await answer(saga, 'confirmNotPlaced', { note: 'looked' });
   await saga.result();
   await until(async () => {
     for await (const found of rig.sagas.list({ state: 'outcome-unknown' })) {
@@ -185,8 +185,8 @@ it('takes one of two decisions that come at once; the other finds nothing to dec
   const saga = await waits['an unknown outcome']!.start();
   await untilWaiting(saga);
   const decisions = await Promise.allSettled([
-    saga.decide('confirmNotPlaced', bodies.confirmNotPlaced),
-    saga.decide('confirmPlaced', bodies.confirmPlaced),
+    answer(saga, 'confirmNotPlaced', bodies.confirmNotPlaced),
+    answer(saga, 'confirmPlaced', bodies.confirmPlaced),
   ]);
   expect(decisions.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   await saga.result();
@@ -217,7 +217,7 @@ it('loses neither the decision nor the cancel when they race', async () => {
     rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label: request.label } });
     const saga = await rig.sagas.provision(request);
     await untilWaiting(saga);
-    const inOrder = [() => saga.decide('confirmNotPlaced', { note: 'looked' }), () => raw(saga).cancel()];
+    const inOrder = [() => answer(saga, 'confirmNotPlaced', { note: 'looked' }), () => raw(saga).cancel()];
     const [first, second] = round % 2 === 0 ? inOrder : inOrder.reverse();
     await Promise.allSettled([first?.(), second?.()]);
     const { cancelled } = await outcomeOf(saga);

@@ -3,7 +3,7 @@ import type { temporal } from '@temporalio/proto';
 import { decisionHints, decisionNames, type DecisionName } from '../../src/domain/decisions';
 import { planIdOf, provisionRequest, switchRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
-import { untilWaiting } from '../support/sagas';
+import { answer, untilWaiting } from '../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -53,7 +53,7 @@ it('shows the question only while it is open', async () => {
   const saga = await rig.sagas.switch(switchRequest({ approval: 'always' }));
   const { question } = await untilWaiting(saga);
   expect((await metadataOf(saga)).currentDetails).toContain(question);
-  await saga.decide('approve');
+  await answer(saga, 'approve');
   await saga.result();
   expect((await metadataOf(saga)).currentDetails ?? '').toBe('');
 });

@@ -2,7 +2,7 @@
 import { inputsOf } from '../support/events';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../support/requests';
 import { Rig } from '../support/rig';
-import { outcomeOf, untilWaiting } from '../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -41,7 +41,7 @@ describe.each([
     const saga = await rig.sagas.start(workflow, requestOf(approval === undefined ? {} : { approval }));
     if (approval === 'always') {
       await untilWaiting(saga);
-      await saga.decide('approve');
+      await answer(saga, 'approve');
     }
     await saga.result();
     const run = rig.temporal.workflow.getHandle(saga.workflowId);

@@ -3,7 +3,7 @@ import { ordersWithLabel } from '../../sandbox/sentences';
 import { ProviderClient } from '../../src/provider/client';
 import { provisionRequest } from '../support/requests';
 import { Rig } from '../support/rig';
-import { untilWaiting } from '../support/sagas';
+import { answer, untilWaiting } from '../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ it('that places an order is not: a person is asked', async () => {
     message: 'the call ended without an answer (the worker is gone)',
   });
   expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toEqual([]);
-  await saga.decide('confirmNotPlaced', { note: 'the panel shows none' });
+  await answer(saga, 'confirmNotPlaced', { note: 'the panel shows none' });
   await saga.result();
   expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
 });

@@ -1,7 +1,7 @@
 import { callsTo, firewallsOf, openCartItems, ordersWithLabel, serversOf } from '../../sandbox/sentences';
 import { planIdOf, provisionRequest } from '../support/requests';
 import { Rig } from '../support/rig';
-import { outcomeOf, stepOf, untilWaiting } from '../support/sagas';
+import { answer, outcomeOf, stepOf, untilWaiting } from '../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -236,9 +236,9 @@ describe('the order itself', () => {
 
       const [server] = serversOf(rig.sandbox.ledger, request.account);
       const vmObjectIds = [server?.vmObjectId ?? 0];
-      await expect(saga.decide('confirmPlaced', { vmObjectIds })).rejects.toThrow(/note/);
-      await expect(saga.decide('confirmPlaced', { vmObjectIds: [1, 2], note: 'seen' })).rejects.toThrow(/2 servers/);
-      await saga.decide('confirmPlaced', { vmObjectIds, note: 'seen in the panel' });
+      await expect(answer(saga, 'confirmPlaced', { vmObjectIds })).rejects.toThrow(/note/);
+      await expect(answer(saga, 'confirmPlaced', { vmObjectIds: [1, 2], note: 'seen' })).rejects.toThrow(/2 servers/);
+      await answer(saga, 'confirmPlaced', { vmObjectIds, note: 'seen in the panel' });
       const result = await saga.result();
 
       expect(result).toMatchObject({
@@ -256,7 +256,7 @@ describe('the order itself', () => {
     orderFault(request.reference, { kind });
     const saga = await rig.sagas.provision(request);
     await untilWaiting(saga);
-    await saga.decide('confirmNotPlaced', { note: 'not in the panel' });
+    await answer(saga, 'confirmNotPlaced', { note: 'not in the panel' });
     await saga.result();
     expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
   });
@@ -267,7 +267,7 @@ describe('the order itself', () => {
     orderFault(request.reference, { kind: 'refuse-before', nth: 2 });
     const saga = await rig.sagas.provision(request);
     await untilWaiting(saga, 'outcome-unknown');
-    await saga.decide('confirmNotPlaced', { note: 'not in the panel' });
+    await answer(saga, 'confirmNotPlaced', { note: 'not in the panel' });
     const { failure } = await outcomeOf(saga);
     expect(failure).toMatchObject({ type: 'OrderRejected', report: { leftovers: [] } });
     expect(openItemsOf(request.reference)).toEqual([]);

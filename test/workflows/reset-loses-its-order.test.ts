@@ -8,7 +8,7 @@ import { SagaHandle } from '../../src/client/handle';
 import { provisionRequest } from '../support/requests';
 import { resetTo, workflowTasksOf } from '../support/reset';
 import { Rig } from '../support/rig';
-import { untilWaiting } from '../support/sagas';
+import { answer, untilWaiting } from '../support/sagas';
 
 jest.mock('../../src/activities/pivot-guard', () => {
   const real = jest.requireActual<typeof guard>('../../src/activities/pivot-guard');
@@ -45,7 +45,7 @@ async function resetAndLost() {
 
 it('the order is there: it is the earlier run’s, and the items of this run are deleted', async () => {
   const { request, saga } = await resetAndLost();
-  await saga.decide('confirmPlaced', { note: 'the panel shows it' });
+  await answer(saga, 'confirmPlaced', { note: 'the panel shows it' });
   expect(await saga.result()).toMatchObject({ leftovers: [] });
   expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
   expect(orders(rig.sandbox.ledger).filter(({ label }) => label === request.label)).toHaveLength(1);
@@ -58,7 +58,7 @@ it('in a first run: its items are the order’s, and stay', async () => {
   await untilWaiting(saga, 'outcome-unknown');
   // Here it never left; had it, these would be in it.
   const items = openCartItems(rig.sandbox.ledger);
-  await saga.decide('confirmPlaced', { note: 'so it seems' });
+  await answer(saga, 'confirmPlaced', { note: 'so it seems' });
   await saga.result();
   expect(items).toHaveLength(2);
   expect(openCartItems(rig.sandbox.ledger)).toEqual(items);

@@ -8,7 +8,7 @@ import { SagaHandle } from '../../src/client/handle';
 import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../support/requests';
 import { resetTo, workflowTasksOf } from '../support/reset';
 import { Rig, until } from '../support/rig';
-import { outcomeOf, untilWaiting, untilWaitingOrEnded } from '../support/sagas';
+import { answer, outcomeOf, untilWaiting, untilWaitingOrEnded } from '../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -40,7 +40,7 @@ it('of a provisioning that is done never orders again, from whichever point', as
     if ((await settle(again)) === 'asks') {
       asked += 1;
       expect((await again.progress()).waiting?.question).toMatch(/earlier run/);
-      await again.decide('confirmPlaced', { note: 'the first run placed it' });
+      await answer(again, 'confirmPlaced', { note: 'the first run placed it' });
       await outcomeOf(again);
     }
     expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
@@ -60,7 +60,7 @@ it('of a change order and of a switch never places again, from whichever point',
     for (const point of await workflowTasksOf(rig.temporal, saga)) {
       await resetTo(rig.temporal, { workflowId: saga.workflowId, runId: firstRun }, point);
       const again = new SagaHandle(rig.temporal, saga.workflow, saga.reference, '', true);
-      if ((await settle(again)) === 'asks') await again.decide('confirmPlaced', { note: 'it was' });
+      if ((await settle(again)) === 'asks') await answer(again, 'confirmPlaced', { note: 'it was' });
       await outcomeOf(again);
     }
   }
@@ -84,7 +84,7 @@ it('while the order is under way does not send it a second time', async () => {
   const again = new SagaHandle(rig.temporal, 'provisionServers', request.reference, '', true);
   await untilWaiting(again, 'outcome-unknown');
   expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
-  await again.decide('confirmPlaced', { note: 'it was' });
+  await answer(again, 'confirmPlaced', { note: 'it was' });
   await again.result();
   expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
 });
@@ -99,7 +99,7 @@ it('places once when the earlier run had placed nothing, and deletes what that r
   const again = new SagaHandle(rig.temporal, 'provisionServers', request.reference, '', true);
   await untilWaiting(again, 'outcome-unknown');
   expect(openItemsOf(request.reference)).toHaveLength(2);
-  await again.decide('confirmNotPlaced', { note: 'the panel shows none' });
+  await answer(again, 'confirmNotPlaced', { note: 'the panel shows none' });
   await again.result();
   expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
   expect(openItemsOf(request.reference)).toEqual([]);
@@ -113,13 +113,13 @@ it('asks in each further run anew: a word given in one run does not hold for the
   const handle = () => new SagaHandle(rig.temporal, 'provisionServers', request.reference, '', true);
   await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[0] ?? 0);
   await untilWaiting(handle(), 'outcome-unknown');
-  await handle().decide('confirmNotPlaced', { note: 'the panel shows none' });
+  await answer(handle(), 'confirmNotPlaced', { note: 'the panel shows none' });
   await handle().result();
   const secondRun = (await handle().describe()).runId;
   const second = { workflowId: saga.workflowId, runId: secondRun };
   for (const point of await workflowTasksOf(rig.temporal, second)) {
     await resetTo(rig.temporal, second, point);
-    if ((await settle(handle())) === 'asks') await handle().decide('confirmPlaced', { note: 'it is there now' });
+    if ((await settle(handle())) === 'asks') await answer(handle(), 'confirmPlaced', { note: 'it is there now' });
     await outcomeOf(handle());
     expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
   }

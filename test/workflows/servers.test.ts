@@ -3,7 +3,7 @@ import { ordersWithLabel, callsTo } from '../../sandbox/sentences';
 import { inputsOf } from '../support/events';
 import { provisionRequest } from '../support/requests';
 import { Rig } from '../support/rig';
-import { stepOf, untilWaiting } from '../support/sagas';
+import { answer, stepOf, untilWaiting } from '../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -54,7 +54,7 @@ it('that never come prove nothing: a person is asked, and the order is placed on
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label: request.label } });
   const saga = await rig.sagas.provision(request);
   expect(await untilWaiting(saga)).toMatchObject({ kind: 'outcome-unknown' });
-  await saga.decide('confirmNotPlaced', { note: 'the panel shows none' });
+  await answer(saga, 'confirmNotPlaced', { note: 'the panel shows none' });
   await saga.result();
   expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
 });

@@ -3,7 +3,7 @@ import type { SagaHandle } from '../../src/client/handle';
 import { activitiesOf, inputsOf, statesOf } from '../support/events';
 import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
-import { outcomeOf, stepOf, untilWaiting } from '../support/sagas';
+import { answer, outcomeOf, stepOf, untilWaiting } from '../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -26,7 +26,7 @@ describe('the list shows', () => {
   it('a wait, that it is over, and the end', async () => {
     const saga = await rig.sagas.switch(switchRequest({ approval: 'always' }));
     await untilWaiting(saga);
-    await saga.decide('approve');
+    await answer(saga, 'approve');
     await saga.result();
     expect(await statesOf(runOf(saga))).toEqual(['approval', 'running', 'done']);
   });

@@ -1,7 +1,7 @@
 import { switchesOf } from '../../sandbox/sentences';
 import { switchRequest } from '../support/requests';
 import { Rig } from '../support/rig';
-import { outcomeOf, untilWaiting } from '../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -70,7 +70,7 @@ it('never switches twice: an answer that cannot be read is asked about', async (
   switchFault(request, { kind: 'other-body', body: { switched: true } });
   const saga = await rig.sagas.switch(request);
   expect(await untilWaiting(saga)).toMatchObject({ kind: 'outcome-unknown', step: 'switch-plan' });
-  await saga.decide('confirmPlaced', { note: 'the panel shows plan 21' });
+  await answer(saga, 'confirmPlaced', { note: 'the panel shows plan 21' });
   expect(await saga.result()).toMatchObject({ placed: true });
   expect(switches(request)).toHaveLength(1);
 });
@@ -87,7 +87,7 @@ it('is quoted again before it is sent again', async () => {
   switchFault(request, { kind: 'reset-before' });
   const saga = await rig.sagas.switch(request);
   await untilWaiting(saga, 'outcome-unknown');
-  await saga.decide('confirmNotPlaced', { note: 'the panel shows the old plan' });
+  await answer(saga, 'confirmNotPlaced', { note: 'the panel shows the old plan' });
   await saga.result();
   expect(endpointsOf(request)).toEqual(['quote-plan-switch', 'switch-plan', 'quote-plan-switch', 'switch-plan']);
   expect(switches(request)).toHaveLength(1);
@@ -105,9 +105,9 @@ it('takes no servers for an answer', async () => {
   switchFault(request, { kind: 'reset-after' });
   const saga = await rig.sagas.switch(request);
   await untilWaiting(saga);
-  await expect(saga.decide('confirmPlaced', { note: 'seen', vmObjectIds: [1] })).rejects.toThrow(
+  await expect(answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: [1] })).rejects.toThrow(
     'vmObjectIds: this step brings no servers; leave it out',
   );
-  await saga.decide('confirmPlaced', { note: 'seen' });
+  await answer(saga, 'confirmPlaced', { note: 'seen' });
   expect(await saga.result()).toMatchObject({ placed: true, quote: { total: 31 } });
 });

@@ -3,7 +3,7 @@ import type { SagaHandle } from '../../src/client/handle';
 import { activitiesOf } from '../support/events';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../support/requests';
 import { Rig } from '../support/rig';
-import { untilWaiting } from '../support/sagas';
+import { answer, untilWaiting } from '../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -69,7 +69,7 @@ it('a provisioning of unknown outcome', async () => {
       'It is not known whether the provider placed the order. Look in the provider’s control panel ' +
       `(account AB-77, label “${request.label}”): is it there?`,
   });
-  await saga.decide('confirmNotPlaced', { note: 'looked' });
+  await answer(saga, 'confirmNotPlaced', { note: 'looked' });
   await saga.result();
 });
 
@@ -80,13 +80,13 @@ it('a change order', async () => {
   expect(waiting.question).toMatch(/^Approve 5 usd, \S+ to \S+\?$/);
   expect(waiting).toMatchObject({ step: 'quote', choices: ['approve', 'reject'] });
   rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'reset-after' });
-  await saga.decide('approve');
+  await answer(saga, 'approve');
   expect(await untilWaiting(saga, 'outcome-unknown')).toMatchObject({
     question:
       'It is not known whether the provider placed the change order. Look in the provider’s control panel ' +
       `(subscription ${String(request.subscription_id)}): is it there?`,
   });
-  await saga.decide('confirmPlaced', { note: 'seen' });
+  await answer(saga, 'confirmPlaced', { note: 'seen' });
   await saga.result();
   expect(await linesOf(saga)).toEqual(['quote: Quote the change order', 'place-change-order: Place the change order']);
   const { steps } = await saga.progress();
@@ -110,7 +110,7 @@ it('a switch', async () => {
       'It is not known whether the provider placed the plan switch. Look in the provider’s control panel ' +
       `(subscription ${String(request.subscription_id)}, plan 21): is it there?`,
   });
-  await saga.decide('confirmPlaced', { note: 'seen' });
+  await answer(saga, 'confirmPlaced', { note: 'seen' });
   await saga.result();
   expect(await linesOf(saga)).toEqual(['quote: Quote the plan switch', 'switch-plan: Switch the plan']);
   expect(await summariesOf(saga)).toEqual(['quote the plan switch', 'switch the plan']);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { differences } from '../../src/client/differences';
+import { differences } from '../../src/domain/differences';
 
 /** Objects whose keys tempt: a lookup through the prototype finds them in `{}`, too. */
 const json = fc.jsonValue({ maxDepth: 4 });

@@ -1,0 +1,193 @@
+/**
+ * The one way by which a call that changes something reaches the provider: written down before, looked at once more in the
+ * tick in which it leaves, written down after. docs/journal.md has the protocol and what it rests on.
+ *
+ * ```text
+ *   mean ──nothing is to be sent──▶ the recorded answer, or a failure that says why
+ *     │
+ *   still wanted? (a pivot) ── the clock, as the request is written ── send ── write the outcome
+ *     │ no                        │ too late                                     │ the journal is away
+ *     └────── not sent ◀──────────┘                                              ▼
+ *                                                       the answer goes to the workflow, which has it written
+ * ```
+ */
+import { Context } from '@temporalio/activity';
+import type { About, Effected, EffectKind, JournalKnowledge, Unwritten } from '../domain/effects';
+import { outcomeOf } from '../domain/failures';
+import { JournalUnavailable } from '../journal/errors';
+import type { Journal, Meant } from '../journal/journal';
+import type { CallOptions } from '../provider/client';
+import type { Asked, Call } from './call';
+import { sagaOf } from './saga-of';
+import type { ActivitySettings, Mood } from './settings';
+import { stillWanted } from './still-wanted';
+import { callFailureOf, OwnFailure } from './translate-failure';
+
+/** What the workflow says of a call with an effect, beside the call's own arguments. */
+export interface EffectAsked extends Asked {
+  /** The id of the step that makes it. */
+  step: string;
+  /** What the run knows of the journal. */
+  knows?: JournalKnowledge | undefined;
+}
+
+export interface EffectSpec<T> {
+  kind: EffectKind;
+  about: About;
+  /** The step is not sent again where the journal has its answer. */
+  recall?: boolean;
+  /** Steps that must not have been taken back. */
+  restsOn?: readonly string[];
+  /** Of an item that was added. */
+  cartItemIdOf?: (value: T) => number;
+}
+
+export type Effect = <T>(
+  spec: EffectSpec<T>,
+  asked: EffectAsked,
+  send: (options: CallOptions) => Promise<T>,
+) => Promise<Effected<T>>;
+
+const moods: Record<EffectKind, Mood> = { mutate: 'acting', compensate: 'undoing', pivot: 'daring' };
+
+/** The journal is tried for so long with an outcome; then the workflow goes on trying. */
+const writingMsMax = 6_000;
+
+/** How often a call that may be in the air is looked at. */
+const lookAgainMs = 1_000;
+
+export function createEffect(journal: Journal, call: Call, settings: ActivitySettings): Effect {
+  return (spec, asked, send) => call(moods[spec.kind], asked, () => perform(journal, settings, spec, asked, send));
+}
+
+async function perform<T>(
+  journal: Journal,
+  settings: ActivitySettings,
+  spec: EffectSpec<T>,
+  asked: EffectAsked,
+  send: (options: CallOptions) => Promise<T>,
+): Promise<Effected<T>> {
+  const clock = startClock();
+  const { saga, run, activity } = sagaOf(Context.current().info);
+  const { kind, about, recall, restsOn, cartItemIdOf } = spec;
+  const effect = { step: asked.step, kind, activity, about };
+  const { sendWithinMs, inAirMs } = settings;
+  const meant = await journal
+    .mean({
+      ...saga,
+      call: effect,
+      run,
+      knows: asked.knows,
+      inAirMs,
+      ...(recall ? { recall } : {}),
+      ...(restsOn ? { restsOn } : {}),
+    })
+    .catch((error: unknown) => {
+      if (!(error instanceof JournalUnavailable) || error.row === undefined || asked.knows === undefined) throw error;
+      // Nothing was sent for that row. Where it was written all the same, that has to be said of it.
+      const knows = { ...asked.knows, row: error.row };
+      throw new OwnFailure('JournalUnavailable', error.message, {
+        unwritten: { call: effect, knows, outcome: 'not-done', failure: 'JournalUnavailable' },
+      });
+    });
+  if (meant.how === 'recorded') {
+    const { answer, at, run: by, knows, doubts } = meant;
+    return { value: answer as T, knows, recorded: { at, run: by }, ...(doubts > 0 ? { doubts } : {}) };
+  }
+  if (meant.how !== 'send') throw whyNothingIsSent(meant);
+
+  const { knows, doubts } = meant;
+  const write = async (
+    outcome: Unwritten['outcome'],
+    answer: unknown,
+    rest: { failure?: string; cartItemId?: number },
+  ) => {
+    const written = await tryFor(writingMsMax, () =>
+      journal.answered(saga, { call: effect, run, knows }, { outcome, answer, ...rest }),
+    );
+    return written
+      ? {}
+      : { unwritten: { call: effect, knows, outcome, ...(rest.failure ? { failure: rest.failure } : {}) } };
+  };
+  let value: T;
+  try {
+    if (kind === 'pivot') await stillWanted();
+    value = await send({ mayLeave: () => clock.whyTooLate(sendWithinMs) });
+  } catch (error) {
+    const failure = callFailureOf(error, moods[kind], settings);
+    if (failure === undefined) throw error;
+    const facts = await write(outcomeOf(failure.failure), failure, { failure: failure.failure });
+    const doubt = { row: knows.row, at: clock.startedAt, run, inAirMs, putBack: false };
+    const asked = kind === 'pivot' && failure.failure === 'UnknownOutcome' ? { doubt } : {};
+    throw new OwnFailure(failure.failure, failure.message, { ...failure, knows, ...asked, ...facts });
+  }
+  const cartItemId = cartItemIdOf?.(value);
+  const facts = await write('done', value, cartItemId === undefined ? {} : { cartItemId });
+  return { value, knows, ...(doubts > 0 ? { doubts } : {}), ...facts };
+}
+
+function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): OwnFailure {
+  switch (meant.how) {
+    case 'under-way':
+      return new OwnFailure(
+        'UnderWay',
+        'the same call was sent before and may still be in the air; nothing was sent now',
+        { retryInMs: Math.min(meant.leftMs, lookAgainMs) },
+      );
+    case 'unknown': {
+      const { row, at, run, inAirMs, putBack } = meant;
+      const what = putBack
+        ? 'the journal was put back to an older copy, and what was sent in the lost time is not known here'
+        : `it was sent on ${at} by run ${run}, and what became of it is not known`;
+      return new OwnFailure('UnknownOutcome', `${what}; nothing was sent now`, {
+        doubt: { row, at, run, inAirMs, putBack },
+      });
+    }
+    case 'undone':
+      return new OwnFailure('TakenBack', `${meant.steps.join(', ')}: taken back since; nothing was sent`, {
+        steps: meant.steps,
+      });
+    case 'ordered':
+      return new OwnFailure(
+        'Ordered',
+        meant.placed
+          ? `it belongs to the order that was placed on ${meant.at} by run ${meant.run}`
+          : `it may belong to the order of ${meant.at} by run ${meant.run}, of which nobody knows whether it was placed`,
+      );
+    case 'put-back':
+      return new OwnFailure('JournalPutBack', `${meant.why}; nothing was sent`);
+  }
+}
+
+/**
+ * How long it is since. A process that was stopped sees it on both clocks; a machine that slept, only on the wall's; a wall clock
+ * that was put back, only on the other one.
+ */
+function startClock(): { startedAt: string; whyTooLate: (withinMs: number) => string | undefined } {
+  const monotonicMs = performance.now();
+  const wallMs = Date.now();
+  return {
+    startedAt: new Date(wallMs).toISOString(),
+    whyTooLate: (withinMs) => {
+      const sinceMs = Math.max(performance.now() - monotonicMs, Date.now() - wallMs);
+      return sinceMs <= withinMs
+        ? undefined
+        : `it was meant ${Math.round(sinceMs)} ms ago, and may not be wanted any more`;
+    },
+  };
+}
+
+/** @returns whether it was written in time */
+export async function tryFor(withinMs: number, write: () => Promise<unknown>): Promise<boolean> {
+  const untilMs = performance.now() + withinMs;
+  for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 1_000)) {
+    try {
+      await write();
+      return true;
+    } catch (error) {
+      if (!(error instanceof JournalUnavailable)) throw error;
+      if (performance.now() + waitMs > untilMs) return false;
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+  }
+}

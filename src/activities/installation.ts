@@ -1,0 +1,16 @@
+/** What this installation's settings say, for workflows, which read none: the answer stays in the history. */
+import type { ActivitySettings } from './settings';
+
+export function createInstallationActivities(settings: ActivitySettings) {
+  return {
+    /** Values of `plan_type` beyond the document's four that this installation knows. */
+    supportedPlanTypes(): Promise<string[]> {
+      return Promise.resolve([...settings.planTypesMore]);
+    },
+
+    /** Whether a request that was not encrypted is taken, by a worker that has keys. */
+    takesClearRequests(): Promise<boolean> {
+      return Promise.resolve(settings.takesClearRequests);
+    },
+  };
+}

@@ -1,0 +1,147 @@
+/** What a saga asks of the journal and tells it, beside its effects. None of these calls the provider. */
+import { existsSync } from 'node:fs';
+import { Context } from '@temporalio/activity';
+import { differences } from '../domain/differences';
+import type { JournalKnowledge, OpenItem, Placement, Unwritten } from '../domain/effects';
+import { workflowIdOf } from '../domain/identity';
+import type { Journal, Verdict } from '../journal/journal';
+import { standingOf } from '../journal/standing';
+import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
+import type { Asked, Call } from './call';
+import { sagaOf } from './saga-of';
+import type { ActivitySettings } from './settings';
+import { OwnFailure } from './translate-failure';
+
+export interface TakeReference extends Asked {
+  account?: string | undefined;
+  request: unknown;
+}
+
+export type ReferenceTaken =
+  | { how: 'new'; knows: JournalKnowledge }
+  /** The same request was seen before: what is known of it is used, and not done again. */
+  | { how: 'known'; knows: JournalKnowledge; at: string; run: string }
+  /** Another request has it. */
+  | { how: 'taken'; at: string; run: string; fields: string[] };
+
+export interface Standing {
+  /** False: this reference was never taken. */
+  known: boolean;
+  /** The workflow is still running, paused included. Asked of Temporal only where `orRunning` is set. */
+  running: boolean;
+  placement:
+    | { how: 'none' }
+    | { how: 'placed'; at: string; run: string; placed: Placement<unknown> }
+    | { how: 'unknown'; row: string; at: string; run: string; inAirMs: number };
+  /** Added, not taken back, and in no order that was placed or may have been. */
+  items: OpenItem[];
+  /** Added, not taken back, and named by an order of unknown fate. */
+  perhapsOrdered: OpenItem[];
+  /** Adds of which nobody knows whether they did, by the item's number in the request. */
+  doubtfulAdds: number[];
+}
+
+interface Settle extends Asked, Verdict {
+  row: string;
+}
+
+export function createJournalActivities(journal: Journal, call: Call, settings: ActivitySettings) {
+  return {
+    /**
+     * The first thing that a saga does, before any call. A reference is taken for ever; a second call finds the first one's.
+     * Fails with `Held` while new sagas are held.
+     */
+    takeReference(input: TakeReference): Promise<ReferenceTaken> {
+      return call('reading', input, async () => {
+        if (settings.holdFile !== undefined && existsSync(settings.holdFile)) {
+          throw new OwnFailure('Held', 'new sagas are held by the hold switch; nothing was sent');
+        }
+        const { saga, run } = sagaOf(Context.current().info);
+        const { account, request } = input;
+        const { knows, first } = await journal.take(saga, { account, request, run });
+        if (first === undefined) return { how: 'new', knows };
+        const fields = first.request === undefined ? [] : differences(first.request, request);
+        const { at, run: by } = first;
+        return fields.length === 0 ? { how: 'known', knows, at, run: by } : { how: 'taken', at, run: by, fields };
+      });
+    },
+
+    /**
+     * How the saga stands at the provider, by the journal. While its pivot may be in the air it fails with `UnderWay`, and is
+     * to be asked again.
+     */
+    readStanding(input: Asked & { orRunning?: boolean }): Promise<Standing> {
+      return call('reading', input, async () => {
+        const { saga } = sagaOf(Context.current().info);
+        const { placement, ...rest } = await standingOf(journal, saga);
+        if (placement.how === 'under-way') {
+          throw new OwnFailure('UnderWay', 'a call was sent and may still be in the air', {
+            retryInMs: Math.min(placement.leftMs, 1_000),
+          });
+        }
+        const running = input.orRunning ? await isRunning(workflowIdOf(saga.workflow, saga.reference)) : false;
+        if (placement.how !== 'placed') return { ...rest, placement, running };
+        const { at, run, answer } = placement;
+        return { ...rest, placement: { how: 'placed', at, run, placed: answer as Placement<unknown> }, running };
+      });
+    },
+
+    /** A pivot of unknown outcome has happened, as a person saw or a look found. A second call changes nothing. */
+    confirmPlacement(
+      input: Asked & { row: string; placed: Placement<unknown>; verdict?: Verdict },
+    ): Promise<'done' | 'superseded'> {
+      return call('acting', input, () => {
+        const { saga } = sagaOf(Context.current().info);
+        return journal.confirm(saga, input.row, input.placed, input.verdict);
+      });
+    },
+
+    /**
+     * A pivot of unknown outcome has not happened, as a person saw. Fails with `UnderWay` while whoever meant it may be sending.
+     *
+     * @returns `done` where it is known by now that it has happened
+     */
+    denyPlacement(input: Settle): Promise<'denied' | 'done'> {
+      return call('acting', input, async () => {
+        const { saga } = sagaOf(Context.current().info);
+        const { by, note, row } = input;
+        const denied = await journal.deny(saga, row, { note, ...(by === undefined ? {} : { by }) });
+        if (denied.how !== 'in-air') return denied.how;
+        throw new OwnFailure('UnderWay', 'the call may still be in the air', { retryInMs: denied.leftMs });
+      });
+    },
+
+    /** What a call came to, where the journal could not be told at once. A second call changes nothing. */
+    writeOutcome(input: Asked & { unwritten: Unwritten; answer: unknown }): Promise<void> {
+      return call('acting', input, async () => {
+        const { saga, run } = sagaOf(Context.current().info);
+        const { call: effect, knows, outcome, failure } = input.unwritten;
+        const { cartItemId } = (input.answer ?? {}) as { cartItemId?: number };
+        await journal.answered(
+          saga,
+          { call: effect, run, knows },
+          { outcome, failure, answer: input.answer, cartItemId },
+        );
+      });
+    },
+
+    /** How the run ends, for the record. A second call writes it again. */
+    writeEnding(input: Asked & { outcome: string; report: unknown }): Promise<void> {
+      return call('acting', input, async () => {
+        const { saga, run } = sagaOf(Context.current().info);
+        await journal.ended(saga, run, input.outcome, input.report);
+      });
+    },
+  };
+}
+
+/** Whether a run of this workflow id goes on, and may do more. What Temporal has forgotten does not. */
+async function isRunning(workflowId: string): Promise<boolean> {
+  try {
+    const { status } = await Context.current().client.workflow.getHandle(workflowId).describe();
+    return status.name === 'RUNNING' || status.name === 'PAUSED';
+  } catch (error) {
+    if (grpcCodeOf(error) === grpcCodes.notFound || (error as Error).name === 'WorkflowNotFoundError') return false;
+    throw new OwnFailure('TemporalUnavailable', `Temporal could not say whether ${workflowId} is running`);
+  }
+}

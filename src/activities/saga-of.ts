@@ -1,0 +1,22 @@
+/** For which saga an activity works, by what its own task names. */
+import type { Info } from '@temporalio/activity';
+import { readWorkflowId } from '../domain/identity';
+import type { SagaKey } from '../journal/journal';
+
+export interface Caller {
+  /** Whose effects these are: a clean-up works on the provisioning of its reference. */
+  saga: SagaKey;
+  run: string;
+  activity: string;
+}
+
+export function sagaOf({ workflowExecution, activityType }: Info): Caller {
+  const named = workflowExecution && readWorkflowId(workflowExecution.workflowId);
+  if (workflowExecution === undefined || named === undefined) throw new Error('an activity of a saga runs for a saga');
+  const { workflow, reference } = named;
+  return {
+    saga: { workflow: workflow === 'cleanCart' ? 'provisionServers' : workflow, reference },
+    run: workflowExecution.runId,
+    activity: activityType,
+  };
+}

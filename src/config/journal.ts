@@ -1,0 +1,86 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import type { JournalAddress } from '../journal/dialects';
+import type { PayloadKeys } from '../security/keys';
+import { isLoopback } from './checks';
+import { payloadKeys } from './kinds';
+import { readSettings, readText, SettingsError, type Environment } from './settings';
+
+/** Where the journal is. */
+export interface JournalConfig {
+  address: JournalAddress;
+  /** For a person: without the password, if there is one. */
+  name: string;
+}
+
+const journalSettings = {
+  JOURNAL_URL: z.string().optional(),
+  JOURNAL_URL_FILE: z.string().optional(),
+};
+
+const expected = 'must be postgres://user@host/database or file:/path/of/a/file';
+
+/**
+ * For whoever reads the journal alone. Without an address it is this machine's own file.
+ *
+ * @throws SettingsError
+ */
+export function readJournalConfig(
+  env: Environment = process.env,
+): Readonly<JournalConfig & { payloadKeys: PayloadKeys | undefined }> {
+  const problems: string[] = [];
+  const settings = readSettings({ PAYLOAD_KEYS: payloadKeys.optional() }, env, problems);
+  const journal = readJournal(env, 'localhost', problems);
+  if (settings === undefined || journal === undefined || problems.length > 0) throw new SettingsError(problems);
+  return Object.freeze({ ...journal, payloadKeys: settings.PAYLOAD_KEYS });
+}
+
+/**
+ * @param temporalHost where Temporal is: a file on this machine is a journal only for what runs on this machine
+ * @returns undefined, and says so in `problems`, where there is no journal that will do
+ */
+export function readJournal(env: Environment, temporalHost: string, problems: string[]): JournalConfig | undefined {
+  const settings = readSettings(journalSettings, env, problems);
+  if (settings === undefined) return undefined;
+  const { JOURNAL_URL, JOURNAL_URL_FILE } = settings;
+  if (JOURNAL_URL !== undefined && JOURNAL_URL_FILE !== undefined) {
+    problems.push('JOURNAL_URL: cannot stand beside JOURNAL_URL_FILE; set one of them');
+    return undefined;
+  }
+  const url = JOURNAL_URL_FILE === undefined ? JOURNAL_URL : readText('JOURNAL_URL_FILE', JOURNAL_URL_FILE, problems);
+  if (JOURNAL_URL_FILE !== undefined && url === undefined) return undefined;
+  if (url === undefined) {
+    if (isLoopback(temporalHost)) return inFile(defaultFile(env));
+    problems.push(
+      'JOURNAL_URL: is required for a Temporal server that is not on this machine: what was sent must be known to all workers ' +
+        '(postgres://…, see docs/journal.md)',
+    );
+    return undefined;
+  }
+  return parse(url, JOURNAL_URL_FILE === undefined ? 'JOURNAL_URL' : 'JOURNAL_URL_FILE', problems);
+}
+
+/** No message repeats the URL: there may be a password in it. */
+function parse(url: string, setting: string, problems: string[]): JournalConfig | undefined {
+  if (url.startsWith('file:')) {
+    const path = decodeURIComponent(url.replace(/^file:(\/\/)?/, ''));
+    if (path !== '') return inFile(resolve(path));
+  } else if (/^postgres(ql)?:\/\//.test(url) && URL.canParse(url)) {
+    const { hostname, port, pathname } = new URL(url);
+    if (hostname !== '' && pathname.length > 1) {
+      return { address: { postgres: url }, name: `postgres://${hostname}${port && `:${port}`}${pathname}` };
+    }
+  }
+  problems.push(`${setting}: ${expected}`);
+  return undefined;
+}
+
+function inFile(file: string): JournalConfig {
+  return { address: { file }, name: `file:${file}` };
+}
+
+/** In the folder for what programs keep of a user on this machine: the same from every working directory. */
+function defaultFile({ XDG_STATE_HOME }: Environment): string {
+  return join(XDG_STATE_HOME ?? join(homedir(), '.local', 'state'), 'order-saga', 'journal.db');
+}

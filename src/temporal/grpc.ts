@@ -1,0 +1,26 @@
+/** What Temporal's errors say on the wire, for whoever talks to it: client, worker, activities. */
+import { isGrpcServiceError } from '@temporalio/client';
+
+/** The gRPC codes that are told apart, by their names in the protocol. */
+export const grpcCodes = {
+  cancelled: 1,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  permissionDenied: 7,
+  failedPrecondition: 9,
+  unavailable: 14,
+  unauthenticated: 16,
+} as const;
+
+export function grpcCodeOf(error: unknown): number | undefined {
+  if (isGrpcServiceError(error)) return error.code;
+  const cause = error instanceof Error ? error.cause : undefined;
+  return isGrpcServiceError(cause) ? cause.code : undefined;
+}
+
+/** The server's own words. */
+export function grpcDetailsOf(error: unknown): string {
+  if (isGrpcServiceError(error)) return error.details;
+  return error instanceof Error && error.cause !== undefined ? grpcDetailsOf(error.cause) : '';
+}

@@ -1,0 +1,101 @@
+/**
+ * A pivot of which nobody knows whether it happened: a person is asked about its row in the journal, and the answer is written
+ * into that row, for every run that will ever ask.
+ */
+import type { Placement } from '../domain/effects';
+import type { CallFailure, PivotDoubt } from '../domain/failures';
+import type { Act } from './attempts';
+import { inWords, type Step } from './progress';
+import type { Question } from './questions';
+import type { Saga } from './saga';
+import { once } from './temperaments';
+
+export interface Doubtful {
+  step: Step;
+  /** What may have been placed, for the question: "the order", "the switch". */
+  noun: string;
+  /** By what it is found in the provider's control panel: "account AB-1, label “web-1”". */
+  foundBy: string;
+  /** Servers that it brings, where it brings any: as many ids fit `confirmPlaced`. */
+  servers?: number;
+}
+
+export interface Doubt extends PivotDoubt {
+  /** From then on nobody can be sending it any more, in milliseconds since 1970 by this run's own clock. */
+  deniableMs: number;
+}
+
+type Seen = Exclude<Placement<never>, { how: 'answered' }>;
+
+/** @returns undefined where the journal is to be asked again: a person says that it has not happened */
+export async function askAboutPlacement(
+  saga: Saga,
+  doubtful: Doubtful,
+  doubt: Doubt,
+  lastFailure?: CallFailure,
+): Promise<Seen | undefined> {
+  const { row } = doubt;
+  const question = questionAbout(doubtful, doubt);
+  const decision = await saga.desk.ask({ ...question, ...(lastFailure ? { lastFailure } : {}) });
+  if (decision.decision === 'confirmPlaced') {
+    const { by, note, vmObjectIds, orderId } = decision;
+    return writePlaced(saga, row, { how: 'confirmed', vmObjectIds, orderId }, { by, note });
+  }
+  if (decision.decision !== 'confirmNotPlaced') throw new Error(`${decision.decision} says nothing of a placement`);
+  const { by, note } = decision;
+  await write(saga, 'Write into the journal that it was not placed', ({ again }) =>
+    once('write “not placed” into the journal').denyPlacement({ row, by, note, again }),
+  );
+  return undefined;
+}
+
+/**
+ * @returns undefined where somebody else has said of this row that it was not placed, and it was sent again since: then that is to
+ * be asked about
+ */
+export async function writePlaced(
+  saga: Saga,
+  row: string,
+  placed: Seen,
+  verdict?: { by: string | undefined; note: string },
+): Promise<Seen | undefined> {
+  const written = await write(saga, 'Write into the journal that it was placed', ({ again }) =>
+    once('write “placed” into the journal').confirmPlacement({ row, placed, ...(verdict ? { verdict } : {}), again }),
+  );
+  return written === 'done' ? placed : undefined;
+}
+
+function write<T>(saga: Saga, title: string, act: Act<T>): Promise<T> {
+  return saga.must({ step: saga.quietStep('write-decision', title), act }, { refusal: 'ask' });
+}
+
+function questionAbout({ step, noun, foundBy, servers }: Doubtful, { row, at, putBack, deniableMs }: Doubt): Question {
+  const what = putBack
+    ? `The journal was put back to an older copy. Whether ${noun} was placed in the lost time, nobody here knows`
+    : `It is not known whether the provider placed ${noun}, which was sent on ${inWords(at)}`;
+  const deniable = inWords(new Date(deniableMs).toISOString());
+  return {
+    kind: 'outcome-unknown',
+    // Of this row and no other, in whichever run it is asked about.
+    subject: row,
+    step: step.id,
+    question:
+      `${what}. Look in the provider’s control panel (${foundBy}): is it there? ` +
+      `“Not placed” is taken from ${deniable} on: look then, because the call may be in the air until then.`,
+    choices: ['confirmPlaced', 'confirmNotPlaced'],
+    objection: (decision) => {
+      if (decision.decision === 'confirmNotPlaced' && Date.now() < deniableMs) {
+        return `the call may still be in the air until ${deniable}: look again then`;
+      }
+      if (decision.decision !== 'confirmPlaced' || decision.vmObjectIds === undefined) return undefined;
+      if (servers === undefined) return 'vmObjectIds: this step brings no servers; leave it out';
+      return miscounted(decision.vmObjectIds, servers);
+    },
+  };
+}
+
+/** A sentence where the ids are not as many as the servers that were ordered. */
+export function miscounted(vmObjectIds: readonly number[], servers: number): string | undefined {
+  if (vmObjectIds.length === servers) return undefined;
+  return `vmObjectIds: names ${String(vmObjectIds.length)} servers, but ${String(servers)} were ordered`;
+}

@@ -1,0 +1,52 @@
+/**
+ * What a run knows of the journal, and what the journal has yet to be told: a call whose outcome could not be written down when it
+ * had ended. It is written before the next call is made, whatever that is.
+ */
+import type { Effected, JournalKnowledge, Unwritten } from '../domain/effects';
+import type { CallFailure } from '../domain/failures';
+
+/** Writes one outcome; what could not be written is a failure. */
+export type WriteOutcome = (unwritten: Unwritten, answer: unknown) => Promise<CallFailure | undefined>;
+
+export class JournalMemory {
+  /** From the last answer. A journal that lacks it was put back. */
+  knows?: JournalKnowledge;
+  /** True where a call may have left something behind of which this run does not know. */
+  inDoubt = false;
+  private readonly unwritten: { unwritten: Unwritten; answer: unknown }[] = [];
+  private writing: Promise<CallFailure | undefined> | undefined;
+
+  constructor(private readonly writeOutcome: WriteOutcome) {}
+
+  /** @param answer what the journal is to be told of the call */
+  async learn(
+    { knows, doubts, unwritten }: Pick<Partial<Effected<unknown>>, 'knows' | 'doubts' | 'unwritten'>,
+    answer: unknown,
+  ): Promise<void> {
+    if (knows) this.knows = knows;
+    if (doubts) this.inDoubt = true;
+    if (!unwritten) return;
+    this.unwritten.push({ unwritten, answer });
+    await this.write();
+  }
+
+  /** @returns why it could not be written; nothing may be sent then */
+  async write(): Promise<CallFailure | undefined> {
+    // Calls side by side wait for the same writing.
+    while (this.unwritten.length > 0) {
+      this.writing ??= this.writeFirst().finally(() => {
+        this.writing = undefined;
+      });
+      const failure = await this.writing;
+      if (failure) return failure;
+    }
+    return undefined;
+  }
+
+  private async writeFirst(): Promise<CallFailure | undefined> {
+    const [first] = this.unwritten;
+    const failure = first && (await this.writeOutcome(first.unwritten, first.answer));
+    if (!failure) this.unwritten.shift();
+    return failure;
+  }
+}

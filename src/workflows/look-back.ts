@@ -1,0 +1,45 @@
+/**
+ * A saga that ends before its story is through looks into the journal first: what was placed, by whichever run, is not undone,
+ * and stands in the report.
+ */
+import type { Placement } from '../domain/effects';
+import { inWords } from './progress';
+import type { Saga } from './saga';
+import { once } from './temperaments';
+
+/** The step of a story that cannot be undone. */
+export interface PivotStep {
+  id: string;
+  title: string;
+  /** What a report says of what was placed, by name. */
+  known: (placed: Placement<unknown>) => Record<string, unknown>;
+}
+
+/** To be run before anything is undone, in a scope that cannot be cancelled. */
+export async function lookBack(saga: Saga, pivot: PivotStep): Promise<void> {
+  const { progress } = saga;
+  const looked = await saga.one(
+    {
+      step: saga.quietStep('read-journal', 'Look into the journal for what was placed'),
+      act: ({ again }) => once('read what was placed').readStanding({ again }),
+    },
+    { refusal: 'ask', skippable: true },
+  );
+  const placement = looked.skipped ? { how: 'unread' as const } : looked.value.placement;
+  if (placement.how === 'none') return;
+  const step = saga.step(pivot.id, pivot.title);
+  if (placement.how === 'placed') {
+    const { at, run, placed } = placement;
+    Object.assign(progress.known, pivot.known(placed));
+    if (step.status !== 'done') step.end('done', `from the journal: ${inWords(at)}, run ${run}`);
+    saga.settle();
+    return;
+  }
+  const why =
+    placement.how === 'unread'
+      ? 'the journal could not be read, and a person went on without it'
+      : `it was sent on ${inWords(placement.at)} by run ${placement.run}, and nobody has said whether it was placed`;
+  step.end('failed', why);
+  progress.leftovers.push({ kind: 'placement-unknown', step: pivot.id, why });
+  saga.leaveAlone(why);
+}
