@@ -15,10 +15,14 @@ const rooms = {
     packages: ['@temporalio/workflow', '@temporalio/common', 'zod'],
   },
   'src/activities': {
-    rooms: ['src/domain', 'src/provider', 'src/security'],
-    packages: ['@temporalio/activity', '@temporalio/common', '@temporalio/proto'],
+    rooms: ['src/domain', 'src/journal', 'src/provider', 'src/security', 'src/temporal'],
+    packages: ['@temporalio/activity', '@temporalio/common'],
     node: true,
   },
+  // What was sent, outside of Temporal: it knows no saga and no provider.
+  'src/journal': { rooms: ['src/domain'], packages: ['kysely', 'libsql', 'pg'], node: true },
+  // What client, worker and activities have to know of Temporal's own words.
+  'src/temporal': { packages: ['@temporalio/client'] },
   // Would make sense as a library, without Temporal and without sagas.
   'src/provider': { packages: ['undici', 'zod'], node: true },
   'src/security': {
@@ -30,19 +34,19 @@ const rooms = {
   'src/codec-server': { rooms: ['src/config', 'src/security'], packages: ['pino'], node: true },
   // What a backend imports: no worker, no provider, no settings of ours.
   'src/client': {
-    rooms: ['src/domain', 'src/security'],
+    rooms: ['src/domain', 'src/security', 'src/temporal'],
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/envconfig', '@temporalio/proto'],
     node: true,
   },
   'src/cli': {
-    rooms: ['src/client', 'src/domain', 'src/security', 'src/config'],
+    rooms: ['src/client', 'src/domain', 'src/journal', 'src/security', 'src/config'],
     packages: ['@temporalio/client', '@temporalio/common', 'commander'],
     node: true,
   },
   // Settings have the shape that each room asks for, and no room asks here.
   'src/config': {
     rooms: ['src/domain', 'src/security'],
-    types: ['src/activities', 'src/provider', 'src/client'],
+    types: ['src/activities', 'src/journal', 'src/provider', 'src/client'],
     packages: ['@temporalio/client', '@temporalio/envconfig', 'zod'],
     node: true,
   },

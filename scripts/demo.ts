@@ -133,7 +133,12 @@ const stories: Story[] = [
       const waiting = await untilWaiting(saga, 'outcome-unknown');
       const [order] = ordersWithLabel(sandbox.ledger, label);
       const vmObjectIds = order?.vmObjectIds ?? [];
-      await saga.decide('confirmPlaced', { question: waiting.id, by: 'demo', note: 'seen in the control panel', vmObjectIds });
+      await saga.decide('confirmPlaced', {
+        question: waiting.id,
+        by: 'demo',
+        note: 'seen in the control panel',
+        vmObjectIds,
+      });
       await told(saga);
       expect(ordersWithLabel(sandbox.ledger, label).length === 1, 'still one order');
       return 'it waited; a person confirmed that it was placed; it was not ordered again';

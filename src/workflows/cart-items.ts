@@ -1,13 +1,12 @@
 /** Cart items that no run answers for: looked up in the journal and deleted, each as a step of its own, or reported. */
+import type { Standing } from '../activities/journal';
 import type { OpenItem } from '../domain/effects';
+import type { Leftover } from '../domain/leftovers';
 import type { Plan, Saga } from './saga';
 import { once } from './temperaments';
 
-/**
- * Deletes what was added under this reference and is in no order, whichever run added it. What belongs to an order of unknown
- * fate is reported, and so is each call to add an item of which nobody knows whether it did.
- */
-export async function deleteStrayItems(saga: Saga): Promise<void> {
+/** Looks into the journal again, and deletes what it finds: see {@link deleteStrayItems}. */
+export async function findStrayItems(saga: Saga): Promise<void> {
   const looked = await saga.one(
     {
       step: saga.quietStep('read-cart', 'Look into the journal for what is left in the cart'),
@@ -15,19 +14,28 @@ export async function deleteStrayItems(saga: Saga): Promise<void> {
     },
     { refusal: 'ask', skippable: true },
   );
+  if (!looked.skipped) await deleteStrayItems(saga, looked.value, []);
+}
+
+/**
+ * Deletes what was added under this reference and is in no order, whichever run added it. What belongs to an order of unknown
+ * fate is reported, and so is each call to add an item of which nobody knows whether it did.
+ *
+ * @param own what this run has seen to already
+ */
+export async function deleteStrayItems(
+  saga: Saga,
+  { items, perhapsOrdered, doubtfulAdds }: Standing,
+  own: readonly Leftover[],
+): Promise<void> {
   const { leftovers } = saga.progress;
-  if (looked.skipped) return;
-  const { items, perhapsOrdered, doubtfulAdds } = looked.value;
-  const reported = new Set(leftovers.flatMap((left) => (left.kind === 'cart-item' ? [left.cartItemId] : [])));
-  const unreported = ({ cartItemId }: OpenItem) => !reported.has(cartItemId);
-  await deleteItems(saga, items.filter(unreported));
-  for (const { cartItemId } of perhapsOrdered.filter(unreported)) {
-    leftovers.push({
-      kind: 'cart-item',
-      cartItemId,
-      why: 'it may belong to an order of which nobody knows whether it was placed',
-    });
-  }
+  const seenTo = new Set(
+    [...own, ...leftovers].flatMap((left) => (left.kind === 'cart-item' ? [left.cartItemId] : [])),
+  );
+  const isStray = ({ cartItemId }: OpenItem) => !seenTo.has(cartItemId);
+  await deleteItems(saga, items.filter(isStray));
+  const why = 'it may belong to an order of which nobody knows whether it was placed';
+  for (const { cartItemId } of perhapsOrdered.filter(isStray)) leftovers.push({ kind: 'cart-item', cartItemId, why });
   reportDoubtfulAdds(saga, doubtfulAdds);
 }
 

@@ -2,6 +2,7 @@
  * A saga that ends before its story is through looks into the journal first: what was placed, by whichever run, is not undone,
  * and stands in the report.
  */
+import type { Standing } from '../activities/journal';
 import type { Placement } from '../domain/effects';
 import { inWords } from './progress';
 import type { Saga } from './saga';
@@ -15,8 +16,12 @@ export interface PivotStep {
   known: (placed: Placement<unknown>) => Record<string, unknown>;
 }
 
-/** To be run before anything is undone, in a scope that cannot be cancelled. */
-export async function lookBack(saga: Saga, pivot: PivotStep): Promise<void> {
+/**
+ * To be run before anything is undone, in a scope that cannot be cancelled.
+ *
+ * @returns undefined where a person went on without the journal
+ */
+export async function lookBack(saga: Saga, pivot: PivotStep): Promise<Standing | undefined> {
   const { progress } = saga;
   const looked = await saga.one(
     {
@@ -25,15 +30,16 @@ export async function lookBack(saga: Saga, pivot: PivotStep): Promise<void> {
     },
     { refusal: 'ask', skippable: true },
   );
-  const placement = looked.skipped ? { how: 'unread' as const } : looked.value.placement;
-  if (placement.how === 'none') return;
+  const standing = looked.skipped ? undefined : looked.value;
+  const placement = standing?.placement ?? { how: 'unread' as const };
+  if (placement.how === 'none') return standing;
   const step = saga.step(pivot.id, pivot.title);
   if (placement.how === 'placed') {
     const { at, run, placed } = placement;
     Object.assign(progress.known, pivot.known(placed));
     if (step.status !== 'done') step.end('done', `from the journal: ${inWords(at)}, run ${run}`);
     saga.settle();
-    return;
+    return standing;
   }
   const why =
     placement.how === 'unread'
@@ -42,4 +48,5 @@ export async function lookBack(saga: Saga, pivot: PivotStep): Promise<void> {
   step.end('failed', why);
   progress.leftovers.push({ kind: 'placement-unknown', step: pivot.id, why });
   saga.leaveAlone(why);
+  return standing;
 }

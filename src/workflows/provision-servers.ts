@@ -22,7 +22,7 @@ import {
 } from '../domain/requests';
 import type { ResultOf, Server } from '../domain/results';
 import { attempt } from './attempts';
-import { deleteStrayItems } from './cart-items';
+import { deleteStrayItems, findStrayItems } from './cart-items';
 import type { PivotStep } from './look-back';
 import type { Correction } from './questions';
 import { miscounted } from './doubt';
@@ -45,7 +45,7 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
       async () => (progress.known['cartItemIds'] = await fillCart(saga, request.items)),
       async (cartItemIds) => ({ cartItemIds, placement: await placeOrder(saga, request, cartItemIds) }),
     );
-    if (saga.journal.inDoubt) await deleteStrayItems(saga);
+    if (saga.journal.inDoubt) await findStrayItems(saga);
 
     // The servers exist from here on and somebody pays for them: what fails now waits for a person, nothing is undone.
     const order = orderOf(placement);

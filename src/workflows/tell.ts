@@ -26,8 +26,10 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { Standing } from '../activities/journal';
 import type { SagaFailureName } from '../domain/failures';
 import { searchAttributeNames, workflowIdOf, type WorkflowName } from '../domain/identity';
+import type { Leftover } from '../domain/leftovers';
 import { beyondLimits } from '../domain/limits';
 import { documentedPlanTypes, requestSchemas, type RequestOf } from '../domain/requests';
 import type { Report, ResultOf } from '../domain/results';
@@ -45,8 +47,12 @@ import { once } from './temperaments';
 export interface Ways {
   /** The step that cannot be undone, where there is one. */
   pivot?: PivotStep;
-  /** Runs when everything is undone: what other runs of the reference left, and this one does not know of. */
-  tidyUp?: (saga: Saga) => Promise<void>;
+  /**
+   * Runs when everything is undone: what other runs of the reference left, and this one does not know of.
+   *
+   * @param own what this run has undone, or reported
+   */
+  tidyUp?: (saga: Saga, standing: Standing, own: readonly Leftover[]) => Promise<void>;
   /** False where it is about another saga's reference. @default true */
   takesReference?: boolean;
 }
@@ -83,10 +89,11 @@ export async function tell<W extends WorkflowName>(
 
 async function giveUp(saga: Saga, error: unknown, cancelled: () => boolean, { pivot, tidyUp }: Ways): Promise<never> {
   const { progress } = saga;
-  if (pivot) await lookBack(saga, pivot);
-  if (saga.undoable.length > 0) progress.enter('undoing');
+  const standing = pivot && (await lookBack(saga, pivot));
+  const own = saga.undoable;
+  if (own.length > 0) progress.enter('undoing');
   await saga.undoAll();
-  await tidyUp?.(saga);
+  if (standing) await tidyUp?.(saga, standing, own);
   // Whoever pressed Cancel while a refused order was being undone gets what they pressed; the report says the rest.
   if (cancelled()) {
     const why = error instanceof SagaFailed ? `cancelled; before that, ${error.type}: ${error.message}` : 'cancelled';
