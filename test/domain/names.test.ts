@@ -2,7 +2,8 @@
  * Names that stand in histories, dashboards and other people's code, spelt out once more: a change of one breaks somebody,
  * and must not look like a change of a word.
  */
-import { decisionHints, decisionNames, decisionSchemas } from '../../src/domain/decisions';
+import { decisionHints, decisionNames, decisionSchemas, exampleFor } from '../../src/domain/decisions';
+import { effectKinds, effectOutcomes } from '../../src/domain/effects';
 import { callFailureNames, describeFailure, sagaFailureNames } from '../../src/domain/failures';
 import {
   defaultTaskQueue,
@@ -48,9 +49,21 @@ it('are these', () => {
     'Held',
     'NotThere',
     'SecretMissing',
+    'WorkerLost',
+    'JournalUnavailable',
+    'JournalUnreadable',
+    'JournalPutBack',
+    'TemporalUnavailable',
+    'Unwanted',
+    'UnderWay',
+    'TakenBack',
+    'Ordered',
   ]);
+  expect(effectKinds).toEqual(['mutate', 'compensate', 'pivot']);
+  expect(effectOutcomes).toEqual(['done', 'not-done', 'unknown', 'undone', 'denied']);
   expect(sagaFailureNames).toEqual([
     'InvalidRequest',
+    'ReferenceTaken',
     'OrderRejected',
     'ChangeNotAvailable',
     'SwitchNotAvailable',
@@ -131,5 +144,12 @@ describe('what the Web UI shows of a decision', () => {
     expect(does).toMatch(/^[A-Z][^.]{15,}$/);
     expect(decisionSchemas[name]().safeParse(JSON.parse(example)).error).toBeUndefined();
     expect(JSON.parse(example)).toMatchObject({ by: 'you' });
+  });
+
+  it.each(decisionNames)('%s has the id of the question filled in where it waits for one', (name) => {
+    const filled = JSON.parse(exampleFor(name, '7f3a90c1')) as Record<string, unknown>;
+    expect(filled).toEqual({ ...JSON.parse(decisionHints[name].example), question: '7f3a90c1' });
+    expect(Object.keys(filled)[0]).toBe('question');
+    expect(decisionSchemas[name]().safeParse(filled).error).toBeUndefined();
   });
 });

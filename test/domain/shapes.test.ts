@@ -1,6 +1,6 @@
 /** What others read of a saga, one full example of each: nothing of it may go missing, and nothing unknown may join it. */
 import type { z } from 'zod';
-import { progressSchema } from '../../src/domain/progress';
+import { decisionRecordSchema, progressSchema, waitingSchema } from '../../src/domain/progress';
 import { reportSchema, resultSchemas } from '../../src/domain/results';
 
 const at = '2026-01-01T12:00:00.000Z';
@@ -21,6 +21,7 @@ const lastFailure = {
   body: 'busy',
 };
 const waiting = {
+  id: '7f3a90c1',
   kind: 'outcome-unknown',
   step: 'place-order',
   question: 'Is it there?',
@@ -38,7 +39,9 @@ const decision = {
   by: 'op',
   note: 'n',
   reason: 'r',
+  question: '7f3a90c1',
   vmObjectIds: [1],
+  orderId: 'O-1',
   correction: { label: 'web-2' },
 };
 const quote = {
@@ -53,6 +56,13 @@ const told = { leftovers: [leftover], ignored: [ignored], decisions: [decision] 
 const server = { vmObjectId: 9001, firewalls: [143], verified: true };
 
 const examples: [string, z.ZodType, Record<string, unknown>, optional: string[]][] = [
+  ['what it waits for', waitingSchema, waiting, ['lastFailure']],
+  [
+    'a decision that was taken',
+    decisionRecordSchema,
+    decision,
+    ['by', 'note', 'reason', 'question', 'vmObjectIds', 'orderId', 'correction'],
+  ],
   [
     'progress',
     progressSchema,
