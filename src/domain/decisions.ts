@@ -36,7 +36,10 @@ export const decisionSchemas = {
       vmObjectIds: vmObjectIdsSchema().optional(),
       /** As the provider's control panel shows it. */
       orderId: z
-        .union([text().min(1, 'must not be empty'), z.number().transform(String)], 'must be a string or a number')
+        .union(
+          [text().min(1, 'must not be empty'), z.int().transform(String)],
+          'must be a string, or a whole number of at most 15 digits',
+        )
         .optional(),
     }),
   ),

@@ -127,30 +127,52 @@ it.each([
 
 describe('a decision', () => {
   const evidence = 'note: is required: say how you know';
+  const unnamed = 'question: is required: the id of the question that you answer';
+  const notAnId = 'orderId: must be a string, or a whole number of at most 15 digits';
+  const question = '7f3a90c1';
   it.each<[DecisionName, object, string]>([
     ['retry', {}, 'nothing'],
     ['retry', { by: 7 }, 'by: must be a string'],
     ['retry', { by: '' }, 'by: must not be empty'],
     ['retry', { by: 'two', note: 'seen' }, 'nothing'],
     ['retry', { note: 7 }, 'note: must be a string'],
+    ['retry', { question: 7 }, 'question: must be a string'],
+    ['retry', { question }, 'nothing'],
     ['retry', { correction: 7 }, 'correction: must be a JSON object'],
     ['retry', { correction: { label: 'web-2' } }, 'nothing'],
     ['skip', {}, evidence],
     ['skip', { note: ' ' }, evidence],
     ['skip', { by: 'op', note: 'made by hand' }, 'nothing'],
-    ['confirmPlaced', {}, evidence],
-    ['confirmPlaced', { note: 'seen', vmObjectIds: [] }, 'vmObjectIds: must name at least one server'],
-    ['confirmPlaced', { by: 'op', note: 'seen', vmObjectIds: [1] }, 'nothing'],
-    ['confirmNotPlaced', { note: '' }, evidence],
-    ['confirmNotPlaced', { by: 'op', note: 'looked' }, 'nothing'],
-    ['approve', { by: 'boss', note: 'fine' }, 'nothing'],
-    ['approve', { reason: 'fine' }, 'reason: is not a field of this request'],
+    ['skip', { question, note: 'made by hand' }, 'nothing'],
+    ['confirmPlaced', {}, `${evidence}; ${unnamed}`],
+    ['confirmPlaced', { question }, evidence],
+    ['confirmPlaced', { note: 'seen' }, unnamed],
+    ['confirmPlaced', { question: 7, note: 'seen' }, unnamed],
+    ['confirmPlaced', { question, note: 'seen', vmObjectIds: [] }, 'vmObjectIds: must name at least one server'],
+    ['confirmPlaced', { question, by: 'op', note: 'seen', vmObjectIds: [1] }, 'nothing'],
+    ['confirmPlaced', { question, note: 'seen', orderId: '' }, 'orderId: must not be empty'],
+    ['confirmPlaced', { question, note: 'seen', orderId: true }, notAnId],
+    // What JSON makes of 12345678901234567890 is another id.
+    ['confirmPlaced', { question, note: 'seen', orderId: 12345678901234567000 }, notAnId],
+    ['confirmPlaced', { question, note: 'seen', orderId: 'O-1' }, 'nothing'],
+    ['confirmNotPlaced', { question, note: '' }, evidence],
+    ['confirmNotPlaced', { by: 'op', note: 'looked' }, unnamed],
+    ['confirmNotPlaced', { question, by: 'op', note: 'looked' }, 'nothing'],
+    ['confirmNotPlaced', { question, note: 'looked', orderId: 'O-1' }, 'orderId: is not a field of this request'],
+    ['approve', {}, unnamed],
+    ['approve', { question, by: 'boss', note: 'fine' }, 'nothing'],
+    ['approve', { question, reason: 'fine' }, 'reason: is not a field of this request'],
     ['reject', { reason: 7 }, 'reason: must be a string'],
     ['reject', { by: 'boss', note: 'n', reason: 'too dear' }, 'nothing'],
     ['provideServers', {}, 'vmObjectIds: must be a list of ids'],
     ['provideServers', { by: 'op', note: 'n', vmObjectIds: [1] }, 'nothing'],
   ])('%s %j: %s', (name, body, sentence) => {
     expect(said(decisionSchemas[name](), body)).toBe(sentence);
+  });
+
+  it('keeps an order’s id as text, however it was typed', () => {
+    const body = { question, note: 'seen', orderId: 4711 };
+    expect(decisionSchemas.confirmPlaced().parse(body)).toEqual({ ...body, orderId: '4711' });
   });
 });
 
