@@ -4,7 +4,7 @@ import { getEventListeners } from 'node:events';
 import https from 'node:https';
 import net from 'node:net';
 import { NotSent, Rejected, UnknownOutcome } from '../../src/provider/errors';
-import type { CallEvent, ProviderClient } from '../../src/provider/client';
+import type { CallEvent, CallOptions, ProviderClient } from '../../src/provider/client';
 import { selfSigned } from './support/certificate';
 import {
   closeAll,
@@ -25,9 +25,9 @@ afterEach(closeAll);
 const order = { account: 'ab-12', cartItems: [1] };
 
 /** Whatever is said of what was sent is said of both ways out: kept connections and fresh ones. */
-const ways: [string, (client: ProviderClient, signal?: AbortSignal) => Promise<unknown>][] = [
-  ['a pivot', (client, signal) => client.placeOrder(order, signal ? { signal } : {})],
-  ['a repeatable call', (client, signal) => client.assignFirewalls(1, [2], signal ? { signal } : {})],
+const ways: [string, (client: ProviderClient, options?: CallOptions) => Promise<unknown>][] = [
+  ['a pivot', (client, options) => client.placeOrder(order, options)],
+  ['a repeatable call', (client, options) => client.assignFirewalls(1, [2], options)],
 ];
 
 describe.each(ways)('%s is surely not sent', (_, act) => {
@@ -97,7 +97,7 @@ describe.each(ways)('%s is surely not sent', (_, act) => {
     const first = act(client);
     await until(() => requests.length === 1);
     const giveUp = new AbortController();
-    const second = failureOf(act(client, giveUp.signal));
+    const second = failureOf(act(client, { signal: giveUp.signal }));
     // By then it stands in the queue.
     await new Promise((resolve) => setImmediate(resolve));
     giveUp.abort();
@@ -111,7 +111,7 @@ describe.each(ways)('%s is surely not sent', (_, act) => {
 
   test('when the caller had given up before', async () => {
     const server = await serve({});
-    expect(await failureOf(act(createClient(server.url), AbortSignal.abort()))).toBeInstanceOf(NotSent);
+    expect(await failureOf(act(createClient(server.url), { signal: AbortSignal.abort() }))).toBeInstanceOf(NotSent);
     expect(server.seen).toEqual([]);
     expect(server.connections).toHaveLength(0);
   });
@@ -209,9 +209,136 @@ describe.each(ways)('the outcome of %s is unknown', (_, act) => {
   test('when the caller gives up after it was sent', async () => {
     const giveUp = new AbortController();
     const server = await serveRaw((socket) => onRequest(socket, () => giveUp.abort()));
-    const failure = await failureOf(act(createClient(server.url), giveUp.signal));
+    const failure = await failureOf(act(createClient(server.url), { signal: giveUp.signal }));
     expect(failure).toBeInstanceOf(UnknownOutcome);
     expect(failure.message).toContain('caller');
+  });
+});
+
+describe.each(ways)('%s is asked whether it may leave', (_, act) => {
+  const keptHere = () => 'it is too late for it';
+
+  /** Counts how often it is asked; the sentences are the answers by turns. */
+  function questions(...sentences: (string | undefined)[]) {
+    const asked = { times: 0, mayLeave: () => sentences[asked.times++] };
+    return asked;
+  }
+
+  test('and where a sentence keeps it, not a byte of it arrives', async () => {
+    let bytes = 0;
+    const left: Promise<void>[] = [];
+    const server = await serveRaw((socket) => {
+      socket.on('data', (chunk: Buffer) => (bytes += chunk.length));
+      left.push(new Promise((resolve) => socket.on('close', () => resolve())));
+    });
+    const events: CallEvent[] = [];
+    const client = createClient(server.url, { onCall: (event) => events.push(event) });
+    const failure = await failureOf(act(client, { mayLeave: keptHere }));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(failure.message).toMatch(/ was not sent: it is too late for it$/);
+    expect(failure.status).toBeUndefined();
+    expect(events).toMatchObject([{ failure: 'NotSent', sent: false }]);
+    await client.close();
+    await until(() => left.length === 1);
+    // What was on its way has arrived when the other side sees the end.
+    await left[0];
+    expect(bytes).toBe(0);
+  });
+
+  test('when the connection is there, its handshake included, and not before', async () => {
+    const { key, cert } = selfSigned('127.0.0.1');
+    const secure = https.createServer({ key, cert }, (_request, response) => response.end('{"over":"tls"}'));
+    const waiting: net.Socket[] = [];
+    const server = net.createServer({ pauseOnConnect: true }, (socket) => waiting.push(socket));
+    const url = (await listen(server)).replace('http:', 'https:');
+    const asked = questions();
+    const answered = act(createClient(url, { ca: cert }), asked);
+    await until(() => waiting.length === 1);
+    expect(asked.times).toBe(0);
+    secure.emit('connection', waiting[0]);
+    expect(await answered).toEqual({ over: 'tls' });
+    expect(asked.times).toBe(1);
+  });
+
+  test('but not where there is no connection', async () => {
+    const asked = questions();
+    await failureOf(act(createClient(`http://127.0.0.1:${String(await closedPort())}`), asked));
+    expect(asked.times).toBe(0);
+  });
+
+  test('in the tick in which it is written to the socket', async () => {
+    const server = await serve({});
+    const order: string[] = [];
+    const { write } = net.Socket.prototype;
+    const spied = jest.spyOn(net.Socket.prototype, 'write').mockImplementation(function (
+      this: net.Socket,
+      ...written: unknown[]
+    ) {
+      if (String(written[0]).startsWith('POST /')) order.push('written');
+      return Reflect.apply(write, this, written) as boolean;
+    });
+    closeLater(() => spied.mockRestore());
+    await act(createClient(server.url), {
+      mayLeave: () => {
+        order.push('asked');
+        process.nextTick(() => order.push('the next tick'));
+        return undefined;
+      },
+    });
+    expect(order).toEqual(['asked', 'written', 'the next tick']);
+  });
+
+  test('when its turn comes, where all connections were taken; and nobody behind it is held up', async () => {
+    let release: () => void = () => undefined;
+    const requests: string[] = [];
+    const server = await serveRaw((socket) =>
+      onRequest(socket, (request) => {
+        requests.push(request);
+        if (requests.length === 1) release = () => socket.write(httpText('["first"]'));
+        else socket.write(httpText('["third"]'));
+      }),
+    );
+    const client = createClient(server.url, { connections: 1 });
+    const first = act(client);
+    await until(() => requests.length === 1);
+    const asked = questions('not any more');
+    const second = failureOf(act(client, asked));
+    const third = act(client);
+    // By then it stands in the queue.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(asked.times).toBe(0);
+    release();
+    expect(await Promise.all([first, third])).toEqual([['first'], ['third']]);
+    expect(await second).toBeInstanceOf(NotSent);
+    expect(asked.times).toBe(1);
+    expect(requests).toHaveLength(2);
+  });
+
+  test('once more, where a 401 is answered with another token', async () => {
+    const credentials = { read: async () => 'old', reread: async () => 'new' };
+    const tokens = ({ seen }: Awaited<ReturnType<typeof serve>>) => seen.map(({ headers }) => headers.authorization);
+
+    const both = await serve({ status: 401 }, { body: '["done"]' });
+    const twice = questions();
+    expect(await act(createClient(both.url, { credentials }), twice)).toEqual(['done']);
+    expect([twice.times, tokens(both)]).toEqual([2, ['Bearer old', 'Bearer new']]);
+
+    const one = await serve({ status: 401 }, { body: '["done"]' });
+    const failure = await failureOf(act(createClient(one.url, { credentials }), questions(undefined, 'too late now')));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(failure.message).toContain('too late now');
+    expect(tokens(one)).toEqual(['Bearer old']);
+  });
+
+  test('and does not leave where the question itself fails', async () => {
+    const server = await serve({});
+    const mayLeave = () => {
+      throw new Error('no clock');
+    };
+    const client = createClient(server.url);
+    expect(await failureOf(act(client, { mayLeave }))).toBeInstanceOf(NotSent);
+    expect(await act(client)).toEqual({});
+    expect(server.seen).toHaveLength(1);
   });
 });
 
