@@ -3,7 +3,7 @@
  * Neither ever holds a secret field.
  */
 import type { Leftover } from '../domain/leftovers';
-import { decisionHints } from '../domain/decisions';
+import { decisionHints, exampleFor } from '../domain/decisions';
 import type { ProgressView, StepView, Waiting } from '../domain/progress';
 import { redact } from '../domain/secrets';
 import type { SagaRow } from '../client/saga-rows';
@@ -18,7 +18,8 @@ const valueMax = 500;
 
 export class Printer {
   private readonly shown = new Map<string, string>();
-  private shownWait = '';
+  /** The id of the question. */
+  private shownWait: string | undefined;
 
   constructor(
     private readonly streams: Streams,
@@ -48,9 +49,8 @@ export class Printer {
       this.shown.set(step.id, line);
       this.line(line);
     }
-    const wait = waiting ? `${waiting.step} ${waiting.since}` : '';
-    if (waiting && wait !== this.shownWait) for (const line of describeWait(waiting, workflowId)) this.line(line);
-    this.shownWait = wait;
+    if (waiting && waiting.id !== this.shownWait) for (const line of describeWait(waiting, workflowId)) this.line(line);
+    this.shownWait = waiting?.id;
   }
 
   ending(ending: Ending, workflowId: string): void {
@@ -86,14 +86,13 @@ function describeStep({ status, title, attempts, detail }: StepView): string {
   return `  ${status.padEnd(8)}  ${title}${again}${detail === undefined ? '' : `: ${detail}`}`;
 }
 
-function describeWait({ kind, step, question, choices, since }: Waiting, workflowId: string): string[] {
+function describeWait({ id, kind, step, question, choices, since }: Waiting, workflowId: string): string[] {
   return [
-    `${workflowId} waits for a decision (${kind}) at ${step} since ${since}:`,
+    `${workflowId} waits for a decision (${kind}) at ${step} since ${since}, question ${id}:`,
     `  ${question}`,
-    ...choices.map((name) => {
-      const { does, example } = decisionHints[name];
-      return `  order-saga decide ${workflowId} ${name} '${example}'   # ${does}`;
-    }),
+    ...choices.map(
+      (name) => `  order-saga decide ${workflowId} ${name} '${exampleFor(name, id)}'   # ${decisionHints[name].does}`,
+    ),
     `  order-saga cancel ${workflowId}`,
   ];
 }
@@ -130,7 +129,7 @@ function describeFields(result: unknown): string[] {
   });
 }
 
-function describeLeftovers(leftovers: readonly Leftover[]): string[] {
+export function describeLeftovers(leftovers: readonly Leftover[]): string[] {
   return leftovers.map((leftover) => `  left over: ${describeLeftover(leftover)}: ${leftover.why}`);
 }
 
@@ -139,7 +138,7 @@ function describeLeftover(leftover: Leftover): string {
     case 'cart-item':
       return `cart item ${String(leftover.cartItemId)}`;
     case 'cart-item-unknown':
-      return `perhaps a cart item of unknown id (item ${String(leftover.item)} of the request)`;
+      return `perhaps a cart item of unknown id${leftover.item === undefined ? '' : ` (item ${String(leftover.item)} of the request)`}`;
     case 'firewalls':
       return `firewalls ${leftover.firewalls.join(', ')} of server ${String(leftover.vmObjectId)}`;
     case 'placement-unknown':

@@ -29,7 +29,7 @@ interface Document {
   result?: unknown;
   failure?: { type: string; report: unknown };
   report?: { state: string };
-  waiting?: { kind: string; choices: string[] };
+  waiting?: { id: string; kind: string; choices: string[] };
   progress?: { steps: { id: string }[] };
 }
 const documentIn = ({ out }: Ended) => JSON.parse(out) as Document;
@@ -76,9 +76,12 @@ describe('starting', () => {
     const request = switchRequest({ approval: 'always' });
     const ended = await order(['switch', '-'], request);
     expect(ended.status).toBe(4);
-    expect(ended.out).toContain(`order-saga decide switch/${request.reference} approve '{"by":"you"}'`);
     expect(ended.out).toContain(`order-saga cancel switch/${request.reference}`);
     const status = await order(['status', request.reference, '--json']);
+    const { id } = documentIn(status).waiting!;
+    expect(ended.out).toContain(
+      `order-saga decide switch/${request.reference} approve '{"question":"${id}","by":"you"}'`,
+    );
     expect(status.status).toBe(4);
     expect(documentIn(status)).toMatchObject({ state: 'approval', waiting: { choices: ['approve', 'reject'] } });
   });
@@ -183,7 +186,9 @@ describe('status', () => {
 describe('deciding', () => {
   it('takes a decision, and the saga goes on', async () => {
     const saga = await startWaiting();
-    const { status, out } = await order(['decide', saga.reference, 'approve', '{"by":"ada"}']);
+    const { waiting } = documentIn(await order(['status', saga.reference, '--json']));
+    const approval = JSON.stringify({ question: waiting!.id, by: 'ada' });
+    const { status, out } = await order(['decide', saga.reference, 'approve', approval]);
     expect({ status, out }).toEqual({ status: 0, out: `${saga.workflowId}: approve is taken at quote\n` });
     expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve', by: 'ada' }] });
   });
@@ -280,7 +285,7 @@ it('knows nothing of a reference that was never used', async () => {
       ['status', 'never'],
       ['watch', 'never'],
       ['cancel', 'never'],
-      ['decide', 'never', 'approve'],
+      ['decide', 'never', 'approve', '{"question":"1a2b3c4d"}'],
     ].map((args) => order(args)),
   );
   for (const { status, out, err } of ended) {
