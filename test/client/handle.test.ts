@@ -118,11 +118,25 @@ describe('a decision', () => {
     expect(await errorOf(saga.result())).toMatchObject({ type: 'NotApproved' });
   });
 
+  it('for another question is refused, and changes nothing', async () => {
+    const saga = await startWaiting();
+    const { id } = await untilWaiting(saga);
+    const error = await errorOf(saga.decide('approve', { question: 'an-older-one' }));
+    expect(error).toBeInstanceOf(DecisionRefusedError);
+    expect((error as Error).message).toContain(`question an-older-one is not the one that waits now, which is ${id}`);
+    expect((await saga.progress()).waiting).toMatchObject({ id, kind: 'approval' });
+    await saga.decide('approve', { question: id });
+    expect(await saga.result()).toMatchObject({ placed: true, decisions: [{ decision: 'approve', question: id }] });
+  });
+
   it.each<[DecisionName, unknown, RegExp]>([
     ['skip', {}, /note: is required/],
     ['approve', { who: 'ada' }, /who: is not a field/],
     ['approve', 'yes', /must be a JSON object/],
     ['approve', null, /must be a JSON object/],
+    ['approve', { by: 'ada' }, /question: is required: the id of the question/],
+    ['confirmPlaced', { note: 'seen' }, /question: is required/],
+    ['confirmNotPlaced', { note: 'looked' }, /question: is required/],
     ['provideServers', { vmObjectIds: ['9001'] }, /vmObjectIds\[0\]/],
     ['agree' as never, {}, /there is no decision agree; there are retry/],
   ])('%s with %j is refused before it is sent', async (name, body, sentence) => {

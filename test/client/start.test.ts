@@ -3,7 +3,12 @@ import { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { temporal as proto } from '@temporalio/proto';
 import { OrderSagaClient } from '../../src/client/client';
-import { InvalidRequestError, ReferenceTakenError, UnknownReferenceError } from '../../src/client/errors';
+import {
+  InvalidRequestError,
+  ReferenceTakenError,
+  SagaFailedError,
+  UnknownReferenceError,
+} from '../../src/client/errors';
 import { readAttributes } from '../../src/client/search-attributes';
 import { workflowIdOf } from '../../src/domain/identity';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../support/requests';
@@ -127,6 +132,25 @@ describe('another request under the same reference', () => {
     expect((await rig.sagas.switch(request)).existing).toBe(true);
   });
 
+  it('fails where Temporal has forgotten the first one: the journal has not', async () => {
+    const request = switchRequest();
+    await (await rig.sagas.switch(request)).result();
+    const forgetful = await Rig.start({ journal: rig.journalAddress });
+    try {
+      const second = await forgetful.sagas.switch({ ...request, plan_id: 22 });
+      expect(second.existing).toBe(false);
+      const error = await second.result().catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(SagaFailedError);
+      expect(error).toMatchObject({
+        type: 'ReferenceTaken',
+        report: { problems: [{ field: 'plan_id', message: 'differs from the first request' }] },
+      });
+      expect(forgetful.sandbox.ledger.calls).toEqual([]);
+    } finally {
+      await forgetful.close();
+    }
+  });
+
   it('is refused where the first one was never a valid request', async () => {
     const request = switchRequest();
     const workflowId = workflowIdOf('switchPlan', request.reference);
@@ -202,7 +226,7 @@ it('starts with search attributes and a note, on the task queue that was chosen'
     step: undefined,
     waitingSince: undefined,
   });
-  expect(description.memo).toEqual({ startedOnce: true });
+  expect(description.memo ?? {}).toEqual({});
   expect(description.taskQueue).toBe('elsewhere');
   expect(await description.staticSummary()).toContain(request.reference);
   expect(await description.staticDetails()).toContain('vm_backup 1');
