@@ -170,8 +170,8 @@ describe('with a saga that our client started', () => {
       expect(shown).not.toContain(password);
       expect(await show()).not.toContain('shown-label');
       const line = { subject: 'ops', namespace: 'default', operation: 'decode', payloads: 1, status: 200 };
-      // Input, memo, summary and details.
-      expect(guarded.lines).toMatchObject([line, line, line, line]);
+      // Input, summary and details.
+      expect(guarded.lines).toMatchObject([line, line, line]);
     } finally {
       await guarded.stop();
     }

@@ -47,7 +47,8 @@ function expected(call: ProviderCall, { status, body }: Answer): CallFailureName
   if (call.deletes && status === 404) return 'success';
   if (status === 401 || status === 403) return 'Unauthorized';
   if (status === 429) return 'RateLimited';
-  if (status >= 300 && status <= 399) return 'UnexpectedResponse';
+  // Whoever redirects may have taken the order first.
+  if (status >= 300 && status <= 399) return call.pivot ? 'UnknownOutcome' : 'UnexpectedResponse';
   if (status >= 400 && status <= 499 && status !== 408) return 'Rejected';
   if (status > 299) return 'UnknownOutcome';
   const json = bodiless.includes(status) ? null : parsed(body);

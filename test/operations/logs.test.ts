@@ -55,11 +55,11 @@ it('names reference, workflow and run on each line of a saga, and what it is abo
 it('tells the life of a saga', () => {
   const life = ofTheSaga().filter(({ component }) => component === 'workflow');
   expect(life.map(({ msg, step = '', outcome = '' }) => [msg, step, outcome].join(' | '))).toEqual([
-    'a provider call failed | add-cart-item-1 | ',
+    'a call failed | add-cart-item-1 | ',
     'waiting for a decision | add-cart-item-1 | ',
     'a signal was ignored | add-cart-item-1 | ',
     'decision taken | add-cart-item-1 | ',
-    'a provider call failed | place-order | ',
+    'a call failed | place-order | ',
     'waiting for a decision | place-order | ',
     'the saga has ended |  | cancelled',
   ]);

@@ -77,10 +77,12 @@ it('goes from the backend through workflow and activities to the provider', asyn
   expect(Object.fromEntries(trace)).toEqual({
     'StartWorkflow:provisionServers': undefined,
     'RunWorkflow:provisionServers': 'StartWorkflow:provisionServers',
+    'RunActivity:takeReference': 'RunWorkflow:provisionServers',
     'RunActivity:addCartItem': 'RunWorkflow:provisionServers',
     'POST /order/add-to-cart': 'RunActivity:addCartItem',
     'RunActivity:placeOrder': 'RunWorkflow:provisionServers',
     'POST /order': 'RunActivity:placeOrder',
+    'RunActivity:writeEnding': 'RunWorkflow:provisionServers',
   });
   expect(collector.spans.find(({ name }) => name === 'POST /order')).toMatchObject({
     service: 'order-saga-worker',
