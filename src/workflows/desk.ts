@@ -74,7 +74,7 @@ export class Desk {
     delete this.taken;
     this.open = question;
     this.resumes = this.progress.state === 'undoing' ? 'undoing' : 'running';
-    const { id, kind, step, choices, lastFailure } = question;
+    const { id, kind, step, choices, lastFailure, notPlacedFromMs } = question;
     this.progress.wait({
       id,
       kind,
@@ -82,6 +82,7 @@ export class Desk {
       question: question.question,
       choices,
       since,
+      ...(notPlacedFromMs === undefined ? {} : { notPlacedFrom: new Date(notPlacedFromMs).toISOString() }),
       ...(lastFailure ? { lastFailure: withoutInstructions(lastFailure) } : {}),
     });
     setCurrentDetails(describeWait(question, since));
@@ -143,6 +144,8 @@ export class Desk {
 
   /** @throws ApplicationFailure `DecisionRefused`, with a sentence that names the decisions that fit */
   private read(name: DecisionName, body: unknown): Decision {
+    const tooMuch = beyondLimits(body);
+    if (tooMuch.length > 0) throw refusal(`${name}: ${describeProblems(tooMuch)}`);
     const question = this.open;
     if (question === undefined) {
       throw refusal(`${name} does not fit: nothing waits for a decision now; the saga is ${this.progress.state}`);
@@ -151,8 +154,6 @@ export class Desk {
     if (!question.choices.includes(name)) {
       throw refusal(`${name} does not fit: ${question.step} waits as ${question.kind}. ${fitting}`);
     }
-    const tooMuch = beyondLimits(body);
-    if (tooMuch.length > 0) throw refusal(`${name}: ${describeProblems(tooMuch)}`);
     const checked = check(decisionSchemas[name]() as z.ZodType<object>, body ?? {});
     if (!checked.ok)
       throw refusal(`${name}: ${describeProblems(checked.problems)}. Like ${exampleFor(name, question.id)}`);

@@ -2,6 +2,7 @@
  * A pivot of which nobody knows whether it happened: a person is asked about its row in the journal, and the answer is written
  * into that row, for every run that will ever ask.
  */
+import { CancellationScope } from '@temporalio/workflow';
 import type { Placement } from '../domain/effects';
 import type { CallFailure, PivotDoubt } from '../domain/failures';
 import type { Act } from './attempts';
@@ -65,8 +66,10 @@ export async function writePlaced(
   return written === 'done' ? placed : undefined;
 }
 
+/** Not cancelled with the saga: what a person has said is kept. */
 function write<T>(saga: Saga, title: string, act: Act<T>): Promise<T> {
-  return saga.must({ step: saga.quietStep('write-decision', title), act }, { refusal: 'ask' });
+  const step = saga.quietStep('write-decision', title);
+  return CancellationScope.nonCancellable(() => saga.must({ step, act }, { refusal: 'ask' }));
 }
 
 function questionAbout({ step, noun, foundBy, servers }: Doubtful, { row, at, putBack, deniableMs }: Doubt): Question {
@@ -83,6 +86,7 @@ function questionAbout({ step, noun, foundBy, servers }: Doubtful, { row, at, pu
       `${what}. Look in the provider’s control panel (${foundBy}): is it there? ` +
       `“Not placed” is taken from ${deniable} on: look then, because the call may be in the air until then.`,
     choices: ['confirmPlaced', 'confirmNotPlaced'],
+    notPlacedFromMs: deniableMs,
     objection: (decision) => {
       if (decision.decision === 'confirmNotPlaced' && Date.now() < deniableMs) {
         return `the call may still be in the air until ${deniable}: look again then`;

@@ -22,6 +22,8 @@ export interface Question {
   choices: DecisionName[];
   lastFailure?: CallFailure;
   correction?: Correction | undefined;
+  /** From then on nobody can be sending what is asked about, in milliseconds since 1970. */
+  notPlacedFromMs?: number;
   /** A sentence when a well-formed decision does not fit all the same, such as a wrong number of servers. */
   objection?: (decision: Decision) => string | undefined;
 }
@@ -79,7 +81,7 @@ export function cause({ failure, message }: CallFailure): string {
     case 'JournalUnavailable':
       return `Our own journal fails, not the provider: ${message}. Nothing is sent without it.`;
     case 'JournalUnreadable':
-      return `Our own journal fails, not the provider: ${message}`;
+      return `Our own journal fails, not the provider: ${message}.`;
     case 'JournalPutBack':
       return `Our own journal is not what it was: ${message}. Have docs/journal.md followed first (\`order-saga journal restored\`).`;
     case 'TemporalUnavailable':

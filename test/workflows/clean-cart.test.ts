@@ -1,6 +1,6 @@
 import { openCartItems, ordersWithLabel } from '../../sandbox/sentences';
 import { planIdOf, provisionRequest } from '../support/requests';
-import { Rig } from '../support/rig';
+import { Rig, until } from '../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../support/sagas';
 
 let rig: Rig;
@@ -48,17 +48,17 @@ it.each(['reset-before', 'reset-after'])('asks about items whose order may have 
   const { question, ...waiting } = await untilWaiting(saga);
   expect(waiting).toMatchObject({ kind: 'outcome-unknown', step: 'settle-order' });
   expect(question).toMatch(
-    /^The order with the cart items \d+, \d+ may have been placed when its run ended\. .* is it there\? If not, its items are deleted\.$/,
+    /^It is not known whether the provider placed the order, .* \(cart items \d+, \d+\): is it there\?/,
   );
   const settling = () => stepOf(saga, 'settle-order');
   expect(await settling()).toMatchObject({ status: 'stuck', title: 'Learn whether the order was placed' });
   await expect(answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: [1] })).rejects.toThrow(
-    'vmObjectIds: are not needed here; leave them out',
+    'vmObjectIds: this step brings no servers; leave it out',
   );
   const placed = ordersWithLabel(rig.sandbox.ledger, reference).length === 1;
-  await saga.decide(placed ? 'confirmPlaced' : 'confirmNotPlaced', { note: 'looked into the panel' });
+  await answer(saga, placed ? 'confirmPlaced' : 'confirmNotPlaced', { note: 'looked into the panel' });
   const result = await saga.result();
-  expect(await settling()).toMatchObject({ status: 'done', detail: placed ? 'confirmPlaced' : 'confirmNotPlaced' });
+  expect(await settling()).toMatchObject({ status: 'done', detail: placed ? 'it was placed' : 'it was not placed' });
   expect(placed ? result.leftAlone : result.deleted).toHaveLength(2);
   expect(placed ? result.deleted : result.leftAlone).toEqual([]);
   expect(openItemsOf(reference)).toEqual([]);
@@ -87,9 +87,29 @@ it('tells of a call to add an item that was under way when the run ended', async
   const saga = await rig.sagas.provision(request);
   await rig.sandbox.whenStruck(gate);
   await rig.temporal.workflow.getHandle(saga.workflowId).terminate();
-  rig.sandbox.faults.release(gate);
   const result = await (await clean(request.reference)).result();
-  expect(result).toMatchObject({ deleted: [], leftovers: [{ kind: 'cart-item-unknown' }] });
+  rig.sandbox.faults.release(gate);
+  expect(result).toMatchObject({ deleted: [], leftovers: [{ kind: 'cart-item-unknown', item: 1 }] });
+});
+
+it('deletes what such a call has added, once its answer is written down', async () => {
+  const request = provisionRequest();
+  const gate = rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'gate', hold: 'after' });
+  const saga = await rig.sagas.provision(request);
+  await rig.sandbox.whenStruck(gate);
+  await rig.temporal.workflow.getHandle(saga.workflowId).terminate();
+  rig.sandbox.faults.release(gate);
+  await until(() =>
+    rig.withJournal(async ({ db }) => {
+      const rows = await db.selectFrom('effect').select('outcome').where('reference', '=', request.reference).execute();
+      return rows.some(({ outcome }) => outcome === 'done');
+    }),
+  );
+  expect(await (await clean(request.reference)).result()).toMatchObject({
+    deleted: [expect.any(Number)],
+    leftovers: [],
+  });
+  expect(openItemsOf(request.reference)).toEqual([]);
 });
 
 it('touches nothing of a saga that is done', async () => {

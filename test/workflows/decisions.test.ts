@@ -7,7 +7,7 @@ import type { SagaHandle } from '../../src/client/handle';
 import { noOrderPlacedTwice, openCartItems, ordersWithLabel } from '../../sandbox/sentences';
 import { changeRequest, provisionRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
-import { answer, outcomeOf, untilWaiting } from '../support/sagas';
+import { answer, outcomeOf, untilDeniable, untilWaiting } from '../support/sagas';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -124,14 +124,16 @@ describe.each(Object.entries(waits))('%s', (_name, { kind, start, fits }) => {
           ),
         );
         const ends = fits[name];
+        const body = { question: waiting.id, ...bodies[name] };
         if (send === 'update') {
-          const decided = saga.decide(name, bodies[name]);
+          const decided = ends === undefined ? saga.decide(name, body) : answer(saga, name, body);
           if (ends === undefined) {
             await expect(decided).rejects.toThrow(DecisionRefusedError);
             await expect(decided).rejects.toThrow(`Decisions that fit: ${[...waiting.choices, 'cancel'].join(', ')}`);
           } else await decided;
         } else {
-          await raw(saga).signal(name, bodies[name]);
+          if (name === 'confirmNotPlaced') await untilDeniable(waiting);
+          await raw(saga).signal(name, body);
           if (ends === undefined) {
             const { ignored } = await until(async () => {
               const progress = await saga.progress();
@@ -183,7 +185,7 @@ it('is found by its state, step and since when, only while it waits', async () =
 
 it('takes one of two decisions that come at once; the other finds nothing to decide', async () => {
   const saga = await waits['an unknown outcome']!.start();
-  await untilWaiting(saga);
+  await untilDeniable(await untilWaiting(saga));
   const decisions = await Promise.allSettled([
     answer(saga, 'confirmNotPlaced', bodies.confirmNotPlaced),
     answer(saga, 'confirmPlaced', bodies.confirmPlaced),
@@ -216,7 +218,7 @@ it('loses neither the decision nor the cancel when they race', async () => {
     const request = provisionRequest();
     rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label: request.label } });
     const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga);
+    await untilDeniable(await untilWaiting(saga));
     const inOrder = [() => answer(saga, 'confirmNotPlaced', { note: 'looked' }), () => raw(saga).cancel()];
     const [first, second] = round % 2 === 0 ? inOrder : inOrder.reverse();
     await Promise.allSettled([first?.(), second?.()]);
@@ -238,7 +240,7 @@ it('reads a decision that is no object, or names unknown fields, as a sentence a
   await untilWaiting(saga);
   for (const body of [7, 'text', [], { vmObjectIds: 'x' }, { vmObjectIds: [1], colour: 'red' }, { vmObjectIds: [] }]) {
     await expect(raw(saga).executeUpdate('provideServers', { args: [body] })).rejects.toMatchObject({
-      cause: { type: 'DecisionRefused', message: expect.stringMatching(/^provideServers: .*Like \{"by"/s) },
+      cause: { type: 'DecisionRefused', message: expect.stringMatching(/^provideServers: .*Like \{"question":"/s) },
     });
     await raw(saga).signal('provideServers', body);
   }

@@ -90,7 +90,12 @@ describe('an update that does not fit', () => {
       {},
       'approve does not fit: place-order waits as stuck. Decisions that fit: retry, cancel',
     ],
-    ['a wrong field', 'retry', { who: 'me' }, 'retry: who: is not a field of this request. Like {"by":"you"}'],
+    [
+      'a wrong field',
+      'retry',
+      { who: 'me' },
+      /^retry: who: is not a field of this request\. Like \{"question":"[\da-f]{8}","by":"you"\}$/,
+    ],
     [
       'a correction of another field',
       'retry',
@@ -101,7 +106,10 @@ describe('an update that does not fit', () => {
   ])('%s is refused with why, and leaves no trace', async (_what, name, body, why) => {
     const { saga } = await stuck();
     await expect(update(saga, name, body)).rejects.toMatchObject({
-      cause: { type: 'DecisionRefused', message: why },
+      cause: {
+        type: 'DecisionRefused',
+        message: typeof why === 'string' ? why : (expect.stringMatching(why) as string),
+      },
     });
     expect(await saga.progress()).toMatchObject({ state: 'stuck', decisions: [], ignored: [] });
     const { events } = await runOf(saga).fetchHistory();

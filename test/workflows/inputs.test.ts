@@ -1,5 +1,5 @@
 /** What the activities are asked, beyond what the provider is told. */
-import { inputsOf } from '../support/events';
+import { activitiesOf, inputsOf } from '../support/events';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../support/requests';
 import { Rig } from '../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../support/sagas';
@@ -10,22 +10,36 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-describe('the first call may be held with all new sagas, and no other', () => {
-  const opens = (input: unknown) => (input as { opening?: boolean }).opening ?? false;
-
-  it.each([
-    ['provisionServers', provisionRequest(), 'addCartItem', [true]],
-    ['changeOrder', changeRequest(), 'quoteChangeOrder', [true]],
-    ['switchPlan', switchRequest(), 'quotePlanSwitch', [true]],
-    ['switchPlan', switchRequest({ quoteOnly: true }), 'quotePlanSwitch', [true]],
-    ['setFirewalls', firewallsRequest(), 'listFirewalls', [true, false]],
-  ] as const)('%s (%#)', async (workflow, request, activity, opening) => {
+it.each([
+  ['provisionServers', provisionRequest()],
+  ['changeOrder', changeRequest()],
+  ['switchPlan', switchRequest()],
+  ['switchPlan', switchRequest({ quoteOnly: true })],
+  ['setFirewalls', firewallsRequest()],
+] as const)(
+  '%s takes its reference before anything else, and writes its ending last (%#)',
+  async (workflow, request) => {
     if ('vmObjectId' in request) rig.sandbox.addServer({ vmObjectId: request.vmObjectId, firewalls: [] });
     const saga = await rig.sagas.start(workflow, request);
     await saga.result();
     const run = rig.temporal.workflow.getHandle(saga.workflowId);
-    expect((await inputsOf(run, activity)).map(opens)).toEqual(opening);
-  });
+    const asked = (await activitiesOf(run)).map((line) => line.split(':')[0]);
+    expect([asked[0], asked.at(-1)]).toEqual(['takeReference', 'writeEnding']);
+    const [taken] = await inputsOf(run, 'takeReference');
+    expect(taken).toMatchObject({ request });
+  },
+);
+
+it('each call with an effect names its step, and what the run knows of the journal', async () => {
+  const saga = await rig.sagas.provision(provisionRequest());
+  await saga.result();
+  const run = rig.temporal.workflow.getHandle(saga.workflowId);
+  const knows = { journal: expect.any(String) as string, epoch: expect.any(Number) as number };
+  expect(await inputsOf(run, 'addCartItem')).toMatchObject([{ step: 'add-cart-item-1', number: 1, knows }]);
+  // The row of the item is what the history knows by then.
+  expect(await inputsOf(run, 'placeOrder')).toMatchObject([
+    { step: 'place-order', knows: { ...knows, row: expect.any(String) as string } },
+  ]);
 });
 
 describe.each([

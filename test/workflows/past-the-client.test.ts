@@ -5,7 +5,7 @@ import { readAttributes } from '../../src/client/search-attributes';
 import { workflowIdOf, type WorkflowName } from '../../src/domain/identity';
 import { documentedPlanTypes } from '../../src/domain/requests';
 import type { Report } from '../../src/domain/results';
-import { activitiesOf, attributeWritesOf, inputsOf } from '../support/events';
+import { activitiesOf, attributeWritesOf } from '../support/events';
 import { cartItem, changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../support/requests';
 import { Rig } from '../support/rig';
 
@@ -70,20 +70,6 @@ describe('names itself for the list', () => {
     await run.result();
     expect(await attributeWritesOf(run)).toEqual([]);
   });
-});
-
-it('has its earlier runs looked up before its order, which the client’s start spares it', async () => {
-  const request = provisionRequest();
-  const run = await startAsNamed('provisionServers', request);
-  await run.result();
-  expect(await inputsOf(run, 'placeOrder')).toMatchObject([{ guard: { firstRunId: expect.any(String) as string } }]);
-  expect(await inputsOf(run, 'placeOrder')).not.toMatchObject([{ guard: { startedOnce: true } }]);
-  const saga = await rig.sagas.provision(provisionRequest());
-  await saga.result();
-  const { workflow } = rig.temporal;
-  expect(await inputsOf(workflow.getHandle(saga.workflowId), 'placeOrder')).toMatchObject([
-    { guard: { startedOnce: true } },
-  ]);
 });
 
 describe('is refused before anything is asked for', () => {

@@ -27,6 +27,17 @@ describe('the question at a step that is stuck', () => {
     ['UnexpectedResponse', 'The answer did not come from the provider’s service: is its base URL right? Then retry'],
     ['NotThere', 'it said no. Retry'],
     ['SecretMissing', 'it said no. Retry'],
+    ['WorkerLost', 'Our own workers were lost in the middle of it, again and again. Retry'],
+    ['TemporalUnavailable', 'Temporal fails, not the provider: it said no. Retry'],
+    [
+      'JournalUnavailable',
+      'Our own journal fails, not the provider: it said no. Nothing is sent without it. Retry',
+    ],
+    ['JournalUnreadable', 'Our own journal fails, not the provider: it said no. Then retry'],
+    [
+      'JournalPutBack',
+      'Our own journal is not what it was: it said no. Have docs/journal.md followed first (`order-saga journal restored`). Then retry',
+    ],
   ] as const)('%s', (name, told) => {
     const failure = failed(name);
     expect(stuckQuestion([stuckAt('a', failure)], forward)).toEqual({
@@ -40,7 +51,7 @@ describe('the question at a step that is stuck', () => {
   });
 
   it('has a cause for every failure that there is', () => {
-    for (const name of callFailureNames) expect(cause(failed(name))).toMatch(/^[^.]+\.$|\?$/);
+    for (const name of callFailureNames) expect(cause(failed(name))).toMatch(/^[A-Za-z].*[^.][.?)]$/);
     expect(cause(failed('Held'))).toBe('New sagas are held.');
   });
 
@@ -74,7 +85,7 @@ describe('the question at a step that is stuck', () => {
     const held = stuckAt('a', failed('Held'));
     expect(stuckQuestion([held, held], forward)).toMatchObject({
       kind: 'held',
-      question: 'New sagas are held. Nothing was sent for this one yet. Let it begin?',
+      question: 'New sagas are held. This one has not begun. Let it begin?',
     });
     expect(stuckQuestion([held, stuckAt('b', failed('NotSent'))], forward).kind).toBe('stuck');
   });
@@ -95,18 +106,19 @@ describe('the notice in the Web UI', () => {
     schema: () => z.strictObject({ firewalls: z.array(z.int()), os_template_id: z.int() }),
   };
   const question = { kind: 'stuck', step: 'place-order', question: 'Is it there?', choices: ['retry'] } as const;
-  const notice = (changes: object = {}) => describeWait({ ...question, choices: ['retry'], ...changes }, since);
+  const notice = (changes: object = {}) =>
+    describeWait({ ...question, id: '1a2b3c4d', choices: ['retry'], ...changes }, since);
 
   it('puts the question first, then what to paste, then the rest', () => {
     const lastFailure = failed('UnknownOutcome', { message: 'no  answer\n in time', body: 'a `quoted`\nword' });
     expect(notice({ lastFailure, correction }).split('\n\n')).toEqual([
       '### Is it there?',
       'Press **More Actions**, then **Send an Update**, choose the name and paste the data:',
-      '- **retry** — Try the waiting step again  \n  `{"by":"you"}`',
+      '- **retry** — Try the waiting step again  \n  `{"question":"1a2b3c4d","by":"you"}`',
       'A *retry* may correct the request first (`item`, `password`, `os_template_id`), like this: ' +
-        '`{"by":"you","correction":{"item":1,"password":"new"}}`',
+        '`{"question":"1a2b3c4d","by":"you","correction":{"item":1,"password":"new"}}`',
       'Or press **Request Cancellation** to stop: what can be put back is put back; an order that was placed stays.',
-      'It waits as *stuck* at step `place-order` since 2026-01-02 03:04:05 UTC.',
+      'It waits as *stuck* at step `place-order` since 2026-01-02 03:04:05 UTC. This is question `1a2b3c4d`.',
       'Last failure: no answer in time (UnknownOutcome).',
       "The provider said: `a 'quoted' word`",
       '\u00a0',
@@ -118,9 +130,9 @@ describe('the notice in the Web UI', () => {
     expect(notice({ undoing: true })).not.toContain('Request Cancellation');
     expect(notice({ lastFailure: failed('NotSent') })).not.toContain('The provider said');
     expect(notice({ correction: ofNumbers })).toContain(
-      '{"by":"you","correction":{"firewalls":[143],"os_template_id":3}}',
+      '{"question":"1a2b3c4d","by":"you","correction":{"firewalls":[143],"os_template_id":3}}',
     );
-    expect(notice({ choices: ['approve', 'reject'] })).toContain('`{"by":"you"}`\n- **reject**');
+    expect(notice({ choices: ['approve', 'reject'] })).toContain('`{"question":"1a2b3c4d","by":"you"}`\n- **reject**');
   });
 
   it.each([

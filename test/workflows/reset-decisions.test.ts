@@ -29,7 +29,7 @@ it('replays after a reset that sent an update and a signal again', async () => {
   // To the task that took the update: both are sent again while the saga waits.
   await resetTo(rig.temporal, run, (await tasks())[before] ?? 0);
   const again = new SagaHandle(rig.temporal, 'provisionServers', request.reference, '', true);
-  await untilWaiting(again, 'outcome-unknown');
+  await untilWaiting(again, 'stuck');
   expect(await again.progress()).toMatchObject({ decisions: [{ by: 'an update' }], ignored: [{ by: 'a signal' }] });
   await again.cancel();
   await outcomeOf(again);

@@ -127,7 +127,7 @@ it('the first call of a step says nothing of attempts, the next ones do', async 
   expect(second).toMatchObject({ again: { attempt: 2, elapsedMs: expect.any(Number) as number } });
 });
 
-it('cancelled behind its order it reads nothing of earlier runs: it has placed it itself', async () => {
+it('cancelled behind its order it looks into the journal, and undoes nothing', async () => {
   const gate = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'gate' });
   const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
   await rig.sandbox.whenStruck(gate);
@@ -135,9 +135,12 @@ it('cancelled behind its order it reads nothing of earlier runs: it has placed i
   rig.sandbox.faults.release(gate);
   await outcomeOf(saga);
   expect((await activitiesOf(runOf(saga))).map((asked) => asked.split(':')[0])).toEqual([
+    'takeReference',
     'addCartItem',
     'placeOrder',
     'assignFirewalls',
+    'readStanding',
+    'writeEnding',
   ]);
 });
 

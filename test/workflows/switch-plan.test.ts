@@ -55,14 +55,35 @@ it('tells when the switch was made at other terms than quoted', async () => {
   );
 });
 
-it('fails when the switch itself is answered with “not available”', async () => {
+it('asks when the switch itself is answered with “not available”: it may be so because it took effect', async () => {
+  rig.sandbox.configure({ switchAnswersAvailable: false });
+  try {
+    const request = switchRequest();
+    const saga = await rig.sagas.switch(request);
+    expect(await untilWaiting(saga)).toMatchObject({ kind: 'outcome-unknown', step: 'switch-plan' });
+    expect(switches(request)).toHaveLength(1);
+    await answer(saga, 'confirmPlaced', { note: 'the panel shows plan 21' });
+    expect(await saga.result()).toMatchObject({ placed: true });
+    expect(switches(request)).toHaveLength(1);
+  } finally {
+    rig.sandbox.configure({ switchAnswersAvailable: true });
+  }
+});
+
+it('ends as not available where it did not switch, and is no longer to be had', async () => {
   const request = switchRequest();
   const quote = { available: false, total: 31, currency: 'usd', date_from: '2026-01-01', date_to: '2026-02-01' };
   switchFault(request, { kind: 'other-body', body: quote });
-  expect((await outcomeOf(await rig.sagas.switch(request))).failure).toMatchObject({
-    type: 'SwitchNotAvailable',
-    report: { why: 'the switch was answered with “not available”', known: { finalQuote: quote } },
-  });
+  rig.sandbox.configure({ switchTakesEffect: false });
+  try {
+    const saga = await rig.sagas.switch(request);
+    await untilWaiting(saga, 'outcome-unknown');
+    rig.sandbox.configure({ unavailablePlans: [request.plan_id] });
+    await answer(saga, 'confirmNotPlaced', { note: 'the panel shows the old plan' });
+    expect((await outcomeOf(saga)).failure?.type).toBe('SwitchNotAvailable');
+  } finally {
+    rig.sandbox.configure({ switchTakesEffect: true, unavailablePlans: [] });
+  }
 });
 
 it('never switches twice: an answer that cannot be read is asked about', async () => {

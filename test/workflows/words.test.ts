@@ -20,6 +20,19 @@ const linesOf = async (saga: SagaHandle) => (await saga.progress()).steps.map(({
 const summariesOf = async ({ workflowId }: SagaHandle) =>
   (await activitiesOf(rig.temporal.workflow.getHandle(workflowId))).map((asked) => asked.replace(/^\w+: /, ''));
 
+/** Of a pivot: what, since when, where to look, and from when on "not placed" is taken. */
+function unknownOutcome(noun: string, foundBy: string): RegExp {
+  const time = '\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d UTC';
+  const found = foundBy.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return expect.stringMatching(
+    new RegExp(
+      `^It is not known whether the provider placed ${noun}, which was sent on ${time}\\. ` +
+        `Look in the provider’s control panel \\(${found}\\): is it there\\? “Not placed” is taken from ${time} on: ` +
+        'look then, because the call may be in the air until then\\.$',
+    ),
+  ) as RegExp;
+}
+
 it('a provisioning', async () => {
   const saga = await rig.sagas.provision(provisionRequest({ items: [{}, {}], firewalls: [143] }));
   const { servers, cartItemIds } = await saga.result();
@@ -35,6 +48,7 @@ it('a provisioning', async () => {
     `verify-firewalls-${other!}: Verify firewalls of server ${other!}`,
   ]);
   expect(await summariesOf(saga)).toEqual([
+    'write the request into the journal',
     'add cart item 1',
     'add cart item 2',
     'place the order',
@@ -42,6 +56,7 @@ it('a provisioning', async () => {
     `assign firewalls to ${other!}`,
     `list firewalls of ${one!}`,
     `list firewalls of ${other!}`,
+    'write the ending into the journal',
   ]);
 });
 
@@ -54,9 +69,11 @@ it('a provisioning that is undone', async () => {
   expect(question).toMatch(/^Undoing: “Delete cart item \d+” did not succeed\. The provider refuses our credentials/);
   await saga.decide('retry');
   await expect(saga.result()).rejects.toThrow(/Place the order: POST \/order was answered/);
-  expect((await summariesOf(saga)).slice(-2)).toEqual([
+  expect((await summariesOf(saga)).slice(-4)).toEqual([
+    'read what was placed',
     expect.stringMatching(/^delete cart item \d+$/),
     expect.stringMatching(/^delete cart item \d+$/),
+    'write the ending into the journal',
   ]);
 });
 
@@ -65,9 +82,7 @@ it('a provisioning of unknown outcome', async () => {
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label: request.label } });
   const saga = await rig.sagas.provision(request);
   expect(await untilWaiting(saga)).toMatchObject({
-    question:
-      'It is not known whether the provider placed the order. Look in the provider’s control panel ' +
-      `(account AB-77, label “${request.label}”): is it there?`,
+    question: unknownOutcome('the order', `account AB-77, label “${request.label}”`),
   });
   await answer(saga, 'confirmNotPlaced', { note: 'looked' });
   await saga.result();
@@ -82,9 +97,7 @@ it('a change order', async () => {
   rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'reset-after' });
   await answer(saga, 'approve');
   expect(await untilWaiting(saga, 'outcome-unknown')).toMatchObject({
-    question:
-      'It is not known whether the provider placed the change order. Look in the provider’s control panel ' +
-      `(subscription ${String(request.subscription_id)}): is it there?`,
+    question: unknownOutcome('the change order', `subscription ${String(request.subscription_id)}`),
   });
   await answer(saga, 'confirmPlaced', { note: 'seen' });
   await saga.result();
@@ -95,9 +108,12 @@ it('a change order', async () => {
     'confirmed by a person',
   ]);
   expect(await summariesOf(saga)).toEqual([
+    'write the request into the journal',
     'quote the change order',
     'quote the change order',
     'place the change order',
+    'write “placed” into the journal',
+    'write the ending into the journal',
   ]);
 });
 
@@ -106,21 +122,29 @@ it('a switch', async () => {
   rig.sandbox.faults.add({ endpoint: 'switch-plan', kind: 'reset-after' });
   const saga = await rig.sagas.switch(request);
   expect(await untilWaiting(saga)).toMatchObject({
-    question:
-      'It is not known whether the provider placed the plan switch. Look in the provider’s control panel ' +
-      `(subscription ${String(request.subscription_id)}, plan 21): is it there?`,
+    question: unknownOutcome('the plan switch', `subscription ${String(request.subscription_id)}, plan 21`),
   });
   await answer(saga, 'confirmPlaced', { note: 'seen' });
   await saga.result();
   expect(await linesOf(saga)).toEqual(['quote: Quote the plan switch', 'switch-plan: Switch the plan']);
-  expect(await summariesOf(saga)).toEqual(['quote the plan switch', 'switch the plan']);
+  expect(await summariesOf(saga)).toEqual([
+    'write the request into the journal',
+    'quote the plan switch',
+    'switch the plan',
+    'write “placed” into the journal',
+    'write the ending into the journal',
+  ]);
 });
 
 it('a switch that is only quoted', async () => {
   const saga = await rig.sagas.switch(switchRequest({ quoteOnly: true }));
   await saga.result();
   expect(await linesOf(saga)).toEqual(['quote: Quote the plan switch']);
-  expect(await summariesOf(saga)).toEqual(['quote the plan switch']);
+  expect(await summariesOf(saga)).toEqual([
+    'write the request into the journal',
+    'quote the plan switch',
+    'write the ending into the journal',
+  ]);
 });
 
 it('a change of firewalls', async () => {
@@ -135,10 +159,12 @@ it('a change of firewalls', async () => {
     'verify-firewalls: Verify the firewalls',
   ]);
   expect(await summariesOf(saga)).toEqual([
+    'write the request into the journal',
     'list firewalls',
     'assign firewalls',
     'unassign firewalls',
     'list firewalls',
+    'write the ending into the journal',
   ]);
 });
 
@@ -182,11 +208,13 @@ it('a change of firewalls that is undone', async () => {
     },
   });
   expect(await summariesOf(saga)).toEqual([
+    'write the request into the journal',
     'list firewalls',
     'assign firewalls',
     'unassign firewalls',
     'assign firewalls again',
     'list firewalls',
     'unassign firewalls again',
+    'write the ending into the journal',
   ]);
 });
