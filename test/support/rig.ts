@@ -95,6 +95,13 @@ export class Rig {
     return this.startWorker(changes);
   }
 
+  /** Does something while no worker runs, and starts one again. */
+  async withoutWorkers(work: () => Promise<void> | void): Promise<void> {
+    await this.stopWorkers();
+    await work();
+    await this.startWorker();
+  }
+
   /** A further worker in this process, with the given settings changed. */
   async startWorker(
     changes: Partial<SagaWorkerConfig> = {},
