@@ -5,7 +5,6 @@ import type { Secret } from '../domain/secrets';
 import type { ProviderClient } from '../provider/client';
 import type { CartItemBody } from '../provider/schemas';
 import type { SecretResolver } from '../security/secret-resolver';
-import type { Call } from './call';
 import type { Effect, EffectAsked } from './effect';
 import { OwnFailure } from './translate-failure';
 
@@ -15,21 +14,21 @@ export interface AddCartItem extends EffectAsked {
   number: number;
 }
 
-export function createCartActivities(provider: ProviderClient, call: Call, effect: Effect, secrets: SecretResolver) {
+export function createCartActivities(provider: ProviderClient, effect: Effect, secrets: SecretResolver) {
   return {
     /**
      * Row 2. A second call would add a second item; one that the journal knows is given again, and nothing is sent. A secret that is
      * not there is `SecretMissing`.
      */
-    addCartItem(input: AddCartItem): Promise<Effected<{ cartItemId: number }>> {
-      return call('acting', input, async () => {
-        const body = await withSecrets(input.item, secrets);
-        return effect(
-          { kind: 'mutate', about: { item: input.number }, recall: true, cartItemIdOf: ({ cartItemId }) => cartItemId },
-          input,
-          (options) => provider.addCartItem(body, options),
-        );
-      });
+    async addCartItem(input: AddCartItem): Promise<Effected<{ cartItemId: number }>> {
+      const body = withSecrets(input.item, secrets);
+      // Looked up first, since a slow store must not cost the time to leave; missed only where it would be sent.
+      await body.catch(() => undefined);
+      return effect(
+        { kind: 'mutate', about: { item: input.number }, recall: true, cartItemIdOf: ({ cartItemId }) => cartItemId },
+        input,
+        async (options) => provider.addCartItem(await body, options),
+      );
     },
 
     /**

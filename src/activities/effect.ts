@@ -11,9 +11,11 @@
  *                                                       the answer goes to the workflow, which has it written
  * ```
  */
-import { Context } from '@temporalio/activity';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Context, log } from '@temporalio/activity';
 import type { About, Effected, EffectKind, JournalKnowledge, Unwritten } from '../domain/effects';
 import { outcomeOf } from '../domain/failures';
+import { metrics } from '../domain/metrics';
 import { JournalUnavailable } from '../journal/errors';
 import type { Journal, Meant } from '../journal/journal';
 import type { CallOptions } from '../provider/client';
@@ -105,9 +107,9 @@ async function perform<T>(
     const written = await tryFor(writingMsMax, () =>
       journal.answered(saga, { call: effect, run, knows }, { outcome, answer, ...rest }),
     );
-    return written
-      ? {}
-      : { unwritten: { call: effect, knows, outcome, ...(rest.failure ? { failure: rest.failure } : {}) } };
+    if (written === 'late') reportLate(asked.step, knows.row);
+    if (written !== undefined) return {};
+    return { unwritten: { call: effect, knows, outcome, ...(rest.failure ? { failure: rest.failure } : {}) } };
   };
   let value: T;
   try {
@@ -177,17 +179,26 @@ function startClock(): { startedAt: string; whyTooLate: (withinMs: number) => st
   };
 }
 
-/** @returns whether it was written in time */
-export async function tryFor(withinMs: number, write: () => Promise<unknown>): Promise<boolean> {
+/** The rules are made so that this never happens; where it does, somebody must hear of it. */
+export function reportLate(step: string, row: string): void {
+  log.error('the provider has taken what a person said it had not: look at the record of this reference', {
+    step,
+    row,
+  });
+  const { name, help } = metrics.lateAnswers;
+  Context.current().metricMeter.createCounter(name, '', help).add(1);
+}
+
+/** @returns undefined where it could not be written in time */
+async function tryFor<T>(withinMs: number, write: () => Promise<T>): Promise<T | undefined> {
   const untilMs = performance.now() + withinMs;
   for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 1_000)) {
     try {
-      await write();
-      return true;
+      return await write();
     } catch (error) {
       if (!(error instanceof JournalUnavailable)) throw error;
-      if (performance.now() + waitMs > untilMs) return false;
-      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      if (performance.now() + waitMs > untilMs) return undefined;
+      await pause(waitMs);
     }
   }
 }

@@ -26,7 +26,7 @@ export function createActivities({ provider, journal, secrets, settings }: Activ
   return {
     ...createInstallationActivities(settings),
     ...createJournalActivities(journal, call, settings),
-    ...createCartActivities(provider, call, effect, secrets),
+    ...createCartActivities(provider, effect, secrets),
     ...createOrderActivities(provider, call, effect, settings),
     ...createChangeOrderActivities(provider, call, effect, settings),
     ...createPlanSwitchActivities(provider, call, effect, settings),

@@ -8,6 +8,7 @@ import type { Journal, Verdict } from '../journal/journal';
 import { standingOf } from '../journal/standing';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import type { Asked, Call } from './call';
+import { reportLate } from './effect';
 import { sagaOf } from './saga-of';
 import type { ActivitySettings } from './settings';
 import { OwnFailure } from './translate-failure';
@@ -117,11 +118,9 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const { saga, run } = sagaOf(Context.current().info);
         const { call: effect, knows, outcome, failure } = input.unwritten;
         const { cartItemId } = (input.answer ?? {}) as { cartItemId?: number };
-        await journal.answered(
-          saga,
-          { call: effect, run, knows },
-          { outcome, failure, answer: input.answer, cartItemId },
-        );
+        const answer = { outcome, failure, answer: input.answer, cartItemId };
+        const written = await journal.answered(saga, { call: effect, run, knows }, answer);
+        if (written === 'late') reportLate(effect.step, knows.row);
       });
     },
 

@@ -10,6 +10,10 @@ export const metrics = {
   decisions: { name: 'order_saga_decisions', help: 'Decisions of people, by name and by what became of them' },
   undos: { name: 'order_saga_undos', help: 'Steps that were to be put back, by what became of them' },
   leftovers: { name: 'order_saga_leftovers', help: 'What sagas that have ended left at the provider, by kind' },
+  lateAnswers: {
+    name: 'order_saga_late_answers',
+    help: 'Orders that the provider took although a person had said that it had not; there should be none',
+  },
   waiting: {
     name: 'order_saga_waiting',
     help: 'Sagas that wait for a person now, by kind; the same from every worker',
