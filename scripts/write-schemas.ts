@@ -10,6 +10,7 @@ import { format } from 'prettier';
 import { z } from 'zod';
 import { decisionSchemas } from '../src/domain/decisions';
 import { progressSchema } from '../src/domain/progress';
+import { recordSchema } from '../src/domain/record';
 import { requestSchemas } from '../src/domain/requests';
 import { reportSchema, resultSchemas } from '../src/domain/results';
 
@@ -21,6 +22,7 @@ const sources: Record<string, z.ZodType> = {
   ...Object.fromEntries(Object.entries(decisionSchemas).map(([name, schema]) => [`${name}.decision`, schema()])),
   progress: progressSchema,
   report: reportSchema,
+  record: recordSchema,
 };
 
 /** The file's text for each schema. Requests and decisions are described as they are sent, the rest as it is read. */

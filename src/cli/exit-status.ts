@@ -9,15 +9,20 @@ import {
 } from '../client/errors';
 import { SettingsError } from '../config';
 import type { Problem } from '../domain/validation';
+import { JournalSchemaError, JournalUnavailable, JournalUnreadable } from '../journal/errors';
 
 export const exitStatus = {
   done: 0,
   /** The saga failed, was cancelled or was lost. */
   notDone: 1,
-  /** Bad usage, a wrong request, an unknown reference, a decision that is refused, settings that are wrong. */
+  /**
+   * Bad usage, a wrong request, an unknown reference, a decision that is refused, settings that are wrong: a key that is missing
+   * and a journal of another release among them.
+   */
   refused: 2,
-  /** Temporal cannot be reached or cannot answer, or no worker does where one must. */
+  /** Temporal or the journal cannot be reached or cannot answer, or no worker does where one must. */
   noConnection: 3,
+  /** For a decision; the journal, for `journal restored`. */
   waits: 4,
   /** A mistake of ours (`EX_SOFTWARE` of sysexits): never to be taken for the saga's outcome. */
   broken: 70,
@@ -56,6 +61,12 @@ export function complaintOf(error: unknown): Complaint {
   if (error instanceof AmbiguousReferenceError) return complaint(exitStatus.refused, [`${message} (--workflow)`]);
   if (error instanceof NoWorkerError) return complaint(exitStatus.noConnection, [message]);
   if (error instanceof OrderSagaError || error instanceof UsageError || error instanceof SettingsError) {
+    return complaint(exitStatus.refused, [message]);
+  }
+  if (error instanceof JournalUnavailable) {
+    return complaint(exitStatus.noConnection, [`${message}. JOURNAL_URL says where it is`]);
+  }
+  if (error instanceof JournalSchemaError || error instanceof JournalUnreadable) {
     return complaint(exitStatus.refused, [message]);
   }
   if (error instanceof ServiceError) {

@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
 import { decisionNames } from '../domain/decisions';
+import type { NewReferences } from '../journal/ceremony';
 import { listedStates, type SagaFilter } from '../client/saga-rows';
 import { cancel, clean, decide, list, start, status, watch, type Scene, type Target } from './commands';
 import { complaintOf, exitStatus } from './exit-status';
@@ -15,6 +16,9 @@ import { Printer, type Streams } from './print';
 export interface Terminal extends Streams {
   stdin: Readable;
 }
+
+/** Loaded where it is asked for: two database drivers take longer to load than the rest of the program. */
+const ofTheJournal = () => import('./journal-commands.js');
 
 const exits =
   'Exit status: 0 done, 1 the saga failed or was cancelled, 2 bad usage or request, 3 no connection, 4 it waits for a decision.';
@@ -112,7 +116,49 @@ function createProgram(scene: Scene, { out, err }: Streams, settle: (status: num
     },
   );
 
+  command(program, 'record <REFERENCE>', 'print all that the journal has of a reference; it needs no Temporal')
+    .addOption(workflowOption())
+    .option('--timeline', 'tell what was meant, answered, decided, undone and ended, in the order of time')
+    .action(async (reference: string, { timeline = false, ...options }: Options & { timeline?: boolean }) => {
+      const { record } = await ofTheJournal();
+      settle(await record(scene, targetOf(reference, options), { timeline }));
+    });
+
+  addJournalCommands(
+    program.command('journal').description('look after the journal of effects; these commands need no Temporal'),
+    scene,
+    settle,
+  );
   return program;
+}
+
+function addJournalCommands(journal: Command, scene: Scene, settle: (status: number) => void): void {
+  command(
+    journal,
+    'status',
+    'tell how it stands: its schema, its epoch, what is asked about (4: it was put back)',
+  ).action(async () => {
+    settle(await (await ofTheJournal()).journalStatus(scene));
+  });
+
+  command(journal, 'migrate', 'make its tables, or bring them up to this release').action(async () => {
+    settle(await (await ofTheJournal()).migrateJournal(scene));
+  });
+
+  command(journal, 'restored', 'say that it was put back to an older copy: what was sent before is asked about')
+    .addOption(
+      new Option(
+        '--new-references <HOW>',
+        'references that it has not seen: ask about them, or trust that they are new',
+      ).choices(['ask', 'trust']),
+    )
+    .action(async ({ newReferences }: { newReferences?: NewReferences }) => {
+      settle(await (await ofTheJournal()).journalRestored(scene, newReferences));
+    });
+
+  command(journal, 'trust-new-references', 'end the asking about references that it has not seen').action(async () => {
+    settle(await (await ofTheJournal()).trustNew(scene));
+  });
 }
 
 function command(program: Command, usage: string, does: string): Command {

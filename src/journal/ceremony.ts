@@ -1,6 +1,6 @@
 /** What a person does about the journal as a whole, after it was put back to an older copy. */
-import type { Journal } from './journal';
 import { nowMs } from './dialects';
+import { theJournal, type Journal } from './journal';
 
 export type NewReferences = 'ask' | 'trust';
 
@@ -16,13 +16,15 @@ export async function restored(
   newReferences: NewReferences,
 ): Promise<{ epoch: string; noticed: string | undefined }> {
   return journal.inTransaction(async (tx) => {
-    const before = await tx.selectFrom('journal').selectAll().executeTakeFirstOrThrow();
-    const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
-    const epoch = Math.max(now, before.epoch + 1);
+    // Written first: in a file, whoever has read before can no longer write where somebody else did so in between.
     await tx
       .updateTable('journal')
-      .set({ epoch, raised_ms: now, put_back_ms: null, doubts_new: newReferences === 'ask' ? 1 : 0 })
+      .set({ doubts_new: newReferences === 'ask' ? 1 : 0 })
       .execute();
+    const before = await theJournal(tx);
+    const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
+    const epoch = Math.max(now, before.epoch + 1);
+    await tx.updateTable('journal').set({ epoch, raised_ms: now, put_back_ms: null }).execute();
     const noticed = before.put_back_ms === null ? undefined : new Date(before.put_back_ms).toISOString();
     return { epoch: new Date(epoch).toISOString(), noticed };
   });

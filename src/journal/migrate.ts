@@ -43,19 +43,26 @@ export async function migrate(address: JournalAddress): Promise<{ from: number; 
   }
 }
 
-/** @throws JournalSchemaError, with the command that mends it; JournalUnavailable */
+/** Whether what a worker writes can be written, and lasts. @throws JournalSchemaError, JournalUnavailable */
 export async function checkJournal(db: Kysely<JournalTables>): Promise<void> {
+  await checkSchema(db);
   try {
-    const found = await schemaOf(db);
-    if (found > schemaNumber) throw tooNew(found);
-    if (found < schemaNumber) {
-      throw new JournalSchemaError(
-        `the journal is of schema ${found}, and this release needs ${schemaNumber}: run \`order-saga journal migrate\``,
-      );
-    }
     if (isPostgres(db)) await checkServer(db);
   } catch (error) {
     throw asUnavailable(error);
+  }
+}
+
+/** @throws JournalSchemaError, with the command that mends it; JournalUnavailable */
+export async function checkSchema(db: Kysely<JournalTables>): Promise<void> {
+  const found = await schemaOf(db).catch((error: unknown) => {
+    throw asUnavailable(error);
+  });
+  if (found > schemaNumber) throw tooNew(found);
+  if (found < schemaNumber) {
+    throw new JournalSchemaError(
+      `the journal is of schema ${found}, and this release needs ${schemaNumber}: run \`order-saga journal migrate\``,
+    );
   }
 }
 
@@ -78,7 +85,7 @@ async function checkServer(db: Kysely<JournalTables>): Promise<void> {
 }
 
 /** 0 where there is none yet. */
-async function schemaOf(db: Kysely<JournalTables>): Promise<number> {
+export async function schemaOf(db: Kysely<JournalTables>): Promise<number> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
   if (!tables.some(({ name }) => name === 'kysely_migration')) return 0;
   const { rows } = await sql<{ count: number }>`select count(*) as count from kysely_migration`.execute(db);

@@ -79,7 +79,7 @@ export class EncryptionCodec implements PayloadCodec {
 
   private decrypt({ metadata, data }: Payload): Payload {
     const id = text(metadata?.['encryption-key-id']);
-    const known = [...this.keys.byId.keys()].join(', ');
+    const known = [...this.keys.byId.keys()].join(', ') || 'there are none';
     const key = this.keys.byId.get(id);
     if (key === undefined) {
       throw new DecryptionError(`encrypted with key “${id}”, which is not among PAYLOAD_KEYS (${known})`);

@@ -15,6 +15,8 @@ interface PayloadJson {
 /** Without keys the text is base64 of JSON: readable for whoever has the journal, as histories are then. */
 export function createSealing(keys: PayloadKeys | undefined) {
   const codec = keys && new EncryptionCodec(keys);
+  // Without keys it opens what is not encrypted, and of the rest it says with which key it is.
+  const opening = codec ?? new EncryptionCodec({ current: '', byId: new Map() });
   return {
     async seal(value: unknown): Promise<string> {
       const payload = defaultPayloadConverter.toPayload(value ?? null);
@@ -25,7 +27,7 @@ export function createSealing(keys: PayloadKeys | undefined) {
     /** @throws DecryptionError that names the key; SyntaxError for what was altered */
     async unseal(text: string): Promise<unknown> {
       const payload = fromJson(JSON.parse(text) as PayloadJson);
-      const [open] = codec ? await codec.decode([payload]) : [payload];
+      const [open] = await opening.decode([payload]);
       if (open === undefined) throw new Error('one payload is unsealed as one');
       return defaultPayloadConverter.fromPayload(open);
     },

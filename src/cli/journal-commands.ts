@@ -1,0 +1,172 @@
+/** The commands that speak to the journal alone: they need no Temporal, and tell what it no longer can. */
+import { checkReference } from '../client/client';
+import { AmbiguousReferenceError } from '../client/errors';
+import { readJournalConfig } from '../config';
+import { readWorkflowId, type WorkflowName } from '../domain/identity';
+import { restored, trustNewReferences, type NewReferences } from '../journal/ceremony';
+import { JournalUnavailable } from '../journal/errors';
+import type { Journal, SagaKey } from '../journal/journal';
+import { migrate, schemaNumber } from '../journal/migrate';
+import { lookAtSchema, openToAsk } from '../journal/open';
+import { countsOf, recordOf, workflowsOf } from '../journal/record';
+import { createSealing } from '../security/sealing';
+import type { Scene, Target } from './commands';
+import { exitStatus, UsageError } from './exit-status';
+import { describeRecord, describeTimeline } from './print-record';
+
+/** All that is known of one reference. Where a part cannot be decrypted the rest is told, and the status says so. */
+export async function record({ printer }: Scene, target: Target, { timeline }: { timeline: boolean }): Promise<number> {
+  const { reference, workflow } = readWorkflowId(target.reference) ?? {
+    reference: checkReference(target.reference),
+    workflow: target.workflow,
+  };
+  return withJournal({ writes: false }, async (journal, name) => {
+    const key = await keyOf(journal, name, reference, workflow);
+    const found = await recordOf(journal, key);
+    if (found === undefined) throw nothingKnown(reference, name);
+    for (const line of describeRecord(found)) printer.line(line);
+    if (timeline) for (const line of describeTimeline(found)) printer.line(line);
+    printer.document(found);
+    const { unreadable = [] } = found;
+    if (unreadable.length === 0) return exitStatus.done;
+    const [{ why } = { why: '' }] = unreadable;
+    printer.aside(`${String(unreadable.length)} parts of the record cannot be decrypted here: ${why}`);
+    return exitStatus.refused;
+  });
+}
+
+/** @throws UsageError, AmbiguousReferenceError */
+async function keyOf(
+  journal: Journal,
+  name: string,
+  reference: string,
+  workflow: WorkflowName | undefined,
+): Promise<SagaKey> {
+  // What a clean-up did stands in the record of what it cleaned up.
+  if (workflow !== undefined) {
+    return { reference, workflow: workflow === 'cleanCart' ? 'provisionServers' : workflow };
+  }
+  const [found, ...more] = await workflowsOf(journal, reference);
+  if (found === undefined) throw nothingKnown(reference, name);
+  if (more.length > 0) throw new AmbiguousReferenceError(reference, [found, ...more]);
+  return { reference, workflow: found };
+}
+
+function nothingKnown(reference: string, name: string): UsageError {
+  return new UsageError(
+    `nothing is known of ${reference} in the journal ${name}: no saga took it, or another journal has it`,
+  );
+}
+
+/** Makes the journal's tables, or brings them up to this release. */
+export async function migrateJournal({ printer }: Scene): Promise<number> {
+  const { address, name } = readJournalConfig();
+  const { from, to } = await naming(name, () => migrate(address));
+  printer.line(
+    from === to
+      ? `the journal ${name} is of schema ${String(to)}: nothing was to do`
+      : `the journal ${name} was of schema ${String(from)}, and is of schema ${String(to)} now`,
+  );
+  printer.document({ journal: name, from, to });
+  return exitStatus.done;
+}
+
+/** To be run after the journal's database was put back to an older copy, before a worker sends anything. */
+export async function journalRestored({ printer }: Scene, newReferences: NewReferences | undefined): Promise<number> {
+  if (newReferences === undefined) {
+    throw new UsageError(
+      'say what references are that this journal has not seen: --new-references ask, where backends may send orders of the ' +
+        'lost time again (a person is asked about each), or --new-references trust, where they are new for sure',
+    );
+  }
+  return withJournal({ writes: true }, async (journal, name) => {
+    const { epoch, noticed } = await restored(journal, newReferences);
+    printer.line(`the journal ${name} is of the epoch ${epoch} from now on`);
+    printer.line(
+      noticed === undefined ? 'no worker had noticed that it was put back' : `a worker had noticed on ${noticed}`,
+    );
+    printer.line(
+      'each order, change order and switch of a reference from before is asked about once, before it is sent',
+    );
+    printer.line(
+      newReferences === 'ask'
+        ? 'so is each of a reference that is new here, until `order-saga journal trust-new-references`'
+        : 'references that are new here are taken for new',
+    );
+    printer.document({ journal: name, epoch, ...(noticed === undefined ? {} : { noticed }), newReferences });
+    return exitStatus.done;
+  });
+}
+
+/** Ends the asking about references that are new here. */
+export async function trustNew({ printer }: Scene): Promise<number> {
+  return withJournal({ writes: true }, async (journal, name) => {
+    const changed = await trustNewReferences(journal);
+    printer.line(
+      changed
+        ? `references that are new to the journal ${name} are taken for new from now on`
+        : `references that are new to the journal ${name} were taken for new already`,
+    );
+    printer.document({ journal: name, newReferences: 'trust', changed });
+    return exitStatus.done;
+  });
+}
+
+/** How the journal stands as a whole. It waits for a person where it was found to be an older copy. */
+export async function journalStatus({ printer }: Scene): Promise<number> {
+  const { address, name } = readJournalConfig();
+  const found = await naming(name, () => lookAtSchema(address));
+  const schema = { found, needed: schemaNumber };
+  printer.line(`journal        ${name}`);
+  printer.line(`schema         ${String(found)}; this release needs ${String(schemaNumber)}`);
+  if (found !== schemaNumber) {
+    printer.aside(
+      found < schemaNumber
+        ? 'run `order-saga journal migrate`'
+        : 'it was made by a newer release: run that one, or a newer one',
+    );
+    printer.document({ journal: name, schema });
+    return exitStatus.refused;
+  }
+  return withJournal({ writes: false }, async (journal) => {
+    const counts = await countsOf(journal);
+    const { putBackAt, raisedAt, newReferences, pivots } = counts;
+    printer.line(`id             ${counts.id}`);
+    printer.line(`epoch          ${counts.epoch}${raisedAt === undefined ? '' : `, raised on ${raisedAt}`}`);
+    printer.line(
+      `put back       ${putBackAt === undefined ? 'not noticed' : `noticed on ${putBackAt}: nothing is sent until \`order-saga journal restored\``}`,
+    );
+    printer.line(`new references ${newReferences === 'ask' ? 'are asked about' : 'are taken for new'}`);
+    printer.line(`references     ${String(counts.references)}`);
+    printer.line(
+      `orders, change orders and switches: ${String(pivots.meant)} meant, ${String(pivots.unknown)} of unknown outcome`,
+    );
+    printer.document({ journal: name, schema, ...counts });
+    return putBackAt === undefined ? exitStatus.done : exitStatus.waits;
+  });
+}
+
+async function withJournal(
+  how: { writes: boolean },
+  work: (journal: Journal, name: string) => Promise<number>,
+): Promise<number> {
+  const { address, name, payloadKeys } = readJournalConfig();
+  return naming(name, async () => {
+    const journal = await openToAsk(address, createSealing(payloadKeys), how);
+    try {
+      return await work(journal, name);
+    } finally {
+      await journal.close();
+    }
+  });
+}
+
+/** Which journal it is that cannot be used: the name has no password in it. */
+async function naming<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof JournalUnavailable)) throw error;
+    throw new JournalUnavailable(`${error.why} (${name})`, { cause: error });
+  }
+}

@@ -1,0 +1,177 @@
+/** A record for a person: what it comes to, and what happened in the order of time. Lines; whoever prints them makes them safe. */
+import { workflowIdOf } from '../domain/identity';
+import type { RecordedEffect, RecordedEnding, SagaRecord } from '../domain/record';
+import { describeLeftovers } from './print';
+
+const valueMax = 300;
+
+/** What cannot be taken back, by the workflow that does it. */
+const nouns: Partial<Record<SagaRecord['workflow'], string>> = {
+  provisionServers: 'the order',
+  changeOrder: 'the change order',
+  switchPlan: 'the plan switch',
+};
+
+/** How it stands, in few lines. */
+export function describeRecord(record: SagaRecord): string[] {
+  const { workflow, reference, account, firstSeen, state, total, currency, servers, unreadable } = record;
+  const last = record.endings.findLast((ending) => ending.workflow !== 'cleanCart');
+  return [
+    `${workflowIdOf(workflow, reference)}: ${state}`,
+    ...(state === 'open' ? ['  no run has written how it ended: it runs, waits, or was ended from outside'] : []),
+    ...(state === 'open' || last === undefined ? [] : [`  ended on ${last.at}${whyOf(last)}`]),
+    `  first seen on ${firstSeen.at}, by run ${firstSeen.run || 'unknown'}${account === undefined ? '' : `, account ${account}`}`,
+    ...placementOf(record),
+    ...(total === undefined ? [] : [`  quoted ${String(total)} ${currency ?? ''}`]),
+    ...(servers ?? []).map(
+      ({ vmObjectId, firewalls, verified }) =>
+        `  server ${String(vmObjectId)}${firewalls?.length ? `, firewalls ${firewalls.join(', ')}` : ''}${verified === false ? ', not verified' : ''}`,
+    ),
+    ...describeLeftovers(record.leftovers).map((line) => `  ${inOneLine(line)}`),
+    ...(unreadable ?? []).map(({ what, why }) => `  cannot be read: ${inOneLine(what)}: ${inOneLine(why)}`),
+  ];
+}
+
+function placementOf({ workflow, placement, effects }: SagaRecord): string[] {
+  const noun = nouns[workflow];
+  if (noun === undefined) return [];
+  const late = effects.some((effect) => effect.late !== undefined);
+  switch (placement) {
+    case 'none':
+      return ['  nothing was placed'];
+    case 'unknown':
+      return [`  nobody knows whether ${noun} was placed`];
+    case 'placed':
+      return [
+        `  ${noun} was placed${late ? '; a call of it took effect that was not reckoned with: look whether it is there twice' : ''}`,
+      ];
+  }
+}
+
+interface Happening {
+  at: string;
+  what: string;
+  text: string;
+  /** The run that did it, where one did. */
+  run?: string;
+}
+
+/** What was meant, answered, decided, undone and ended, each on a line. */
+export function describeTimeline({ firstSeen, effects, endings }: SagaRecord): string[] {
+  const happenings: Happening[] = [
+    { at: firstSeen.at, what: 'first seen', text: 'the reference was taken', run: firstSeen.run },
+    ...effects.flatMap((effect) => happeningsOf(effect, effects)),
+    ...endings.map(endOf),
+  ];
+  // Of what happened in one millisecond, as it stands above: a stable sort keeps it.
+  happenings.sort((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)));
+  let known = '';
+  const lines = happenings.map(({ at, what, text, run = '' }) => {
+    const by = run === '' || run === known ? '' : `, run ${run}`;
+    known = run || known;
+    return lineOf(at, what, `${text}${by}`);
+  });
+  return [...lines, ...effects.filter(({ late }) => late !== undefined).map(describeLate)];
+}
+
+/** When it came is not known. */
+function describeLate({ step, id }: RecordedEffect): string {
+  return lineOf(
+    '',
+    'LATE',
+    `${step}, row ${id}: a call took effect that was not reckoned with: look whether it is there twice`,
+  );
+}
+
+function lineOf(at: string, what: string, text: string): string {
+  return `${at.padEnd('2026-01-01T00:00:00.000Z'.length)}  ${what.padEnd('first seen'.length)}  ${text}`;
+}
+
+function happeningsOf(effect: RecordedEffect, effects: readonly RecordedEffect[]): Happening[] {
+  const { step, run, answeredAt, outcome, decided, undoneBy } = effect;
+  const name = nameOf(effect);
+  const all: Happening[] = [{ at: effect.meantAt, run, ...beginningOf(effect) }];
+  if (answeredAt !== undefined) {
+    all.push({ at: answeredAt, what: answeredAs(effect), text: `${name}${toldOf(effect)}`, run });
+  }
+  if (decided) {
+    const { at, by, note } = decided;
+    const who = by === undefined ? 'somebody' : inOneLine(by);
+    const what = outcome === 'denied' ? 'not placed' : 'placed';
+    const how = note === undefined ? '' : `: ${inOneLine(note)}`;
+    all.push({ at, what: 'decided', text: `${step}: ${what}, says ${who}${how}` });
+  }
+  if (undoneBy !== undefined) {
+    const undoing = effects.find(({ id }) => id === undoneBy);
+    const at = undoing?.answeredAt ?? effect.meantAt;
+    all.push({ at, what: 'undone', text: `${name}, by row ${undoneBy}` });
+  }
+  return all;
+}
+
+function beginningOf(effect: RecordedEffect): Pick<Happening, 'what' | 'text'> {
+  const { id, meantAt, outcome, inAirUntil, failure } = effect;
+  const text = `${nameOf(effect)}${described(effect.about)}, row ${id}`;
+  // Nothing was sent with this row: it stands for what may have been.
+  if (failure === 'JournalPutBack') {
+    return { what: 'in doubt', text: `${text}: the journal was put back, and may have lost that it was sent` };
+  }
+  if (outcome !== 'meant') return { what: 'meant', text };
+  const since = `nobody has written down what came of it; in the air until ${inAirUntil ?? meantAt}`;
+  return { what: 'meant', text: `${text}, and ${since}` };
+}
+
+function nameOf({ step, kind }: RecordedEffect): string {
+  return kind === 'compensate' ? `${step} (undo)` : step;
+}
+
+/** What the call itself was written down as, whatever it became later. */
+function answeredAs({ outcome, failure, decided }: RecordedEffect): string {
+  if (outcome === 'not-done' || outcome === 'unknown') return outcome;
+  if (decided !== undefined || (outcome === 'undone' && failure !== undefined)) return 'unknown';
+  return 'done';
+}
+
+function toldOf({ outcome, failure, answer, decided }: RecordedEffect): string {
+  if (failure !== undefined && (outcome !== 'done' || decided !== undefined)) {
+    const { message } = (answer ?? {}) as { message?: unknown };
+    return `: ${failure}${typeof message === 'string' ? `: ${inOneLine(message)}` : ''}`;
+  }
+  return answer === null || answer === undefined || decided !== undefined
+    ? ''
+    : `: ${inOneLine(JSON.stringify(answer))}`;
+}
+
+function endOf(ending: RecordedEnding): Happening {
+  const { at, run, workflow, outcome } = ending;
+  const what = workflow === 'cleanCart' ? `the clean-up: ${outcome}` : outcome;
+  return { at, what: 'ended', text: `${what}${whyOf(ending)}`, run };
+}
+
+function whyOf({ outcome, report }: RecordedEnding): string {
+  return report === undefined || report.why === outcome ? '' : `: ${inOneLine(report.why)}`;
+}
+
+const subjects: [keyof RecordedEffect['about'], string][] = [
+  ['item', 'item'],
+  ['cartItemId', 'cart item'],
+  ['cartItems', 'cart items'],
+  ['vmObjectId', 'server'],
+  ['firewalls', 'firewalls'],
+  ['subscriptionId', 'subscription'],
+  ['planId', 'plan'],
+];
+
+function described(about: RecordedEffect['about']): string {
+  const parts = subjects.flatMap(([key, word]) => {
+    const value = about[key];
+    return value === undefined ? [] : [`${word} ${[value].flat().join(', ')}`];
+  });
+  return parts.length === 0 ? '' : `: ${parts.join('; ')}`;
+}
+
+/** One happening, one line: nothing that somebody wrote can look like another one, or turn what stands beside it round. */
+function inOneLine(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+  return line.length > valueMax ? `${line.slice(0, valueMax)}… (--json shows all)` : line;
+}

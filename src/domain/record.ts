@@ -1,0 +1,103 @@
+/**
+ * The record of one reference, as the journal has it: what was asked, what was sent, what came of it, who decided, how it ended.
+ * It outlives Temporal's retention, so whoever reads it may have nothing else. No secret is in it.
+ */
+import { z } from 'zod';
+import { effectKinds, effectOutcomes } from './effects';
+import { workflowNames } from './identity';
+import { leftoverSchema } from './leftovers';
+import { decisionRecordSchema } from './progress';
+import { reportSchema } from './results';
+import { sagaFailureNames } from './failures';
+
+const time = z.iso.datetime();
+
+/** `meant`: written down before it was sent. Nobody has written down what came of it, nor whether it was sent. */
+export const recordedOutcomes = ['meant', ...effectOutcomes] as const;
+export type RecordedOutcome = (typeof recordedOutcomes)[number];
+
+export const endingOutcomes = ['done', 'cancelled', ...sagaFailureNames] as const;
+
+const aboutSchema = z.strictObject({
+  /** The number of the item in the request, from 1. */
+  item: z.int().optional(),
+  cartItemId: z.int().optional(),
+  /** The items that an order names. */
+  cartItems: z.array(z.int()).optional(),
+  vmObjectId: z.int().optional(),
+  firewalls: z.array(z.int()).optional(),
+  subscriptionId: z.int().optional(),
+  planId: z.int().optional(),
+});
+
+export const recordedEffectSchema = z.strictObject({
+  /** Random. The question about a pivot bears the first eight characters. */
+  id: z.string(),
+  step: z.string(),
+  kind: z.enum(effectKinds),
+  activity: z.string(),
+  about: aboutSchema,
+  run: z.string(),
+  /** Before it was sent, by the journal's clock, as all times are. */
+  meantAt: time,
+  answeredAt: time.optional(),
+  outcome: z.enum(recordedOutcomes),
+  /** Only while the outcome is `meant` or `unknown`: from then on nobody can be sending it any more. */
+  inAirUntil: time.optional(),
+  /** What the call failed with, also where it was found or said later that it took effect. */
+  failure: z.string().optional(),
+  /** What came back: the value of a call that is done, the facts of one that failed. */
+  answer: z.unknown().optional(),
+  /** The id of the effect that took it back. */
+  undoneBy: z.string().optional(),
+  /** A person's word on a pivot of unknown outcome. */
+  decided: z.strictObject({ at: time, by: z.string().optional(), note: z.string().optional() }).optional(),
+  /** A call took effect that was not reckoned with: after it was said that it did not, or beside the one that stands here. */
+  late: z.strictObject({ answer: z.unknown().optional() }).optional(),
+});
+export type RecordedEffect = z.infer<typeof recordedEffectSchema>;
+
+export const recordedEndingSchema = z.strictObject({
+  run: z.string(),
+  at: time,
+  /** `cleanCart` where a clean-up of this reference ended. Absent where the report cannot be decrypted. */
+  workflow: z.enum(workflowNames).optional(),
+  outcome: z.enum(endingOutcomes),
+  report: reportSchema.optional(),
+  /** Of a run that is done. */
+  result: z.unknown().optional(),
+});
+export type RecordedEnding = z.infer<typeof recordedEndingSchema>;
+
+export const recordSchema = z.strictObject({
+  reference: z.string(),
+  workflow: z.enum(workflowNames),
+  account: z.string().optional(),
+  firstSeen: z.strictObject({ at: time, run: z.string() }),
+  /** Absent where only effects are known any more: the journal was put back. */
+  request: z.unknown().optional(),
+  /** How its last run ended; `open` while there is none, or one has done more since: it runs, waits, or was ended from outside. */
+  state: z.enum(['open', ...endingOutcomes]),
+  /** Whether an order, change order or switch was placed; `none` is sure. */
+  placement: z.enum(['none', 'placed', 'unknown']),
+  /** In the order in which they were meant. */
+  effects: z.array(recordedEffectSchema),
+  endings: z.array(recordedEndingSchema),
+  /** From the last ending. */
+  decisions: z.array(decisionRecordSchema),
+  servers: z
+    .array(
+      z.strictObject({ vmObjectId: z.int(), firewalls: z.array(z.int()).optional(), verified: z.boolean().optional() }),
+    )
+    .optional(),
+  /** By the quote of what was placed, or the last one that there was. */
+  total: z.number().optional(),
+  currency: z.string().optional(),
+  /** From the last endings; what was deleted or settled since is not among them. */
+  leftovers: z.array(leftoverSchema),
+  /** Parts that are left out above, because they cannot be decrypted here. */
+  unreadable: z.array(z.strictObject({ what: z.string(), why: z.string() })).optional(),
+  /** Which journal this is from, of which epoch, and when it was read. */
+  journal: z.strictObject({ id: z.string(), epoch: time, at: time }),
+});
+export type SagaRecord = z.infer<typeof recordSchema>;

@@ -1,0 +1,288 @@
+/**
+ * The journal's read side: the record of one reference, and how the journal stands as a whole. It only reads, so a standby of the
+ * database will do.
+ *
+ * What cannot be decrypted is left out and named, and the rest is told: a key that is missing must not hide that something was sent.
+ */
+import type { Selectable } from 'kysely';
+import { workflowNames, type WorkflowName } from '../domain/identity';
+import type { Leftover } from '../domain/leftovers';
+import type { RecordedEffect, RecordedEnding, SagaRecord } from '../domain/record';
+import type { Report } from '../domain/results';
+import { redact } from '../domain/secrets';
+import { nowMs } from './dialects';
+import { asUnavailable, JournalUnreadable } from './errors';
+import { aboutOf, iso, referenceOf, theJournal, type Journal, type SagaKey } from './journal';
+import type { JournalTables } from './schema';
+import { effectsOf } from './standing';
+
+type EffectRow = Selectable<JournalTables['effect']>;
+type EndingRow = Selectable<JournalTables['ending']>;
+type JournalRow = Selectable<JournalTables['journal']>;
+
+/** The workflows that have used a reference. @throws JournalUnavailable */
+export async function workflowsOf(journal: Journal, reference: string): Promise<WorkflowName[]> {
+  const rows = await reading(() =>
+    journal.db
+      .selectFrom('reference')
+      .select('workflow')
+      // By the whole key, whose index is then used.
+      .where('workflow', 'in', [...workflowNames])
+      .where('reference', '=', reference)
+      .execute(),
+  );
+  return rows.map(({ workflow }) => workflow);
+}
+
+/** @returns undefined where the reference was never taken. @throws JournalUnavailable */
+export async function recordOf(journal: Journal, key: SagaKey): Promise<SagaRecord | undefined> {
+  const rows = await readRows(journal, key);
+  const { taken, from, now } = rows;
+  if (taken === undefined) return undefined;
+  const open = new Opening(journal);
+
+  const request = taken.request === null ? undefined : await open.value(taken.request, 'request');
+  const effects: RecordedEffect[] = [];
+  for (const row of rows.effects) effects.push(await effectOf(row, from, open));
+  const endings: RecordedEnding[] = [];
+  for (const row of rows.endings) endings.push(await endingOf(row, open));
+
+  return {
+    reference: key.reference,
+    workflow: key.workflow,
+    ...(taken.account === null ? {} : { account: taken.account }),
+    firstSeen: { at: iso(taken.first_seen_ms), run: taken.first_run },
+    ...(request === undefined ? {} : { request }),
+    state: stateOf(effects, endings),
+    placement: placementOf(effects),
+    effects,
+    endings,
+    ...lifted(effects, endings),
+    ...(open.unreadable.length > 0 ? { unreadable: open.unreadable } : {}),
+    journal: { id: from.id, epoch: iso(from.epoch), at: iso(now) },
+  };
+}
+
+function readRows(journal: Journal, key: SagaKey) {
+  return reading(() =>
+    // One moment of it: a run that ends meanwhile is not half told.
+    journal.db
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .execute(async (tx) => ({
+        from: await theJournal(tx),
+        taken: await referenceOf(tx, key),
+        effects: await effectsOf(tx, key),
+        endings: await tx
+          .selectFrom('ending')
+          .selectAll()
+          .where((where) => where.and({ ...key }))
+          .orderBy('ended_ms')
+          .execute(),
+        now: (await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow()).now,
+      })),
+  );
+}
+
+async function reading<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw asUnavailable(error);
+  }
+}
+
+/** Decrypts what it can and blanks its secrets; the rest it writes down by name. */
+class Opening {
+  readonly unreadable: { what: string; why: string }[] = [];
+
+  constructor(private readonly journal: Journal) {}
+
+  /** @returns undefined where it cannot be decrypted */
+  async value(sealed: string, what: string): Promise<unknown> {
+    try {
+      return redact(await this.journal.unseal(sealed, what));
+    } catch (error) {
+      if (!(error instanceof JournalUnreadable)) throw error;
+      const { cause } = error;
+      // Any other error may quote what it could not read.
+      const isNamed = cause instanceof Error && cause.name === 'DecryptionError';
+      this.unreadable.push({ what, why: isNamed ? cause.message : 'it is not what was written' });
+      return undefined;
+    }
+  }
+}
+
+async function effectOf(row: EffectRow, { raised_ms }: JournalRow, open: Opening): Promise<RecordedEffect> {
+  const what = `${row.step} (${row.id})`;
+  const isOpen = row.outcome === null || row.outcome === 'unknown';
+  const answer = row.answer === null ? undefined : await open.value(row.answer, `answer of ${what}`);
+  const decided = row.decided === null ? undefined : await open.value(row.decided, `decision on ${what}`);
+  const late = row.late === null ? undefined : await open.value(row.late, `late answer of ${what}`);
+  return {
+    id: row.id,
+    step: row.step,
+    kind: row.kind,
+    activity: row.activity,
+    about: {
+      ...aboutOf(row),
+      ...(row.cart_item_id === null ? {} : { cartItemId: row.cart_item_id }),
+    } as RecordedEffect['about'],
+    run: row.run,
+    meantAt: iso(row.meant_ms),
+    ...(row.answered_ms === null ? {} : { answeredAt: iso(row.answered_ms) }),
+    outcome: row.outcome ?? 'meant',
+    ...(isOpen ? { inAirUntil: iso(Math.max(row.meant_ms, raised_ms) + row.in_air_ms) } : {}),
+    ...(row.failure === null ? {} : { failure: row.failure }),
+    ...(answer === undefined ? {} : { answer }),
+    ...(row.undone_by === null ? {} : { undoneBy: row.undone_by }),
+    ...(row.decided_ms === null ? {} : { decided: { at: iso(row.decided_ms), ...(decided as object | undefined) } }),
+    ...(row.late === null ? {} : { late: late === undefined ? {} : { answer: late } }),
+  };
+}
+
+async function endingOf({ run, ended_ms, outcome, report: sealed }: EndingRow, open: Opening): Promise<RecordedEnding> {
+  const told = (await open.value(sealed, `ending of run ${run}`)) as { report: Report; result?: unknown } | undefined;
+  return {
+    run,
+    at: iso(ended_ms),
+    ...(told ? { workflow: told.report.workflow } : {}),
+    outcome: outcome as RecordedEnding['outcome'],
+    ...(told ? { report: told.report } : {}),
+    ...(told?.result === undefined ? {} : { result: told.result }),
+  };
+}
+
+const isCleanUp = ({ workflow }: RecordedEnding) => workflow === 'cleanCart';
+
+/** By the last run of the saga itself: a clean-up that is done has not bought anything. */
+function stateOf(effects: readonly RecordedEffect[], endings: readonly RecordedEnding[]): SagaRecord['state'] {
+  const last = endings.findLast((ending) => !isCleanUp(ending));
+  if (last === undefined) return 'open';
+  const ended = new Set(endings.map(({ run }) => run));
+  // A run that was reset after its end, and has not ended again.
+  return effects.some(({ run, meantAt }) => meantAt > last.at && !ended.has(run)) ? 'open' : last.outcome;
+}
+
+function placementOf(effects: readonly RecordedEffect[]): SagaRecord['placement'] {
+  const pivots = effects.filter(({ kind }) => kind === 'pivot');
+  if (pivots.some(({ outcome, late }) => outcome === 'done' || late !== undefined)) return 'placed';
+  return pivots.some(({ outcome }) => outcome === 'meant' || outcome === 'unknown') ? 'unknown' : 'none';
+}
+
+type Lifted = Pick<SagaRecord, 'decisions' | 'servers' | 'total' | 'currency' | 'leftovers'>;
+
+/** What is asked for most, out of the places where it stands. Releases before this one may have written less than we know of. */
+function lifted(effects: readonly RecordedEffect[], endings: readonly RecordedEnding[]): Lifted {
+  const ofSaga = endings.findLastIndex((ending) => !isCleanUp(ending));
+  const last = endings[ofSaga];
+  const servers = serversOf(effects, last);
+  const quote = quoteOf(effects, last);
+  const leftovers = endings.slice(Math.max(0, ofSaga)).flatMap(({ report }) => report?.leftovers ?? []);
+  return {
+    decisions: last?.report?.decisions ?? [],
+    ...(servers.length > 0 ? { servers } : {}),
+    ...(quote ? { total: quote.total, currency: quote.currency } : {}),
+    leftovers: distinct(leftovers.filter((leftover) => isStillThere(leftover, effects))),
+  };
+}
+
+function serversOf(
+  effects: readonly RecordedEffect[],
+  last: RecordedEnding | undefined,
+): NonNullable<Lifted['servers']> {
+  const result = last?.result as
+    Partial<Record<'servers' | 'vmObjectId' | 'firewalls' | 'verified', unknown>> | undefined;
+  if (Array.isArray(result?.servers) && result.servers.length > 0)
+    return result.servers as NonNullable<Lifted['servers']>;
+  if (result?.vmObjectId !== undefined) {
+    const { vmObjectId, firewalls, verified } = result;
+    return [{ vmObjectId, firewalls, verified }] as NonNullable<Lifted['servers']>;
+  }
+  const ids = last?.report?.known['vmObjectIds'] ?? idsIn(placed(effects)?.answer);
+  return Array.isArray(ids) ? ids.map((vmObjectId: number) => ({ vmObjectId })) : [];
+}
+
+/** Of a `Placement`: as the provider answered it, or as a person or a look told. */
+function idsIn(answer: unknown): unknown {
+  const told = answer as { vmObjectIds?: unknown; value?: { vmObjectIds?: unknown } } | undefined;
+  return told?.vmObjectIds ?? told?.value?.vmObjectIds;
+}
+
+function quoteOf(
+  effects: readonly RecordedEffect[],
+  last: RecordedEnding | undefined,
+): { total: number; currency: string } | undefined {
+  const switched = placed(effects)?.answer as { value?: { quote?: unknown } } | undefined;
+  const result = last?.result as { quote?: unknown; finalQuote?: unknown } | undefined;
+  const { known = {} } = last?.report ?? {};
+  return [switched?.value?.quote, result?.finalQuote, result?.quote, known['finalQuote'], known['quote']].find(isQuote);
+}
+
+function isQuote(value: unknown): value is { total: number; currency: string } {
+  const { total, currency } = (value ?? {}) as { total?: unknown; currency?: unknown };
+  return typeof total === 'number' && typeof currency === 'string';
+}
+
+function placed(effects: readonly RecordedEffect[]): RecordedEffect | undefined {
+  return effects.find(({ kind, outcome }) => kind === 'pivot' && outcome === 'done');
+}
+
+/** Whether what an ending told has not been put right since, by another run or by a person. */
+function isStillThere(leftover: Leftover, effects: readonly RecordedEffect[]): boolean {
+  switch (leftover.kind) {
+    case 'cart-item':
+      return !effects.some(({ outcome, about }) => outcome === 'undone' && about.cartItemId === leftover.cartItemId);
+    case 'placement-unknown':
+      return placementOf(effects) === 'unknown';
+    default:
+      return true;
+  }
+}
+
+function distinct(leftovers: readonly Leftover[]): Leftover[] {
+  const identity = ({ why: _why, ...what }: Leftover) => JSON.stringify(what);
+  return leftovers.filter((one, index) => leftovers.findIndex((other) => identity(other) === identity(one)) === index);
+}
+
+export interface JournalCounts {
+  id: string;
+  /** The time at which it was made or put back last. */
+  epoch: string;
+  /** When the epoch was raised last, if ever. */
+  raisedAt?: string;
+  /** When a worker found that it was put back, and nobody has run `journal restored` since. */
+  putBackAt?: string;
+  newReferences: 'ask' | 'trust';
+  references: number;
+  /** Orders, change orders and switches of which nobody has written down what became of them, and those of unknown outcome. */
+  pivots: { meant: number; unknown: number };
+}
+
+/** @throws JournalUnavailable */
+export async function countsOf(journal: Journal): Promise<JournalCounts> {
+  return reading(async () => {
+    const { id, epoch, raised_ms, put_back_ms, doubts_new } = await theJournal(journal.db);
+    const { references } = await journal.db
+      .selectFrom('reference')
+      .select((select) => select.fn.countAll<number>().as('references'))
+      .executeTakeFirstOrThrow();
+    const pivots = await journal.db
+      .selectFrom('effect')
+      .select((select) => ['outcome', select.fn.countAll<number>().as('count')])
+      .where('kind', '=', 'pivot')
+      .where((where) => where.or([where('outcome', 'is', null), where('outcome', '=', 'unknown')]))
+      .groupBy('outcome')
+      .execute();
+    const countOf = (outcome: EffectRow['outcome']) => pivots.find((row) => row.outcome === outcome)?.count ?? 0;
+    return {
+      id,
+      epoch: iso(epoch),
+      ...(raised_ms > 0 ? { raisedAt: iso(raised_ms) } : {}),
+      ...(put_back_ms === null ? {} : { putBackAt: iso(put_back_ms) }),
+      newReferences: doubts_new === 1 ? 'ask' : 'trust',
+      references,
+      pivots: { meant: countOf(null), unknown: countOf('unknown') },
+    };
+  });
+}
