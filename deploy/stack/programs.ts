@@ -90,7 +90,7 @@ function serverFolder(env: NodeJS.ProcessEnv): string {
 }
 
 /** Debian keeps the servers' programs off the PATH, a folder for each version: the newest that can start one. */
-function postgresFolder(env: NodeJS.ProcessEnv): string | undefined {
+export function postgresFolder(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian).sort((one, other) => Number(other) - Number(one)) : [];
   const installed = onPath('initdb', env);

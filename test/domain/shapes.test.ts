@@ -1,6 +1,7 @@
 /** What others read of a saga, one full example of each: nothing of it may go missing, and nothing unknown may join it. */
 import type { z } from 'zod';
 import { decisionRecordSchema, progressSchema, waitingSchema } from '../../src/domain/progress';
+import { recordedEffectSchema, recordedEndingSchema, recordSchema } from '../../src/domain/record';
 import { reportSchema, resultSchemas } from '../../src/domain/results';
 
 const at = '2026-01-01T12:00:00.000Z';
@@ -54,6 +55,22 @@ const quote = {
 };
 const told = { leftovers: [leftover], ignored: [ignored], decisions: [decision] };
 const server = { vmObjectId: 9001, firewalls: [143], verified: true };
+
+const report = {
+  reference: 'R',
+  workflow: 'provisionServers',
+  state: 'running',
+  why: 'w',
+  steps: [step],
+  known: {},
+  ...told,
+};
+const effect = {
+  ...{ id: 'e', step: 'place-order', kind: 'pivot', activity: 'placeOrder', about: { cartItems: [1] }, run: 'r' },
+  ...{ meantAt: at, answeredAt: at, outcome: 'denied', inAirUntil: at, failure: 'UnknownOutcome', answer: {} },
+  ...{ undoneBy: 'f', decided: { at, by: 'op', note: 'n' }, late: { answer: {} } },
+};
+const ending = { run: 'r', at, workflow: 'provisionServers', outcome: 'done', report, result: {} };
 
 const examples: [string, z.ZodType, Record<string, unknown>, optional: string[]][] = [
   ['what it waits for', waitingSchema, waiting, ['lastFailure']],
@@ -121,6 +138,24 @@ const examples: [string, z.ZodType, Record<string, unknown>, optional: string[]]
     resultSchemas.cleanCart,
     { reference: 'R', deleted: [1], leftAlone: [2], leftovers: [leftover], decisions: [] },
     [],
+  ],
+  [
+    'an effect of a record',
+    recordedEffectSchema,
+    effect,
+    ['answeredAt', 'inAirUntil', 'failure', 'answer', 'undoneBy', 'decided', 'late'],
+  ],
+  ['an ending of a record', recordedEndingSchema, ending, ['workflow', 'report', 'result']],
+  [
+    'a record',
+    recordSchema,
+    {
+      ...{ reference: 'R', workflow: 'provisionServers', account: 'AB-1', firstSeen: { at, run: 'r' }, request: {} },
+      ...{ state: 'open', placement: 'unknown', effects: [effect], endings: [ending], decisions: [decision] },
+      ...{ servers: [server], total: 5, currency: 'usd', leftovers: [leftover] },
+      ...{ unreadable: [{ what: 'request', why: 'w' }], journal: { id: 'j', epoch: at, at } },
+    },
+    ['account', 'request', 'servers', 'total', 'currency', 'unreadable'],
   ],
 ];
 

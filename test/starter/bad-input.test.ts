@@ -3,9 +3,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { run } from '../../src/cli/program';
-import { runCommand, type Ended } from './command-line';
+import { runCommand, runHere } from './command-line';
 
 let folder: string;
 let server: Server;
@@ -139,11 +137,3 @@ it('says in one line where no Temporal answers and what to do', async () => {
   expect(err).toContain('temporal server start-dev');
   expect(connections).toBeGreaterThan(0);
 });
-
-/** In this process: what it takes to run one of its own is a second each time. */
-async function runHere(args: readonly string[], input = ''): Promise<Ended> {
-  const said = { out: '', err: '' };
-  const stream = (where: 'out' | 'err') => ({ write: (text: string) => (said[where] += text) });
-  const terminal = { out: stream('out'), err: stream('err'), stdin: Readable.from(input === '' ? [] : [input]) };
-  return { status: await run(args, terminal), ...said };
-}

@@ -1,6 +1,8 @@
 /** The command line as somebody runs it: a process of its own, with nothing of our environment but what it is given. */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { run } from '../../src/cli/program';
 
 const root = join(__dirname, '..', '..');
 
@@ -64,4 +66,26 @@ export function runCommand(
   const { child, ended } = startCommand(args, environment);
   child.stdin.end(input);
   return ended;
+}
+
+/**
+ * In this process: what it takes to run one of its own is a second each time. One at a time, where the environments differ.
+ *
+ * @param environment instead of this process's own
+ */
+export async function runHere(
+  args: readonly string[],
+  input = '',
+  environment?: Record<string, string>,
+): Promise<Ended> {
+  const said = { out: '', err: '' };
+  const stream = (where: 'out' | 'err') => ({ write: (text: string) => (said[where] += text) });
+  const terminal = { out: stream('out'), err: stream('err'), stdin: Readable.from(input === '' ? [] : [input]) };
+  const outside = process.env;
+  if (environment !== undefined) process.env = { HOME: outside['HOME'], ...environment };
+  try {
+    return { status: await run(args, terminal), ...said };
+  } finally {
+    process.env = outside;
+  }
 }
