@@ -106,7 +106,7 @@ export class Journal {
           request: sealed,
           first_seen_ms: now,
           first_run: run,
-          epoch: journal.epoch,
+          epoch: epochOfNew(journal),
           touched_ms: now,
         })
         .onConflict((conflict) => conflict.columns(['workflow', 'reference']).doNothing())
@@ -143,8 +143,8 @@ export class Journal {
     } catch (error) {
       if (!(error instanceof JournalUnavailable)) throw error;
       // The connection may have been lost after the commit: then the row is there.
-      const written = await this.knowledgeOf(row).catch(() => undefined);
-      if (written) return { how: 'send', knows: written, doubts: 0 };
+      const written = await this.findWritten(meaning, row).catch(() => undefined);
+      if (written) return written;
       throw new JournalUnavailable(error.why, { cause: error, row });
     }
   }
@@ -159,19 +159,25 @@ export class Journal {
     }
   }
 
-  /** Where the row is, so that a commit whose answer was lost is not taken for none. */
-  private async knowledgeOf(row: string): Promise<(JournalKnowledge & { row: string }) | undefined> {
+  /** Looks for the row, so that a commit whose answer was lost is not taken for none. */
+  private async findWritten({ workflow, reference, call }: Meaning, row: string): Promise<Meant | undefined> {
     return this.inTransaction(async (tx) => {
+      const key = { workflow, reference };
+      // Waits for that commit, where the database is still at it.
+      await lock(tx, key);
       const found = await effectOf(tx, row);
-      const { id, epoch } = await theJournal(tx);
-      return found && { journal: id, epoch, row };
+      if (found === undefined) return undefined;
+      const { id } = await theJournal(tx);
+      const others = (await rowsOfStep(tx, key, call)).filter((other) => other.id !== row);
+      return { how: 'send', knows: { journal: id, epoch: found.epoch, row }, doubts: doubtsAmong(others).length };
     });
   }
 
   /**
    * Completes a row. Writing the same outcome again does nothing.
    *
-   * @returns `late` where it took effect although a person had said meanwhile that it did not: the answer is kept beside that
+   * @returns `late` where it took effect although it was written down that it did not, or another call stands in its place: the
+   * answer is kept beside that
    * @throws JournalUnavailable
    */
   async answered(
@@ -182,32 +188,28 @@ export class Journal {
     const sealed = await this.sealing.seal(answer);
     return this.inTransaction(async (tx) => {
       await lock(tx, key);
-      const found = (await effectOf(tx, knows.row)) ?? (await insertLost(tx, key, { call, run, knows }));
-      const isOpen = found.outcome === null || found.outcome === 'unknown';
-      if (!isOpen && (outcome !== 'done' || (found.outcome === 'done' && found.id === knows.row))) return 'written';
-      const now = nowMs(tx);
+      const found = await effectOf(tx, knows.row);
+      // Perhaps it was never written. Nothing was done for it, so nothing is lost.
+      if (found === undefined && outcome === 'not-done') return 'written';
+      const row = found ?? (await insertLost(tx, key, { call, run, knows }));
+      const says = whatAnswerSays(row, knows.row, outcome);
+      if (says === 'nothing') return 'written';
+      const answered = { outcome, answered_ms: nowMs(tx), answer: sealed };
+      // A doubt keeps what it is.
+      const completed = row.id === knows.row ? { ...answered, failure: failure ?? null } : answered;
+      const item = cartItemId === undefined ? {} : { cart_item_id: cartItemId };
       await tx
         .updateTable('effect')
-        .set(
-          isOpen
-            ? {
-                outcome,
-                answered_ms: now,
-                failure: failure ?? null,
-                answer: sealed,
-                ...(cartItemId === undefined ? {} : { cart_item_id: cartItemId }),
-              }
-            : { late: sealed, answered_ms: now },
-        )
-        .where('id', '=', found.id)
+        .set(says === 'late' ? { late: sealed } : { ...completed, ...item })
+        .where('id', '=', row.id)
         .execute();
-      if (call.kind === 'compensate' && outcome === 'done') await markUndone(tx, key, call, found.id);
-      return isOpen ? 'written' : 'late';
+      if (call.kind === 'compensate' && outcome === 'done') await markUndone(tx, key, call, row.id);
+      return says === 'late' ? 'late' : 'written';
     });
   }
 
   /**
-   * A pivot of unknown outcome has happened: a person has seen it, or it was found.
+   * A pivot of unknown outcome has happened: a person has seen it, or it was found. That is kept also where the row is gone.
    *
    * @throws JournalUnavailable
    */
@@ -224,6 +226,7 @@ export class Journal {
         await lock(tx, key);
         const found = await effectOf(tx, row);
         if (found?.outcome === 'done') return 'done';
+        if (found === undefined) await insertSeen(tx, key, row);
         const now = nowMs(tx);
         await tx
           .updateTable('effect')
@@ -255,6 +258,7 @@ export class Journal {
     return this.inTransaction(async (tx) => {
       await lock(tx, key);
       const found = await effectOf(tx, row);
+      if (found === undefined) await noteLoss(tx, key);
       if (found?.outcome === 'done') return { how: 'done' };
       if (found === undefined || (found.outcome !== null && found.outcome !== 'unknown')) return { how: 'denied' };
       const leftMs = await leftInAir(tx, found, await theJournal(tx));
@@ -316,13 +320,13 @@ async function decide(tx: Tx, meaning: Meaning, row: string): Promise<Decided> {
   const journal = await theJournal(tx);
   const lacks = await whatIsLacking(tx, journal, taken, knows);
   if (lacks !== undefined) return { how: 'put-back', why: lacks };
-  if (!taken) await insertReference(tx, key, meaning.run, knows?.epoch ?? journal.epoch);
+  if (!taken) await insertReference(tx, key, meaning.run, knows?.epoch ?? epochOfNew(journal));
 
   const refused = await whyNot(tx, key, journal, call, meaning.restsOn ?? []);
   if (refused !== undefined) return refused;
 
   const rows = await rowsOfStep(tx, key, call);
-  const doubts = rows.filter(({ kind, outcome }) => kind === 'mutate' && (outcome === null || outcome === 'unknown'));
+  const doubts = doubtsAmong(rows);
   const known = call.kind === 'pivot' ? await decidePivot(tx, key, journal, rows, meaning) : recall(rows, meaning);
   if (known !== undefined) {
     if ('how' in known) return known;
@@ -358,17 +362,28 @@ async function whatIsLacking(
   taken: boolean,
   knows: JournalKnowledge | undefined,
 ): Promise<string | undefined> {
-  if (knows !== undefined && journal.put_back_ms === null) {
-    const since = journal.raised_ms > 0 && journal.epoch > knows.epoch;
-    if (since) return undefined;
-    if (knows.journal !== journal.id) return 'this is another journal than the one that the saga began with';
+  if (knows !== undefined && !isSeenToSince(journal, knows.epoch)) {
+    const isAnother = knows.journal !== journal.id;
     const there = taken && (knows.row === undefined || (await effectOf(tx, knows.row)) !== undefined);
-    if (there && knows.epoch === journal.epoch) return undefined;
-    await markPutBack(tx);
-    return 'the journal lacks what this saga has written into it: it was put back to an older copy';
+    if (isAnother || !there || knows.epoch !== journal.epoch) {
+      await markPutBack(tx, knows.epoch);
+      return isAnother
+        ? 'this is another journal than the one that the saga began with'
+        : 'the journal lacks what this saga has written into it: it was put back to an older copy';
+    }
   }
   if (journal.put_back_ms === null) return undefined;
   return `the journal was found to be an older copy on ${iso(journal.put_back_ms)}`;
+}
+
+/** Whether the journal was seen to after an epoch: what was known then may be missing by now, and is in doubt. */
+function isSeenToSince(journal: JournalRow, epoch: number): boolean {
+  return journal.raised_ms > 0 && journal.epoch > epoch;
+}
+
+/** For a reference that is seen for the first time: in doubt from the start, where it may be one that was lost. */
+function epochOfNew({ epoch, doubts_new }: JournalRow): number {
+  return doubts_new === 1 ? 0 : epoch;
 }
 
 /** What was done to the things that the call is about, and forbids it now. */
@@ -405,14 +420,11 @@ async function whyNot(
   return steps.length > 0 ? { how: 'undone', steps: [...new Set(steps)] } : undefined;
 }
 
-/** Whether what a row made is gone again, or may be. Of a step that was done again, only the last time counts. */
+/** Whether what a row made is gone again, or may be. Of a step that was surely done again, only the last time counts. */
 function isTakenBack(row: Effect, rows: readonly Effect[]): boolean {
-  if (
-    row.cart_item_id === null &&
-    rows.some((later) => later.kind === 'mutate' && later.step === row.step && later.seq > row.seq)
-  ) {
-    return false;
-  }
+  const isRepeatOf = ({ kind, step, seq, outcome }: Effect) =>
+    kind === 'mutate' && step === row.step && seq > row.seq && outcome === 'done';
+  if (row.cart_item_id === null && rows.some(isRepeatOf)) return false;
   return row.outcome === 'undone' || rows.some((other) => takesBack(other, row));
 }
 
@@ -444,8 +456,7 @@ async function decidePivot(
     return unknown(live, leftMs);
   }
   const { epoch } = (await referenceOf(tx, key)) ?? { epoch: 0 };
-  const inDoubt = epoch < journal.epoch || journal.doubts_new === 1;
-  if (!inDoubt || rows.some((row) => row.epoch === journal.epoch)) return undefined;
+  if (epoch === journal.epoch || rows.some((row) => row.epoch === journal.epoch)) return undefined;
   // What may have been sent in the lost time stands for itself, as a row that a person is asked about.
   const doubt = { id: randomUUID(), epoch: journal.epoch, outcome: 'unknown', failure: putBack } as const;
   await insertEffect(tx, key, meaning, doubt);
@@ -453,10 +464,16 @@ async function decidePivot(
   return inserted && unknown(inserted, await leftInAir(tx, inserted, journal));
 }
 
+/** The failure of a row that stands for what may have been sent in the lost time. */
 const putBack = 'JournalPutBack';
 
 function unknown({ id, meant_ms, run, in_air_ms, failure }: Effect, leftMs: number): Known {
   return { how: 'unknown', row: id, at: iso(meant_ms), run, inAirMs: in_air_ms, leftMs, putBack: failure === putBack };
+}
+
+/** Calls of a step that may be repeated of which nobody knows whether they did something. */
+function doubtsAmong(rows: readonly Effect[]): Effect[] {
+  return rows.filter(({ kind, outcome }) => kind === 'mutate' && (outcome === null || outcome === 'unknown'));
 }
 
 /** The step's answer where it is still true: what was made has not been taken back. */
@@ -554,27 +571,58 @@ async function insertEffect(
     .execute();
 }
 
+/** What the answer of the call whose row has this id says of a row: its own, or one that stands in its place. */
+function whatAnswerSays(row: Effect, id: string, outcome: AnsweredOutcome): 'complete' | 'late' | 'nothing' {
+  if (row.id !== id) {
+    if (outcome !== 'done') return 'nothing';
+    if (row.failure !== putBack) return 'late';
+  }
+  if (row.outcome === outcome || row.outcome === 'undone') return 'nothing';
+  if (row.outcome === null || row.outcome === 'unknown') return 'complete';
+  return outcome === 'done' ? 'late' : 'nothing';
+}
+
 /**
  * The row of a call that was answered is gone: the journal was put back in between. It is written again as it was meant, so that
  * its outcome is not lost as well.
+ *
+ * @returns another row, which stands for the pivot by now: what a person is asked about or has answered, or another call
  */
 async function insertLost(tx: Tx, key: SagaKey, { call, run, knows }: MeantCall): Promise<Effect> {
   const journal = await theJournal(tx);
   const { epoch } = knows;
-  if (epoch === journal.epoch) await markPutBack(tx);
+  if (!isSeenToSince(journal, epoch)) await markPutBack(tx, epoch);
   if ((await referenceOf(tx, key)) === undefined) await insertReference(tx, key, run, epoch);
-  // Another row may stand for the pivot by now: what a person is asked about, or the answer that they gave.
   const live = call.kind === 'pivot' ? await livePivot(tx, key) : undefined;
   if (live !== undefined) return live;
   await insertEffect(tx, key, { call, run, inAirMs: 0 }, { id: knows.row, epoch });
   return tx.selectFrom('effect').selectAll().where('id', '=', knows.row).executeTakeFirstOrThrow();
 }
 
-async function markPutBack(tx: Tx): Promise<void> {
+/** The row that a person was asked about is gone. That they have seen what it was about is all that is known of it. */
+async function insertSeen(tx: Tx, key: SagaKey, row: string): Promise<void> {
+  await noteLoss(tx, key);
+  const nothing = { run: '', inAirMs: 0 };
+  if ((await referenceOf(tx, key)) === undefined) await insertReference(tx, key, nothing.run, 0);
+  const call = { step: 'lost', kind: 'pivot', activity: '', about: {} } as const;
+  await insertEffect(tx, key, { call, ...nothing }, { id: row, epoch: 0 });
+}
+
+/** A row is gone that a question was about. The question was asked before somebody saw to the journal, or the journal is found out. */
+async function noteLoss(tx: Tx, key: SagaKey): Promise<void> {
+  const journal = await theJournal(tx);
+  const { epoch } = (await referenceOf(tx, key)) ?? { epoch: 0 };
+  if (!isSeenToSince(journal, epoch)) await markPutBack(tx, epoch);
+}
+
+/** @param known the epoch of whoever found out: the next one must be greater, though the database's clock may be behind */
+async function markPutBack(tx: Tx, known: number): Promise<void> {
   await tx
     .updateTable('journal')
-    .set({ put_back_ms: nowMs(tx) })
-    .where('put_back_ms', 'is', null)
+    .set((set) => ({
+      put_back_ms: set.fn.coalesce('put_back_ms', nowMs(tx)),
+      epoch: set.case().when('epoch', '<', known).then(known).else(set.ref('epoch')).end(),
+    }))
     .execute();
 }
 

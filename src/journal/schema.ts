@@ -31,7 +31,7 @@ interface ReferenceTable {
   request: string | null;
   first_seen_ms: number;
   first_run: string;
-  /** Of the journal, when the reference was first seen. */
+  /** Of the journal, when the reference was first seen; 0 where it may be one of the lost time. */
   epoch: number;
   /** When an effect was meant last. Written first in each transaction: it is the lock. */
   touched_ms: number;
