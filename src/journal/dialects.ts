@@ -6,21 +6,14 @@
  * - A file (SQLite), for a first evening, for demo and tests: write-ahead log, full sync, several processes on one machine.
  *   Its driver blocks the process for the fraction of a millisecond that a commit takes.
  */
-import { chmodSync, mkdirSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import {
-  CompiledQuery,
-  Kysely,
-  PostgresAdapter,
-  PostgresDialect,
-  sql,
-  SqliteDialect,
-  type QueryExecutorProvider,
-  type RawBuilder,
-} from 'kysely';
+import { Kysely, PostgresAdapter, PostgresDialect, sql, type QueryExecutorProvider, type RawBuilder } from 'kysely';
 import File from 'libsql';
-import { Pool, types } from 'pg';
-import { asUnavailable } from './errors';
+import { types } from 'pg';
+import { asUnavailable, JournalUnavailable } from './errors';
+import { FileDialect } from './file-dialect';
+import { lendConnections } from './lent-connections';
 import type { JournalTables } from './schema';
 
 export type JournalAddress = { postgres: string } | { file: string };
@@ -47,29 +40,23 @@ export function openDatabase(
   { statementMs = statementTimeoutMs }: OpenOptions = {},
 ): Kysely<JournalTables> {
   if ('file' in address) return openFile(address.file);
-  const pool = new Pool({
-    connectionString: address.postgres,
-    application_name: 'order-saga',
-    max: connectionsMax,
-    connectionTimeoutMillis: connectTimeoutMs,
-    statement_timeout: statementMs,
-    lock_timeout: Math.min(statementMs, 2_000),
-    // The server's word comes first; this is for a server that says nothing any more.
-    query_timeout: statementMs + 500,
-    idle_in_transaction_session_timeout: statementMs + 2_500,
-    keepAlive: true,
-    types: { getTypeParser: numbersForBigints },
-  });
-  // An idle connection that the server ends: the next query opens another one, or says why it cannot.
-  pool.on('error', () => undefined);
-  return new Kysely({
-    dialect: new PostgresDialect({
-      pool,
-      onCreateConnection: async (connection) => {
-        await connection.executeQuery(CompiledQuery.raw(durableCommits));
-      },
-    }),
-  });
+  const pool = lendConnections(
+    {
+      connectionString: address.postgres,
+      application_name: 'order-saga',
+      max: connectionsMax,
+      connectionTimeoutMillis: connectTimeoutMs,
+      statement_timeout: statementMs,
+      lock_timeout: Math.min(statementMs, 2_000),
+      // The server's word comes first; this is for a server that says nothing any more.
+      query_timeout: statementMs + 500,
+      idle_in_transaction_session_timeout: statementMs + 2_500,
+      keepAlive: true,
+      types: { getTypeParser: numbersForBigints },
+    },
+    durableCommits,
+  );
+  return new Kysely({ dialect: new PostgresDialect({ pool }) });
 }
 
 /** A commit that is only promised is not what "written down before it is sent" means. */
@@ -85,14 +72,18 @@ const numbersForBigints = ((oid: Oid, format: 'text') =>
 function openFile(path: string): Kysely<JournalTables> {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    // Requests and answers are in it, in the clear where there are no keys. A file that is there keeps its mode.
+    if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
     const database = new File(path, { timeout: busyTimeoutMs });
-    // Requests and answers are in it, in the clear where there are no keys.
-    chmodSync(path, 0o600);
     for (const pragma of ['journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON']) {
       database.prepare(`PRAGMA ${pragma}`).all();
     }
-    return new Kysely({ dialect: new SqliteDialect({ database }) });
+    return new Kysely({ dialect: new FileDialect({ database, busyMs: busyTimeoutMs }) });
   } catch (error) {
+    // It has no code then, and its message has the path.
+    if (error instanceof Error && error.message.startsWith('ConnectionFailed')) {
+      throw new JournalUnavailable('its file cannot be opened', { cause: error });
+    }
     throw asUnavailable(error);
   }
 }
