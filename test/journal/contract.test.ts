@@ -1,0 +1,27 @@
+/** What docs/journal.md promises, of a file and of PostgreSQL alike. */
+import { answers } from './contract/answers';
+import { cartItems } from './contract/cart-items';
+import { constraints } from './contract/constraints';
+import { decisions } from './contract/decisions';
+import { firewalls } from './contract/firewalls';
+import { lostRows } from './contract/lost-rows';
+import { pivots } from './contract/pivots';
+import { putBack } from './contract/put-back';
+import { references } from './contract/references';
+import { standing } from './contract/standing';
+import { repeatableSteps } from './contract/repeatable-steps';
+import { describeEachDatabase } from './databases';
+
+describeEachDatabase('the journal', (databases) => {
+  describe('references and endings', () => references(databases));
+  describe('pivots', () => pivots(databases));
+  describe('the one constraint', () => constraints(databases));
+  describe('steps that may be repeated', () => repeatableSteps(databases));
+  describe('cart items and the order', () => cartItems(databases));
+  describe('firewalls', () => firewalls(databases));
+  describe('answers', () => answers(databases));
+  describe('decisions of a person', () => decisions(databases));
+  describe('rows that the journal lost', () => lostRows(databases));
+  describe('a journal that was put back', () => putBack(databases));
+  describe('how a saga stands', () => standing(databases));
+});
