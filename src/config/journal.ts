@@ -37,10 +37,14 @@ export function readJournalConfig(
 }
 
 /**
- * @param temporalHost where Temporal is: a file on this machine is a journal only for what runs on this machine
+ * @param temporalHost where Temporal is, if that is known: a file on this machine is a journal only for what runs on this machine
  * @returns undefined, and says so in `problems`, where there is no journal that will do
  */
-export function readJournal(env: Environment, temporalHost: string, problems: string[]): JournalConfig | undefined {
+export function readJournal(
+  env: Environment,
+  temporalHost: string | undefined,
+  problems: string[],
+): JournalConfig | undefined {
   const settings = readSettings(journalSettings, env, problems);
   if (settings === undefined) return undefined;
   const { JOURNAL_URL, JOURNAL_URL_FILE } = settings;
@@ -49,8 +53,12 @@ export function readJournal(env: Environment, temporalHost: string, problems: st
     return undefined;
   }
   const url = JOURNAL_URL_FILE === undefined ? JOURNAL_URL : readText('JOURNAL_URL_FILE', JOURNAL_URL_FILE, problems);
-  if (JOURNAL_URL_FILE !== undefined && url === undefined) return undefined;
+  if (JOURNAL_URL_FILE !== undefined && !url) {
+    if (url === '') problems.push('JOURNAL_URL_FILE: the file is empty');
+    return undefined;
+  }
   if (url === undefined) {
+    if (temporalHost === undefined) return undefined;
     if (isLoopback(temporalHost)) return inFile(defaultFile(env));
     problems.push(
       'JOURNAL_URL: is required for a Temporal server that is not on this machine: what was sent must be known to all workers ' +
@@ -64,16 +72,36 @@ export function readJournal(env: Environment, temporalHost: string, problems: st
 /** No message repeats the URL: there may be a password in it. */
 function parse(url: string, setting: string, problems: string[]): JournalConfig | undefined {
   if (url.startsWith('file:')) {
-    const path = decodeURIComponent(url.replace(/^file:(\/\/)?/, ''));
-    if (path !== '') return inFile(resolve(path));
+    // `file://host/path` would be on another machine.
+    const path = decoded(url.slice('file:'.length).replace(/^\/\/(?=\/)/, ''));
+    if (path && !path.startsWith('//')) return inFile(resolve(path));
   } else if (/^postgres(ql)?:\/\//.test(url) && URL.canParse(url)) {
-    const { hostname, port, pathname } = new URL(url);
-    if (hostname !== '' && pathname.length > 1) {
+    const { hostname, port, pathname, username, password, searchParams } = new URL(url);
+    const isWhole = [username, password, pathname].every((part) => decoded(part) !== undefined);
+    if (isWhole && hostname !== '' && pathname.length > 1) {
+      if (!canReadCertificates(searchParams, setting, problems)) return undefined;
       return { address: { postgres: url }, name: `postgres://${hostname}${port && `:${port}`}${pathname}` };
     }
   }
   problems.push(`${setting}: ${expected}`);
   return undefined;
+}
+
+/** @returns undefined where a `%` stands for nothing */
+function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The driver reads them when it connects; a path that is wrong would look like a server that does not answer. */
+function canReadCertificates(parameters: URLSearchParams, setting: string, problems: string[]): boolean {
+  return ['sslrootcert', 'sslcert', 'sslkey'].every((name) => {
+    const path = parameters.get(name);
+    return path === null || readText(`${setting}: ${name}`, path, problems) !== undefined;
+  });
 }
 
 function inFile(file: string): JournalConfig {

@@ -127,7 +127,7 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
   const temporal = readTemporal(env, problems);
   const readToken = tokenReader(env, problems);
   const ca = privateAuthority(env, problems);
-  const journal = temporal && readJournal(env, temporalHost(temporal), problems);
+  const journal = readJournal(env, temporal && temporalHost(temporal), problems);
   requireHttps(env, problems);
   if (settings) checkTogether(settings, problems);
   if (settings === undefined || temporal === undefined || journal === undefined || problems.length > 0) {
