@@ -1,9 +1,16 @@
 /** Settings: what is wrong is told at once, all of it, by name; and passwords do not travel unless somebody says so. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { readClientConfig, readWorkerConfig, SettingsError, type Environment } from '../../src/config';
+import { homedir, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+import {
+  readClientConfig,
+  readJournalConfig,
+  readWorkerConfig,
+  SettingsError,
+  type Environment,
+} from '../../src/config';
 import { Authority } from './certificates';
 
 const keys = `k1:${randomBytes(32).toString('base64')}`;
@@ -77,6 +84,10 @@ const wrong: [name: string, value: string, expected: RegExp][] = [
   ['ACTIVITIES_AT_ONCE', '0', /from 1 to 10000/],
   ['WORKFLOW_TASKS_AT_ONCE', '1', /from 2 to 10000/],
   ['LOG_LEVEL', 'loud', /must be trace, debug, info, warn or error/],
+  ['SEND_WITHIN_MS', '400', /from 500 to 10000/],
+  ['PROVIDER_SETTLES_MS', '1 min', /a whole number from 0 to 3600000/],
+  ['JOURNAL_URL', 'mysql://host/journal', /must be postgres:/],
+  ['JOURNAL_URL_FILE', '/nowhere/url', /cannot be read \(ENOENT\)/],
   ['TEMPORAL_ADDRESS', 'http://localhost:7233', /must be a host and a port/],
   ['TEMPORAL_ADDRESS', '[half', /must be a host and a port/],
   ['TEMPORAL_CONFIG_FILE', '/nowhere/temporal.toml', /there is no such file/],
@@ -89,7 +100,9 @@ it.each(wrong)('%s: %p is refused by its name', (name, value, expected) => {
 
 it('what is wrong is told at once, and no value is repeated', () => {
   const env = Object.fromEntries(
-    wrong.filter(([name]) => name !== 'TEMPORAL_CONFIG_FILE').map(([name, value]) => [name, value]),
+    wrong
+      .filter(([name]) => !['TEMPORAL_CONFIG_FILE', 'JOURNAL_URL_FILE'].includes(name))
+      .map(([name, value]) => [name, value]),
   );
   const told = problems(env);
   for (const name of Object.keys(env)) expect(told).toContainEqual(expect.stringMatching(new RegExp(`^${name}: `)));
@@ -99,6 +112,12 @@ it('what is wrong is told at once, and no value is repeated', () => {
 it.each([
   ['of a key', { PAYLOAD_KEYS: 'k1:U2VjcmV0VGhhdFNoYWxsTm90U2hvdw==' }, 'U2VjcmV0'],
   ['in the address', { PROVIDER_BASE_URL: 'https://user:SecretWord@provider.example' }, 'SecretWord'],
+  ['in the journal’s address', { JOURNAL_URL: 'postgres://order:SecretWord@host' }, 'SecretWord'],
+  [
+    'in two addresses',
+    { JOURNAL_URL: 'postgres://order:SecretWord@host/journal', JOURNAL_URL_FILE: '/x' },
+    'SecretWord',
+  ],
   ['of a token beside a token file', { PROVIDER_TOKEN: 'SecretWord', PROVIDER_TOKEN_FILE: '/nowhere' }, 'SecretWord'],
 ])('nothing %s is repeated in a complaint', (_what, env, secret) => {
   const told = problems({ ...enough, ...env });
@@ -156,7 +175,7 @@ describe('files', () => {
 });
 
 describe.each([
-  ['a worker', (env: Environment) => readWorkerConfig({ ...enough, ...env })],
+  ['a worker', (env: Environment) => readWorkerConfig({ ...enough, JOURNAL_URL: 'postgres://host/journal', ...env })],
   ['a client', readClientConfig],
 ])('%s without keys', (_who, read) => {
   const refused = [
@@ -180,5 +199,118 @@ describe.each([
   it('may not go by a profile either', () => {
     const file = fileOf('temporal.toml', '[profile.default]\naddress = "temporal.example:7233"\n');
     expect(problems({ TEMPORAL_ADDRESS: '', TEMPORAL_CONFIG_FILE: file }, read)).toEqual(refused);
+  });
+});
+
+describe('the journal', () => {
+  const required = expect.stringMatching(/^JOURNAL_URL: is required for a Temporal server that is not on this machine/);
+  const away = { ...enough, PAYLOAD_KEYS: keys };
+  const journalOf = (env: Environment) => readJournalConfig(env);
+
+  it.each(['temporal.example:7233', '10.0.0.7:7233', '0.0.0.0:7233', '[fd00::1]:7233'])(
+    'must be named where Temporal is at %s',
+    (TEMPORAL_ADDRESS) => {
+      expect(problems({ ...away, TEMPORAL_ADDRESS })).toEqual([required]);
+      expect(problems({ ...away, TEMPORAL_ADDRESS, JOURNAL_URL: '' })).toEqual([required]);
+      expect(problems({ ...away, TEMPORAL_ADDRESS, JOURNAL_URL: 'postgres://host/journal' })).toEqual([]);
+      expect(problems({ ...away, TEMPORAL_ADDRESS, JOURNAL_URL_FILE: fileOf('url', 'postgres://host/j\n') })).toEqual(
+        [],
+      );
+    },
+  );
+
+  it('must be named where a profile says that Temporal is elsewhere', () => {
+    const file = fileOf('elsewhere.toml', '[profile.default]\naddress = "temporal.example:7233"\n');
+    expect(problems({ ...away, TEMPORAL_ADDRESS: '', TEMPORAL_CONFIG_FILE: file })).toEqual([required]);
+  });
+
+  it.each(['localhost:7233', '127.1.2.3:1', '[::1]:7233', ''])(
+    'is a file where Temporal is at %p',
+    (TEMPORAL_ADDRESS) => {
+      const { journal } = readWorkerConfig({ ...enough, TEMPORAL_ADDRESS, XDG_STATE_HOME: '/state' });
+      expect(journal).toEqual({
+        address: { file: '/state/order-saga/journal.db' },
+        name: 'file:/state/order-saga/journal.db',
+      });
+    },
+  );
+
+  it('is the same file from every folder, for the worker and for whoever reads it alone', () => {
+    const file = join(homedir(), '.local/state/order-saga/journal.db');
+    expect(journalOf({}).address).toEqual({ file });
+    expect(readWorkerConfig(enough).journal.address).toEqual({ file });
+  });
+
+  it.each([
+    ['file:/var/lib/journal.db', '/var/lib/journal.db'],
+    ['file:///var/lib/journal.db', '/var/lib/journal.db'],
+    ['file:/var/lib/a%20name.db', '/var/lib/a name.db'],
+    ['file:journal.db', resolve('journal.db')],
+    ['file:../journal.db', resolve('../journal.db')],
+  ])('%s is a file', (JOURNAL_URL, file) => {
+    expect(journalOf({ JOURNAL_URL })).toMatchObject({ address: { file }, name: `file:${file}` });
+  });
+
+  it.each([
+    ['postgres://order:word@host/journal', 'postgres://host/journal'],
+    ['postgresql://host:5433/journal', 'postgres://host:5433/journal'],
+    ['postgres://order:w%40rd@[::1]:5432/journal?sslmode=verify-full', 'postgres://[::1]:5432/journal'],
+  ])('%s is a database, called by what is no secret', (postgres, name) => {
+    expect(journalOf({ JOURNAL_URL: postgres })).toMatchObject({ address: { postgres }, name });
+    const JOURNAL_URL_FILE = fileOf('journal-url', `${postgres}\n`);
+    expect(journalOf({ JOURNAL_URL_FILE })).toMatchObject({ address: { postgres }, name });
+  });
+
+  it.each([
+    'journal.db',
+    '/var/lib/journal.db',
+    'file:',
+    'file://',
+    'file://otherhost/journal.db',
+    'file:/var/lib/100%',
+    'mysql://host/journal',
+    'postgres:host/journal',
+    'postgres://host',
+    'postgres://host/',
+    'postgres:///journal',
+    'postgres://order:w%rd@host/journal',
+    'postgres://order:wo/rd@host/journal',
+  ])('%s is refused', (JOURNAL_URL) => {
+    const told = (setting: string) => [`${setting}: must be postgres://user@host/database or file:/path/of/a/file`];
+    expect(problems({ JOURNAL_URL }, readJournalConfig)).toEqual(told('JOURNAL_URL'));
+    const JOURNAL_URL_FILE = fileOf('refused', JOURNAL_URL);
+    expect(problems({ JOURNAL_URL_FILE }, readJournalConfig)).toEqual(told('JOURNAL_URL_FILE'));
+  });
+
+  it('may not be named twice, and not by a file that is empty or cannot be read', () => {
+    const [JOURNAL_URL, JOURNAL_URL_FILE] = ['postgres://host/journal', fileOf('other', 'postgres://host/other')];
+    const both = 'JOURNAL_URL: cannot stand beside JOURNAL_URL_FILE; set one of them';
+    expect(problems({ JOURNAL_URL, JOURNAL_URL_FILE }, readJournalConfig)).toEqual([both]);
+    expect(problems({ JOURNAL_URL_FILE: fileOf('nothing', ' \n') }, readJournalConfig)).toEqual([
+      'JOURNAL_URL_FILE: the file is empty',
+    ]);
+    expect(problems({ JOURNAL_URL_FILE: folder }, readJournalConfig)).toEqual([
+      'JOURNAL_URL_FILE: cannot be read (EISDIR)',
+    ]);
+  });
+
+  it('has certificates that can be read', () => {
+    const at = (parameters: string) => ({ JOURNAL_URL: `postgres://host/journal?sslmode=verify-full&${parameters}` });
+    const { certFile } = authority.certificate;
+    expect(problems(at(`sslrootcert=${certFile}`), readJournalConfig)).toEqual([]);
+    expect(problems(at('sslrootcert=/nowhere/ca.pem'), readJournalConfig)).toEqual([
+      'JOURNAL_URL: sslrootcert: cannot be read (ENOENT)',
+    ]);
+    expect(problems(at(`sslrootcert=${certFile}&sslkey=/nowhere/key.pem`), readJournalConfig)).toEqual([
+      'JOURNAL_URL: sslkey: cannot be read (ENOENT)',
+    ]);
+  });
+
+  it('is read with the keys of the workers, where there are any', () => {
+    expect(journalOf({ PAYLOAD_KEYS: keys }).payloadKeys?.current).toBe('k1');
+    expect(problems({ PAYLOAD_KEYS: 'k1', JOURNAL_URL: 'x:' }, readJournalConfig)).toEqual([
+      expect.stringMatching(/^PAYLOAD_KEYS: /),
+      expect.stringMatching(/^JOURNAL_URL: /),
+    ]);
   });
 });
