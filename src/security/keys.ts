@@ -2,7 +2,7 @@
  * The keys of payload encryption, as `PAYLOAD_KEYS` has them: `id:base64-of-32-bytes`, more after a comma.
  *
  * The first one encrypts, all of them decrypt. So a key is replaced without a pause: put the new one last everywhere, then
- * first everywhere; take the old one out when no history that it encrypted is kept any more.
+ * first everywhere. The journal keeps what the old one encrypted for ever: who takes it out can no longer read that.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 

@@ -1,7 +1,13 @@
-/** docs/settings.md against src/config.ts: the same names, the same defaults. */
+/** docs/settings.md against src/config.ts and src/config/: the same names, the same defaults. */
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import * as config from '../../src/config';
-import { readClientConfig, readWorkerConfig, SettingsError, type Environment } from '../../src/config';
+import {
+  readClientConfig,
+  readJournalConfig,
+  readWorkerConfig,
+  SettingsError,
+  type Environment,
+} from '../../src/config';
 import { codesIn, readDocument, tableUnder } from './tables';
 
 const document = readDocument('docs/settings.md');
@@ -10,8 +16,10 @@ const namesIn = (rows: Record<string, string>[]) => rows.flatMap((row) => codesI
 
 const ofTemporal = rowsUnder('Temporal');
 const ofSagas = rowsUnder('Sagas');
+const ofJournal = rowsUnder('The journal');
 const ofWorker = [
   ...ofSagas,
+  ...ofJournal,
   ...rowsUnder('The provider'),
   ...rowsUnder('Secrets'),
   ...rowsUnder('Object ids of new servers'),
@@ -59,6 +67,12 @@ it('names what every program asks for, and nothing else', () => {
 it('names what the command line asks for', () => {
   const asked = namesAskedFor(readClientConfig, {}).filter(isOurs);
   expect(namesIn(ofSagas).sort()).toEqual(asked);
+});
+
+it('names what is asked for by whoever reads the journal alone, beside the keys', () => {
+  const asked = namesAskedFor(readJournalConfig, {});
+  expect(namesIn(ofJournal).sort()).toEqual(asked.filter((name) => name !== 'PAYLOAD_KEYS'));
+  expect(asked).toContain('PAYLOAD_KEYS');
 });
 
 it('names what Temporal’s environment configuration knows, but for codecs and headers', () => {
