@@ -76,12 +76,13 @@ export interface PivotDoubt {
   putBack: boolean;
 }
 
-/** After these the provider has surely done nothing; after any other failure nobody knows. */
+/** Of a call that was meant: after these the provider has surely done nothing; after any other failure nobody knows. */
 const withoutEffect: readonly CallFailureName[] = [
   'NotSent',
   'RateLimited',
   'Unauthorized',
   'Rejected',
+  'SecretMissing',
   'TemporalUnavailable',
   'Unwanted',
 ];
