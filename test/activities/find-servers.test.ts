@@ -1,51 +1,32 @@
 /** When the server directory is asked, and what is taken for an answer. */
-import type { ApplicationFailure } from '@temporalio/common';
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
-import { callsTo } from '../../sandbox/sentences';
-import { Sandbox } from '../../sandbox/server';
-import { createActivities } from '../../src/activities/index';
 import type { FindServers } from '../../src/activities/orders';
-import type { CallFailure } from '../../src/domain/failures';
-import { ProviderClient } from '../../src/provider/client';
-import { createSecretResolver } from '../../src/security/secret-resolver';
 import { rigSettings } from '../support/activity-settings';
+import { LoneActivities } from './lone-activities';
 
-let sandbox: Sandbox;
-let provider: ProviderClient;
+let stand: LoneActivities;
 beforeAll(async () => {
-  sandbox = await Sandbox.start({ directory: { lag: 0 }, anyServer: true });
-  sandbox.addServer({ vmObjectId: 31, account: 'AB-31', label: 'theirs' });
-  provider = new ProviderClient({ baseUrl: sandbox.url, pauseMaxMs: 0 });
+  stand = await LoneActivities.start({ directory: { lag: 0 } });
+  stand.sandbox.addServer({ vmObjectId: 31, account: 'AB-31', label: 'theirs' });
 });
-afterAll(async () => {
-  await provider.close();
-  await sandbox.close();
-});
+afterAll(() => stand.close());
 
-const asked = () => callsTo(sandbox.ledger, 'find-servers').length;
+const asked = () => stand.sent('find-servers');
 const wanted: FindServers = { account: 'AB-31', label: 'theirs', expected: 1 };
 
-function find(input: FindServers, { path = '/servers?account={account}&label={label}', labelIsUnique = true } = {}) {
-  const { findServers } = createActivities({
-    provider,
-    secrets: createSecretResolver({ variable: () => undefined }),
-    settings: { ...rigSettings, directory: { path, pointers: ['/data/*/vm_object_id'], labelIsUnique } },
-  });
-  return new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') }).run(() => findServers(input));
-}
+const sagaWith = ({ path = '/servers?account={account}&label={label}', labelIsUnique = true } = {}) =>
+  stand.saga({ settings: { ...rigSettings, directory: { path, pointers: ['/data/*/vm_object_id'], labelIsUnique } } });
 
-it.each<[string, FindServers, Parameters<typeof find>[1]]>([
+it.each<[string, FindServers, Parameters<typeof sagaWith>[0]]>([
   ['for the servers of a placed order', wanted, { labelIsUnique: false }],
   ['by the account alone', { ...wanted, label: undefined }, { path: '/servers?account={account}' }],
   ['whether an order was placed, by a label that is its own', { ...wanted, settles: true }, {}],
 ])('it is asked %s', async (_, input, directory) => {
   const before = asked();
-  expect(await find(input, directory)).toEqual([31]);
+  expect(await sagaWith(directory).do('findServers', input)).toEqual([31]);
   expect(asked()).toBe(before + 1);
 });
 
-it.each<[string, FindServers, Parameters<typeof find>[1]]>([
+it.each<[string, FindServers, Parameters<typeof sagaWith>[0]]>([
   ['by a label where there is none', { ...wanted, label: undefined }, {}],
   [
     'whether an order was placed, where others may have its label',
@@ -59,13 +40,12 @@ it.each<[string, FindServers, Parameters<typeof find>[1]]>([
   ],
 ])('it is not asked %s', async (_, input, directory) => {
   const before = asked();
-  expect(await find(input, directory)).toEqual([]);
+  expect(await sagaWith(directory).do('findServers', input)).toEqual([]);
   expect(asked()).toBe(before);
 });
 
 it('other servers than were ordered are no answer', async () => {
-  const error: unknown = await find({ ...wanted, expected: 2 }).catch((thrown: unknown) => thrown);
-  expect((error as ApplicationFailure).details?.[0] as CallFailure).toMatchObject({
+  expect(await sagaWith().refusal('findServers', { ...wanted, expected: 2 })).toMatchObject({
     failure: 'NotThere',
     message: expect.stringMatching(/lists 1 of 2 servers/) as string,
   });
