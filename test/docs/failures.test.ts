@@ -1,9 +1,15 @@
 /** docs/failures.md, row by row, against the code that it tells of. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { ApplicationFailure } from '@temporalio/common';
+import { createCall } from '../../src/activities/call';
+import { createChangeOrderActivities } from '../../src/activities/change-orders';
+import type { Effect } from '../../src/activities/effect';
+import { createOrderActivities } from '../../src/activities/orders';
+import { createPlanSwitchActivities } from '../../src/activities/plan-switch';
 import type { Mood } from '../../src/activities/settings';
 import { OwnFailure, translateFailure } from '../../src/activities/translate-failure';
-import { callFailureNames, type CallFailure, type CallFailureName } from '../../src/domain/failures';
+import { callFailureNames, outcomeOf, type CallFailure, type CallFailureName } from '../../src/domain/failures';
 import { waitKinds } from '../../src/domain/progress';
 import { classifyStatus } from '../../src/provider/classify';
 import { ProviderClient, type ProviderClientOptions } from '../../src/provider/client';
@@ -16,66 +22,90 @@ import {
   UnknownOutcome,
 } from '../../src/provider/errors';
 import { cause } from '../../src/workflows/questions';
+import { lostCallAttemptsMax, lostCallDelayMs } from '../../src/workflows/temperaments';
+import { closeAll, createClient, httpText, onRequest, quote, serveRaw } from '../provider/support/stand-in';
 import { codesIn, readDocument, tableUnder } from './tables';
 import { activitySettings } from '../support/activity-settings';
 
+type Row = Record<string, string>;
+
 const document = readDocument('docs/failures.md');
 const wire = tableUnder(document, 'On the wire');
-const own = tableUnder(document, 'Not from the provider');
+const own = tableUnder(document, 'Decided on our side');
 
 const budget = { attemptsMax: 3, backoffMs: 100, backoffMaxMs: 1_000, totalMs: 10_000 };
 const settings = activitySettings(budget);
 const steps: Mood[] = ['reading', 'acting', 'undoing', 'expecting'];
 const askedMs = 7_000;
 
-/** The row's three columns about trying again, against what becomes of such an error. */
-function expectRetries(row: Record<string, string>, error: unknown): void {
-  const [name] = codesIn(row['failure']!);
+/** The name that a row gives a failure: of a pivot perhaps another one. */
+function nameIn(row: Row, mood: Mood): string {
+  const [name, ofPivot = name] = codesIn(row['failure']!);
+  return (mood === 'daring' ? ofPivot : name) ?? row['failure']!;
+}
+
+/** The row's columns about trying again, against what becomes of such an error. */
+function expectRetries(row: Row, error: unknown): void {
   for (const mood of [...steps, 'daring' as const]) {
     const column = row[mood === 'daring' ? 'a pivot' : 'a step']!;
     if (column === '–') continue;
-    expect(column).toMatch(/^(not again|again, after a backoff|again, after the delay it asks)$/);
+    expect(column).toMatch(/^(not again|again, (after a backoff|after the delay it asks|when it no longer is))$/);
     const failure = translateFailure(error, mood, undefined, settings, () => 0.5);
     const { retryInMs, ...facts } = failure.details?.[0] as CallFailure;
-    expect([mood, facts.failure]).toEqual([mood, name]);
+    expect([mood, facts.failure]).toEqual([mood, nameIn(row, mood)]);
     const said = retryInMs === undefined ? 'not again' : 'again';
     expect([mood, column.split(',')[0]]).toEqual([mood, said]);
     if (column.endsWith('it asks')) expect(retryInMs).toBeGreaterThanOrEqual(askedMs);
     if (column.endsWith('backoff')) expect(retryInMs).toBe(50);
+    if (column.endsWith('no longer is')) expect(retryInMs).toBe(askedMs);
   }
 }
 
-function expectSentence(row: Record<string, string>): void {
-  const [failure] = codesIn(row['failure']!) as CallFailureName[];
-  expect(cause({ failure: failure!, message: '(what it said)' })).toBe(row['a person reads']);
+/** What stands in the journal after it, whether a step has failed so or a pivot. */
+function expectOutcome(row: Row): void {
+  for (const name of codesIn(row['failure']!)) {
+    expect(`\`${outcomeOf(name as CallFailureName)}\``).toBe(row['in the journal']);
+  }
 }
+
+/** What a person is asked of a pivot of which nobody knows, whatever the failure was. */
+const doubts = readDocument('src/workflows/doubt.ts');
+
+function expectSentence(row: Row): void {
+  const [failure] = codesIn(row['failure']!) as CallFailureName[];
+  const reads = row['a person reads']!;
+  if (row['a step'] === '–' && failure === 'UnknownOutcome') expect(doubts).toContain(reads.replace('(it)', '${noun}'));
+  else expect(cause({ failure: failure!, message: '(what it said)' })).toBe(reads);
+}
+
+const isStatusRow = ({ 'on the wire': what }: Row) => /^(any other )?(`\d(\d\d|xx)`|status)$/.test(what!);
+const statusRows = wire.filter(isStatusRow);
+
+/** The row that a status falls under: its own, its hundred's, or the last. */
+function rowOf(status: number): Row {
+  const hundred = `\`${String(Math.floor(status / 100))}xx\``;
+  const named = (text: string) => statusRows.filter(({ 'on the wire': what }) => what === text);
+  const [row] = [
+    ...named(`\`${String(status)}\``),
+    ...named(hundred),
+    ...named(`any other ${hundred}`),
+    ...named('any other status'),
+  ];
+  return row!;
+}
+
+const statuses = Array.from({ length: 900 }, (_, index) => 100 + index);
 
 describe('statuses', () => {
-  const rows = wire.filter(({ 'on the wire': what }) => /^(any other )?(`\d(\d\d|xx)`|status)$/.test(what!));
-
-  /** The row that a status falls under: its own, its hundred's, or the last. */
-  function rowOf(status: number): Record<string, string> {
-    const hundred = `\`${String(Math.floor(status / 100))}xx\``;
-    const named = (text: string) => rows.filter(({ 'on the wire': what }) => what === text);
-    const [row] = [
-      ...named(`\`${String(status)}\``),
-      ...named(hundred),
-      ...named(`any other ${hundred}`),
-      ...named('any other status'),
-    ];
-    return row!;
-  }
-
   it('has a row for each that the code tells apart, and no more', () => {
-    expect(rows.map(({ 'on the wire': what }) => what)).toHaveLength(9);
+    expect(statusRows).toHaveLength(9);
     const used = new Set<object>();
-    for (let status = 100; status < 1_000; status += 1) {
+    for (const status of statuses) {
       const row = rowOf(status);
       used.add(row);
-      const name = row['failure'] === 'success' ? 'success' : codesIn(row['failure']!)[0];
-      expect([status, classifyStatus(status)]).toEqual([status, name]);
+      expect([status, classifyStatus(status)]).toEqual([status, nameIn(row, 'acting')]);
     }
-    expect(rows.filter((row) => !used.has(row))).toEqual([]);
+    expect(statusRows.filter((row) => !used.has(row))).toEqual([]);
   });
 
   const errors = {
@@ -90,6 +120,7 @@ describe('statuses', () => {
     const means = classifyStatus(status);
     if (means === 'success') throw new Error('a success is not tried again');
     expectRetries(rowOf(status), errors[means](status));
+    expectOutcome(rowOf(status));
     expectSentence(rowOf(status));
   });
 
@@ -140,6 +171,12 @@ describe('what is no status', () => {
     throw new Error('the call succeeded');
   }
 
+  async function switchedAt(baseUrl: string): Promise<unknown> {
+    const provider = createClient(baseUrl);
+    const act = () => switching(provider);
+    return act().catch((error: unknown) => asOwn(error as ApplicationFailure));
+  }
+
   const scenes: Record<string, () => Promise<unknown>> = {
     // The one row that needs a network that swallows: what the code makes of it, test/provider/wire.test.ts shows.
     'never left: no connection in time': () => Promise.resolve(new NotSent('m', { endpoint: 'e' })),
@@ -155,27 +192,55 @@ describe('what is no status', () => {
     '`2xx`, body is not as documented': async () => failureAt(await answering('{}')),
     '`2xx`, body has a `code` of 400 to 599': async () => failureAt(await answering('{"data":{"code":400}}')),
     '`2xx`, body has a `code` of 600 or more': async () => failureAt(await answering('{"data":{"code":600}}')),
+    '`2xx` to a switch, `available` is `false`': async () =>
+      switchedAt(await answering(JSON.stringify({ ...quote, available: false }))),
   };
 
-  const rows = wire.filter(({ 'on the wire': what }) => /^(never|sent|`2xx`,)/.test(what!));
+  const rows = wire.filter((row) => !isStatusRow(row) && row['failure'] !== 'success');
 
   it('has a scene for every row', () => {
     expect(rows.map(({ 'on the wire': what }) => what).sort()).toEqual(Object.keys(scenes).sort());
+    // The rest are statuses, one of them with its `2xx` that is none of these.
     expect(rows).toHaveLength(wire.length - 9);
   });
 
   it.each(rows.map((row) => [row['on the wire']!, row] as const))('%s', async (what, row) => {
     const error = await scenes[what]!();
-    expect(error).toMatchObject({ name: codesIn(row['failure']!)[0] });
     expectRetries(row, error);
+    expectOutcome(row);
     expectSentence(row);
   });
 });
 
-describe('what is not from the provider', () => {
-  it.each(own.map((row) => [row['what happened']!, row] as const))('%s', (_, row) => {
-    const [name] = codesIn(row['failure']!) as CallFailureName[];
-    expectRetries(row, new OwnFailure(name as OwnFailure['failure'], 'm'));
+describe('what is decided on our side', () => {
+  const rows = own.map((row) => [row['what happened']!, row] as const);
+  const name = (row: Row) => codesIn(row['failure']!)[0] as CallFailureName;
+
+  it.each(rows)('%s', (_, row) => {
+    if (name(row) !== 'WorkerLost') {
+      expectRetries(row, new OwnFailure(name(row), 'm', name(row) === 'UnderWay' ? { retryInMs: askedMs } : {}));
+    }
+    if (row['in the journal']!.startsWith('`')) expectOutcome(row);
+    expectSentence(row);
+  });
+
+  it('says by whose fault it is, one after the other', () => {
+    const whose = own.map((row) => row['whose']!);
+    expect([...new Set(whose)]).toEqual(['provider', 'journal', 'Temporal', 'us']);
+    expect(whose).toEqual([...whose].sort((one, other) => blame.indexOf(one) - blame.indexOf(other)));
+    const journals = own.filter((row) => name(row).startsWith('Journal'));
+    expect(journals.map((row) => row['whose'])).toEqual(['journal', 'journal', 'journal']);
+  });
+  const blame = ['provider', 'journal', 'Temporal', 'us'];
+
+  it('knows how often a call is made that was lost with its worker', () => {
+    const row = own.find((one) => name(one) === 'WorkerLost')!;
+    const seconds = Array.from(
+      { length: lostCallAttemptsMax - 1 },
+      (_, index) => (lostCallDelayMs * (index + 1)) / 1_000,
+    );
+    const after = `again, after ${seconds.join(', ').replace(/, (\d+)$/, ' and $1')} s`;
+    expect([row['a step'], row['a pivot']]).toEqual([after, after]);
   });
 });
 
@@ -188,4 +253,141 @@ it('names only waits that there are', () => {
   const waits = [...wire, ...own].flatMap((row) => codesIn(row['then']!));
   expect(waits.filter((name) => !waitKinds.some((kind) => kind === name))).toEqual([]);
   expect(waits.length).toBeGreaterThan(0);
+});
+
+const nameOf = (failure: ApplicationFailure) => failure.type as CallFailureName;
+const asOwn = ({ details }: ApplicationFailure) => {
+  const { failure, message, ...facts } = details?.[0] as CallFailure;
+  return new OwnFailure(failure, message, facts);
+};
+
+/** A pivot's activity without its journal: what it makes of an answer. */
+const call = createCall(settings);
+const unwritten: Effect = (_spec, asked, send) =>
+  call('daring', asked, async () => ({ value: await send({}), knows: { journal: 'j', epoch: 1 } }));
+
+function switching(provider: ProviderClient): Promise<unknown> {
+  const { switchPlan } = createPlanSwitchActivities(provider, call, unwritten, settings);
+  return switchPlan({ step: 's', change: { subscription_id: 1, plan_id: 2 } });
+}
+
+const pivots: [string, (provider: ProviderClient) => Promise<unknown>][] = [
+  [
+    'an order',
+    (provider) => {
+      const { placeOrder } = createOrderActivities(provider, call, unwritten, settings);
+      return placeOrder({ step: 's', order: { account: 'AB-1', cartItems: [1] } });
+    },
+  ],
+  [
+    'a change order',
+    (provider) => {
+      const { placeChangeOrder } = createChangeOrderActivities(provider, call, unwritten, settings);
+      return placeChangeOrder({ step: 's', change: { subscription_id: 1, resources: [] } });
+    },
+  ],
+  ['a switch', switching],
+];
+
+describe.each(pivots)('the answer to %s is of unknown outcome unless it is surely something else', (noun, place) => {
+  afterAll(closeAll);
+
+  /** What comes of each of these answers, as the wire has them. */
+  async function outcomes(answers: readonly string[]): Promise<string[]> {
+    let next = '';
+    const server = await serveRaw((socket) => onRequest(socket, () => socket.end(next)));
+    const provider = createClient(server.url, { pauseMaxMs: 0, responseBytesMax: 10_000 });
+    const came: string[] = [];
+    for (const answer of answers) {
+      next = answer;
+      const failure = await place(provider).then(() => undefined, nameOf);
+      came.push(failure === undefined ? 'done' : `${outcomeOf(failure)} ${failure}`);
+    }
+    return came;
+  }
+
+  it('by its status: of all from 100 to 999', async () => {
+    const body = JSON.stringify(quote);
+    // A 204 has no body.
+    const answers = statuses.map((status) => httpText(status === 204 ? '' : body, { status: `${String(status)} X` }));
+    const came = await outcomes(answers);
+    const documented = statuses.map((status) => {
+      const name = nameIn(rowOf(status), 'daring');
+      if (noun === 'a switch' && status === 204) return 'unknown UnknownOutcome';
+      return name === 'success' ? 'done' : `${codesIn(rowOf(status)['in the journal']!).join()} ${name}`;
+    });
+    expect(statuses.map((status, index) => [status, came[index]])).toEqual(
+      statuses.map((status, index) => [status, documented[index]]),
+    );
+    // Counted once more, by hand: what is surely refused, surely to come again, surely placed.
+    const counted = (outcome: string) => came.filter((one) => one === outcome).length;
+    expect(counted('not-done Unauthorized')).toBe(2);
+    expect(counted('not-done RateLimited')).toBe(1);
+    expect(counted('not-done Rejected')).toBe(100 - 4);
+    expect(counted('done')).toBe(noun === 'a switch' ? 99 : 100);
+  });
+
+  const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+  const codes = [-1, 0, 1, 100, 199, 200, 299, 300, 399, 399.5, 400, 400.5, 404, 499, 500, 599, 599.5, 600, 1e3, 1e21];
+  /** Bodies of a success, and whether the code in them, if any, is of HTTP's language. */
+  const bodies: string[] = [
+    ...['', ' ', 'null', 'true', '0', '"text"', '[]', '[1]', '{}', '{"id":1}'],
+    ...['<html>', '{', '{"id":1', 'undefined', 'NaN', '\u0000', '{}{}', '\ufeff{}', nested(64), nested(65)],
+    ...codes.flatMap((code) => [{ code }, { data: { code } }, { ...quote, code }].map((body) => JSON.stringify(body))),
+    ...[{ code: '500' }, { code: null }, { code: [500] }, { data: [{ code: 500 }] }].map((body) =>
+      JSON.stringify(body),
+    ),
+    ...[
+      { code: 200, data: { code: 422 } },
+      { code: 422, data: { code: 200 } },
+    ].map((body) => JSON.stringify(body)),
+    ...[
+      { code: 422, data: { code: 700 } },
+      { code: 700, data: { code: 422 } },
+    ].map((body) => JSON.stringify(body)),
+    ...[
+      {},
+      { available: false },
+      { available: 'yes' },
+      { total: '12.5' },
+      { currency: 'EUR' },
+      { date_from: 'soon' },
+    ].map((changes) => JSON.stringify({ ...quote, ...changes })),
+    JSON.stringify({ ...quote, filler: 'x'.repeat(10_000) }),
+  ];
+
+  /** The tables, read a second time. */
+  function expected(body: string): string {
+    const unknown = 'unknown UnknownOutcome';
+    if (body.length > 10_000) return unknown;
+    let json: unknown = null;
+    try {
+      if (body.trim() !== '') json = JSON.parse(body.replace(/^\ufeff/, ''));
+    } catch {
+      return unknown;
+    }
+    if (body === nested(65)) return unknown;
+    const { code, data } = Object(json) as { code?: unknown; data?: unknown };
+    const said = [code, (Object(data) as { code?: unknown }).code].filter((one) => typeof one === 'number');
+    const errors = said.filter((one) => one >= 400);
+    if (errors.some((one) => one >= 600 || !Number.isInteger(one))) return unknown;
+    if (errors.length > 0) return 'not-done Rejected';
+    if (noun !== 'a switch') return 'done';
+    const { code: _code, data: _data, ...rest } = Object(json) as Record<string, unknown>;
+    return JSON.stringify(rest) === JSON.stringify(quote) ? 'done' : unknown;
+  }
+
+  it.each([200, 201, 202, 203, 206, 208, 226, 250, 299])(
+    'by its body: of everything that a %i may bring',
+    async (status) => {
+      const came = await outcomes(bodies.map((body) => httpText(body, { status: `${String(status)} X` })));
+      expect(bodies.map((body, index) => [body, came[index]])).toEqual(bodies.map((body) => [body, expected(body)]));
+    },
+  );
+
+  it('by its end: a success that breaks off anywhere', async () => {
+    const whole = httpText(JSON.stringify(quote));
+    const cut = Array.from({ length: whole.length }, (_, at) => whole.slice(0, at));
+    expect(new Set(await outcomes(cut))).toEqual(new Set(['unknown UnknownOutcome']));
+  });
 });
