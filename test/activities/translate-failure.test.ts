@@ -117,6 +117,13 @@ describe('a pivot and the statuses that are safe to repeat', () => {
     expect(facts.retryInMs).toBeUndefined();
   });
 
+  it('takes no redirect for one of them', () => {
+    const changes = { settings: { pivotRetryStatuses: [302] } };
+    const facts = translated(new UnexpectedResponse('said no', about(302)), 'daring', changes);
+    expect(facts.failure).toBe('UnknownOutcome');
+    expect(facts.retryInMs).toBeUndefined();
+  });
+
   it('does not repeat a timeout, which has no status', () => {
     expect(
       translated(new UnknownOutcome('said no', about()), 'daring', { settings: { pivotRetryStatuses: [429, 503] } })
