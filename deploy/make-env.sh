@@ -7,6 +7,7 @@ hex() { openssl rand -hex 24; }
 
 sed \
   -e "s|^POSTGRES_PASSWORD=\$|&$(hex)|" \
+  -e "s|^JOURNAL_PASSWORD=\$|&$(hex)|" \
   -e "s|^GRAFANA_PASSWORD=\$|&$(hex)|" \
   -e "s|^PAYLOAD_KEYS=\$|&k1:$(openssl rand -base64 32)|" \
   -e "s|^CODEC_TOKEN=\$|&operators:$(hex)|" \

@@ -3,8 +3,8 @@
  *
  *   npm run stack                         at localhost:7233, until Ctrl-C
  *   npm run stack -- --ui                 with the Web UI at localhost:8233
- *   npm run stack -- --run 'npm test'     for as long as the command runs, which finds it at TEMPORAL_ADDRESS;
- *                                         its status is this one's
+ *   npm run stack -- --run 'npm test'     for as long as the command runs, which finds it at TEMPORAL_ADDRESS, and the
+ *                                         journal's database at JOURNAL_URL; its status is this one's
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import { NoTemporalError } from '../../scripts/temporal-cli';
 import { NoStackError } from './programs';
-import { startStack } from './stack';
+import { startStack, type Stack } from './stack';
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -36,12 +36,14 @@ async function main(): Promise<void> {
   });
   try {
     if (values.run === undefined) {
-      console.log(`stack ready: Temporal ${stack.address}, Web UI ${stack.uiUrl ?? 'off'}, logs in ${stack.folder}`);
+      const { address, journalUrl, uiUrl = 'off', folder } = stack;
+      // With its password: it is of this stack alone, on this machine alone, and whoever starts a worker here needs it.
+      console.log(`stack ready: Temporal ${address}, JOURNAL_URL=${journalUrl}, Web UI ${uiUrl}, logs in ${folder}`);
       const stillRunning = setInterval(() => undefined, 60_000);
       await interrupted;
       clearInterval(stillRunning);
     } else {
-      process.exitCode = await statusOf(values.run, stack.address, interrupted);
+      process.exitCode = await statusOf(values.run, stack, interrupted);
     }
   } finally {
     await stack.stop();
@@ -49,8 +51,9 @@ async function main(): Promise<void> {
 }
 
 /** @returns as a shell has it: 128 and the signal's number for a command that a signal ended */
-async function statusOf(command: string, address: string, interrupted: Promise<unknown>): Promise<number> {
-  const child = spawn('sh', ['-c', command], { stdio: 'inherit', env: { ...process.env, TEMPORAL_ADDRESS: address } });
+async function statusOf(command: string, stack: Stack, interrupted: Promise<unknown>): Promise<number> {
+  const found = { TEMPORAL_ADDRESS: stack.address, JOURNAL_URL: stack.journalUrl };
+  const child = spawn('sh', ['-c', command], { stdio: 'inherit', env: { ...process.env, ...found } });
   void interrupted.then(() => child.kill('SIGTERM'));
   const [status, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
   return status ?? 128 + (signal === null ? 0 : constants.signals[signal]);

@@ -1,9 +1,10 @@
 /**
- * A Temporal server as production has it, without containers: PostgreSQL from the system's packages, the server and the Web
- * UI built from their modules, with the environment and the set-up scripts of docker-compose.yml. Only hosts and ports
- * are others.
+ * A Temporal server and the journal as production has them, without containers: PostgreSQL from the system's packages, the server
+ * and the Web UI built from their modules, with the environment and the set-up scripts of docker-compose.yml. Only hosts and
+ * ports are others.
  *
- *   PostgreSQL ── setup-databases.sh ── temporal-server ── setup-namespace.sh ── Web UI
+ *   PostgreSQL ─┬─ setup-databases.sh ── temporal-server ── setup-namespace.sh ── Web UI
+ *               └─ setup-database.sh ── the journal's tables
  *
  * Nothing outlives the process that started it, and nothing is kept.
  */
@@ -16,12 +17,13 @@ import { promisify } from 'node:util';
 import { holdProgram, readied, type HeldProgram } from '../../scripts/held-program';
 import { assertFree, lowPorts, touch, untilNamespaceReady, untilPageReady, untilReady } from '../../scripts/reachable';
 import { resolveTemporal } from '../../scripts/temporal-cli';
+import { migrate } from '../../src/journal/migrate';
 import { composeService, type Variables } from '../compose';
 import { Part } from './part';
 import { askPostgres, startPostgres } from './postgres';
 import { NoStackError, resolvePrograms, resolveUi, type Programs } from './programs';
 
-const setUpScripts = join(__dirname, '..', 'temporal');
+const deploy = join(__dirname, '..');
 const host = '127.0.0.1';
 const namespace = 'default';
 
@@ -36,6 +38,8 @@ export interface StackOptions {
 
 export interface Stack {
   readonly address: string;
+  /** As `JOURNAL_URL` has it, password and all; the tables are made. */
+  readonly journalUrl: string;
   readonly uiUrl: string | undefined;
   /** Has one log for each program, for as long as the stack runs. */
   readonly folder: string;
@@ -80,7 +84,8 @@ type Started = Omit<Stack, 'folder' | 'stop'>;
 async function startParts({ programs, cli, folder, parts, ...chosen }: Start): Promise<Started> {
   const ports = (await lowPorts(3 + innerPorts.length)).map(String);
   const [databasePort = '', anyPort = '', anyUiPort = '', ...inner] = ports;
-  const variables = { POSTGRES_PASSWORD: randomBytes(24).toString('hex') };
+  const secret = () => randomBytes(24).toString('hex');
+  const variables = { POSTGRES_PASSWORD: secret(), JOURNAL_PASSWORD: secret() };
   const started = (part: Part): Part => {
     parts.push(part);
     return part;
@@ -103,6 +108,16 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
   const sql = (database: string, statement: string) =>
     askPostgres(programs.postgres, { user, password, port: databasePort, database }, statement);
 
+  await setUp('journal/setup-database.sh', programs.postgres, {
+    ...composeService('journal-database', variables).environment,
+    PGHOST: host,
+    PGPORT: databasePort,
+  });
+  const journal = new URL(composeService('journal-schema', variables).environment['JOURNAL_URL'] ?? '');
+  journal.host = `${host}:${databasePort}`;
+  const journalUrl = journal.href;
+  await migrate({ postgres: journalUrl });
+
   const port = chosen.port?.toString() ?? anyPort;
   const address = `${host}:${port}`;
   const serverEnvironment = {
@@ -114,7 +129,7 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
     FRONTEND_GRPC_PORT: port,
     ...Object.fromEntries(innerPorts.map((name, index) => [name, inner[index] ?? ''])),
     PROMETHEUS_ENDPOINT: '',
-    DYNAMIC_CONFIG_FILE_PATH: join(setUpScripts, 'dynamic-config.yaml'),
+    DYNAMIC_CONFIG_FILE_PATH: join(deploy, 'temporal', 'dynamic-config.yaml'),
   };
   const namespaceEnvironment = {
     ...composeService('temporal-namespace', variables).environment,
@@ -124,16 +139,16 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
   const server = started(
     await Part.start(async () => {
       // At each start, as compose does it: again, both change nothing.
-      await setUp('databases', programs.temporal, databasesEnvironment);
+      await setUp('temporal/setup-databases.sh', programs.temporal, databasesEnvironment);
       const held = hold('temporal-server', programs.temporal, folder, serverEnvironment);
       return readied(held, async (signal) => {
         await untilReady(`the Temporal server at ${address}`, () => touch(address), signal);
-        await setUp('namespace', dirname(cli), namespaceEnvironment, signal);
+        await setUp('temporal/setup-namespace.sh', dirname(cli), namespaceEnvironment, signal);
         await untilNamespaceReady(address, namespace, signal);
       });
     }),
   );
-  if (programs.ui === undefined) return { address, uiUrl: undefined, postgres, server, sql };
+  if (programs.ui === undefined) return { address, journalUrl, uiUrl: undefined, postgres, server, sql };
 
   const uiPort = chosen.uiPort?.toString() ?? anyUiPort;
   const uiUrl = `http://${host}:${uiPort}`;
@@ -151,7 +166,7 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
       ),
     ),
   );
-  return { address, uiUrl, postgres, server, sql };
+  return { address, journalUrl, uiUrl, postgres, server, sql };
 }
 
 /** What the server listens on beside its clients' port, by the variable that says where. */
@@ -170,9 +185,9 @@ function hold(program: string, programs: string, folder: string, environment: Va
   });
 }
 
-/** Runs the script that sets it up in a container, with its programs from elsewhere. @throws with what it said last */
-async function setUp(what: string, programs: string, environment: Variables, signal?: AbortSignal): Promise<void> {
-  const script = join(setUpScripts, `setup-${what}.sh`);
+/** Runs a script that sets something up in a container, with its programs from elsewhere. @throws with what it said last */
+async function setUp(name: string, programs: string, environment: Variables, signal?: AbortSignal): Promise<void> {
+  const script = join(deploy, name);
   // A home without anybody's settings of the CLI.
   const env = { HOME: programs, ...environment, PATH: [programs, process.env['PATH']].join(delimiter) };
   const { failed, stdout, stderr } = await promisify(execFile)('sh', [script], { env, ...(signal && { signal }) }).then(

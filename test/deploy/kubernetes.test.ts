@@ -10,11 +10,17 @@ interface Probe {
 }
 
 interface Container {
+  name: string;
+  image: string;
   ports: { name: string; containerPort: number }[];
   readinessProbe: Probe;
   livenessProbe: Probe;
   args?: string[];
-  env: { name: string; value?: string; valueFrom?: { secretKeyRef: object } }[];
+  env: {
+    name: string;
+    value?: string;
+    valueFrom?: { secretKeyRef?: object; configMapKeyRef?: { name: string; key: string } };
+  }[];
   envFrom: { configMapRef: { name: string } }[];
   volumeMounts: { name: string; mountPath: string }[];
   resources: { requests: object; limits: object };
@@ -33,6 +39,7 @@ interface Resource {
       spec: {
         terminationGracePeriodSeconds: number;
         securityContext: object;
+        initContainers?: [Container];
         containers: [Container];
         volumes: { name: string; secret: { secretName: string } }[];
       };
@@ -84,8 +91,8 @@ describe.each(deployments)('%s', (name, deployment) => {
 
   it('has secrets by reference only, and reads the files that it is told to read', () => {
     for (const [setting, value] of Object.entries(settingsOf(deployment))) {
-      if (/(TOKEN|KEYS)$/.test(setting)) expect([setting, value]).toEqual([setting, undefined]);
-      if (/(TOKEN)_FILE$/.test(setting)) {
+      if (/(TOKEN|KEYS|JOURNAL_URL)$/.test(setting)) expect([setting, value]).toEqual([setting, undefined]);
+      if (/(TOKEN|URL)_FILE$/.test(setting)) {
         expect(container.volumeMounts.map(({ mountPath }) => mountPath)).toContain(value!.replace(/\/[^/]+$/, ''));
       }
     }
@@ -132,6 +139,36 @@ it('gives the worker longer to stop than it takes', () => {
   expect(graceMs).toBeGreaterThan(0);
   // Ten seconds after the grace, the worker itself ends what never ends.
   expect(podOf(worker).terminationGracePeriodSeconds * 1000).toBeGreaterThan(graceMs + 10_000);
+});
+
+it('brings the journal’s tables up to the worker’s release before it begins, and knows nothing else', () => {
+  const [before] = podOf(worker).initContainers!;
+  const after = containerOf(worker);
+  expect(before).toMatchObject({ args: ['dist/starter.js', 'journal', 'migrate'], image: after.image });
+  expect(before.securityContext).toEqual(after.securityContext);
+  expect(before.resources).toMatchObject({ requests: { memory: expect.any(String) }, limits: expect.anything() });
+  const [asked, ...more] = before.env;
+  expect([asked!.name, more, before.envFrom]).toEqual(['JOURNAL_URL_FILE', [], undefined]);
+  const { name, key } = asked!.valueFrom!.configMapKeyRef!;
+  const file = named('ConfigMap', name).data[key]!;
+  expect(file).toBe(settingsOf(worker)['JOURNAL_URL_FILE']);
+  const mounted = after.volumeMounts.filter(({ mountPath }) => file.startsWith(`${mountPath}/`));
+  expect(before.volumeMounts).toEqual(mounted);
+  expect(mounted).toHaveLength(1);
+});
+
+it('is told in docs/deploying.md which secrets to make', () => {
+  const document = readDocument('docs/deploying.md');
+  const wanted = new Set(
+    deployments.flatMap(([, deployment]) => [
+      ...podOf(deployment).volumes.map(({ secret }) => secret.secretName),
+      ...containerOf(deployment).env.flatMap(({ valueFrom }) =>
+        valueFrom?.secretKeyRef ? [(valueFrom.secretKeyRef as { name: string }).name] : [],
+      ),
+    ]),
+  );
+  const made = [...document.matchAll(/kubectl create secret generic (\S+)/g)].map(([, name]) => name!);
+  expect(made.sort()).toEqual([...wanted].sort());
 });
 
 it('scales the worker by the queue that it works on', () => {

@@ -13,8 +13,10 @@ import { freePorts } from '../../scripts/reachable';
 import { startProcess, type RunningProcess } from '../../scripts/processes';
 import { parsePayloadKeys } from '../../src/security/keys';
 import { buildWorker, type BuiltWorker } from '../chaos/built-worker';
+import { PostgresServer } from '../journal/postgres';
 import { provisionRequest } from '../support/requests';
 import { Rig } from '../support/rig';
+import { asPsql } from './psql';
 
 const root = join(__dirname, '..', '..');
 
@@ -27,6 +29,7 @@ let built: BuiltWorker;
 let rig: Rig;
 let healthUrl: string;
 let metricsUrl: string;
+let postgres: PostgresServer;
 const running: Record<string, RunningProcess> = {};
 
 /** Its settings in the compose file, these changed. */
@@ -38,14 +41,35 @@ async function start(service: string, program: string, changes: Variables): Prom
   return running[service].ready.replace(/^.* ready: /, '');
 }
 
+/** On a PostgreSQL of this machine's own, set up and migrated as the compose file has it. */
+async function makeJournal(folder: string): Promise<string> {
+  postgres = await PostgresServer.start();
+  const { environment: made } = composeService('journal-database', variables);
+  const { PATH, ...here } = asPsql(postgres);
+  expect(Object.keys(made)).toEqual(expect.arrayContaining(Object.keys(here)));
+  execFileSync('sh', [join(root, 'deploy', 'journal', 'setup-database.sh')], { env: { PATH, ...made, ...here } });
+  const { environment, command = [] } = composeService('journal-schema', variables);
+  const url = new URL(environment['JOURNAL_URL']!);
+  url.host = `${here.PGHOST}:${here.PGPORT}`;
+  const [program = '', ...args] = command;
+  const said = execFileSync(process.execPath, [join(root, folder, program.replace(/^dist\//, '')), ...args], {
+    env: { ...environment, JOURNAL_URL: url.href },
+    encoding: 'utf8',
+  });
+  expect(said).toMatch(/is of schema \d+ now\n$/);
+  return url.href;
+}
+
 beforeAll(async () => {
   built = await buildWorker();
   const folder = dirname(built.program);
   await bundleInto(join(root, folder));
+  const journalUrl = await makeJournal(folder);
   rig = await Rig.start({
     worker: false,
     payloadKeys: parsePayloadKeys(variables['PAYLOAD_KEYS']!),
     bundle: join(root, folder, 'workflow-bundle.encrypted.js'),
+    journal: { postgres: journalUrl },
   });
   const sandbox = await start('sandbox', 'sandbox/main.ts', { SANDBOX_HOST: '127.0.0.1', SANDBOX_PORT: '0' });
   await start('codec-server', join(folder, 'codec-server.js'), { CODEC_PORT: '0' });
@@ -57,12 +81,14 @@ beforeAll(async () => {
     METRICS_ADDRESS: `127.0.0.1:${metrics}`,
     TEMPORAL_ADDRESS: rig.address,
     TEMPORAL_NAMESPACE: rig.namespace,
+    JOURNAL_URL: journalUrl,
     PROVIDER_BASE_URL: sandbox,
   });
 }, 120_000);
 afterAll(async () => {
   await Promise.all(Object.values(running).map((process) => process.kill('SIGKILL')));
   await rig.close();
+  await postgres.stop();
   await built.remove();
 });
 
@@ -73,6 +99,8 @@ it('run a saga from the order to its firewalls', async () => {
   const ledger = await new SandboxClient(running['sandbox']!.ready.replace(/^.* ready: /, '')).ledger();
   expect(ordersWithLabel(ledger, request.reference)).toHaveLength(1);
   expect(servers.map(({ vmObjectId }) => firewallsOf(ledger, vmObjectId))).toEqual([[150]]);
+  const kept = await postgres.ask('select reference, outcome from ending', { database: 'journal' });
+  expect(kept).toEqual([{ reference: request.reference, outcome: 'done' }]);
 });
 
 it('show it to the Web UI with the token, and to nobody without', async () => {

@@ -40,10 +40,12 @@ describeWithStack(`the command${why === undefined ? '' : ` (skipped: ${why})`}`,
     await resolvePrograms();
   }, 30 * 60_000);
 
-  it('runs another one with the address, and ends as that ended', async () => {
-    const child = start('--run', 'echo "at $TEMPORAL_ADDRESS"; exit 3');
+  it('runs another one with the address and the journal, and ends as that ended', async () => {
+    const look = 'node --import tsx src/starter.ts journal status';
+    const child = start('--run', `echo "at $TEMPORAL_ADDRESS"; ${look}; exit 3`);
     const [said, [status]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-    expect(said).toMatch(/^at 127\.0\.0\.1:\d+\n$/);
+    expect(said).toMatch(/^at 127\.0\.0\.1:\d+\njournal +postgres:\/\/127\.0\.0\.1:\d+\/journal\n/);
+    expect(said).toContain('references     0\n');
     expect(status).toBe(3);
   }, 120_000);
 
