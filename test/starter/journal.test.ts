@@ -15,18 +15,17 @@ import type { Journal, SagaKey } from '../../src/journal/journal';
 import { openJournal } from '../../src/journal/open';
 import { parsePayloadKeys } from '../../src/security/keys';
 import { createSealing } from '../../src/security/sealing';
+import { describeWithPostgres, PostgresServer } from '../journal/postgres';
 import { runCommand, runHere, type Ended } from './command-line';
-import { startServer, whyNoPostgres, type PostgresServer } from './postgres';
 
 const [keyOne, keyTwo] = ['k1', 'k2'].map((id) => `${id}:${randomBytes(32).toString('base64')}`) as [string, string];
 const secret = 'geheim-geheim';
 
 let folder: string;
 let server: PostgresServer | undefined;
-let databases = 0;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'order-saga-journal-'));
-  if (whyNoPostgres === undefined) server = await startServer();
+  if (describeWithPostgres === describe) server = await PostgresServer.start();
 }, 60_000);
 afterAll(async () => {
   await server?.stop();
@@ -36,7 +35,7 @@ afterAll(async () => {
 /** A new place for a journal, as `JOURNAL_URL`; nothing is in it. */
 const places = {
   file: () => Promise.resolve(`file:${join(folder, randomUUID(), 'journal.db')}`),
-  PostgreSQL: () => server!.database(`journal_${String((databases += 1))}`),
+  PostgreSQL: async () => server!.url({ database: await server!.createDatabase() }),
 };
 
 /** Asks nobody else: whatever is printed is of the journal alone. */
@@ -78,14 +77,16 @@ async function meanOrder(journal: Journal, reference: string) {
   return { call: order, run: 'run-1', knows: meant.knows };
 }
 
-const kinds = (Object.keys(places) as (keyof typeof places)[]).filter(
-  (kind) => kind === 'file' || whyNoPostgres === undefined,
-);
+/** As it is called where somebody reads it. */
+const nameOf = (url: string) => url.replace(/\/\/[^/]*@/, '//');
 
-describe.each(kinds)('a journal in %s', (kind) => {
+describe('a journal in a file', () => aJournal('file'));
+describeWithPostgres('a journal in PostgreSQL', () => aJournal('PostgreSQL'));
+
+function aJournal(kind: keyof typeof places): void {
   it('is made by one command, and left alone by the next one', async () => {
     const url = await places[kind]();
-    const name = url.replace(/temporal:[^@]*@/, '');
+    const name = nameOf(url);
     expect(await run(url, ['journal', 'migrate'])).toEqual({
       status: 0,
       out: `the journal ${name} was of schema 0, and is of schema 1 now\n`,
@@ -284,22 +285,21 @@ describe.each(kinds)('a journal in %s', (kind) => {
     expect(people.out).toContain('the order was placed; a call of it took effect that was not reckoned with: look');
     expect(people.out).toMatch(/\n {26}LATE {8}place-order, row [0-9a-f-]+: .*look whether it is there twice\n$/);
   });
-});
+}
 
-const withPostgres = whyNoPostgres === undefined ? describe : describe.skip;
-
-withPostgres('a database server that', () => {
+describeWithPostgres('a database server that', () => {
   const refused = { status: 3, out: '' };
 
   it('has no such database is told so', async () => {
-    expect(await run(server!.urlOf('nowhere'), ['record', 'R-1'])).toEqual({
+    const url = server!.url({ database: 'nowhere' });
+    expect(await run(url, ['record', 'R-1'])).toEqual({
       ...refused,
-      err: `the journal cannot be used: there is no such database (${server!.urlOf('nowhere').replace(/temporal:[^@]*@/, '')}). JOURNAL_URL says where it is\n`,
+      err: `the journal cannot be used: there is no such database (${nameOf(url)}). JOURNAL_URL says where it is\n`,
     });
   });
 
   it('refuses the password is told so, and the password is not', async () => {
-    const url = server!.urlOf('postgres', 'temporal:SecretWord');
+    const url = server!.url({ password: 'SecretWord' });
     for (const args of [
       ['journal', 'status'],
       ['journal', 'migrate'],
@@ -338,9 +338,9 @@ withPostgres('a database server that', () => {
     await run(url, ['journal', 'migrate']);
     await withJournal(url, undefined, (journal) => take(journal, 'R-1'));
     const database = new URL(url).pathname.slice(1);
-    await server!.sql(database, "create role auditor login password 'only-to-read'");
-    await server!.sql(database, 'grant select on all tables in schema public to auditor');
-    const asAuditor = server!.urlOf(database, 'auditor:only-to-read');
+    await server!.ask("create role auditor login password 'only-to-read'");
+    await server!.ask('grant select on all tables in schema public to auditor', { database });
+    const asAuditor = server!.url({ database, user: 'auditor', password: 'only-to-read' });
     expect(await run(asAuditor, ['record', 'R-1'])).toMatchObject({ status: 0, err: '' });
     const { status, err } = await run(asAuditor, ['journal', 'trust-new-references']);
     expect(status).toBe(3);
