@@ -1,6 +1,6 @@
 /**
- * The stack as production has it, and what production does to it: the Temporal server and PostgreSQL die in the middle of
- * a saga's calls, and come back with what was written.
+ * The stack as production has it, and what production does to it: the Temporal server and PostgreSQL, with the journal in it, die
+ * in the middle of a saga's calls, and come back with what was written.
  */
 import { ordersWithLabel } from '../../sandbox/sentences';
 import { whyNoStack } from '../../deploy/stack/programs';
@@ -40,7 +40,7 @@ let rig: Rig;
 describeWithStack(`a stack${why === undefined ? '' : ` (skipped: ${why})`}`, () => {
   beforeAll(async () => {
     stack = await startStack();
-    rig = await Rig.start({ address: stack.address });
+    rig = await Rig.start({ address: stack.address, journal: { postgres: stack.journalUrl } });
   }, 30 * 60_000);
   afterAll(async () => {
     await rig.close();
