@@ -15,6 +15,7 @@ import type { Journal, SagaKey } from '../../src/journal/journal';
 import { openJournal } from '../../src/journal/open';
 import { parsePayloadKeys } from '../../src/security/keys';
 import { createSealing } from '../../src/security/sealing';
+import { readDocument } from '../docs/tables';
 import { describeWithPostgres, PostgresServer } from '../journal/postgres';
 import { runCommand, runHere, type Ended } from './command-line';
 
@@ -345,6 +346,25 @@ describeWithPostgres('a database server that', () => {
     const { status, err } = await run(asAuditor, ['journal', 'trust-new-references']);
     expect(status).toBe(3);
     expect(err).toMatch(/its database does not allow this user to write there/);
+  });
+
+  it('lets a worker write and delete nothing, as docs/deploying.md grants it', async () => {
+    const url = await places.PostgreSQL();
+    await run(url, ['journal', 'migrate']);
+    const database = new URL(url).pathname.slice(1);
+    const [, grants = ''] = /```sql\n(create role worker[^]*?)```/.exec(readDocument('docs/deploying.md')) ?? [];
+    await server!.ask(grants, { database });
+    const asWorker = server!.url({ database, user: 'worker', password: '…' });
+    await withJournal(asWorker, undefined, async (journal) => {
+      await take(journal, 'R-1');
+      const meant = await meanOrder(journal, 'R-1');
+      await journal.answered(keyOf('R-1'), meant, { outcome: 'done', answer: null });
+      await journal.ended(keyOf('R-1'), 'run-1', 'done', {});
+      await expect(journal.db.deleteFrom('effect').execute()).rejects.toThrow('permission denied');
+    });
+    // What is of this release already is no matter of rights.
+    expect((await run(asWorker, ['journal', 'migrate'])).out).toMatch(/nothing was to do\n$/);
+    expect((await run(asWorker, ['journal', 'restored', '--new-references', 'trust'])).status).toBe(0);
   });
 
   it('says nothing at all is given up within seconds', async () => {
