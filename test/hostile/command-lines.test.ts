@@ -16,7 +16,8 @@ let rig: Rig;
 const outside = { ...process.env };
 beforeAll(async () => {
   rig = await Rig.start();
-  Object.assign(process.env, { TEMPORAL_ADDRESS: rig.address, TEMPORAL_NAMESPACE: rig.namespace });
+  const { address, namespace, journalUrl } = rig;
+  Object.assign(process.env, { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, JOURNAL_URL: journalUrl });
 });
 afterAll(async () => {
   process.env = outside;
@@ -30,7 +31,8 @@ async function runHere(args: readonly string[], input: string): Promise<Ended> {
   return { status: await run(args, terminal), ...said };
 }
 
-const commands = ['provision', 'change', 'switch', 'firewalls', 'status', 'watch', 'list', 'decide', 'cancel', 'clean'];
+const asking = ['status', 'watch', 'list', 'decide', 'cancel', 'record', 'journal'];
+const commands = ['provision', 'change', 'switch', 'firewalls', ...asking, 'clean'];
 const words = fc.oneof(
   fc.constantFrom('-', 'R-1', 'provision/R-1', 'change/', '../..', '', ' ', '0', '-1', '--', '-h', '__proto__'),
   fc.constantFrom(
@@ -44,6 +46,12 @@ const words = fc.oneof(
     '--detach',
     '--no-wait',
     '--odd',
+    '--timeline',
+    'restored',
+    '--new-references',
+    'ask',
+    'migrate',
+    'trust-new-references',
   ),
   fc.constantFrom(...decisionNames, '{}', '{"note":1}', '{"__proto__":{}}', '[]', 'NaN', '{"by":"\\u0007"}', '[[['),
   fc.string({ unit: 'binary' }).filter((word) => !word.includes('\0')),
