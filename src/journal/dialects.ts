@@ -11,8 +11,8 @@ import { dirname } from 'node:path';
 import { Kysely, PostgresAdapter, PostgresDialect, sql, type QueryExecutorProvider, type RawBuilder } from 'kysely';
 import File from 'libsql';
 import { types } from 'pg';
-import { asUnavailable, JournalUnavailable } from './errors';
-import { FileDialect } from './file-dialect';
+import { asUnavailable } from './errors';
+import { FileDialect, writeAhead } from './file-dialect';
 import { lendConnections } from './lent-connections';
 import type { JournalTables } from './schema';
 
@@ -75,15 +75,10 @@ function openFile(path: string): Kysely<JournalTables> {
     // Requests and answers are in it, in the clear where there are no keys. A file that is there keeps its mode.
     if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
     const database = new File(path, { timeout: busyTimeoutMs });
-    for (const pragma of ['journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON']) {
-      database.prepare(`PRAGMA ${pragma}`).all();
-    }
+    writeAhead(database, busyTimeoutMs);
+    for (const pragma of ['synchronous = FULL', 'foreign_keys = ON']) database.exec(`pragma ${pragma}`);
     return new Kysely({ dialect: new FileDialect({ database, busyMs: busyTimeoutMs }) });
   } catch (error) {
-    // It has no code then, and its message has the path.
-    if (error instanceof Error && error.message.startsWith('ConnectionFailed')) {
-      throw new JournalUnavailable('its file cannot be opened', { cause: error });
-    }
     throw asUnavailable(error);
   }
 }

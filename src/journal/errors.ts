@@ -3,6 +3,8 @@
  * person, with neither an address nor a credential in it.
  */
 
+import { types } from 'node:util';
+
 /** The database cannot be asked, or cannot write. It says nothing of the provider. */
 export class JournalUnavailable extends Error {
   override readonly name = 'JournalUnavailable';
@@ -24,7 +26,7 @@ export class JournalUnreadable extends Error {
   override readonly name = 'JournalUnreadable';
 
   constructor(what: string, options?: ErrorOptions) {
-    super(`the journal has ${what}, and it cannot be decrypted here: is a key missing from PAYLOAD_KEYS?`, options);
+    super(`the journal has ${what}, and it cannot be decrypted here: a key may be missing from PAYLOAD_KEYS`, options);
   }
 }
 
@@ -33,40 +35,64 @@ export class JournalSchemaError extends Error {
   override readonly name = 'JournalSchemaError';
 }
 
+type Sentences = readonly (readonly [RegExp, string])[];
+
+const credentials = 'its database refuses these credentials';
+const tables = 'its tables are not those of this release: run `order-saga journal migrate`';
+const file = 'its file cannot be opened';
+const late = 'its database did not answer in time';
+const lost = 'the connection to its database was lost';
+
 /** By SQLSTATE, by SQLite's result code, or by Node's error code. */
-const sentences: readonly (readonly [RegExp, string])[] = [
-  [/^(ECONNREFUSED|ENOENT)$/, 'no database answers there'],
+const byCode: Sentences = [
+  [/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOENT)$/, 'no database answers there'],
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'the host name of its database is unknown'],
-  [/^(ECONNRESET|EPIPE|ETIMEDOUT|57P0\d|08\w{3})$/, 'the connection to its database was lost'],
-  [/^(28\w{3})$/, 'its database refuses these credentials'],
+  [/^(ECONNRESET|EPIPE|ETIMEDOUT|57P0\d|08\w{3})$/, lost],
+  [/^(28\w{3})$/, credentials],
   [/^3D000$/, 'there is no such database'],
   [/^(53100|SQLITE_FULL|ENOSPC)$/, 'its disk is full'],
   [/^53\w{3}$/, 'its database has no room for more connections or memory'],
   [/^(25006|SQLITE_READONLY\w*|EROFS)$/, 'its database can only be read'],
-  [/^(57014|55P03|40P01|40001|SQLITE_BUSY\w*|SQLITE_LOCKED\w*)$/, 'its database did not answer in time'],
-  [/^(42P01|42703|3F000)$/, 'its tables are not those of this release: run `order-saga journal migrate`'],
+  [/^(57014|55P03|40P01|40001|SQLITE_BUSY\w*|SQLITE_LOCKED\w*)$/, late],
+  [/^(42P01|42703|3F000)$/, tables],
   [/^42501$/, 'its database does not allow this user to write there'],
-  [/^SQLITE_CANTOPEN\w*$/, 'its file cannot be opened'],
+  [/^(SQLITE_CANTOPEN\w*|EACCES|EPERM|EEXIST|EISDIR|ENOTDIR)$/, file],
   [/^(SQLITE_CORRUPT\w*|SQLITE_NOTADB)$/, 'its file is damaged, or is not a journal'],
   [/^(SQLITE_IOERR\w*|EIO|58\w{3})$/, 'its disk fails'],
-  [/CERT|SSL|TLS/, 'the certificate of its database is not trusted'],
+  [/CERT|SSL|TLS|VERIFY/, 'the certificate of its database is not trusted'],
+];
+
+/** Where there is no code, or one for everything. */
+const byMessage: Sentences = [
+  [/^no such (table|column)/, tables],
+  [/^ConnectionFailed/, file],
+  [/^SASL/, credentials],
+  [/^The server does not support SSL/, 'its database speaks no TLS'],
+  [/timeout|timed out/i, late],
+  [/connection|client|closed|ended/i, lost],
 ];
 
 /** Whatever a driver throws, as a sentence; a mistake in our own code stays what it is. */
 export function asUnavailable(error: unknown): unknown {
-  if (error instanceof JournalUnavailable || error instanceof JournalUnreadable) return error;
-  if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return error;
+  if (!isError(error) || isOurs(error)) return error;
   const { code } = error as { code?: unknown };
-  if (typeof code !== 'string') {
-    // The PostgreSQL driver's own complaints have no code.
-    const timeout = /timeout|timed out/i.test(error.message);
-    const why = timeout ? 'its database did not answer in time' : 'the connection to its database was lost';
-    return /connection|client|timeout|timed out|closed|ended/i.test(error.message)
-      ? new JournalUnavailable(why, { cause: error })
-      : error;
+  const sentenceFor = (sentences: Sentences, said: string) => sentences.find(([pattern]) => pattern.test(said))?.[1];
+  if (typeof code === 'string' && code !== '' && code !== 'SQLITE_ERROR') {
+    const why = sentenceFor(byCode, code) ?? `its database failed (${code})`;
+    return new JournalUnavailable(why, { cause: error });
   }
-  const [, sentence] = sentences.find(([pattern]) => pattern.test(code)) ?? [];
-  return new JournalUnavailable(sentence ?? `its database failed (${code})`, { cause: error });
+  const why = sentenceFor(byMessage, error.message) ?? (code === undefined ? undefined : 'its database failed');
+  return why === undefined ? error : new JournalUnavailable(why, { cause: error });
+}
+
+/** Also one of Node's own, which is of another world where a test runs in one of its own. */
+function isError(error: unknown): error is Error {
+  return error instanceof Error || types.isNativeError(error);
+}
+
+function isOurs(error: Error): boolean {
+  if (error instanceof JournalUnavailable || error instanceof JournalUnreadable) return true;
+  return error instanceof JournalSchemaError || error.name === 'TypeError' || error.name === 'RangeError';
 }
 
 /** Of the constraint that a pivot is meant at most once, in either database. */

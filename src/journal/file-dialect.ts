@@ -1,25 +1,22 @@
 /**
- * SQLite as the journal needs it. Kysely's own begins a transaction without a lock: one that reads before it writes is then refused
- * at once when somebody else wrote in between, and this driver's connection never comes out of that again. And it waits for a lock
- * inside SQLite, which stops the whole process, and with it whoever holds the lock in the same process.
+ * SQLite as the journal needs it. Kysely's own begins a transaction without a lock, and waits for it inside SQLite. Then
+ *
+ * - who reads before it writes is refused at once where somebody else wrote in between;
+ * - a statement that was refused for a lock stays open in this driver, and no later transaction of the connection can be committed;
+ * - the whole process stands still for the waiting, and with it whoever holds the lock in the same process.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  CompiledQuery,
-  SqliteAdapter,
-  SqliteDialect,
-  SqliteDriver,
-  type DatabaseConnection,
-  type SqliteDialectConfig,
-} from 'kysely';
+import { SqliteAdapter, SqliteDialect, SqliteDriver, type DatabaseConnection } from 'kysely';
+import type File from 'libsql';
 
-interface Waiting {
+export interface FileDialectConfig {
+  database: File.Database;
   /** Milliseconds for which a transaction waits for the ones before it. */
   busyMs: number;
 }
 
 export class FileDialect extends SqliteDialect {
-  constructor(private readonly config: SqliteDialectConfig & Waiting) {
+  constructor(private readonly config: FileDialectConfig) {
     super(config);
   }
 
@@ -40,21 +37,20 @@ class FileAdapter extends SqliteAdapter {
 }
 
 class FileDriver extends SqliteDriver {
-  private readonly busyMs: number;
-
-  constructor({ busyMs, ...config }: SqliteDialectConfig & Waiting) {
+  constructor(private readonly config: FileDialectConfig) {
     super(config);
-    this.busyMs = busyMs;
   }
 
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    const ask = (text: string) => connection.executeQuery(CompiledQuery.raw(text));
-    const untilMs = performance.now() + this.busyMs;
-    await ask('pragma busy_timeout = 0');
+  /** With the lock: nothing after it is refused for one. */
+  override async beginTransaction(): Promise<void> {
+    const { database, busyMs } = this.config;
+    const untilMs = performance.now() + busyMs;
+    database.exec('pragma busy_timeout = 0');
     try {
       for (;;) {
         try {
-          await ask('begin immediate');
+          // Not as a prepared statement, which would stay open where it is refused.
+          database.exec('begin immediate');
           return;
         } catch (error) {
           if (!isBusy(error) || performance.now() > untilMs) throw error;
@@ -62,13 +58,30 @@ class FileDriver extends SqliteDriver {
         }
       }
     } finally {
-      await ask(`pragma busy_timeout = ${this.busyMs}`);
+      database.exec(`pragma busy_timeout = ${busyMs}`);
     }
   }
 
   /** A full disk ends the transaction by itself. That there is none any more is not what went wrong. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    await super.rollbackTransaction(connection).catch(() => undefined);
+    if (this.config.database.inTransaction) await super.rollbackTransaction(connection);
+  }
+}
+
+/**
+ * With a write-ahead log, which a file has from then on. Where others open a new file at the same time SQLite refuses that at once,
+ * and does not wait.
+ */
+export function writeAhead(database: File.Database, busyMs: number): void {
+  const untilMs = performance.now() + busyMs;
+  for (;;) {
+    try {
+      database.exec('pragma journal_mode = wal');
+      return;
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > untilMs) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+    }
   }
 }
 
