@@ -7,13 +7,13 @@ import type { JournalAddress } from '../../src/journal/dialects';
 import { migrate } from '../../src/journal/migrate';
 import { describeWithPostgres, PostgresServer } from './postgres';
 
-export interface TestDatabases {
+export interface TestDatabases<Address extends JournalAddress = JournalAddress> {
   /** Where there is nothing yet. */
-  place: () => Promise<JournalAddress>;
+  place: () => Promise<Address>;
   /** An empty journal. */
-  fresh: () => Promise<JournalAddress>;
+  fresh: () => Promise<Address>;
   /** What a backup of this moment holds. Nobody may have the journal open. */
-  copy: (address: JournalAddress) => Promise<JournalAddress>;
+  copy: (address: JournalAddress) => Promise<Address>;
 }
 
 /** The same tests for a file and for PostgreSQL. */
@@ -26,7 +26,7 @@ export function describeEachDatabase(title: string, tests: (databases: TestDatab
   });
 }
 
-export function inFiles(): TestDatabases {
+export function inFiles(): TestDatabases<{ file: string }> {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'order-saga-journal-'));
@@ -49,7 +49,7 @@ export function inFiles(): TestDatabases {
   };
 }
 
-export function inPostgres(): TestDatabases {
+export function inPostgres(): TestDatabases<{ postgres: string }> {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await PostgresServer.start();

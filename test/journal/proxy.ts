@@ -1,0 +1,132 @@
+/** A way to PostgreSQL that can be lost, at whichever moment a test wants. */
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+interface Pair {
+  client: Socket;
+  server: Socket;
+}
+
+interface Cut {
+  statement: string;
+  then: (pair: Pair, bytes: Buffer) => void;
+}
+
+export class Proxy {
+  private readonly open = new Set<Pair>();
+  private isSwallowing = false;
+  private muteAt: string | undefined;
+  private cut: Cut | undefined;
+
+  private constructor(
+    private readonly listening: Server,
+    private readonly to: number,
+  ) {}
+
+  static async start(to: number): Promise<Proxy> {
+    const listening = createServer();
+    const proxy = new Proxy(listening, to);
+    listening.on('connection', (client) => {
+      proxy.carry(client);
+    });
+    await once(listening.listen(0, '127.0.0.1'), 'listening');
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.listening.address() as AddressInfo).port;
+  }
+
+  /** From now on not a byte gets through, either way, and nobody is told. New connections are taken, and hear nothing. */
+  swallow(): void {
+    this.isSwallowing = true;
+  }
+
+  /** From now on whoever says this is not heard, and hears nothing any more. */
+  muteWhoSays(words: string): void {
+    this.muteAt = words;
+  }
+
+  /** New connections get through again. Those that were silent stay so for ever, as after a fail-over. */
+  heal(): void {
+    this.isSwallowing = false;
+    this.muteAt = undefined;
+  }
+
+  /** When the statement is sent next: it gets through, and both sides lose each other before the answer. */
+  loseAnswerTo(statement: string): Promise<void> {
+    return this.cutAt(statement, ({ client, server }, bytes) => {
+      client.destroy();
+      server.end(bytes);
+    });
+  }
+
+  /** When the statement is sent next: the client loses its connection, and the server gets the statement when `deliver` is called. */
+  delay(statement: string): { lost: Promise<void>; deliver: () => void } {
+    let deliver = () => {};
+    const lost = this.cutAt(statement, ({ client, server }, bytes) => {
+      deliver = () => server.end(bytes);
+      client.destroy();
+    });
+    return {
+      lost,
+      deliver: () => {
+        deliver();
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.listening.close();
+    for (const { client, server } of this.open) {
+      client.destroy();
+      server.destroy();
+    }
+    await once(this.listening, 'close');
+  }
+
+  private cutAt(statement: string, act: Cut['then']): Promise<void> {
+    return new Promise((resolve) => {
+      const then: Cut['then'] = (pair, bytes) => {
+        act(pair, bytes);
+        resolve();
+      };
+      this.cut = { statement, then };
+    });
+  }
+
+  private carry(client: Socket): void {
+    const pair = { client, server: connect(this.to, '127.0.0.1') };
+    const { server } = pair;
+    this.open.add(pair);
+    let isSilent = false;
+    const getsThrough = (bytes: Buffer) => {
+      isSilent ||= this.isSwallowing || (this.muteAt !== undefined && bytes.includes(this.muteAt));
+      return !isSilent;
+    };
+    client.on('data', (bytes) => {
+      if (!getsThrough(bytes)) return;
+      const { cut } = this;
+      if (cut === undefined || !bytes.includes(`${cut.statement}\0`)) {
+        server.write(bytes);
+        return;
+      }
+      this.cut = undefined;
+      isSilent = true;
+      cut.then(pair, bytes);
+    });
+    server.on('data', (bytes) => {
+      if (getsThrough(bytes)) client.write(bytes);
+    });
+    for (const [one, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      one.on('error', () => undefined);
+      one.on('close', () => {
+        if (!isSilent) other.destroy();
+        if (client.destroyed && server.destroyed) this.open.delete(pair);
+      });
+    }
+  }
+}
