@@ -142,14 +142,14 @@ async function effectOf(row: EffectRow, { raised_ms }: JournalRow, open: Opening
 }
 
 async function endingOf({ run, ended_ms, outcome, report: sealed }: EndingRow, open: Opening): Promise<RecordedEnding> {
-  const told = (await open.value(sealed, `ending of run ${run}`)) as { report: Report; result?: unknown } | undefined;
+  const told = (await open.value(sealed, `ending of run ${run}`)) as { report?: Report; result?: unknown } | undefined;
+  const { report, result } = told ?? {};
   return {
     run,
     at: iso(ended_ms),
-    ...(told ? { workflow: told.report.workflow } : {}),
+    ...(report ? { workflow: report.workflow, report } : {}),
     outcome: outcome as RecordedEnding['outcome'],
-    ...(told ? { report: told.report } : {}),
-    ...(told?.result === undefined ? {} : { result: told.result }),
+    ...(result === undefined ? {} : { result }),
   };
 }
 

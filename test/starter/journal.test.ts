@@ -265,6 +265,34 @@ function aJournal(kind: keyof typeof places): void {
     });
   });
 
+  it('tells of what may have been lost, of who settled it, and of a run that went on after an end', async () => {
+    const url = await places[kind]();
+    await run(url, ['journal', 'migrate']);
+    await withJournal(url, undefined, (journal) => take(journal, 'R-1'));
+    await run(url, ['journal', 'restored', '--new-references', 'trust']);
+    const meaning = { ...keyOf('R-1'), call: order, knows: undefined, inAirMs: 0 };
+    const row = await withJournal(url, undefined, async (journal) => {
+      await journal.ended(keyOf('R-1'), 'run-1', 'cancelled', {});
+      const meant = await journal.mean({ ...meaning, run: 'run-2' });
+      if (meant.how !== 'unknown') throw new Error(meant.how);
+      return meant.row;
+    });
+    const record = async () => recordSchema.parse(documentIn(await run(url, ['record', 'R-1', '--json'])));
+    const timeline = async () => (await run(url, ['record', 'R-1', '--timeline'])).out;
+    expect(await record()).toMatchObject({ state: 'open', placement: 'unknown', endings: [{ outcome: 'cancelled' }] });
+    expect(await timeline()).toMatch(
+      / {2}in doubt {4}place-order: cart items 501, row .*: the journal was put back, and may/,
+    );
+
+    await withJournal(url, undefined, async (journal) => {
+      const placed = { how: 'confirmed', vmObjectIds: [9001] };
+      await journal.confirm(keyOf('R-1'), row, placed, { by: 'ada', note: 'in the panel' });
+      await journal.ended(keyOf('R-1'), 'run-2', 'done', {});
+    });
+    expect(await record()).toMatchObject({ state: 'done', placement: 'placed', servers: [{ vmObjectId: 9001 }] });
+    expect(await timeline()).toMatch(/ {2}decided {5}place-order: placed, says ada: in the panel\n/);
+  });
+
   it('tells loudly of an order that took effect after a person had said that it did not', async () => {
     const url = await places[kind]();
     await run(url, ['journal', 'migrate']);
