@@ -55,8 +55,13 @@ const moods: Record<EffectKind, Mood> = { mutate: 'acting', compensate: 'undoing
 /** The journal is tried for so long with an outcome; then the workflow goes on trying. */
 const writingMsMax = 6_000;
 
-/** How often a call that may be in the air is looked at. */
-const lookAgainMs = 1_000;
+/**
+ * When a call that may be in the air for so long is looked at again: soon for whoever waits, and seldom enough for a history, of
+ * which each look takes eleven events. An hour, the longest that the settings allow, takes some thirty looks.
+ */
+export function lookAgainIn(leftMs: number): number {
+  return Math.min(leftMs, Math.max(1_000, Math.ceil(leftMs / 4)));
+}
 
 export function createEffect(journal: Journal, call: Call, settings: ActivitySettings): Effect {
   return (spec, asked, send) => call(moods[spec.kind], asked, () => perform(journal, settings, spec, asked, send));
@@ -134,7 +139,7 @@ function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): 
       return new OwnFailure(
         'UnderWay',
         'the same call was sent before and may still be in the air; nothing was sent now',
-        { retryInMs: Math.min(meant.leftMs, lookAgainMs) },
+        { retryInMs: lookAgainIn(meant.leftMs) },
       );
     case 'unknown': {
       const { row, at, run, inAirMs, putBack } = meant;

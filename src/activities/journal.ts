@@ -8,7 +8,7 @@ import type { Journal, Verdict } from '../journal/journal';
 import { standingOf } from '../journal/standing';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import type { Asked, Call } from './call';
-import { reportLate } from './effect';
+import { lookAgainIn, reportLate } from './effect';
 import { sagaOf } from './saga-of';
 import type { ActivitySettings } from './settings';
 import { OwnFailure } from './translate-failure';
@@ -77,7 +77,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const { placement, ...rest } = await standingOf(journal, saga);
         if (placement.how === 'under-way') {
           throw new OwnFailure('UnderWay', 'a call was sent and may still be in the air', {
-            retryInMs: Math.min(placement.leftMs, 1_000),
+            retryInMs: lookAgainIn(placement.leftMs),
           });
         }
         const running = input.orRunning ? await isRunning(workflowIdOf(saga.workflow, saga.reference)) : false;

@@ -1,6 +1,7 @@
 /** What the journal says of a call before it is made: then nothing is sent, and the workflow is told what is known instead. */
 import { randomUUID } from 'node:crypto';
 import { firewallsOf } from '../../sandbox/sentences';
+import { lookAgainIn } from '../../src/activities/effect';
 import type { EffectCall, JournalKnowledge } from '../../src/domain/effects';
 import { restored } from '../../src/journal/ceremony';
 import { rigSettings } from '../support/activity-settings';
@@ -115,17 +116,19 @@ describe('recorded: the answer of then is given', () => {
 });
 
 describe('under way: the first call may still be in the air', () => {
-  it.each<[string, EffectCall, (saga: LoneSaga) => Promise<unknown>]>([
+  it.each<[string, EffectCall, (saga: LoneSaga) => ReturnType<LoneSaga['refusal']>]>([
     ['an item is not added', item, (saga) => saga.refusal('addCartItem', add)],
     ['an order is not placed', order(), (saga) => saga.refusal('placeOrder', place([]))],
   ])('%s', async (_, call, refused) => {
     const saga = stand.saga();
     await mean(saga, call);
-    expect(await nothingSent(() => refused(saga))).toEqual({
+    const { retryInMs, ...rest } = await nothingSent(() => refused(saga));
+    expect(rest).toEqual({
       failure: 'UnderWay',
       message: 'the same call was sent before and may still be in the air; nothing was sent now',
-      retryInMs: 1_000,
     });
+    expect(retryInMs).toBeGreaterThan(10_000);
+    expect(retryInMs).toBeLessThanOrEqual(15_000);
   });
 
   it('is looked at again as soon as it is not any more', async () => {
@@ -137,12 +140,19 @@ describe('under way: the first call may still be in the air', () => {
     expect(retryInMs).toBeLessThanOrEqual(inAirMs);
   });
 
+  it('is not looked at so often that a history is full of it', () => {
+    expect([500, 1_000, 4_000, 8_000, 60_000].map(lookAgainIn)).toEqual([500, 1_000, 1_000, 2_000, 15_000]);
+    let looks = 0;
+    for (let leftMs = 3_600_000; leftMs > 0; leftMs -= lookAgainIn(leftMs)) looks += 1;
+    expect(looks).toBeLessThan(35);
+  });
+
   it('an item is not deleted that an order names which is under way', async () => {
     const saga = stand.saga();
     const cartItemId = await added(saga);
     await mean(saga, order([cartItemId]));
     const refused = await nothingSent(() => saga.refusal('deleteCartItem', { ...addStep, cartItemId }));
-    expect(refused).toMatchObject({ failure: 'UnderWay', retryInMs: 1_000 });
+    expect(refused).toMatchObject({ failure: 'UnderWay', retryInMs: expect.any(Number) as number });
   });
 });
 
