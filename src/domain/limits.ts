@@ -3,8 +3,8 @@
  * is ended by the server, or stands still for ever, with servers bought and nothing said. So whatever comes from outside is
  * held against bounds that keep well away from Temporal's, before anything is sent.
  *
- * They are numbers and no settings: a workflow reads none. They stand apart from the schemas because a run that began before
- * there were bounds must replay: the workflow asks them behind a patch.
+ * They are numbers and no settings: a workflow reads none. They stand apart from the schemas because what is beyond them is not
+ * to be gone through field by field.
  */
 import { serversOrdered } from './requests';
 import { nameOfField, type Problem } from './validation';
@@ -37,6 +37,7 @@ const lengthsMax: Readonly<Record<string, number>> = {
   label: 1_000,
   currency: 100,
   by: 200,
+  orderId: 200,
   note: 4_000,
   reason: 4_000,
 };

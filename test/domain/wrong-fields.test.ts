@@ -179,6 +179,7 @@ describe('a decision', () => {
 const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
 
 it.each<[string, () => unknown, string]>([
+  ['a long id of an order', () => ({ orderId: 'x'.repeat(201) }), 'orderId: must not have more than 200 characters'],
   ['a long note', () => ({ note: 'x'.repeat(4_001) }), 'note: must not have more than 4000 characters'],
   [
     'many resources',
