@@ -118,8 +118,13 @@ function aJournal(kind: keyof typeof places): void {
       const lost = await meanOrder(journal, 'R-2');
       await journal.answered(keyOf('R-2'), lost, { outcome: 'unknown', failure: 'UnknownOutcome', answer: null });
       const done = await meanOrder(journal, 'R-3');
-      await journal.answered(keyOf('R-3'), done, { outcome: 'done', answer: { how: 'answered', value: {} } });
+      const value = { order: { note: 'as it came', password: secret } };
+      await journal.answered(keyOf('R-3'), done, { outcome: 'done', answer: { how: 'answered', value } });
     });
+    // What the provider says again of a request is no less secret.
+    const answered = await run(url, ['record', 'R-3', '--timeline']);
+    expect(answered.out).toContain('as it came');
+    expect(answered.out).not.toContain(secret);
     expect(documentIn(await run(url, ['journal', 'status', '--json']))).toMatchObject({
       references: 4,
       pivots: { meant: 1, unknown: 1 },

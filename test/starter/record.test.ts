@@ -204,7 +204,9 @@ it('leaves out what was left over and is gone since', async () => {
 
   rig.sandbox.faults.clear();
   await (await rig.sagas.clean(reference)).result();
-  expect((await recordOf(reference)).leftovers.map(({ kind }) => kind)).toEqual(['cart-item-unknown']);
+  const cleaned = await recordOf(reference);
+  expect(cleaned.leftovers.map(({ kind }) => kind)).toEqual(['cart-item-unknown']);
+  expect(cleaned.state).toBe('OrderRejected');
 });
 
 it('asks which workflow is meant', async () => {
