@@ -16,7 +16,7 @@ export async function restored(
   newReferences: NewReferences,
 ): Promise<{ epoch: string; noticed: string | undefined }> {
   return journal.inTransaction(async (tx) => {
-    // Written first: in a file, whoever has read before can no longer write where somebody else did so in between.
+    // Written first, which is the lock: two at once raise the epoch one after the other.
     await tx
       .updateTable('journal')
       .set({ doubts_new: newReferences === 'ask' ? 1 : 0 })
