@@ -386,7 +386,8 @@ describeWithPostgres('a database server that', () => {
     await run(url, ['journal', 'migrate']);
     const database = new URL(url).pathname.slice(1);
     const [, grants = ''] = /```sql\n(create role worker[^]*?)```/.exec(readDocument('docs/deploying.md')) ?? [];
-    await server!.ask(grants, { database });
+    await server!.ask(`revoke connect on database ${database} from public`);
+    await server!.ask(grants.replace('database journal', `database ${database}`), { database });
     const asWorker = server!.url({ database, user: 'worker', password: '…' });
     await withJournal(asWorker, undefined, async (journal) => {
       await take(journal, 'R-1');
