@@ -1,9 +1,10 @@
 /** One saga for each way in which a released version may have ended, or may still be waiting. Recorded by `record.ts`. */
 import type { SagaHandle } from '../../src/client/handle';
+import type { DecisionName } from '../../src/domain/decisions';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../support/requests';
 import { resetTo, workflowTasksOf } from '../support/reset';
 import type { Rig } from '../support/rig';
-import { outcomeOf, untilWaiting } from '../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../support/sagas';
 
 /** @returns the saga whose history is kept, ended or waiting */
 export type Story = (rig: Rig) => Promise<SagaHandle>;
@@ -16,20 +17,28 @@ async function ended(saga: SagaHandle): Promise<SagaHandle> {
   return saga;
 }
 
-/** Decides by turns what it waits for, until it ends. */
-async function decided(saga: SagaHandle, ...decisions: Parameters<SagaHandle['decide']>[]): Promise<SagaHandle> {
+/** Answers by turns what it asks, until it ends. */
+async function decided(saga: SagaHandle, ...decisions: [DecisionName, object][]): Promise<SagaHandle> {
   for (const [index, [decision, body]] of decisions.entries()) {
     if (index > 0) {
       const taken = index;
       while ((await saga.progress()).decisions.length < taken) await untilWaiting(saga);
     }
     await untilWaiting(saga);
-    await saga.decide(decision, body);
+    await answer(saga, decision, body);
   }
   return ended(saga);
 }
 
+/** As the Web UI and other SDKs start it: nothing looks at the request first, and nothing refuses the id of a run that has ended. */
+async function startedRaw(rig: Rig, request: Record<string, unknown> & { reference: string }): Promise<SagaHandle> {
+  const workflowId = `provision/${request.reference}`;
+  await rig.temporal.workflow.start('provisionServers', { workflowId, taskQueue: 'order-saga', args: [request] });
+  return rig.sagas.get(request.reference);
+}
+
 const provision = (changes: Parameters<typeof provisionRequest>[0] = {}) => provisionRequest(changes);
+const quote = { total: 5, currency: 'usd', date_from: '2026-01-01', date_to: '2026-02-01' };
 const two = { items: [{}, {}], firewalls: [143] };
 
 export const stories: Record<string, Story> = {
@@ -99,20 +108,26 @@ export const stories: Record<string, Story> = {
   },
   'provision, a wrong request': async (rig) => {
     const request = provision();
-    const { workflow } = rig.temporal;
-    await workflow.start('provisionServers', {
-      workflowId: `provision/${request.reference}`,
-      taskQueue: 'order-saga',
-      args: [{ ...request, quantity: 2 }],
-    });
-    return ended(await rig.sagas.get(request.reference));
+    return ended(await startedRaw(rig, { ...request, quantity: 2 }));
   },
   'provision, reset behind its order': async (rig) => {
     const saga = await rig.sagas.provision(provision(two));
     await saga.result();
     const [first = 0] = await workflowTasksOf(rig.temporal, saga);
     await resetTo(rig.temporal, saga, first);
-    return decided(await rig.sagas.get(saga.reference), ['confirmPlaced', { ...seen, vmObjectIds: [9001, 9002] }]);
+    return ended(await rig.sagas.get(saga.reference));
+  },
+  'provision, terminated and started again': async (rig) => {
+    const request = provision(two);
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+    await untilWaiting(await rig.sagas.provision(request), 'stuck');
+    await rig.temporal.workflow.getHandle(`provision/${request.reference}`).terminate();
+    return ended(await startedRaw(rig, request));
+  },
+  'provision, a reference that is taken': async (rig) => {
+    const request = provision();
+    await (await rig.sagas.provision(request)).result();
+    return ended(await startedRaw(rig, { ...request, label: 'another' }));
   },
   'change, done': async (rig) => ended(await rig.sagas.change(changeRequest())),
   'change, approved': async (rig) =>
@@ -126,6 +141,13 @@ export const stories: Record<string, Story> = {
     const saga = await rig.sagas.switch(switchRequest({ approval: 'always' }));
     await untilWaiting(saga, 'approval');
     return saga;
+  },
+  'switch, answered as not available': async (rig) => {
+    const request = switchRequest();
+    const match = { subscriptionId: request.subscription_id };
+    const body = { ...quote, available: false };
+    rig.sandbox.faults.add({ endpoint: 'switch-plan', kind: 'other-body', body, match });
+    return decided(await rig.sagas.switch(request), ['confirmPlaced', { ...seen, orderId: 'S-1' }]);
   },
   'firewalls, swapped': async (rig) => {
     const request = firewallsRequest({ unassign: [150] });
