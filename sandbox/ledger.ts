@@ -67,6 +67,8 @@ export type LedgerEntry = CartItemAdded | CartItemDeleted | Placed | FirewallsCh
 
 export interface Call {
   seq: number;
+  /** When it had arrived whole, in milliseconds since 1970. */
+  receivedMs: number;
   /** Null for a path or method that the interface does not have. */
   endpoint: EndpointName | null;
   row: number | null;

@@ -141,6 +141,7 @@ export class Sandbox {
     const isInside = url.pathname.startsWith(this.basePath);
     const to = destinationOf(method, isInside ? url.pathname.slice(this.basePath.length) : '');
     const call = this.ledger.called({
+      receivedMs: Date.now(),
       endpoint: to.endpoint?.name ?? null,
       row: to.endpoint?.row ?? null,
       method,

@@ -10,6 +10,8 @@ import {
   firewallMoments,
   firewallsOf,
   neverLessProtected,
+  orderedItemsDeleted,
+  orderedTwice,
   orders,
   ordersWithLabel,
   placedTwice,
@@ -36,7 +38,13 @@ export function brokenPromises(ledger: LedgerSnapshot, asked: Asked, ended: Ende
 
 /** What an account of the whole shows: nothing was bought twice, whoever asked for it. */
 export function brokenByAll(ledger: LedgerSnapshot): string[] {
-  return placedTwice(ledger).map((placed) => `bought twice: ${JSON.stringify(placed)}`);
+  return [
+    ...placedTwice(ledger).map((placed) => `bought twice: ${JSON.stringify(placed)}`),
+    ...orderedTwice(ledger).map(({ cartItemId }) => `cart item ${String(cartItemId)} was ordered twice`),
+    ...orderedItemsDeleted(ledger).map(
+      ({ cartItemId }) => `cart item ${String(cartItemId)} was ordered, and then deleted`,
+    ),
+  ];
 }
 
 type Told = Ended & { report: Report | undefined };
@@ -104,9 +112,15 @@ function leftInTheCart(ledger: LedgerSnapshot, reference: string, told: Told): s
   const leftovers = leftoversOf(told);
   const listed = leftovers.flatMap((one) => (one.kind === 'cart-item' ? [one.cartItemId] : []));
   const unknown = leftovers.filter(({ kind }) => kind === 'cart-item-unknown').length;
-  return silentLeftovers(own, listed, unknown).map(
-    ({ cartItemId }) => `cart item ${String(cartItemId)} was left behind silently`,
-  );
+  return [
+    ...silentLeftovers(own, listed, unknown).map(
+      ({ cartItemId }) => `cart item ${String(cartItemId)} was left behind silently`,
+    ),
+    ...orderedItemsDeleted(own).map(
+      ({ cartItemId }) => `cart item ${String(cartItemId)} was ordered, and then deleted`,
+    ),
+    ...orderedTwice(own).map(({ cartItemId }) => `cart item ${String(cartItemId)} is in two orders`),
+  ];
 }
 
 /** Additions of this reference; what took items away may be anybody's. */
@@ -150,8 +164,9 @@ function cleaned(ledger: LedgerSnapshot, reference: string, told: Told): string[
   const { deleted, leftAlone } = told.result as ResultOf['cleanCart'];
   const broken = leftInTheCart(ledger, reference, told);
   const ordered = orders(ledger).flatMap(({ cartItems }) => cartItems);
+  const deletedAfter = orderedItemsDeleted(ledger).map(({ cartItemId }) => cartItemId);
   for (const id of deleted)
-    if (ordered.includes(id)) broken.push(`cart item ${String(id)} is ordered, and was deleted`);
+    if (deletedAfter.includes(id)) broken.push(`cart item ${String(id)} is ordered, and was deleted`);
   for (const id of leftAlone)
     if (!ordered.includes(id)) broken.push(`cart item ${String(id)} was left alone for nothing`);
   return broken;

@@ -28,6 +28,7 @@ import { createSealing } from '../../src/security/sealing';
 import { Sandbox, type SandboxOptions } from '../../sandbox/server';
 import { rigSettings } from './activity-settings';
 import { replayAll } from './replay';
+import { differences, rowsIn } from './rows-and-ledger';
 
 export interface RigOptions {
   sandbox?: SandboxOptions;
@@ -46,6 +47,8 @@ export interface RigOptions {
   bundle?: string;
   /** Which sagas' histories have to replay at the end. @default all */
   replays?: (run: { workflowId: string }) => boolean;
+  /** False: what took effect is not all by way of our activities, or somebody told a lie. @default true */
+  compares?: boolean;
 }
 
 export class Rig {
@@ -147,6 +150,7 @@ export class Rig {
   async close(): Promise<void> {
     await this.stopWorkers();
     await this.replaySagas();
+    await this.compareJournal();
     await this.sandbox.close();
     await this.native.close();
     await this.temporal.connection.close();
@@ -179,6 +183,14 @@ export class Rig {
       await entry.saga.close();
       this.running.delete(entry);
     }
+  }
+
+  /** @throws where the journal and what took effect at the provider are not of one mind */
+  private async compareJournal(): Promise<void> {
+    if (this.options.journal !== undefined || this.options.compares === false) return;
+    const rows = await this.withJournal(({ db }) => rowsIn(db));
+    const [first, ...more] = differences(rows, this.sandbox.ledger);
+    if (first !== undefined) throw new Error(`journal and ledger differ (and ${more.length} more): ${first}`);
   }
 
   /** @throws when the history of any saga of this namespace does not replay on the present code */

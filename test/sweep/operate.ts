@@ -5,7 +5,7 @@ import { anyUnderWay } from '../support/calls-under-way';
 import { fittingDecisions } from '../support/operator';
 import type { Asked } from '../support/promises';
 import { until, type Rig } from '../support/rig';
-import { outcomeOf, progressOf, type Ended } from '../support/sagas';
+import { answer, outcomeOf, progressOf, type Ended } from '../support/sagas';
 import type { WaitingRoom } from '../support/waiting-room';
 import { threadOf } from './stories';
 
@@ -51,7 +51,7 @@ export async function operate(
       if (taken.decision === 'cancel') await saga.cancel().catch(unlessOver);
       else {
         if (operator.attends) operator.decided();
-        await saga.decide(taken.decision, taken.body).catch(unlessOver);
+        await answer(saga, taken.decision, { question: waiting.id, ...taken.body }).catch(unlessOver);
       }
     }
     throw new Error(`${saga.workflowId} was decided for ${String(decisionsMax)} times, and goes on asking`);

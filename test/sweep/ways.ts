@@ -30,6 +30,7 @@ const failing: Spoiling[] = [
   { kind: 'rate-limit', retryAfter: 0 },
   { kind: 'error-before' },
   { kind: 'error-after' },
+  { kind: 'redirect-after' },
   { kind: 'reset-before' },
   { kind: 'reset-after' },
   { kind: 'hang-after' },
