@@ -35,9 +35,9 @@ describeWithPostgres('the set-up of the journal’s database', () => {
     );
     expect(rights).toEqual({ rolsuper: false, rolcreatedb: false, rolcreaterole: false });
     await server.ask("create role somebody login password 'else'");
-    const elsewhere = await runHere(['journal', 'status'], '', {
-      JOURNAL_URL: urlFor('somebody', 'else'),
-    });
+    const asSomebody = { database: 'journal', user: 'somebody', password: 'else' };
+    await expect(server.ask('select 1', asSomebody)).rejects.toThrow('permission denied for database');
+  });
     expect(elsewhere.err).toMatch(/does not allow/);
   });
 
