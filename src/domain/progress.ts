@@ -46,6 +46,8 @@ export const waitingSchema = z.strictObject({
   question: z.string(),
   choices: z.array(z.enum(decisionNames)),
   since: time,
+  /** From then on `confirmNotPlaced` is taken: until then the call may be in the air. */
+  notPlacedFrom: time.optional(),
   lastFailure: lastFailureSchema.optional(),
 });
 export type Waiting = z.infer<typeof waitingSchema>;

@@ -28,6 +28,7 @@ const waiting = {
   question: 'Is it there?',
   choices: ['confirmPlaced'],
   since: at,
+  notPlacedFrom: at,
   lastFailure,
 };
 const leftover = { kind: 'cart-item', cartItemId: 1, why: 'w' };
@@ -73,7 +74,7 @@ const effect = {
 const ending = { run: 'r', at, workflow: 'provisionServers', outcome: 'done', report, result: {} };
 
 const examples: [string, z.ZodType, Record<string, unknown>, optional: string[]][] = [
-  ['what it waits for', waitingSchema, waiting, ['lastFailure']],
+  ['what it waits for', waitingSchema, waiting, ['notPlacedFrom', 'lastFailure']],
   [
     'a decision that was taken',
     decisionRecordSchema,
