@@ -32,6 +32,7 @@ CONSTANTS
   DoubtNamesAll,     \* what a person, or a lost row, says to be placed after a ceremony stands for an order of any item
   Wait,              \* "not placed" is believed only when nobody can be sending any more
   Clock,             \* who meant it long ago does not send
+  ClockOfDeletes,    \* ... a delete neither, of which a journal that was put back may know nothing
   Wanted,            \* a task that was given up does not send; not of the order alone, of an add too
   UnsureIsUnknown,   \* an answer that does not prove "not done" is not taken for it
   EndReadsJournal    \* what is left is told from the journal, and so for all runs of the reference
@@ -40,7 +41,7 @@ VARIABLES
   rows,     \* what each row is: kind, item, outcome, epoch
   copy,     \* an earlier journal, to which it may be put back
   copied,   \* whether that copy was made
-  lostOrders, \* the orders' rows that were lost then
+  lostOrders,\* the rows of orders that were lost then
   epoch,
   rewound,  \* how often the journal was put back; the ceremony follows at once
   nextId,
@@ -173,7 +174,7 @@ AskWanted(t) ==
 
 Send(t) ==
   /\ task[t].pc = "ready"
-  /\ IF Clock /\ ~task[t].fresh
+  /\ IF Clock /\ ~task[t].fresh /\ (ClockOfDeletes \/ task[t].kind # "delete")
      THEN rows' = Settle(task[t].row, "not-done") /\ End(t)
      ELSE task' = [task EXCEPT ![t].pc = "sent", ![t].air = TRUE, ![t].fresh = FALSE] /\ UNCHANGED rows
   /\ UNCHANGED <<copy, copied, lostOrders, epoch, rewound, nextId, known, run, mine, young, raised, items, ordered, deleted, broken, told>>

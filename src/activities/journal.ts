@@ -42,7 +42,7 @@ export interface Standing {
   doubtfulAdds: number[];
 }
 
-interface Settle extends Asked, Verdict {
+export interface Settle extends Asked, Verdict {
   row: string;
 }
 

@@ -54,6 +54,8 @@ export type Meant =
 export interface MeantCall {
   call: EffectCall;
   run: string;
+  /** As in {@link Meaning}; for a row that has to be written again. @default 60_000, a little more than a worker's own default */
+  inAirMs?: number;
   knows: JournalKnowledge & { row: string };
 }
 
@@ -182,16 +184,17 @@ export class Journal {
    */
   async answered(
     key: SagaKey,
-    { call, run, knows }: MeantCall,
+    meant: MeantCall,
     { outcome, failure, answer, cartItemId }: Answer,
   ): Promise<'written' | 'late'> {
     const sealed = await this.sealing.seal(answer);
     return this.inTransaction(async (tx) => {
       await lock(tx, key);
+      const { call, knows } = meant;
       const found = await effectOf(tx, knows.row);
       // Perhaps it was never written. Nothing was done for it, so nothing is lost.
       if (found === undefined && outcome === 'not-done') return 'written';
-      const row = found ?? (await insertLost(tx, key, { call, run, knows }));
+      const row = found ?? (await insertLost(tx, key, meant));
       const says = whatAnswerSays(row, knows.row, outcome);
       if (says === 'nothing') return 'written';
       const answered = { outcome, answered_ms: nowMs(tx), answer: sealed };
@@ -322,10 +325,12 @@ async function decide(tx: Tx, meaning: Meaning, row: string): Promise<Decided> {
   if (lacks !== undefined) return { how: 'put-back', why: lacks };
   if (!taken) await insertReference(tx, key, meaning.run, knows?.epoch ?? epochOfNew(journal));
 
-  const refused = await whyNot(tx, key, journal, call, meaning.restsOn ?? []);
+  const rows = await rowsOfStep(tx, key, call);
+  // What is gone is not sent for, whatever stands against sending.
+  const isGone = call.kind === 'compensate' && recall(rows, meaning) !== undefined;
+  const refused = isGone ? undefined : await whyNot(tx, key, journal, call, meaning.restsOn ?? []);
   if (refused !== undefined) return refused;
 
-  const rows = await rowsOfStep(tx, key, call);
   const doubts = doubtsAmong(rows);
   const known = call.kind === 'pivot' ? await decidePivot(tx, key, journal, rows, meaning) : recall(rows, meaning);
   if (known !== undefined) {
@@ -395,8 +400,14 @@ async function whyNot(
   restsOn: readonly string[],
 ): Promise<Exclude<Decided, { how: 'recorded' | 'send' }> | undefined> {
   if (kind === 'compensate' && about.cartItemId !== undefined) {
+    const item = about.cartItemId;
     const order = await livePivot(tx, key);
-    if (order === undefined || !aboutOf(order).cartItems?.includes(about.cartItemId)) return undefined;
+    const mayBeOld = await mayBeOfLostTime(tx, key, journal, item);
+    const isNamed = order && (names(order, item) || (mayBeOld && isOfAny(order, journal)));
+    if (!isNamed) {
+      const doubt = mayBeOld && order?.outcome !== 'done' ? await inDoubt(tx, key, journal) : undefined;
+      return doubt && { how: 'ordered', placed: false, ...doubt };
+    }
     const leftMs = order.outcome === null ? await leftInAir(tx, order, journal) : 0;
     if (leftMs > 0) return { how: 'under-way', row: order.id, leftMs };
     return { how: 'ordered', placed: order.outcome === 'done', at: iso(order.meant_ms), run: order.run };
@@ -455,13 +466,47 @@ async function decidePivot(
     if (live.outcome === null && leftMs > 0) return { how: 'under-way', row: live.id, leftMs };
     return unknown(live, leftMs);
   }
-  const { epoch } = (await referenceOf(tx, key)) ?? { epoch: 0 };
-  if (epoch === journal.epoch || rows.some((row) => row.epoch === journal.epoch)) return undefined;
+  if ((await inDoubt(tx, key, journal)) === undefined) return undefined;
   // What may have been sent in the lost time stands for itself, as a row that a person is asked about.
   const doubt = { id: randomUUID(), epoch: journal.epoch, outcome: 'unknown', failure: putBack } as const;
   await insertEffect(tx, key, meaning, doubt);
   const inserted = await effectOf(tx, doubt.id);
   return inserted && unknown(inserted, await leftInAir(tx, inserted, journal));
+}
+
+/** @returns since when nobody has said what became of the reference in the lost time; undefined where that is known, or nothing was lost */
+async function inDoubt(
+  tx: Tx,
+  key: SagaKey,
+  { epoch, raised_ms }: JournalRow,
+): Promise<{ at: string; run: string } | undefined> {
+  const reference = await referenceOf(tx, key);
+  if (reference === undefined || reference.epoch === epoch) return undefined;
+  const pivots = await rowsOfStep(tx, key, { kind: 'pivot', step: '' });
+  if (pivots.some((row) => row.epoch === epoch)) return undefined;
+  return { at: iso(raised_ms), run: reference.first_run };
+}
+
+function names(order: Effect, item: number): boolean {
+  return aboutOf(order).cartItems?.includes(item) ?? false;
+}
+
+/** An item that was added since the journal was put back is in no order of the lost time. */
+async function mayBeOfLostTime(tx: Tx, key: SagaKey, { epoch, raised_ms }: JournalRow, item: number): Promise<boolean> {
+  if (raised_ms === 0) return false;
+  const added = await tx
+    .selectFrom('effect')
+    .select('epoch')
+    .where((where) => where.and({ ...key }))
+    .where('kind', '=', 'mutate')
+    .where('cart_item_id', '=', item)
+    .execute();
+  return !added.some((row) => row.epoch === epoch);
+}
+
+/** Whether what was placed, or may have been, may be another order than the row's: one of the lost time, of whichever items. */
+function isOfAny({ failure, decided_ms, epoch }: Effect, journal: JournalRow): boolean {
+  return failure === putBack || (epoch < journal.epoch && decided_ms !== null && decided_ms >= journal.raised_ms);
 }
 
 /** The failure of a row that stands for what may have been sent in the lost time. */
@@ -502,7 +547,7 @@ function livePivot(tx: Tx, key: SagaKey): Promise<Effect | undefined> {
 }
 
 /** All rows of the step, the oldest first; of a pivot, of whichever step the saga's pivots were. */
-function rowsOfStep(tx: Tx, key: SagaKey, { kind, step }: EffectCall): Promise<Effect[]> {
+function rowsOfStep(tx: Tx, key: SagaKey, { kind, step }: Pick<EffectCall, 'kind' | 'step'>): Promise<Effect[]> {
   return tx
     .selectFrom('effect')
     .selectAll()
@@ -584,18 +629,18 @@ function whatAnswerSays(row: Effect, id: string, outcome: AnsweredOutcome): 'com
 
 /**
  * The row of a call that was answered is gone: the journal was put back in between. It is written again as it was meant, so that
- * its outcome is not lost as well.
+ * its outcome is not lost as well; and it waits like a new one.
  *
  * @returns another row, which stands for the pivot by now: what a person is asked about or has answered, or another call
  */
-async function insertLost(tx: Tx, key: SagaKey, { call, run, knows }: MeantCall): Promise<Effect> {
+async function insertLost(tx: Tx, key: SagaKey, { call, run, knows, inAirMs = 60_000 }: MeantCall): Promise<Effect> {
   const journal = await theJournal(tx);
   const { epoch } = knows;
   if (!isSeenToSince(journal, epoch)) await markPutBack(tx, epoch);
   if ((await referenceOf(tx, key)) === undefined) await insertReference(tx, key, run, epoch);
   const live = call.kind === 'pivot' ? await livePivot(tx, key) : undefined;
   if (live !== undefined) return live;
-  await insertEffect(tx, key, { call, run, inAirMs: 0 }, { id: knows.row, epoch });
+  await insertEffect(tx, key, { call, run, inAirMs }, { id: knows.row, epoch });
   return tx.selectFrom('effect').selectAll().where('id', '=', knows.row).executeTakeFirstOrThrow();
 }
 
@@ -605,7 +650,7 @@ async function insertSeen(tx: Tx, key: SagaKey, row: string): Promise<void> {
   const nothing = { run: '', inAirMs: 0 };
   if ((await referenceOf(tx, key)) === undefined) await insertReference(tx, key, nothing.run, 0);
   const call = { step: 'lost', kind: 'pivot', activity: '', about: {} } as const;
-  await insertEffect(tx, key, { call, ...nothing }, { id: row, epoch: 0 });
+  await insertEffect(tx, key, { call, ...nothing }, { id: row, epoch: 0, failure: putBack });
 }
 
 /** A row is gone that a question was about. The question was asked before somebody saw to the journal, or the journal is found out. */

@@ -221,6 +221,16 @@ describeWithPostgres('the journal loses its database', () => {
       expect(row).toBeDefined();
     });
 
+    it('gives up in the middle of a transaction, of which nothing is written', async () => {
+      proxy.muteWhoSays('insert into "effect"');
+      const { row } = await quickly(unavailable(run.mean(place(1))));
+      expect(row).toBeDefined();
+      proxy.heal();
+      // The server ends what it has not heard of for some seconds.
+      await untilReady('the lock', () => run.send(place(1)));
+      expect(await effects()).toHaveLength(1);
+    });
+
     it('gives up an outcome and a reference as well', async () => {
       const meant = await run.send(place(1));
       proxy.swallow();

@@ -2,7 +2,7 @@ import type { Journal } from '../../../src/journal/journal';
 import { restored } from '../../../src/journal/ceremony';
 import { effectsOf } from '../../../src/journal/standing';
 import type { TestDatabases } from '../databases';
-import { add, journalRow, letPass, openedJournals, place, remove, rowOf, Run, type Sent } from '../runs';
+import { add, inAirMs, journalRow, letPass, openedJournals, place, remove, rowOf, Run, type Sent } from '../runs';
 
 /** A row that a call or a question is about is gone: the journal was put back to a copy from before it. */
 export function lostRows({ fresh }: TestDatabases): void {
@@ -30,6 +30,17 @@ export function lostRows({ fresh }: TestDatabases): void {
       expect(JSON.parse(row!.about)).toEqual({ cartItems: [1, 2] });
       await expect(journal.unseal(row!.answer!, 'the answer')).resolves.toEqual({ order: 5 });
       expect(await isPutBack()).toBe(true);
+    });
+
+    it.each([undefined, 300_000])('waits like a new one, when it is written again as unknown (%s)', async (lasts) => {
+      const { knows } = await run.send(place(1));
+      await lose({ how: 'send', knows, doubts: 0 });
+      const meant = { call: place(1), run: run.run, knows, ...(lasts === undefined ? {} : { inAirMs: lasts }) };
+      await journal.answered(run.key, meant, { outcome: 'unknown', answer: null });
+      await restored(journal, 'trust');
+      const refused = await run.deny(knows.row);
+      expect(refused).toMatchObject({ how: 'in-air' });
+      expect((refused as { leftMs: number }).leftMs).toBeGreaterThan((lasts ?? inAirMs) - 30_000);
     });
 
     it('is written again with its reference, where that is gone as well', async () => {
@@ -147,6 +158,8 @@ export function lostRows({ fresh }: TestDatabases): void {
       await restored(journal, 'trust');
       const later = await run.again().mean(place(1));
       expect(later).toMatchObject({ how: 'recorded', answer: { how: 'confirmed', orderId: '5' } });
+      // Nobody knows which items it named.
+      expect(await run.again().mean(remove(7))).toMatchObject({ how: 'ordered', placed: true });
     });
 
     it('keeps it with the reference, where that is gone as well', async () => {
