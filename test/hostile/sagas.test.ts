@@ -40,7 +40,8 @@ beforeAll(async () => {
       else socket.write(onTheWire(answer));
     }),
   );
-  rig = await Rig.start({ provider: { baseUrl: provider.url, totalTimeoutMs: 2_000 } });
+  // The sandbox is not asked, and so has no ledger of what took effect.
+  rig = await Rig.start({ provider: { baseUrl: provider.url, totalTimeoutMs: 2_000 }, compares: false });
 });
 afterAll(async () => {
   await rig.close();
