@@ -20,8 +20,8 @@ afterEach(() => {
   rig.sandbox.faults.clear();
 });
 
-const latest = (workflow: WorkflowName, { reference }: { reference: string }) =>
-  new SagaHandle(rig.temporal, workflow, reference, '', true);
+const latest = <W extends WorkflowName>(workflow: W, { reference }: { reference: string }) =>
+  new SagaHandle<W>(rig.temporal, workflow, reference, '', true);
 
 const openItemsOf = ({ reference }: { reference: string }) =>
   openCartItems(rig.sandbox.ledger).filter(({ item }) => item.plan_id === planIdOf(reference));
@@ -30,7 +30,7 @@ const addsOf = ({ reference }: { reference: string }) =>
   callsTo(rig.sandbox.ledger, 'add-cart-item').filter(({ names }) => names.planId?.includes(planIdOf(reference)));
 
 /** Back to the beginning, or to a later workflow task. */
-async function resetToTask(saga: SagaHandle, task = 0): Promise<void> {
+async function resetToTask(saga: { workflowId: string }, task = 0): Promise<void> {
   await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga)).at(task) ?? 0);
 }
 
