@@ -76,7 +76,7 @@ export async function tell<W extends WorkflowName>(
     // A call in flight is awaited; where it was the last one, the story does not notice.
     throwIfCancelled();
     await CancellationScope.nonCancellable(() =>
-      writeEnding(saga, 'done', { report: reportOf(progress, 'done'), result }),
+      writeEnding(saga, 'done', { report: reportOf(progress, 'done', 'done'), result }),
     );
     progress.enter('done');
     ended(progress, 'done');
@@ -97,17 +97,19 @@ async function giveUp(saga: Saga, error: unknown, cancelled: () => boolean, { pi
   // Whoever pressed Cancel while a refused order was being undone gets what they pressed; the report says the rest.
   if (cancelled()) {
     const why = error instanceof SagaFailed ? `cancelled; before that, ${error.type}: ${error.message}` : 'cancelled';
-    await writeEnding(saga, 'cancelled', { report: reportOf(progress, why) });
+    const report = reportOf(progress, 'cancelled', why);
+    await writeEnding(saga, 'cancelled', { report });
     progress.enter('cancelled');
-    upsertMemo({ report: reportOf(progress, why) });
+    upsertMemo({ report });
     ended(progress, 'cancelled');
     throw new CancelledFailure(why);
   }
   if (!(error instanceof SagaFailed)) throw error;
-  await writeEnding(saga, error.type, { report: reportOf(progress, error.message) });
+  const report = reportOf(progress, 'failed', error.message);
+  await writeEnding(saga, error.type, { report });
   progress.enter('failed');
   ended(progress, error.type);
-  throw ApplicationFailure.nonRetryable(error.message, error.type, reportOf(progress, error.message));
+  throw ApplicationFailure.nonRetryable(error.message, error.type, report);
 }
 
 /**
@@ -165,8 +167,8 @@ function ended(progress: Progress, outcome: Outcome): void {
   countEnd(progress, outcome);
 }
 
-function reportOf(progress: Progress, why: string): Report {
-  const { reference, workflow, state, steps, leftovers, ignored, decisions } = progress.view();
+function reportOf(progress: Progress, state: Report['state'], why: string): Report {
+  const { reference, workflow, steps, leftovers, ignored, decisions } = progress.view();
   return { reference, workflow, state, why, steps, known: progress.known, leftovers, ignored, decisions };
 }
 
@@ -194,7 +196,10 @@ async function readRequest<W extends WorkflowName>(
 function fail(progress: Progress, type: SagaFailureName, message: string, problems: Problem[]): never {
   progress.enter('failed');
   ended(progress, type);
-  throw ApplicationFailure.nonRetryable(message, type, { ...reportOf(progress, message), problems } satisfies Report);
+  throw ApplicationFailure.nonRetryable(message, type, {
+    ...reportOf(progress, 'failed', message),
+    problems,
+  } satisfies Report);
 }
 
 /**
