@@ -69,7 +69,7 @@ const byMessage: Sentences = [
   [/^SASL/, credentials],
   [/^The server does not support SSL/, 'its database speaks no TLS'],
   [/timeout|timed out/i, late],
-  [/connection|client|closed|ended/i, lost],
+  [/connection|client|closed|ended|destroyed/i, lost],
 ];
 
 /** Whatever a driver throws, as a sentence; a mistake in our own code stays what it is. */

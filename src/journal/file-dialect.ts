@@ -66,6 +66,13 @@ class FileDriver extends SqliteDriver {
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.config.database.inTransaction) await super.rollbackTransaction(connection);
   }
+
+  /** After whoever uses it: a closed database that is asked for more ends the process. */
+  override async destroy(): Promise<void> {
+    await this.acquireConnection();
+    await super.destroy();
+    await this.releaseConnection();
+  }
 }
 
 /**
