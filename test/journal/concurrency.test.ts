@@ -6,6 +6,7 @@ import type { Journal, Meant } from '../../src/journal/journal';
 import { effectsOf } from '../../src/journal/standing';
 import { describeEachDatabase, inFiles } from './databases';
 import { add, letPass, openedJournals, place, remove, rowOf, Run } from './runs';
+import { unavailable } from './sentences';
 import { Tellers } from './tellers';
 
 const how = (meant: readonly Meant[]) => meant.map((one) => one.how).sort();
@@ -112,6 +113,24 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
     }
   });
 
+  it('a journal that is closed finishes what is under way first', async () => {
+    const [journal, other] = [journals[0]!, journals[1]!];
+    const run = await Run.begin(journal);
+    let meaning: Promise<Meant> | undefined;
+    let closing: Promise<void> | undefined;
+    await other.inTransaction(async (tx) => {
+      await tx.updateTable('reference').set({ touched_ms: 0 }).execute();
+      meaning = run.mean(place(1));
+      // It has asked for a connection by then.
+      await new Promise(setImmediate);
+      closing = journal.close();
+    });
+    expect(await meaning).toMatchObject({ how: 'send' });
+    await closing;
+    expect(await effectsOf(other.db, run.key)).toHaveLength(1);
+    await unavailable(run.mean(place(1)));
+  });
+
   it('many references at once go on side by side', async () => {
     const runs = await Promise.all(journals.flatMap((journal) => rounds.map(() => Run.begin(journal))));
     const meant = await Promise.all(runs.map((run) => run.do(place(1))));
@@ -144,7 +163,8 @@ describe('a file, by processes of their own', () => {
   });
 
   it('a new file is opened by all of them at once', async () => {
-    for (let round = 0; round < 8; round += 1) {
+    // Not each time do they come upon each other.
+    for (let round = 0; round < 24; round += 1) {
       const address = await somewhere();
       const told = await tellers.perform(() => address);
       expect(told).toEqual(told.map(() => ({ meant: undefined })));
