@@ -73,7 +73,10 @@ Open(i) == rows[i].out \in {"none", "unknown"}
 MayHaveHappened(i) == Open(i) \/ rows[i].out = "done"
 Orders == {i \in Ids : rows[i].kind = "order"}
 LiveOrders == {i \in Orders : MayHaveHappened(i)}
-Names(o, i) == rows[o].item \in {i, AnyItem}
+
+\* An item that was added since the ceremony is in no order of the lost time.
+MayBeOld(i) == ~(rows[i].kind = "add" /\ rows[i].epoch = epoch)
+Names(o, i) == rows[o].item = i \/ (rows[o].item = AnyItem /\ MayBeOld(i))
 
 InDoubt == /\ epoch > 1
            /\ ~\E o \in Orders : rows[o].out = "done" \/ rows[o].epoch = epoch
@@ -145,7 +148,7 @@ MeanAdd(t) ==
 
 MeanDelete(t, i) ==
   IF \/ DeleteAsksOrder /\ \E o \in LiveOrders : Names(o, i)
-     \/ DeleteAsksEpoch /\ InDoubt
+     \/ DeleteAsksEpoch /\ InDoubt /\ MayBeOld(i)
      \/ rows[i].out = "undone"
   THEN MeanNothing(t)
   ELSE Insert(t, "delete", i, "none")
