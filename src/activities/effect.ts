@@ -13,11 +13,11 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Context, log } from '@temporalio/activity';
-import type { About, Effected, EffectKind, JournalKnowledge, Unwritten } from '../domain/effects';
+import type { About, EffectCall, Effected, EffectKind, JournalKnowledge, Unwritten } from '../domain/effects';
 import { outcomeOf } from '../domain/failures';
 import { metrics } from '../domain/metrics';
 import { JournalUnavailable } from '../journal/errors';
-import type { Journal, Meant } from '../journal/journal';
+import type { Answer, Journal, Meaning, Meant, MeantCall, SagaKey } from '../journal/journal';
 import type { CallOptions } from '../provider/client';
 import type { Asked, Call } from './call';
 import { sagaOf } from './saga-of';
@@ -64,73 +64,90 @@ export function lookAgainIn(leftMs: number): number {
 }
 
 export function createEffect(journal: Journal, call: Call, settings: ActivitySettings): Effect {
-  return (spec, asked, send) => call(moods[spec.kind], asked, () => perform(journal, settings, spec, asked, send));
+  return (spec, asked, send) =>
+    call(moods[spec.kind], asked, async () => {
+      const clock = startClock();
+      const { saga, run, activity } = sagaOf(Context.current().info);
+      const { kind, about } = spec;
+      const effect: EffectCall = { step: asked.step, kind, activity, about };
+      const meant = await mean(journal, settings, { ...saga, call: effect, run }, spec, asked);
+      if (meant.how === 'recorded') {
+        const { answer, at, run: by, knows, doubts } = meant;
+        return { value: answer as Value<typeof send>, knows, recorded: { at, run: by }, ...among(doubts) };
+      }
+      if (meant.how !== 'send') throw whyNothingIsSent(meant);
+      const written = { journal, saga, meant: { call: effect, run, knows: meant.knows } };
+      const { value, unwritten } = await sendOnce(written, clock, settings, spec, send);
+      return { value, knows: meant.knows, ...among(meant.doubts), ...unwritten };
+    });
 }
 
-async function perform<T>(
-  journal: Journal,
-  settings: ActivitySettings,
-  spec: EffectSpec<T>,
-  asked: EffectAsked,
-  send: (options: CallOptions) => Promise<T>,
-): Promise<Effected<T>> {
-  const clock = startClock();
-  const { saga, run, activity } = sagaOf(Context.current().info);
-  const { kind, about, recall, restsOn, cartItemIdOf } = spec;
-  const effect = { step: asked.step, kind, activity, about };
-  const { sendWithinMs, inAirMs } = settings;
-  const meant = await journal
-    .mean({
-      ...saga,
-      call: effect,
-      run,
-      knows: asked.knows,
-      inAirMs,
-      ...(recall ? { recall } : {}),
-      ...(restsOn ? { restsOn } : {}),
-    })
-    .catch((error: unknown) => {
-      if (!(error instanceof JournalUnavailable) || error.row === undefined || asked.knows === undefined) throw error;
-      // Nothing was sent for that row. Where it was written all the same, that has to be said of it.
-      const knows = { ...asked.knows, row: error.row };
-      throw new OwnFailure('JournalUnavailable', error.message, {
-        unwritten: { call: effect, knows, outcome: 'not-done', failure: 'JournalUnavailable' },
-      });
-    });
-  if (meant.how === 'recorded') {
-    const { answer, at, run: by, knows, doubts } = meant;
-    return { value: answer as T, knows, recorded: { at, run: by }, ...(doubts > 0 ? { doubts } : {}) };
-  }
-  if (meant.how !== 'send') throw whyNothingIsSent(meant);
+type Value<S> = S extends (options: CallOptions) => Promise<infer T> ? T : never;
 
-  const { knows, doubts } = meant;
-  const write = async (
-    outcome: Unwritten['outcome'],
-    answer: unknown,
-    rest: { failure?: string; cartItemId?: number },
-  ) => {
-    const written = await tryFor(writingMsMax, () =>
-      journal.answered(saga, { call: effect, run, knows }, { outcome, answer, ...rest }),
-    );
-    if (written === 'late') reportLate(asked.step, knows.row);
-    if (written !== undefined) return {};
-    return { unwritten: { call: effect, knows, outcome, ...(rest.failure ? { failure: rest.failure } : {}) } };
-  };
-  let value: T;
+const among = (doubts: number) => (doubts > 0 ? { doubts } : {});
+
+function mean(
+  journal: Journal,
+  { inAirMs }: ActivitySettings,
+  meaning: Pick<Meaning, 'workflow' | 'reference' | 'call' | 'run'>,
+  { recall, restsOn }: Pick<EffectSpec<unknown>, 'recall' | 'restsOn'>,
+  { knows }: EffectAsked,
+): Promise<Meant> {
+  const rules = { ...(recall ? { recall } : {}), ...(restsOn ? { restsOn } : {}) };
+  return journal.mean({ ...meaning, knows, inAirMs, ...rules }).catch((error: unknown) => {
+    if (!(error instanceof JournalUnavailable) || error.row === undefined || knows === undefined) throw error;
+    // Nothing was sent for that row. Where it was written all the same, that has to be said of it.
+    const unwritten = { call: meaning.call, knows: { ...knows, row: error.row } };
+    throw new OwnFailure('JournalUnavailable', error.message, {
+      unwritten: { ...unwritten, outcome: 'not-done', failure: 'JournalUnavailable' },
+    });
+  });
+}
+
+interface Written {
+  journal: Journal;
+  saga: SagaKey;
+  meant: MeantCall;
+}
+
+/** @throws OwnFailure that was read, and written down or to be written down */
+async function sendOnce<T>(
+  written: Written,
+  clock: Clock,
+  settings: ActivitySettings,
+  { kind, cartItemIdOf }: EffectSpec<T>,
+  send: (options: CallOptions) => Promise<T>,
+): Promise<{ value: T; unwritten: { unwritten?: Unwritten } }> {
+  const { run, knows } = written.meant;
+  let tooLate: string | undefined;
+  const mayLeave = () => (tooLate = clock.whyTooLate(settings.sendWithinMs));
   try {
     if (kind === 'pivot') await stillWanted();
-    value = await send({ mayLeave: () => clock.whyTooLate(sendWithinMs) });
+    const value = await send({ mayLeave });
+    const cartItemId = cartItemIdOf?.(value);
+    return { value, unwritten: await write(written, { outcome: 'done', answer: value, cartItemId }) };
   } catch (error) {
-    const failure = callFailureOf(error, moods[kind], settings);
-    if (failure === undefined) throw error;
-    const facts = await write(outcomeOf(failure.failure), failure, { failure: failure.failure });
-    const doubt = { row: knows.row, at: clock.startedAt, run, inAirMs, putBack: false };
-    const asked = kind === 'pivot' && failure.failure === 'UnknownOutcome' ? { doubt } : {};
-    throw new OwnFailure(failure.failure, failure.message, { ...failure, knows, ...asked, ...facts });
+    const failed = callFailureOf(error, moods[kind], settings);
+    if (failed === undefined) throw error;
+    const failure =
+      tooLate !== undefined && failed.failure === 'NotSent'
+        ? ({ failure: 'StoodStill', message: `was not sent: ${tooLate}` } as const)
+        : failed;
+    const { failure: name } = failure;
+    const unwritten = await write(written, { outcome: outcomeOf(name), failure: name, answer: failure });
+    const doubt = { row: knows.row, at: clock.startedAt, run, inAirMs: settings.inAirMs, putBack: false };
+    const asked = kind === 'pivot' && name === 'UnknownOutcome' ? { doubt } : {};
+    throw new OwnFailure(name, failure.message, { ...failure, knows, ...asked, ...unwritten });
   }
-  const cartItemId = cartItemIdOf?.(value);
-  const facts = await write('done', value, cartItemId === undefined ? {} : { cartItemId });
-  return { value, knows, ...(doubts > 0 ? { doubts } : {}), ...facts };
+}
+
+/** @returns what has yet to be written, where the journal was away for too long */
+async function write({ journal, saga, meant }: Written, answer: Answer): Promise<{ unwritten?: Unwritten }> {
+  const written = await tryFor(writingMsMax, () => journal.answered(saga, meant, answer));
+  if (written === 'late') reportLate(meant.call.step, meant.knows.row);
+  if (written !== undefined) return {};
+  const { outcome, failure } = answer;
+  return { unwritten: { call: meant.call, knows: meant.knows, outcome, ...(failure ? { failure } : {}) } };
 }
 
 function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): OwnFailure {
@@ -166,11 +183,17 @@ function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): 
   }
 }
 
+interface Clock {
+  startedAt: string;
+  /** A sentence where more time has passed than this. */
+  whyTooLate: (withinMs: number) => string | undefined;
+}
+
 /**
  * How long it is since. A process that was stopped sees it on both clocks; a machine that slept, only on the wall's; a wall clock
  * that was put back, only on the other one.
  */
-function startClock(): { startedAt: string; whyTooLate: (withinMs: number) => string | undefined } {
+function startClock(): Clock {
   const monotonicMs = performance.now();
   const wallMs = Date.now();
   return {

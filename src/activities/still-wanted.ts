@@ -6,7 +6,7 @@ import { Context } from '@temporalio/activity';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import { OwnFailure } from './translate-failure';
 
-/** Shorter than what is left of `SEND_WITHIN_MS` in any case that should be sent. */
+/** Whoever waits for longer is not likely to send within `SEND_WITHIN_MS` any more. */
 const answerWithinMs = 2_500;
 
 /** @throws OwnFailure `Unwanted`, or `TemporalUnavailable` where nobody can say */

@@ -105,6 +105,7 @@ function isRepeated(failure: CallFailure['failure'], mood: Mood): boolean {
     case 'NotSent':
     case 'RateLimited':
     case 'NotThere':
+    case 'StoodStill':
     case 'JournalUnavailable':
     case 'TemporalUnavailable':
     case 'Unwanted':

@@ -46,7 +46,7 @@ const workerSettings = {
   VERSIONING_BEHAVIOR: z.enum(['PINNED', 'AUTO_UPGRADE'], 'must be PINNED or AUTO_UPGRADE').default('PINNED'),
   PIVOT_RETRY_STATUSES: statuses.default([429]),
   /** From before the journal is asked to the tick in which a call leaves. */
-  SEND_WITHIN_MS: whole(500, 10_000).default(5_000),
+  SEND_WITHIN_MS: whole(500, 8_000).default(5_000),
   /** After we gave a call up, the provider lets it take effect within this, or never. */
   PROVIDER_SETTLES_MS: whole(0, 3_600_000).default(30_000),
   APPROVAL_MAX_AGE_MS: whole(0, Number.MAX_SAFE_INTEGER).default(24 * 60 * 60 * 1000),

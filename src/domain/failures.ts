@@ -23,6 +23,8 @@ export const callFailureNames = [
   'SecretMissing',
   /** The worker that made the call was lost with it: it died, was stopped, or stood still. */
   'WorkerLost',
+  /** So long had passed since the call was meant that it was not sent: the process stood still, or the journal was slow. */
+  'StoodStill',
   /** The journal cannot be asked or written. */
   'JournalUnavailable',
   /** What the journal has cannot be decrypted here. */
@@ -83,6 +85,7 @@ const withoutEffect: readonly CallFailureName[] = [
   'Unauthorized',
   'Rejected',
   'SecretMissing',
+  'StoodStill',
   'TemporalUnavailable',
   'Unwanted',
 ];

@@ -49,4 +49,5 @@ export function beginAtZero(meter: MetricMeter): void {
     leftoverSchema.options.map(({ shape }) => shape.kind.value),
   );
   zero(metrics.waits, 'kind', waitKinds);
+  meter.createCounter(metrics.lateAnswers.name, '', metrics.lateAnswers.help).add(0);
 }

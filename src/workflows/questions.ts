@@ -86,6 +86,8 @@ export function cause({ failure, message }: CallFailure): string {
       return `Our own journal is not what it was: ${message}. Have docs/journal.md followed first (\`order-saga journal restored\`).`;
     case 'TemporalUnavailable':
       return `Temporal fails, not the provider: ${message}.`;
+    case 'StoodStill':
+      return `Our own worker stood still before it could send, again and again: ${message}.`;
     case 'WorkerLost':
       return 'Our own workers were lost in the middle of it, again and again.';
     case 'NotThere':

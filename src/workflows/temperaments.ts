@@ -9,8 +9,8 @@ import type { Activities } from '../activities/index';
 /**
  * One call of the provider, exactly once.
  *
- * - 45 s from start to close: the journal and the way to the socket (`SEND_WITHIN_MS`, 10 s at most), the longest HTTP timeout that the
- *   settings allow (25 s) and the writing of the outcome (8 s). So a call ends by its own clock and says how; short enough that a
+ * - 45 s from start to close: the journal and the way to the socket (`SEND_WITHIN_MS`, 8 s at most), the longest HTTP timeout that the
+ *   settings allow (25 s) and the writing of the outcome (11 s). So a call ends by its own clock and says how; short enough that a
  *   killed worker is noticed within a minute.
  * - One attempt: a repeat is decided in the workflow, where it is counted and where an unknown outcome is remembered.
  * - No limit on the time in the queue: while no worker runs, a saga waits for one and is not stuck.

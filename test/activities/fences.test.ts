@@ -68,12 +68,12 @@ describe.each(standstills)('%s', (_, standStill) => {
     const saga = stand.saga({ journal, settings });
     const before = stand.calls;
     expect(await refused(saga)).toMatchObject({
-      failure: 'NotSent',
+      failure: 'StoodStill',
       message: expect.stringMatching(tooLate) as string,
       retryInMs: expect.any(Number) as number,
     });
     expect(stand.calls).toBe(before);
-    expect(await saga.told()).toEqual([expect.stringMatching(/ not-done NotSent$/)]);
+    expect(await saga.told()).toEqual([expect.stringMatching(/ not-done StoodStill$/)]);
   });
 
   it('does not send a pivot that it had asked about', async () => {
@@ -84,7 +84,7 @@ describe.each(standstills)('%s', (_, standStill) => {
       placeChange,
       temporalThat(() => standStill(moved)),
     );
-    expect(refused).toMatchObject({ failure: 'NotSent', message: expect.stringMatching(tooLate) as string });
+    expect(refused).toMatchObject({ failure: 'StoodStill', message: expect.stringMatching(tooLate) as string });
     expect(stand.sent('place-change-order')).toBe(0);
   });
 });
@@ -115,7 +115,7 @@ it('by the clocks as they are, a slow journal is waited for, and then nothing is
   }));
   const before = stand.calls;
   expect(await stand.saga({ journal, settings: short }).refusal('addCartItem', add)).toMatchObject({
-    failure: 'NotSent',
+    failure: 'StoodStill',
     message: expect.stringMatching(tooLate) as string,
   });
   expect(stand.calls).toBe(before);
@@ -133,11 +133,11 @@ it('a process that stood still while it got another token does not send again', 
   try {
     const saga = own.saga({ provider, settings });
     expect(await saga.refusal('placeChangeOrder', placeChange)).toMatchObject({
-      failure: 'NotSent',
+      failure: 'StoodStill',
       message: expect.stringMatching(tooLate) as string,
     });
     expect(own.sandbox.ledger.calls.map(({ status }) => status)).toEqual([401]);
-    expect(await saga.told()).toEqual(['place-change-order pivot not-done NotSent']);
+    expect(await saga.told()).toEqual(['place-change-order pivot not-done StoodStill']);
   } finally {
     await provider.close();
     await own.close();

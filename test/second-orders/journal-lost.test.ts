@@ -42,7 +42,7 @@ describeWithPostgres('PostgreSQL is killed', () => {
     const environment = {
       ...rig.environment,
       STOP_AT: at,
-      SEND_WITHIN_MS: '10000',
+      SEND_WITHIN_MS: '8000',
       RETRY_ACTING: '30,50,1000,120000',
       RETRY_DARING: '30,50,1000,120000',
     };

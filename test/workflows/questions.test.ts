@@ -27,12 +27,10 @@ describe('the question at a step that is stuck', () => {
     ['UnexpectedResponse', 'The answer did not come from the provider’s service: is its base URL right? Then retry'],
     ['NotThere', 'it said no. Retry'],
     ['SecretMissing', 'it said no. Retry'],
+    ['StoodStill', 'Our own worker stood still before it could send, again and again: it said no. Retry'],
     ['WorkerLost', 'Our own workers were lost in the middle of it, again and again. Retry'],
     ['TemporalUnavailable', 'Temporal fails, not the provider: it said no. Retry'],
-    [
-      'JournalUnavailable',
-      'Our own journal fails, not the provider: it said no. Nothing is sent without it. Retry',
-    ],
+    ['JournalUnavailable', 'Our own journal fails, not the provider: it said no. Nothing is sent without it. Retry'],
     ['JournalUnreadable', 'Our own journal fails, not the provider: it said no. Then retry'],
     [
       'JournalPutBack',
