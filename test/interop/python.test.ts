@@ -7,11 +7,12 @@ import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ordersWithLabel, callsTo } from '../../sandbox/sentences';
 import { ReferenceTakenError } from '../../src/client/errors';
+import type { ProgressView } from '../../src/domain/progress';
 import { parsePayloadKeys } from '../../src/security/keys';
 import { buildEncryptedBundle } from '../support/encrypted-bundle';
 import { planIdOf, provisionRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
-import { untilWaiting } from '../support/sagas';
+import { untilDeniable, untilWaiting } from '../support/sagas';
 import { PythonBackend, whyNoPython, type PythonError } from './python-backend';
 
 const whyNot = whyNoPython();
@@ -79,20 +80,29 @@ here('the Python SDK', () => {
     await startIn({ request, workflowId });
     const saga = await rig.sagas.get(request.reference, 'provisionServers');
     await untilWaiting(saga, 'outcome-unknown');
-    expect(await backend.ask({ do: 'progress', workflowId })).toMatchObject({
+    const progress = (await backend.ask({ do: 'progress', workflowId })) as ProgressView;
+    expect(progress).toMatchObject({
       state: 'outcome-unknown',
       waiting: { step: 'place-order', choices: ['confirmPlaced', 'confirmNotPlaced'] },
     });
+    const { waiting } = progress;
+    if (waiting === undefined) throw new Error('Python was not told what the saga waits for');
+    const { id: question } = waiting;
 
     const decide = (body: object) => backend.ask({ do: 'decide', workflowId, decision: 'confirmNotPlaced', body });
-    await expect(decide({ by: 'Grace' })).rejects.toMatchObject({
+    const said = { by: 'Grace', note: 'nicht im Warenkörbchen' };
+    await expect(decide({ question, by: 'Grace' })).rejects.toMatchObject({
       refusal: { message: expect.stringMatching(/note: is required: say how you know/) },
     });
-    expect(await decide({ by: 'Grace', note: 'nicht im Warenkörbchen' })).toEqual({
-      taken: 'confirmNotPlaced',
-      step: 'place-order',
+    await expect(decide(said)).rejects.toMatchObject({
+      refusal: { type: 'DecisionRefused', message: expect.stringMatching(/question: is required/) },
     });
-    expect(await backend.ask({ do: 'result', workflowId })).toMatchObject({ decisions: [{ by: 'Grace' }] });
+    await expect(decide({ ...said, question: 'an older one' })).rejects.toMatchObject({
+      refusal: { message: expect.stringContaining(`is not the one that waits now, which is ${question}`) },
+    });
+    await untilDeniable(waiting);
+    expect(await decide({ ...said, question })).toEqual({ taken: 'confirmNotPlaced', step: 'place-order' });
+    expect(await backend.ask({ do: 'result', workflowId })).toMatchObject({ decisions: [{ by: 'Grace', question }] });
     // And the other way round: what Python said, read here.
     expect(await saga.result()).toMatchObject({ decisions: [{ note: 'nicht im Warenkörbchen' }] });
   });
