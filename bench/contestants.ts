@@ -4,12 +4,15 @@ import { ProviderClient } from '../src/provider/client';
 import type { CartItemBody } from '../src/provider/schemas';
 import type { Stand, WorkerKind } from './stand';
 
-export type ContestantName = 'bare' | 'bare, same shape' | 'ours' | 'ours, encrypted' | 'calls only';
+export type ContestantName =
+  'bare' | 'bare, same shape' | 'ours' | 'ours, encrypted' | 'ours, journal in PostgreSQL' | 'calls only';
 
 export interface Contestant {
   name: ContestantName;
   /** Its worker's process; none where there is no durability. */
   workerPid?: number;
+  /** The journal's server, where there is one. */
+  journalPid?: number;
   /** Orders, and waits for the end. */
   run: (request: ProvisionServersRequest) => Promise<unknown>;
   /** The workflow that ran for a request. */
@@ -18,7 +21,7 @@ export interface Contestant {
 
 type BareWorkflow = 'bareOneAfterAnother' | 'bareSideBySide';
 
-/** Starts a worker for each kind that is needed. */
+/** Starts a worker for each kind that is needed, and that the stand can have. */
 export async function startContestants(stand: Stand): Promise<Contestant[]> {
   const [bare, plain, encrypted] = await Promise.all(
     (['bare', 'plain', 'encrypted'] as const).map((kind) => stand.startWorker(kind)),
@@ -29,8 +32,16 @@ export async function startContestants(stand: Stand): Promise<Contestant[]> {
     { name: 'bare, same shape', workerPid: bare.pid, ...bareRunner(stand, 'bareSideBySide') },
     { name: 'ours', workerPid: plain.pid, ...ourRunner(stand, 'plain') },
     { name: 'ours, encrypted', workerPid: encrypted.pid, ...ourRunner(stand, 'encrypted') },
+    ...(await withJournalServer(stand)),
     { name: 'calls only', run: callsOnly(new ProviderClient({ baseUrl: stand.providerUrl })) },
   ];
+}
+
+async function withJournalServer(stand: Stand): Promise<Contestant[]> {
+  if (stand.journal === undefined) return [];
+  const { pid: workerPid } = await stand.startWorker('postgres');
+  const journalPid = stand.journal.server.pid;
+  return [{ name: 'ours, journal in PostgreSQL', workerPid, journalPid, ...ourRunner(stand, 'postgres') }];
 }
 
 type Runner = Required<Pick<Contestant, 'run' | 'workflowId'>>;

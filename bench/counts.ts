@@ -182,12 +182,13 @@ function namesOf(...records: object[]): string[] {
 
 /** Against the bare workflow of the same shape. */
 const targets = [
-  { ours: 'provision', bare: 'bare provision', bytes: 1.5 },
-  { ours: 'provision with firewalls', bare: 'bare provision with firewalls', bytes: 1.5 },
-  { ours: 'provision, encrypted', bare: 'bare provision', bytes: 2 },
-  { ours: 'provision with firewalls, encrypted', bare: 'bare provision with firewalls', bytes: 2 },
+  { ours: 'provision', bare: 'bare provision', bytes: 2.5 },
+  { ours: 'provision with firewalls', bare: 'bare provision with firewalls', bytes: 2.5 },
+  { ours: 'provision, encrypted', bare: 'bare provision', bytes: 3.25 },
+  { ours: 'provision with firewalls, encrypted', bare: 'bare provision with firewalls', bytes: 3.25 },
 ];
-const eventsOverBareMax = 1;
+/** Two calls of the journal's, which takes the reference before the first step and writes the ending after the last; each is six. */
+const eventsOverBareMax = 2 * 6;
 
 /** Targets that are missed, in sentences. */
 export function missedTargets({ sagas }: Kept): string[] {

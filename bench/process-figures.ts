@@ -1,5 +1,5 @@
 /** What the operating system knows of a process. Linux only; elsewhere there are no such figures. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 
 /** The kernel counts in hundredths of a second, on every architecture. */
@@ -7,12 +7,41 @@ const tickMs = 10;
 
 /** Processor time of all its threads so far. */
 export function cpuMs(pid: number): number | undefined {
+  const stat = statOf(pid);
+  return stat && (stat.utime + stat.stime) * tickMs;
+}
+
+/** Processor time so far of a server that has a process for each connection: its own, and that of its children, also of those that ended. */
+export function cpuMsWithChildren(pid: number): number | undefined {
+  const own = statOf(pid);
+  if (own === undefined) return undefined;
+  const children = processes()
+    .map(statOf)
+    .filter((stat) => stat?.parent === pid);
+  const ticks = [own.cutime, own.cstime, ...[own, ...children].map((stat) => (stat ? stat.utime + stat.stime : 0))];
+  return ticks.reduce((sum, each) => sum + each, 0) * tickMs;
+}
+
+function processes(): number[] {
+  return existsSync('/proc') ? readdirSync('/proc').map(Number).filter(Number.isInteger) : [];
+}
+
+interface Stat {
+  parent: number;
+  utime: number;
+  stime: number;
+  /** Of the children that ended. */
+  cutime: number;
+  cstime: number;
+}
+
+function statOf(pid: number): Stat | undefined {
   const stat = read(`/proc/${String(pid)}/stat`);
   if (stat === undefined) return undefined;
   // The name, in parentheses, may hold anything; the state is the first field after it, and field 3 of them all.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const [utime, stime] = [fields[14 - 3], fields[15 - 3]].map(Number);
-  return ((utime ?? NaN) + (stime ?? NaN)) * tickMs;
+  const of = (field: number) => Number(fields[field - 3] ?? NaN);
+  return { parent: of(4), utime: of(14), stime: of(15), cutime: of(16), cstime: of(17) };
 }
 
 /** Memory that it holds now. */

@@ -1,8 +1,9 @@
 /**
  * Where it is measured: a Temporal server, the provider's stub, and workers, each a process of its own; the client is this
- * process.
+ * process. Journals are the stand's own, and go with it: each kind of worker has another one.
  *
  *   client ──▶ server ◀── worker ──▶ stub
+ *                           └──▶ journal
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,12 +11,14 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { OrderSagaClient } from '../src/client/client';
 import { readClientConfig } from '../src/config';
+import { migrate } from '../src/journal/migrate';
 import { createDataConverter } from '../src/security/data-converter';
 import { parsePayloadKeys } from '../src/security/keys';
 import { startDevServer, type DevServer } from '../scripts/dev-server';
 import { startProcess, type RunningProcess } from '../scripts/processes';
 import { resolveTemporal } from '../scripts/temporal-cli';
 import type { Built } from './built';
+import { startJournalServer, type JournalServer } from './journal-server';
 
 /** Where the dev server keeps what it knows. */
 export type Store = 'memory' | 'file';
@@ -27,10 +30,17 @@ export interface StandOptions {
   address?: string;
   latencyMs?: number;
   staggerMs?: number;
+  /** With a PostgreSQL for journals, where the system has one. Without it there are no workers of kind `postgres`. @default false */
+  journalServer?: boolean;
+  /** The journal of workers of each kind, where somebody else keeps it. @default one of the stand's own for each kind */
+  journalUrl?: string;
 }
 
-/** A worker that keeps its payloads as they are, one with keys, and one of the bare workflows. */
-export type WorkerKind = 'plain' | 'encrypted' | 'bare';
+/**
+ * A worker that keeps its payloads as they are, one with keys, and one of the bare workflows. Their journals are files; that of
+ * `postgres`, which is else as `plain`, is in PostgreSQL.
+ */
+export type WorkerKind = 'plain' | 'encrypted' | 'postgres' | 'bare';
 
 const payloadKeys = `bench:${Buffer.alloc(32, 1).toString('base64')}`;
 
@@ -48,12 +58,16 @@ export class Stand {
     private readonly temporalEnvironment: Record<string, string>,
     readonly connection: Connection,
     readonly namespace: string,
+    private readonly folder: string,
+    /** Where journals in PostgreSQL are, if there are any. */
+    readonly journal: { server: JournalServer; url: string } | undefined,
+    private readonly journalUrl: string | undefined,
     private readonly end: () => Promise<void>,
   ) {}
 
   static async start(
     built: Built,
-    { store = 'memory', address, latencyMs = 0, staggerMs = 0 }: StandOptions = {},
+    { store = 'memory', address, latencyMs = 0, staggerMs = 0, journalServer = false, journalUrl }: StandOptions = {},
   ): Promise<Stand> {
     const folder = await mkdtemp(join(tmpdir(), 'order-saga-bench-'));
     const stub = await startProcess('bench/provider-stub.ts', {
@@ -65,6 +79,7 @@ export class Stand {
     const environment = ownAddress
       ? { TEMPORAL_ADDRESS: ownAddress, TEMPORAL_NAMESPACE: 'default' }
       : Object.fromEntries(Object.entries(process.env).filter(isOfTemporal));
+    const journal = journalServer ? await startJournal() : undefined;
     const { temporal, namespace } = readClientConfig({ ...environment, PAYLOAD_ENCRYPTION: 'off' });
     const connection = await Connection.connect(temporal.connectionOptions);
     const stand = new Stand(
@@ -75,10 +90,14 @@ export class Stand {
       environment,
       connection,
       namespace,
+      folder,
+      journal,
+      journalUrl,
       async () => {
         await connection.close();
         await server?.stop();
         await stub.kill('SIGKILL');
+        await journal?.server.stop();
         await rm(folder, { recursive: true, force: true });
       },
     );
@@ -98,8 +117,16 @@ export class Stand {
       PROVIDER_BASE_URL: this.providerUrl,
       SERVER_POINTERS: '/vm_object_ids',
       TASK_QUEUE: `bench-${kind}`,
+      JOURNAL_URL: this.journalUrlOf(kind),
       ...(kind === 'encrypted' ? { PAYLOAD_KEYS: payloadKeys } : { PAYLOAD_ENCRYPTION: 'off' }),
     };
+  }
+
+  /** Never the one that a user of this machine has. */
+  private journalUrlOf(kind: WorkerKind): string {
+    if (kind !== 'postgres') return this.journalUrl ?? `file:${join(this.folder, `journal-${kind}.db`)}`;
+    if (this.journal === undefined) throw new Error('this stand has no PostgreSQL for journals');
+    return this.journal.url;
   }
 
   /** @param flags of Node's own */
@@ -140,6 +167,15 @@ async function startServer(store: Store, folder: string): Promise<DevServer | un
     ui: false,
     ...(store === 'file' ? { dbFile: join(folder, 'temporal.db') } : {}),
   });
+}
+
+/** @returns undefined where the system has no PostgreSQL */
+async function startJournal(): Promise<{ server: JournalServer; url: string } | undefined> {
+  const server = await startJournalServer();
+  if (server === undefined) return undefined;
+  const url = await server.createDatabase();
+  await migrate({ postgres: url });
+  return { server, url };
 }
 
 function isOfTemporal(entry: [string, string | undefined]): entry is [string, string] {

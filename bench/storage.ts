@@ -1,6 +1,6 @@
 /**
- * What a saga leaves in the databases of a real server: a server on PostgreSQL of its own (deploy/stack), the tables before and
- * after so many sagas.
+ * What a saga leaves in the databases of a real server and in the journal: a PostgreSQL of its own for all of them
+ * (deploy/stack), the tables before and after so many sagas.
  */
 import { startStack, type Stack } from '../deploy/stack/stack';
 import type { Built } from './built';
@@ -37,7 +37,7 @@ export async function measureStorage({ built, sagas, say }: StorageOptions): Pro
   for (const kind of ['plain', 'encrypted'] as const) {
     const stack = await startStack();
     try {
-      const stand = await Stand.start(built, { address: stack.address });
+      const stand = await Stand.start(built, { address: stack.address, journalUrl: stack.journalUrl });
       try {
         await stand.startWorker(kind);
         const { run } = ourRunner(stand, kind);
@@ -63,7 +63,7 @@ export async function measureStorage({ built, sagas, say }: StorageOptions): Pro
 /** Without what is only there until the next vacuum. */
 async function tableBytes(stack: Stack): Promise<Record<string, number>> {
   const sizes: Record<string, number> = {};
-  for (const database of ['temporal', 'temporal_visibility']) {
+  for (const database of ['temporal', 'temporal_visibility', 'journal']) {
     await stack.sql(database, 'vacuum full');
     const rows = await stack.sql(database, 'select relname, pg_total_relation_size(relid) from pg_stat_user_tables');
     for (const row of rows.split('\n')) {

@@ -9,7 +9,7 @@ import { closedLoop } from './closed-loop';
 import { startContestants, type Contestant, type ContestantName } from './contestants';
 import { countHistory, type HistoryCounts } from './history-counts';
 import { markdownTable } from './markdown';
-import { cpuMs, load, residentMiB } from './process-figures';
+import { cpuMs, cpuMsWithChildren, load, residentMiB } from './process-figures';
 import { provisionRequest } from './requests';
 import { Stand, type Store } from './stand';
 import { median, percentile, ratioOfRounds } from './statistics';
@@ -24,6 +24,10 @@ export interface ThroughputOptions {
   say: (line: string) => void;
 }
 
+/** Whose processor time is counted. `journal` is the journal's server; a journal in a file is in the worker's own. */
+const measured = ['client', 'worker', 'server', 'journal'] as const;
+type Measured = (typeof measured)[number];
+
 /** One contestant at one number at once, round by round. */
 interface Series {
   order: OrderName;
@@ -34,7 +38,7 @@ interface Series {
   /** Of all rounds. */
   latenciesMs: number[];
   /** Milliseconds of processor time for each saga. */
-  cpu: Record<'client' | 'worker' | 'server', (number | undefined)[]>;
+  cpu: Record<Measured, (number | undefined)[]>;
   workerMiB: (number | undefined)[];
   loads: number[];
 }
@@ -58,7 +62,8 @@ export interface ThroughputFigures {
 export async function measureThroughput(options: ThroughputOptions): Promise<ThroughputFigures[]> {
   const figures: ThroughputFigures[] = [];
   for (const store of process.env['TEMPORAL_ADDRESS'] ? (['memory'] as const) : options.stores) {
-    const stand = await Stand.start(options.built, { store });
+    const stand = await Stand.start(options.built, { store, journalServer: true });
+    if (stand.journal === undefined) options.say('left out: a journal in PostgreSQL, for there is no PostgreSQL here');
     try {
       figures.push(await measureOn(stand, options));
     } finally {
@@ -98,20 +103,17 @@ async function measureOn(stand: Stand, { rounds, sagas, atOnce, say }: Throughpu
 
 function newSeries(order: OrderName, contestant: ContestantName, atOnce: number): Series {
   const none = { rates: [], p50Ms: [], latenciesMs: [], workerMiB: [], loads: [] };
-  return { order, contestant, atOnce, ...none, cpu: { client: [], worker: [], server: [] } };
+  return { order, contestant, atOnce, ...none, cpu: { client: [], worker: [], server: [], journal: [] } };
 }
 
 async function measureCell(stand: Stand, contestant: Contestant, series: Series, total: number, counts: boolean) {
-  const { workerPid } = contestant;
-  const processes = {
-    client: process.pid,
-    worker: workerPid,
-    server: workerPid === undefined ? undefined : stand.serverPid,
-  };
-  const spent = () =>
-    Object.fromEntries(
-      Object.entries(processes).map(([name, pid]) => [name, pid === undefined ? undefined : cpuMs(pid)]),
-    ) as Record<keyof typeof processes, number | undefined>;
+  const { workerPid, journalPid } = contestant;
+  const spent = (): Record<Measured, number | undefined> => ({
+    client: cpuMs(process.pid),
+    worker: workerPid && cpuMs(workerPid),
+    server: workerPid && stand.serverPid && cpuMs(stand.serverPid),
+    journal: journalPid && cpuMsWithChildren(journalPid),
+  });
   const before = spent();
   const { seconds, latenciesMs } = await closedLoop(total, series.atOnce, async () => {
     await contestant.run(provisionRequest(orders[series.order]));
@@ -121,7 +123,7 @@ async function measureCell(stand: Stand, contestant: Contestant, series: Series,
   series.rates.push(total / seconds);
   series.p50Ms.push(percentile(latenciesMs, 0.5));
   series.latenciesMs.push(...latenciesMs);
-  for (const name of ['client', 'worker', 'server'] as const) {
+  for (const name of measured) {
     const [from, to] = [before[name], after[name]];
     series.cpu[name].push(from === undefined || to === undefined ? undefined : (to - from) / total);
   }
@@ -167,13 +169,13 @@ export function throughputReport(figures: readonly ThroughputFigures[]): string 
 function fullTable({ series }: ThroughputFigures): string {
   const head = [
     ...['order', 'contestant', 'at once', 'sagas/s', 'p50 ms', 'p99 ms'],
-    ...['CPU ms/saga: client', 'worker', 'server', 'worker MiB', 'load'],
+    ...['CPU ms/saga: client', 'worker', 'server', 'journal', 'worker MiB', 'load'],
   ];
   return markdownTable(
     head,
     series.map(({ order, contestant, atOnce, rates, latenciesMs, cpu, workerMiB, loads }) => [
       ...[order, contestant, atOnce, median(rates), percentile(latenciesMs, 0.5), percentile(latenciesMs, 0.99)],
-      ...[middle(cpu.client), middle(cpu.worker), middle(cpu.server), middle(workerMiB), median(loads)],
+      ...[...measured.map((name) => middle(cpu[name])), middle(workerMiB), median(loads)],
     ]),
   );
 }
@@ -188,23 +190,28 @@ const comparisons = [
   ['ours', 'bare, same shape'],
   ['ours, encrypted', 'bare'],
   ['ours, encrypted', 'bare, same shape'],
+  ['ours, journal in PostgreSQL', 'bare'],
+  ['ours, journal in PostgreSQL', 'bare, same shape'],
+  ['ours, journal in PostgreSQL', 'ours'],
   ['bare, same shape', 'bare'],
 ] as const;
 
 function ratioTable({ series }: ThroughputFigures): string {
   const numbers = [...new Set(series.map(({ atOnce }) => atOnce))];
   const rows = orderNames.flatMap((order) =>
-    comparisons.map(([one, other]) => [
-      order,
-      `${one} : ${other}`,
-      ...numbers.flatMap((atOnce) => {
-        const of = (name: ContestantName) =>
-          series.find((each) => each.order === order && each.contestant === name && each.atOnce === atOnce);
-        const [mine, theirs] = [of(one), of(other)];
-        if (mine === undefined || theirs === undefined) return [undefined, undefined];
-        return [ratioOfRounds(mine.rates, theirs.rates), ratioOfRounds(mine.p50Ms, theirs.p50Ms)];
-      }),
-    ]),
+    comparisons
+      .filter(([one]) => series.some(({ contestant }) => contestant === one))
+      .map(([one, other]) => [
+        order,
+        `${one} : ${other}`,
+        ...numbers.flatMap((atOnce) => {
+          const of = (name: ContestantName) =>
+            series.find((each) => each.order === order && each.contestant === name && each.atOnce === atOnce);
+          const [mine, theirs] = [of(one), of(other)];
+          if (mine === undefined || theirs === undefined) return [undefined, undefined];
+          return [ratioOfRounds(mine.rates, theirs.rates), ratioOfRounds(mine.p50Ms, theirs.p50Ms)];
+        }),
+      ]),
   );
   const head = numbers.flatMap((atOnce) => [`sagas/s at ${String(atOnce)}`, `p50 at ${String(atOnce)}`]);
   return markdownTable(['order', 'ratio (median of the rounds)', ...head], rows);
