@@ -104,6 +104,13 @@ export class OperatorPage {
     return frame.locator('body').innerText();
   }
 
+  /** What *Current Details* gives to be pasted as the data of that decision. */
+  async toPaste(name: string): Promise<Record<string, unknown>> {
+    const frame = this.detailsFrame();
+    const choice = frame.locator('li').filter({ has: frame.locator('strong', { hasText: new RegExp(`^${name}$`) }) });
+    return JSON.parse(await choice.locator('code').innerText()) as Record<string, unknown>;
+  }
+
   /** Whether all of *Current Details* shows, without scrolling in its frame. */
   async detailsFit(): Promise<boolean> {
     const frame = this.detailsFrame();

@@ -5,13 +5,14 @@
  * ORDER_SAGA_PICTURES=1 also takes the pictures of `docs/operating.md`.
  */
 import type { Browser } from 'playwright-core';
-import { openCartItems, noOrderPlacedTwice, ordersWithLabel } from '../../sandbox/sentences';
+import { callsTo, openCartItems, noOrderPlacedTwice, ordersWithLabel } from '../../sandbox/sentences';
 import type { FaultSpec } from '../../sandbox/faults';
 import type { SagaHandle } from '../../src/client/handle';
-import type { WaitKind } from '../../src/domain/progress';
+import type { DecisionName } from '../../src/domain/decisions';
+import type { Waiting, WaitKind } from '../../src/domain/progress';
 import { changeRequest, provisionRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
-import { outcomeOf, untilWaiting } from '../support/sagas';
+import { outcomeOf, untilDeniable, untilWaiting } from '../support/sagas';
 import { launchChromium, whyNoBrowser } from './chromium';
 import { OperatorPage } from './operator-page';
 
@@ -48,9 +49,15 @@ here('an operator in the Web UI', () => {
     return rig.sagas.provision(request);
   }
 
-  async function openWaiting(saga: SagaHandle, kind: WaitKind): Promise<void> {
-    await untilWaiting(saga, kind);
+  async function openWaiting(saga: SagaHandle, kind: WaitKind): Promise<Waiting> {
+    const waiting = await untilWaiting(saga, kind);
     await operator.openRun(saga.workflowId, saga.runId);
+    return waiting;
+  }
+
+  /** As a person does it: what the details give to be pasted, with the words in quotes typed over. */
+  async function typedOver(name: DecisionName, words: object): Promise<string> {
+    return JSON.stringify({ ...(await operator.toPaste(name)), ...words });
   }
 
   it('finds a stuck order by the filter, reads why, and retries it', async () => {
@@ -66,12 +73,14 @@ here('an operator in the Web UI', () => {
     const details = await operator.currentDetails(/Stuck/);
     expect(details).toContain('“Place the order” did not succeed');
     expect(details).toContain('The provider refuses our credentials');
-    expect(details).toContain('{"by":"you"}');
+    const { id } = await untilWaiting(saga, 'stuck');
+    expect(await operator.toPaste('retry')).toEqual({ question: id, by: 'you' });
+    expect(details).toContain(`This is question ${id}`);
     expect(details).toContain('The provider said');
     expect(await operator.detailsFit()).toBe(true);
     await operator.picture('details-stuck');
 
-    await operator.prepareUpdate('retry', '{"by":"Ada","note":"the token was renewed"}');
+    await operator.prepareUpdate('retry', await typedOver('retry', { by: 'Ada', note: 'the token was renewed' }));
     await operator.picture('send-retry');
     expect(await operator.submitUpdate()).toBeUndefined();
     await operator.untilStatus('Completed');
@@ -84,31 +93,35 @@ here('an operator in the Web UI', () => {
 
   it('settles an unknown outcome with confirmPlaced and the servers’ ids', async () => {
     const saga = await order('PO-2026-0043', { kind: 'reset-after' }, { firewalls: [143] });
-    await openWaiting(saga, 'outcome-unknown');
+    const { id } = await openWaiting(saga, 'outcome-unknown');
     const details = await operator.currentDetails(/not known whether the provider placed the order/);
     expect(details).toContain('Look in the provider’s control panel');
+    expect(details).toMatch(/“Not placed” is taken from .* UTC on: look then/);
     expect(await operator.detailsFit()).toBe(true);
     await operator.picture('details-outcome-unknown');
 
     const [placed] = ordersWithLabel(rig.sandbox.ledger, 'PO-2026-0043');
-    const json = { by: 'Ada', note: 'order 4711 in the control panel', vmObjectIds: placed?.vmObjectIds };
-    expect(await operator.sendUpdate('confirmPlaced', JSON.stringify(json))).toBeUndefined();
+    const orderId = String(placed?.orderId);
+    const seen = { by: 'Ada', note: 'it is in the control panel', orderId, vmObjectIds: placed?.vmObjectIds };
+    expect(await operator.sendUpdate('confirmPlaced', await typedOver('confirmPlaced', seen))).toBeUndefined();
     await operator.untilStatus('Completed');
 
     expect(ordersWithLabel(rig.sandbox.ledger, 'PO-2026-0043')).toHaveLength(1);
     expect(await saga.result()).toMatchObject({
       servers: [{ vmObjectId: placed?.vmObjectIds[0], firewalls: [143], verified: true }],
-      decisions: [{ decision: 'confirmPlaced', note: 'order 4711 in the control panel' }],
+      decisions: [{ decision: 'confirmPlaced', question: id, ...seen }],
     });
   });
 
   it('orders exactly once after confirmNotPlaced', async () => {
     const saga = await order('PO-2026-0044', { kind: 'reset-before' });
-    await openWaiting(saga, 'outcome-unknown');
+    const waiting = await openWaiting(saga, 'outcome-unknown');
     await operator.currentDetails(/not known whether the provider placed the order/);
     expect(ordersWithLabel(rig.sandbox.ledger, 'PO-2026-0044')).toEqual([]);
 
-    expect(await operator.sendUpdate('confirmNotPlaced', '{"by":"Ada","note":"no order of today"}')).toBeUndefined();
+    await untilDeniable(waiting);
+    const said = await typedOver('confirmNotPlaced', { by: 'Ada', note: 'no order of today' });
+    expect(await operator.sendUpdate('confirmNotPlaced', said)).toBeUndefined();
     await operator.untilStatus('Completed');
     expect(ordersWithLabel(rig.sandbox.ledger, 'PO-2026-0044')).toHaveLength(1);
     expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
@@ -123,27 +136,35 @@ here('an operator in the Web UI', () => {
     expect(await operator.detailsFit()).toBe(true);
     await operator.picture('details-approval');
 
-    expect(await operator.sendUpdate('approve', '{"by":"Ada"}')).toBeUndefined();
+    expect(await operator.sendUpdate('approve', await typedOver('approve', { by: 'Ada' }))).toBeUndefined();
     await operator.untilStatus('Completed');
     expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve', by: 'Ada' }] });
   });
 
   it('is told in the dialog why a decision does not fit, and which do', async () => {
     const saga = await order('PO-2026-0045', { kind: 'reset-before' });
-    await openWaiting(saga, 'outcome-unknown');
+    const waiting = await openWaiting(saga, 'outcome-unknown');
+    await operator.currentDetails(/not known whether the provider placed the order/);
+    const said = await typedOver('confirmNotPlaced', { by: 'Ada', note: 'no order of today' });
 
     expect(await operator.sendUpdate('retry', '{"by":"Ada"}')).toMatch(
       /retry does not fit: place-order waits as outcome-unknown.*confirmPlaced, confirmNotPlaced/s,
     );
     await operator.picture('refusal');
     await operator.openRun(saga.workflowId, saga.runId);
+    const another = JSON.stringify({ ...JSON.parse(said), question: 'an older one' });
+    expect(await operator.sendUpdate('confirmNotPlaced', another)).toMatch(
+      new RegExp(`question an older one is not the one that waits now, which is ${waiting.id}`),
+    );
+    await operator.openRun(saga.workflowId, saga.runId);
     expect(await operator.sendUpdate('confirmNotPlaced', '{"by":"Ada"}')).toMatch(
-      /note.*is required: say how you know/s,
+      /question: is required.*note: is required: say how you know/s,
     );
     expect(await saga.progress()).toMatchObject({ state: 'outcome-unknown', decisions: [] });
 
     // The dialog stays open, so that what is missing can be added.
-    await operator.writeData('{"by":"Ada","note":"no order of today"}');
+    await untilDeniable(waiting);
+    await operator.writeData(said);
     expect(await operator.submitUpdate()).toBeUndefined();
     await operator.untilStatus('Completed');
   });
@@ -165,11 +186,23 @@ here('an operator in the Web UI', () => {
     expect(await outcomeOf(saga)).toMatchObject({ cancelled: { state: 'cancelled', leftovers: [] } });
   });
 
+  /** Resets the run that is open to its beginning, and opens the one that this begins. */
+  async function resetToBeginning(saga: SagaHandle, picture?: string): Promise<void> {
+    await operator.prepareResetToBeginning('seen to be wrong');
+    if (picture !== undefined) await operator.picture(picture);
+    await operator.confirmReset();
+    const { runId } = await until(async () => {
+      const described = await rig.temporal.workflow.getHandle(saga.workflowId).describe();
+      return described.runId !== saga.runId && described;
+    });
+    await operator.openRun(saga.workflowId, runId);
+  }
+
   it.each([
     ['that is done', 'PO-2026-0047'],
     ['that is stuck after its order', 'PO-2026-0048'],
   ])(
-    'resets a run %s to its beginning: the new run asks first, and nothing is ordered twice',
+    'resets a run %s to its beginning: the new run goes on with what the journal knows, and asks nobody',
     async (kind, reference) => {
       const isDone = kind === 'that is done';
       if (!isDone) rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized' });
@@ -180,31 +213,39 @@ here('an operator in the Web UI', () => {
         await operator.untilStatus('Completed');
       } else await openWaiting(saga, 'stuck');
       const [placed] = ordersWithLabel(rig.sandbox.ledger, reference);
+      const added = callsTo(rig.sandbox.ledger, 'add-cart-item').length;
 
-      await operator.prepareResetToBeginning('seen to be wrong');
-      if (!isDone) await operator.picture('reset-dialog');
-      await operator.confirmReset();
-      await untilWaiting(saga, 'outcome-unknown');
-      const { runId } = await until(async () => {
-        const described = await rig.temporal.workflow.getHandle(saga.workflowId).describe();
-        return described.runId !== saga.runId && described;
-      });
-      await operator.openRun(saga.workflowId, runId);
-      const details = await operator.currentDetails(/An earlier run of this reference may have placed the order/);
-      expect(details).toContain('confirmPlaced');
-      expect(await operator.detailsFit()).toBe(true);
-      if (!isDone) await operator.picture('details-after-reset');
-      expect(ordersWithLabel(rig.sandbox.ledger, reference)).toEqual([placed]);
-
-      const json = { by: 'Ada', note: 'it is in the control panel', vmObjectIds: placed?.vmObjectIds };
-      expect(await operator.sendUpdate('confirmPlaced', JSON.stringify(json))).toBeUndefined();
+      await resetToBeginning(saga, isDone ? undefined : 'reset-dialog');
       await operator.untilStatus('Completed');
+      await operator.progress(new RegExp(`from the journal: .* UTC, run ${saga.runId}`));
+      if (!isDone) await operator.picture('progress-after-reset');
+
+      expect(await saga.result()).toMatchObject({
+        servers: [{ vmObjectId: placed?.vmObjectIds[0], firewalls: [143], verified: true }],
+        decisions: [],
+      });
       expect(ordersWithLabel(rig.sandbox.ledger, reference)).toEqual([placed]);
       expect(noOrderPlacedTwice(rig.sandbox.ledger)).toBe(true);
-      // What the new run had put into the cart belongs to no order, and is gone again.
-      expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
+      expect(callsTo(rig.sandbox.ledger, 'add-cart-item')).toHaveLength(added);
     },
   );
+
+  it('resets a run whose order is of unknown fate: the new run asks the very same question', async () => {
+    const reference = 'PO-2026-0051';
+    const saga = await order(reference, { kind: 'reset-after' });
+    const { id } = await openWaiting(saga, 'outcome-unknown');
+    const [placed] = ordersWithLabel(rig.sandbox.ledger, reference);
+    await operator.currentDetails(new RegExp(id));
+
+    await resetToBeginning(saga);
+    await operator.currentDetails(/not known whether the provider placed the order/);
+    const said = await typedOver('confirmPlaced', { by: 'Ada', note: 'it is in the control panel' });
+    expect(JSON.parse(said)).toMatchObject({ question: id });
+    expect(await operator.sendUpdate('confirmPlaced', said)).toBeUndefined();
+    await operator.untilStatus('Completed');
+    expect(ordersWithLabel(rig.sandbox.ledger, reference)).toEqual([placed]);
+    expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
+  });
 
   it('starts with wrong values, and reads which they are', async () => {
     const called = rig.sandbox.ledger.calls.length;
