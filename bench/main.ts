@@ -1,12 +1,13 @@
 /**
  * What a saga costs, measured: npm run bench. On a dev server of its own, or on the one that TEMPORAL_ADDRESS names.
  *
- *   --part NAME       throughput, path, growth, storage, profile; may stand several times   (throughput, path, growth)
+ *   --part NAME       throughput, path, growth, storage, journal, profile; may stand several times   (throughput, path, growth)
  *   --rounds N        that are counted                                             (5)
  *   --sagas N         in each round of each contestant, at least                   (50)
  *   --at-once LIST    sagas in flight                                              (1,10,100)
  *   --store LIST      where the dev server keeps its data: memory, file            (memory,file)
  *   --waiting LIST    sagas that wait, for growth                                  (100,1000,10000)
+ *   --rows N          effects in the larger journals, for journal                     (10000000)
  *   --json FILE       every figure of every round
  *   --write           the tables into docs/performance.md and the pictures into docs/pictures
  *
@@ -24,6 +25,7 @@ import { drawChart } from './chart';
 import { checkCounts } from './counts';
 import { writePicture, writeReport } from './document';
 import { chartOf, growthReport, measureGrowth } from './growth';
+import { journalReport, measureJournal } from './journal';
 import { measurePath, pathReport } from './path';
 import { load } from './process-figures';
 import { profile } from './profile';
@@ -50,7 +52,7 @@ async function main(): Promise<number> {
 }
 
 async function measure(built: Built, options: Options): Promise<number> {
-  const { parts, rounds, sagas, atOnce, stores, waiting, write, json } = options;
+  const { parts, rounds, sagas, atOnce, stores, waiting, rows, write, json } = options;
   say(`${String(cpus().length)} cores, Node ${process.versions.node}, load ${load().toFixed(1)}`);
   const measured: Record<string, unknown> = {};
   const report = async (name: string, figures: unknown, text: string) => {
@@ -77,6 +79,10 @@ async function measure(built: Built, options: Options): Promise<number> {
       const figures = await measureStorage({ built, sagas: 10 * sagas, say });
       await report(part, figures, storageReport(figures));
     }
+    if (part === 'journal') {
+      const figures = await measureJournal({ rows, times: 10 * sagas, say });
+      await report(part, figures, journalReport(figures));
+    }
     if (part === 'profile') await profile({ built, sagas: 4 * sagas, rounds, say });
   }
   return 0;
@@ -93,7 +99,7 @@ async function quick(built: Built, accept: boolean): Promise<number> {
   return 1;
 }
 
-const partNames = ['throughput', 'path', 'growth', 'storage', 'profile'] as const;
+const partNames = ['throughput', 'path', 'growth', 'storage', 'journal', 'profile'] as const;
 type Part = (typeof partNames)[number];
 
 type Options = NonNullable<ReturnType<typeof readArguments>>;
@@ -108,6 +114,7 @@ function readArguments() {
         'at-once': { type: 'string', default: '1,10,100' },
         store: { type: 'string', default: 'memory,file' },
         waiting: { type: 'string', default: '100,1000,10000' },
+        rows: { type: 'string', default: '10000000' },
         json: { type: 'string' },
         write: { type: 'boolean', default: false },
         quick: { type: 'boolean', default: false },
@@ -121,6 +128,7 @@ function readArguments() {
       atOnce: values['at-once'].split(',').map((number) => whole('at-once', number)),
       stores: values.store.split(',').map((store) => oneOf<Store>('store', store, ['memory', 'file'])),
       waiting: values.waiting.split(',').map((number) => whole('waiting', number)),
+      rows: whole('rows', values.rows),
       json: values.json,
       write: values.write,
       quick: values.quick,
