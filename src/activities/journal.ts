@@ -127,8 +127,9 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     /** How the run ends, for the record. A second call writes it again. */
     writeEnding(input: Asked & { outcome: string; report: unknown }): Promise<void> {
       return call('acting', input, async () => {
-        const { saga, run } = sagaOf(Context.current().info);
-        await journal.ended(saga, run, input.outcome, input.report);
+        const { saga, run, workflow } = sagaOf(Context.current().info);
+        const { outcome, report } = input;
+        await journal.ended(saga, { run, by: workflow, outcome, report });
       });
     },
   };

@@ -1,12 +1,14 @@
 /** For which saga an activity works, by what its own task names. */
 import type { Info } from '@temporalio/activity';
-import { readWorkflowId } from '../domain/identity';
+import { readWorkflowId, type WorkflowName } from '../domain/identity';
 import type { SagaKey } from '../journal/journal';
 
 export interface Caller {
   /** Whose effects these are: a clean-up works on the provisioning of its reference. */
   saga: SagaKey;
   run: string;
+  /** The run's own workflow. */
+  workflow: WorkflowName;
   activity: string;
 }
 
@@ -17,6 +19,7 @@ export function sagaOf({ workflowExecution, activityType }: Info): Caller {
   return {
     saga: { workflow: workflow === 'cleanCart' ? 'provisionServers' : workflow, reference },
     run: workflowExecution.runId,
+    workflow,
     activity: activityType,
   };
 }

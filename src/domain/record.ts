@@ -60,8 +60,8 @@ export type RecordedEffect = z.infer<typeof recordedEffectSchema>;
 export const recordedEndingSchema = z.strictObject({
   run: z.string(),
   at: time,
-  /** `cleanCart` where a clean-up of this reference ended. Absent where the report cannot be decrypted. */
-  workflow: z.enum(workflowNames).optional(),
+  /** `cleanCart` where a clean-up of this reference ended. */
+  workflow: z.enum(workflowNames),
   outcome: z.enum(endingOutcomes),
   report: reportSchema.optional(),
   /** Of a run that is done. */

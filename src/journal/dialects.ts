@@ -24,6 +24,7 @@ export type JournalAddress = { postgres: string } | { file: string };
  */
 const connectTimeoutMs = 2_000;
 const statementTimeoutMs = 2_500;
+const lockTimeoutMs = 2_000;
 const busyTimeoutMs = 2_500;
 
 /** At most so many calls mean or write at once, for each worker; the others wait for a connection. */
@@ -32,12 +33,14 @@ const connectionsMax = 16;
 export interface OpenOptions {
   /** Milliseconds for one statement. Longer for a migration than for a call. @default 2_500 */
   statementMs?: number;
+  /** Milliseconds that a statement waits for a lock: less than it may take. @default 2_000 */
+  lockMs?: number;
 }
 
 /** Opens no connection to PostgreSQL yet; a file is opened, and made where there is none. @throws JournalUnavailable */
 export function openDatabase(
   address: JournalAddress,
-  { statementMs = statementTimeoutMs }: OpenOptions = {},
+  { statementMs = statementTimeoutMs, lockMs = lockTimeoutMs }: OpenOptions = {},
 ): Kysely<JournalTables> {
   if ('file' in address) return openFile(address.file);
   const pool = lendConnections(
@@ -47,7 +50,7 @@ export function openDatabase(
       max: connectionsMax,
       connectionTimeoutMillis: connectTimeoutMs,
       statement_timeout: statementMs,
-      lock_timeout: Math.min(statementMs, 2_000),
+      lock_timeout: lockMs,
       // The server's word comes first; this is for a server that says nothing any more.
       query_timeout: statementMs + 500,
       idle_in_transaction_session_timeout: statementMs + 2_500,

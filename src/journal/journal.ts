@@ -276,11 +276,11 @@ export class Journal {
   }
 
   /** How a run ended, for whoever asks when Temporal has forgotten it. @throws JournalUnavailable */
-  async ended(key: SagaKey, run: string, outcome: string, report: unknown): Promise<void> {
+  async ended(key: SagaKey, { run, by, outcome, report }: Ending): Promise<void> {
     const sealed = await this.sealing.seal(report);
     await this.inTransaction(async (tx) => {
       if (!(await lock(tx, key))) return;
-      const ending = { outcome, report: sealed, ended_ms: nowMs(tx) };
+      const ending = { ended_by: by, outcome, report: sealed, ended_ms: nowMs(tx) };
       await tx
         .insertInto('ending')
         .values({ ...key, run, ...ending })
@@ -311,6 +311,15 @@ export class Journal {
   close(): Promise<void> {
     return this.db.destroy();
   }
+}
+
+export interface Ending {
+  run: string;
+  /** The workflow of the run: the reference's own, or `cleanCart`. */
+  by: WorkflowName;
+  outcome: string;
+  /** Is sealed. */
+  report: unknown;
 }
 
 type Decided =

@@ -17,7 +17,7 @@ const migrations: Record<string, Migration> = {
 export const schemaNumber = Object.keys(migrations).length;
 
 /** A migration may have to wait for another one, and to build an index. */
-const migrationStatementMs = 600_000;
+const migrationMs = 600_000;
 
 /**
  * Brings the schema up to this release's; does nothing where it is there. Two at once wait for each other.
@@ -26,7 +26,7 @@ const migrationStatementMs = 600_000;
  * @throws JournalSchemaError for a journal of a newer release; JournalUnavailable
  */
 export async function migrate(address: JournalAddress): Promise<{ from: number; to: number }> {
-  const db = openDatabase(address, { statementMs: migrationStatementMs });
+  const db = openDatabase(address, { statementMs: migrationMs, lockMs: migrationMs });
   try {
     const from = await schemaOf(db);
     if (from > schemaNumber) throw tooNew(from);

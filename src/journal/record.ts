@@ -141,13 +141,16 @@ async function effectOf(row: EffectRow, { raised_ms }: JournalRow, open: Opening
   };
 }
 
-async function endingOf({ run, ended_ms, outcome, report: sealed }: EndingRow, open: Opening): Promise<RecordedEnding> {
-  const told = (await open.value(sealed, `ending of run ${run}`)) as { report?: Report; result?: unknown } | undefined;
+async function endingOf(row: EndingRow, open: Opening): Promise<RecordedEnding> {
+  const { run, ended_by, ended_ms, outcome } = row;
+  const told = (await open.value(row.report, `ending of run ${run}`)) as
+    { report?: Report; result?: unknown } | undefined;
   const { report, result } = told ?? {};
   return {
     run,
     at: iso(ended_ms),
-    ...(report ? { workflow: report.workflow, report } : {}),
+    workflow: ended_by,
+    ...(report ? { report } : {}),
     outcome: outcome as RecordedEnding['outcome'],
     ...(result === undefined ? {} : { result }),
   };

@@ -78,6 +78,8 @@ interface EndingTable {
   workflow: WorkflowName;
   reference: string;
   run: string;
+  /** The workflow of the run: the reference's own, or `cleanCart`. */
+  ended_by: WorkflowName;
   ended_ms: number;
   outcome: string;
   /** Sealed. */

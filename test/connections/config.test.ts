@@ -84,7 +84,7 @@ const wrong: [name: string, value: string, expected: RegExp][] = [
   ['ACTIVITIES_AT_ONCE', '0', /from 1 to 10000/],
   ['WORKFLOW_TASKS_AT_ONCE', '1', /from 2 to 10000/],
   ['LOG_LEVEL', 'loud', /must be trace, debug, info, warn or error/],
-  ['SEND_WITHIN_MS', '400', /from 500 to 10000/],
+  ['SEND_WITHIN_MS', '400', /from 500 to 8000/],
   ['PROVIDER_SETTLES_MS', '1 min', /a whole number from 0 to 3600000/],
   ['JOURNAL_URL', 'mysql://host/journal', /must be postgres:/],
   ['JOURNAL_URL_FILE', '/nowhere/url', /cannot be read \(ENOENT\)/],

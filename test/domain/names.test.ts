@@ -50,6 +50,7 @@ it('are these', () => {
     'NotThere',
     'SecretMissing',
     'WorkerLost',
+    'StoodStill',
     'JournalUnavailable',
     'JournalUnreadable',
     'JournalPutBack',

@@ -146,7 +146,7 @@ const examples: [string, z.ZodType, Record<string, unknown>, optional: string[]]
     effect,
     ['answeredAt', 'inAirUntil', 'failure', 'answer', 'undoneBy', 'decided', 'late'],
   ],
-  ['an ending of a record', recordedEndingSchema, ending, ['workflow', 'report', 'result']],
+  ['an ending of a record', recordedEndingSchema, ending, ['report', 'result']],
   [
     'a record',
     recordSchema,

@@ -102,8 +102,8 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
       const run = await Run.begin(journal);
       await run.again().take();
       await standingOf(journal, run.key);
-      await journal.ended(run.key, run.run, 'done', {});
-      await journal.ended(run.key, run.run, 'done', {});
+      await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} });
+      await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} });
     },
   };
 
@@ -159,8 +159,8 @@ async function fill({ db }: Journal): Promise<void> {
         case when n <= ${sql.lit(rows / 10)} then 'pivot' else 'mutate' end, 'any', 'run', '{}', n, 0, 0, 0, 'done'
       from (${numbers}) as numbers`.execute(db);
   await sql`
-    insert into ending (workflow, reference, run, ended_ms, outcome, report)
-      select workflow, reference, 'run', 0, 'done', '' from reference`.execute(db);
+    insert into ending (workflow, reference, run, ended_by, ended_ms, outcome, report)
+      select workflow, reference, 'run', workflow, 0, 'done', '' from reference`.execute(db);
   await sql.raw('analyze').execute(db);
 }
 

@@ -57,7 +57,9 @@ describeEachDatabase('a journal of another release', ({ fresh, place: somewhere 
     const journal = await open(address);
     await sql`drop table ending`.execute(journal.db);
     const run = await Run.begin(journal);
-    const { why } = await unavailable(journal.ended(run.key, run.run, 'done', {}));
+    const { why } = await unavailable(
+      journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} }),
+    );
     expect(why).toBe('its tables are not those of this release: run `order-saga journal migrate`');
     await journal.close();
   });

@@ -7,6 +7,7 @@ import { postgresFolder } from '../../deploy/stack/programs';
 import type { JournalAddress } from '../../src/journal/dialects';
 import { JournalUnreadable } from '../../src/journal/errors';
 import type { Journal } from '../../src/journal/journal';
+import { recordOf } from '../../src/journal/record';
 import { effectsOf, standingOf } from '../../src/journal/standing';
 import { parsePayloadKeys } from '../../src/security/keys';
 import { createSealing } from '../../src/security/sealing';
@@ -44,7 +45,12 @@ async function writeEverything(journal: Journal): Promise<Run> {
     { orderId: canaries['what was confirmed'] },
     canaries['the note of a confirmation'],
   );
-  await journal.ended(run.key, run.run, 'done', { report: canaries['the report'] });
+  await journal.ended(run.key, {
+    run: run.run,
+    by: 'provisionServers',
+    outcome: 'done',
+    report: { report: canaries['the report'] },
+  });
   return run;
 }
 
@@ -125,6 +131,20 @@ describeEachDatabase('what is sealed', ({ fresh }) => {
     expect(await unreadable(other.mean(add()))).toContain('the answer of add-item-1');
     expect(await unreadable(standingOf(journal, run.key))).toContain('the answer of place-order');
     expect(await effectsOf(journal.db, run.key)).toEqual(before);
+  });
+
+  it('is not read with another key, and a clean-up that ended is not taken for the saga all the same', async () => {
+    const journal = await opened(address, sealedWith(first));
+    const run = new Run(journal);
+    await run.take();
+    const end = (by: 'cleanCart' | 'provisionServers', id: string, outcome: string) =>
+      journal.ended(run.key, { run: id, by, outcome, report: {} });
+    await end('provisionServers', 'saga', 'cancelled');
+    await end('cleanCart', 'clean-up', 'done');
+    expect(await recordOf(await opened(address, sealedWith(second)), run.key)).toMatchObject({
+      state: 'cancelled',
+      endings: [{ workflow: 'provisionServers' }, { workflow: 'cleanCart' }],
+    });
   });
 
   it('is not read when it was altered', async () => {

@@ -277,7 +277,7 @@ function aJournal(kind: keyof typeof places): void {
     await run(url, ['journal', 'restored', '--new-references', 'trust']);
     const meaning = { ...keyOf('R-1'), call: order, knows: undefined, inAirMs: 0 };
     const row = await withJournal(url, undefined, async (journal) => {
-      await journal.ended(keyOf('R-1'), 'run-1', 'cancelled', {});
+      await journal.ended(keyOf('R-1'), { run: 'run-1', by: 'provisionServers', outcome: 'cancelled', report: {} });
       const meant = await journal.mean({ ...meaning, run: 'run-2' });
       if (meant.how !== 'unknown') throw new Error(meant.how);
       return meant.row;
@@ -292,7 +292,7 @@ function aJournal(kind: keyof typeof places): void {
     await withJournal(url, undefined, async (journal) => {
       const placed = { how: 'confirmed', vmObjectIds: [9001] };
       await journal.confirm(keyOf('R-1'), row, placed, { by: 'ada', note: 'in the panel' });
-      await journal.ended(keyOf('R-1'), 'run-2', 'done', {});
+      await journal.ended(keyOf('R-1'), { run: 'run-2', by: 'provisionServers', outcome: 'done', report: {} });
     });
     expect(await record()).toMatchObject({ state: 'done', placement: 'placed', servers: [{ vmObjectId: 9001 }] });
     expect(await timeline()).toMatch(/ {2}decided {5}place-order: placed, says ada: in the panel\n/);
@@ -393,7 +393,7 @@ describeWithPostgres('a database server that', () => {
       await take(journal, 'R-1');
       const meant = await meanOrder(journal, 'R-1');
       await journal.answered(keyOf('R-1'), meant, { outcome: 'done', answer: null });
-      await journal.ended(keyOf('R-1'), 'run-1', 'done', {});
+      await journal.ended(keyOf('R-1'), { run: 'run-1', by: 'provisionServers', outcome: 'done', report: {} });
       await expect(journal.db.deleteFrom('effect').execute()).rejects.toThrow('permission denied');
     });
     // What is of this release already is no matter of rights.

@@ -76,6 +76,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('workflow', 'text', (column) => column.notNull())
     .addColumn('reference', 'text', (column) => column.notNull())
     .addColumn('run', 'text', (column) => column.notNull())
+    .addColumn('ended_by', 'text', (column) => column.notNull())
     .addColumn('ended_ms', integer, (column) => column.notNull())
     .addColumn('outcome', 'text', (column) => column.notNull())
     .addColumn('report', 'text', (column) => column.notNull())

@@ -53,9 +53,19 @@ export function references(databases: TestDatabases): void {
 
     it('keeps how each run ended', async () => {
       const run = await Run.begin(journal);
-      await journal.ended(run.key, run.run, 'cancelled', { report: 'first' });
+      await journal.ended(run.key, {
+        run: run.run,
+        by: 'provisionServers',
+        outcome: 'cancelled',
+        report: { report: 'first' },
+      });
       const reset = run.again();
-      await journal.ended(run.key, reset.run, 'done', { report: 'second' });
+      await journal.ended(run.key, {
+        run: reset.run,
+        by: 'provisionServers',
+        outcome: 'done',
+        report: { report: 'second' },
+      });
       const [first, second] = await endings(run);
       expect(first).toMatchObject({ ...run.key, run: run.run, outcome: 'cancelled' });
       expect(second).toMatchObject({ ...run.key, run: reset.run, outcome: 'done' });
@@ -64,8 +74,8 @@ export function references(databases: TestDatabases): void {
 
     it('writes the ending of the same run again', async () => {
       const run = await Run.begin(journal);
-      await journal.ended(run.key, run.run, 'failed', { report: 1 });
-      await journal.ended(run.key, run.run, 'done', { report: 2 });
+      await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'failed', report: { report: 1 } });
+      await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: { report: 2 } });
       const [ending, ...others] = await endings(run);
       expect(others).toEqual([]);
       expect(ending).toMatchObject({ outcome: 'done' });
@@ -74,7 +84,7 @@ export function references(databases: TestDatabases): void {
 
     it('keeps none for a reference that it does not know', async () => {
       const run = new Run(journal);
-      await journal.ended(run.key, run.run, 'done', {});
+      await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} });
       expect(await endings(run)).toEqual([]);
     });
   });
