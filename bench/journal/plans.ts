@@ -65,7 +65,7 @@ async function explain(
 export function accesses(plan: string): string[] {
   return plan.split('\n').flatMap((step) => {
     const index =
-      /(?:SEARCH|SCAN) \w+ USING (?:COVERING )?INDEX (\w+)|Index(?: Only)? Scan using (\w+)|Index Scan on (\w+)|Conflict Arbiter Indexes: (\w+)/.exec(
+      /SEARCH \w+ USING (?:COVERING )?INDEX (\w+)|Index(?: Only)? Scan using (\w+)|Index Scan on (\w+)|Conflict Arbiter Indexes: (\w+)/.exec(
         step,
       );
     if (index !== null) return index.slice(1).filter(Boolean);
