@@ -46,6 +46,7 @@ CONSTANTS
   RandomIds,       \* a row's id is never given twice
   Epoch,           \* after a ceremony, a reference of before is asked about first
   EpochAtTheEnd,   \* ... and "nothing was placed" is not said of it either
+  EndWaits,        \* ... nor of any, while the journal is an older copy and nobody has seen to it
   DoubtOutlivesDenial, \* ... also where a row of before was open, and a person has said "not placed" of it
   FlagNew,         \* whether a new reference is asked about is written down when it is first seen
   LostOnlyDone,    \* of calls whose row was lost, only "done" is written into the row that stands for the doubt
@@ -330,7 +331,8 @@ SayPlaced ==
 
 \* Cancelled, or refused.
 SayNothing ==
-  /\ run = "open" /\ mode = "open" /\ ~calm
+  /\ run = "open" /\ ~calm
+  /\ EndWaits => mode = "open"
   /\ \A t \in Tasks : Active(t) => task[t].given
   /\ OpenRows \cup DoneRows = {}
   /\ Epoch /\ EpochAtTheEnd => ~InDoubt
