@@ -55,11 +55,13 @@ export interface PathOptions {
 }
 
 export async function measurePath({ built, rounds, say }: PathOptions): Promise<PathFigures[]> {
-  const stand = await Stand.start(built, { latencyMs });
+  const stand = await Stand.start(built, { latencyMs, journalServer: true });
   try {
-    await Promise.all((['bare', 'plain'] as const).map((kind) => stand.startWorker(kind)));
+    const kinds = ['bare', 'plain', ...(stand.journal ? (['postgres'] as const) : [])] as const;
+    await Promise.all(kinds.map((kind) => stand.startWorker(kind)));
     const runners = {
       ours: ourRunner(stand, 'plain'),
+      ...(stand.journal ? { 'ours, journal in PostgreSQL': ourRunner(stand, 'postgres') } : {}),
       'bare, same shape': bareRunner(stand, 'bareSideBySide'),
       bare: bareRunner(stand, 'bareOneAfterAnother'),
     };
@@ -72,7 +74,9 @@ export async function measurePath({ built, rounds, say }: PathOptions): Promise<
       for (const figure of figures) {
         const order = cases.find(({ name }) => name === figure.case)?.order;
         if (order === undefined) continue;
-        const ms = await timed(() => runners[figure.contestant].run(provisionRequest(order)).catch(expected));
+        const runner = runners[figure.contestant];
+        if (runner === undefined) continue;
+        const ms = await timed(() => runner.run(provisionRequest(order)).catch(expected));
         // The first one opens connections.
         if (round > 0) figure.timesMs.push(ms);
         figure.load = load();
