@@ -15,5 +15,5 @@ module.exports = {
   // Each test file runs a worker beside the one server: more of them at once only take each other's time.
   maxWorkers: 2,
   // Tests wait for conditions, not for a time. This one only makes a wait that never ends speak up.
-  testTimeout: 60_000,
+  testTimeout: 300_000,
 };

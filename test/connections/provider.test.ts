@@ -11,8 +11,6 @@ import { untilWaiting } from '../support/sagas';
 import { Authority } from './certificates';
 import { startTlsProxy, type Proxy } from './proxies';
 
-jest.setTimeout(120_000);
-
 let rig: Rig;
 let folder: string;
 const workers: RunningProcess[] = [];

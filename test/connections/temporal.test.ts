@@ -12,8 +12,6 @@ import { Rig } from '../support/rig';
 import { Authority } from './certificates';
 import { startKeyProxy, startTlsProxy, type KeyProxy, type Proxy } from './proxies';
 
-jest.setTimeout(180_000);
-
 let authority: Authority;
 /** Nobody trusts it. */
 let stranger: Authority;

@@ -12,7 +12,7 @@ let server: PostgresServer;
 describeWithPostgres('the set-up of the journal’s database', () => {
   beforeAll(async () => {
     server = await PostgresServer.start();
-  }, 60_000);
+  });
   afterAll(() => server.stop());
 
   const setUp = (password: string) =>

@@ -84,7 +84,7 @@ beforeAll(async () => {
     JOURNAL_URL: journalUrl,
     PROVIDER_BASE_URL: sandbox,
   });
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all(Object.values(running).map((process) => process.kill('SIGKILL')));
   await rig.close();

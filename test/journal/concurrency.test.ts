@@ -144,7 +144,7 @@ describe('a file, by processes of their own', () => {
   let tellers: Tellers;
   beforeAll(async () => {
     tellers = await Tellers.start(4);
-  }, 60_000);
+  });
   afterAll(async () => {
     await tellers.stop();
   });

@@ -53,10 +53,10 @@ export function inPostgres(): TestDatabases<{ postgres: string }> {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await PostgresServer.start();
-  }, 60_000);
+  });
   afterAll(async () => {
     await server.stop();
-  }, 60_000);
+  });
   const place = async (more?: string) => ({ postgres: server.url({ database: await server.createDatabase(more) }) });
   return {
     place,

@@ -24,10 +24,10 @@ describeWithPostgres('the journal loses its database', () => {
 
   beforeAll(async () => {
     server = await PostgresServer.start();
-  }, 60_000);
+  });
   afterAll(async () => {
     await server.stop();
-  }, 60_000);
+  });
 
   beforeEach(async () => {
     database = await server.createDatabase();

@@ -43,7 +43,7 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
     plain = await openJournal(address, sealing);
     journal = new Journal(plain.db.withPlugin(recorder), sealing);
     await fill(plain);
-  }, 60_000);
+  });
   afterAll(() => plain.close());
 
   const explain = async (question: string, parameters: unknown[]): Promise<unknown[]> => {

@@ -71,10 +71,10 @@ describeWithPostgres('PostgreSQL', () => {
   let database: string;
   beforeAll(async () => {
     server = await PostgresServer.start();
-  }, 60_000);
+  });
   afterAll(async () => {
     await server.stop();
-  }, 60_000);
+  });
   beforeEach(async () => {
     database = await server.createDatabase();
     await migrate({ postgres: server.url({ database }) });

@@ -7,7 +7,6 @@ import { SandboxClient } from '../../sandbox/client';
 import { call, cloudServer } from './calling';
 
 // Node and the TypeScript loader start from nothing here, on a machine that may be busy with other tests.
-jest.setTimeout(60_000);
 
 const root = join(__dirname, '../..');
 const started: ChildProcess[] = [];

@@ -62,7 +62,7 @@ describe('the run is gone, and the request comes again', () => {
     const again = await rig.sagas.provision(request);
     expect(await again.result()).toEqual(first);
     expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
-  }, 180_000);
+  });
 
   it('in a namespace that has never heard of it, as after retention', async () => {
     const journal = { file: join(mkdtempSync(join(tmpdir(), 'order-saga-')), 'journal.db') };

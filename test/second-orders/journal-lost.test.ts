@@ -12,8 +12,6 @@ import { changeRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
 import { stepOf } from '../support/sagas';
 
-jest.setTimeout(240_000);
-
 const stopPoints = join(__dirname, '..', 'support', 'stop-points.cjs');
 
 describeWithPostgres('PostgreSQL is killed', () => {

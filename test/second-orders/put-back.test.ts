@@ -19,8 +19,6 @@ import { Rig, until } from '../support/rig';
 import { answer, stepOf, untilWaiting, untilWaitingOrEnded } from '../support/sagas';
 import { copyDatabase, putDatabaseBack } from '../support/sqlite-copy';
 
-jest.setTimeout(300_000);
-
 describe('Temporal', () => {
   let cli: string;
   let folder: string;

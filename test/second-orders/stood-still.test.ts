@@ -20,8 +20,6 @@ import { Rig, until } from '../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../support/sagas';
 import { startGateway, type Gateway } from './gateway';
 
-jest.setTimeout(300_000);
-
 type Request = ReturnType<typeof changeRequest>;
 
 const stopPoints = join(__dirname, '..', 'support', 'stop-points.cjs');

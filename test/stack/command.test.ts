@@ -47,7 +47,7 @@ describeWithStack(`the command${why === undefined ? '' : ` (skipped: ${why})`}`,
     expect(said).toMatch(/^at 127\.0\.0\.1:\d+\njournal +postgres:\/\/127\.0\.0\.1:\d+\/journal\n/);
     expect(said).toContain('references     0\n');
     expect(status).toBe(3);
-  }, 120_000);
+  });
 
   it.each(['SIGINT', 'SIGKILL'] as const)(
     'leaves nothing running after %s',

@@ -45,7 +45,7 @@ describeWithStack(`a stack${why === undefined ? '' : ` (skipped: ${why})`}`, () 
   afterAll(async () => {
     await rig.close();
     await stack.stop();
-  }, 60_000);
+  });
 
   const losses = { 'the server': ['server'], PostgreSQL: ['postgres'], both: ['postgres', 'server'] } as const;
   type Lost = keyof typeof losses;

@@ -27,7 +27,7 @@ let server: PostgresServer | undefined;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'order-saga-journal-'));
   if (describeWithPostgres === describe) server = await PostgresServer.start();
-}, 60_000);
+});
 afterAll(async () => {
   await server?.stop();
   rmSync(folder, { recursive: true });

@@ -148,7 +148,7 @@ describe.each(Object.entries(waits))('%s', (_name, { kind, start, fits }) => {
         } else expect(await end(saga)).toBe(ends);
       }
     }
-  }, 240_000);
+  });
 
   it('ends as cancelled when it is cancelled', async () => {
     const saga = await start();
