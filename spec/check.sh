@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Holds TLC to expectations.tsv: every configuration is checked, and has to end with the very line that is expected of it.
 #
-#   spec/check.sh [JAR]                 small ones: 4.5 minutes of CPU
+#   spec/check.sh [JAR]                 all small configurations: up to five minutes of processor time
 #   SIZE=large spec/check.sh            the large configurations as well
 #   spec/check.sh --only NAME [JAR]     one configuration, with all that TLC says
 #
