@@ -10,15 +10,20 @@ import { isUnderWay } from '../support/calls-under-way';
 interface Member {
   token: string;
   worker: RunningProcess;
-  /** Somebody has sent it a signal. */
+  /** Somebody has sent it a signal to end. */
   leaving: boolean;
+  /** It stands still for a while. */
+  paused: boolean;
 }
 
 export interface WorkerEnd {
-  signal: 'SIGKILL' | 'SIGTERM';
+  signal: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP';
   /** Calls that the provider was working on for this worker. */
   held: number;
 }
+
+/** Longer than a call is in the air, and than the lock of a transaction is waited for. */
+const pauseMs = 12_000;
 
 export class Crew {
   readonly ends: WorkerEnd[] = [];
@@ -42,17 +47,39 @@ export class Crew {
   /** @returns false where whoever held the call is gone already */
   async end(callSeq: number, signal: WorkerEnd['signal']): Promise<boolean> {
     const authorization = this.sandbox.ledger.calls.find(({ seq }) => seq === callSeq)?.headers['authorization'];
-    const holder = [...this.members].find(({ token, leaving }) => authorization === `Bearer ${token}` && !leaving);
+    const holder = [...this.members].find(
+      ({ token, leaving, paused }) => authorization === `Bearer ${token}` && !leaving && !paused,
+    );
     if (holder === undefined) return false;
-    holder.leaving = true;
     const held = this.sandbox.ledger.calls.filter(
       (call) => isUnderWay(call) && call.headers['authorization'] === authorization,
     );
     this.ends.push({ signal, held: held.length });
+    if (signal === 'SIGSTOP') {
+      void this.pause(holder);
+      return true;
+    }
+    holder.leaving = true;
     const left = holder.worker.kill(signal);
     // A killed process may still send for a moment; one that is stopped needs its call to end.
     if (signal === 'SIGKILL') await left;
     return true;
+  }
+
+  /** All that there are: what they have in memory is of a server that is no more. */
+  async killAll(): Promise<void> {
+    const all = [...this.members].filter(({ leaving }) => !leaving);
+    for (const member of all) member.leaving = true;
+    await Promise.all(all.map(({ worker }) => worker.kill('SIGKILL')));
+  }
+
+  private async pause(member: Member): Promise<void> {
+    member.paused = true;
+    const { pid, exited } = member.worker;
+    process.kill(pid, 'SIGSTOP');
+    const gone = await Promise.race([exited, pause(pauseMs, undefined)]);
+    if (gone === undefined) process.kill(pid, 'SIGCONT');
+    member.paused = false;
   }
 
   async close(): Promise<void> {
@@ -72,13 +99,13 @@ export class Crew {
     while (!this.closed) {
       try {
         const worker = await startProcess(this.program, { ...this.environment, PROVIDER_TOKEN: token });
-        const member = { token, worker, leaving: false };
+        const member = { token, worker, leaving: false, paused: false };
         this.members.add(member);
         void this.replaceWhenGone(member);
         return;
       } catch (error) {
-        // The server may be away just now; whoever runs a worker starts it again.
-        if (!String(error).includes('no connection to Temporal'))
+        // A server may be away just now; whoever runs a worker starts it again.
+        if (!/no connection to Temporal|journal/.test(String(error)))
           this.mishaps.push(`a worker did not start: ${String(error)}`);
         await pause(500);
       }

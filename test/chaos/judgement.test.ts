@@ -24,6 +24,7 @@ const lived = (changes: Partial<Lived> = {}): Lived => ({
   planned,
   asked: planned.asked,
   ended: { result: { reference: request.reference } },
+  startedAnew: 0,
   surprises: [],
   ...changes,
 });

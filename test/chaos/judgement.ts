@@ -32,11 +32,23 @@ export function judge(ledger: LedgerSnapshot, lives: readonly Lived[], forgotten
   return { checks, violations, suspects };
 }
 
-function accusations(ledger: LedgerSnapshot, { asked, ended, before, surprises }: Lived): string[] {
+function accusations(ledger: LedgerSnapshot, lived: Lived): string[] {
+  const { asked, ended, before, surprises } = lived;
   return [
-    ...brokenPromises(ledger, asked, before ? toldByBoth(before, ended) : ended),
+    ...brokenPromises(ledger, asked, before ? toldByBoth(before, ended) : ended).filter(
+      (sentence) => !isOfForgottenRun(sentence, lived),
+    ),
     ...surprises.map((one) => `${asked.workflow} ${asked.request.reference}: ${one}`),
   ];
+}
+
+/**
+ * A run that finds firewalls on a server takes them for what was there before it, also where it was a forgotten run that assigned
+ * them: it does not take them away. docs/reliability.md says so.
+ */
+function isOfForgottenRun(sentence: string, { asked, forgotten, startedAnew }: Lived): boolean {
+  if (asked.workflow !== 'setFirewalls' || (forgotten !== true && startedAnew === 0)) return false;
+  return sentence.endsWith('neither put back nor told');
 }
 
 /** The outcome of a run stands, also when somebody made another one after it: what either says is told. */

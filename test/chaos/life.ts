@@ -3,6 +3,7 @@
  * operator who decides (`random-operator.ts`).
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Client } from '@temporalio/client';
 import type { Sandbox } from '../../sandbox/server';
@@ -17,7 +18,9 @@ import { outcomeOf, type Ended } from '../support/sagas';
 import { anyUnderWay } from '../support/calls-under-way';
 import { resetTo, workflowTasksOf } from '../support/reset';
 import type { Crew } from './crew';
+import type { ChaosJournal } from './journal';
 import { persistently } from './persistence';
+import { toldByBoth } from './judgement';
 import type { Meddling, PlannedSaga } from './plan';
 
 /** A reset ends a run in the same way, for another reason. */
@@ -28,6 +31,9 @@ export interface World {
   temporal: Client;
   sagas: OrderSagaClient;
   crew: Crew;
+  journal: ChaosJournal;
+  /** How often Temporal has forgotten something so far. */
+  losses: () => number;
 }
 
 export interface Lived {
@@ -38,34 +44,60 @@ export interface Lived {
   /** How the run before it ended, where somebody made another one afterwards. */
   before?: Ended;
   duplicate?: 'found' | 'refused';
+  /** How often it was started anew, because Temporal knew nothing of it any more. */
+  startedAnew: number;
+  /** Temporal has forgotten some of what its runs did. */
+  forgotten?: true;
   /** What went otherwise than the contract says, in sentences. */
   surprises: string[];
 }
 
 export async function live(world: World, planned: PlannedSaga): Promise<Lived> {
   const { asked, meddling } = planned;
-  const lived: Lived = { planned, asked, ended: {}, surprises: [] };
+  const lived: Lived = { planned, asked, ended: {}, startedAnew: 0, surprises: [] };
   const lift = strike(world, planned);
   try {
     const saga = await persistently(() => world.sagas.start(asked.workflow, asked.request));
     await startTwice(world, lived, saga.runId);
+    const endOf = () => endOfSaga(world, lived);
     if (meddling && 'afterCalls' in meddling) {
       const called = world.sandbox.whenCalled({ match: planned.calls, times: meddling.afterCalls });
-      await Promise.race([called, endOf(saga)]);
+      await Promise.race([called, endOf()]);
       await meddle(world, planned, saga, meddling);
     }
-    let ended = await endOf(saga);
+    let ended = await endOf();
     if (ended !== 'terminated' && meddling && !('afterCalls' in meddling)) {
       lived.before = ended;
       await meddle(world, planned, saga, meddling);
-      ended = await endOf(saga);
+      ended = await endOf();
     }
-    if (ended !== 'terminated') return { ...lived, ended };
-    const cleaned = await cleanUp(world, planned);
-    return { ...lived, asked: { workflow: 'cleanCart', request: { reference: saga.reference } }, ended: cleaned };
+    return await settled(world, lived, ended);
   } finally {
     lift();
   }
+}
+
+/** Temporal has forgotten its end, or all of it: the backend sends the request again, and it comes to an end once more. */
+export async function liveOn(world: World, lived: Lived): Promise<Lived> {
+  const { planned, asked } = lived;
+  const next: Lived = { ...lived, asked: planned.asked, forgotten: true };
+  // What a clean-up told is no outcome of the saga that it cleaned up after.
+  if (asked.workflow === 'cleanCart') delete next.before;
+  else next.before = lived.before ? toldByBoth(lived.before, lived.ended) : lived.ended;
+  const last = await settled(world, next, await endOfSaga(world, next, { restart: true }));
+  // Nothing of it was forgotten: it says what it said.
+  return isDeepStrictEqual(last.ended, lived.ended)
+    ? { ...lived, startedAnew: last.startedAnew, forgotten: true }
+    : last;
+}
+
+async function settled(world: World, lived: Lived, ended: Ended | 'terminated'): Promise<Lived> {
+  if (ended !== 'terminated') return { ...lived, ended };
+  const { reference } = lived.planned.asked.request;
+  const cleaned = await cleanUp(world, lived);
+  // Forgotten, and started again: it has an end of its own.
+  if (cleaned === 'unknown') return settled(world, lived, await endOfSaga(world, lived, { restart: true }));
+  return { ...lived, asked: { workflow: 'cleanCart', request: { reference } }, ended: cleaned };
 }
 
 /** @returns what takes back the faults that have not struck */
@@ -87,11 +119,13 @@ function strike({ sandbox, crew }: World, { calls, server, fault, death }: Plann
   return () => ids.forEach((id) => sandbox.faults.lift(id));
 }
 
-async function startTwice({ sagas }: World, lived: Lived, runId: string): Promise<void> {
+async function startTwice({ sagas, losses }: World, lived: Lived, runId: string): Promise<void> {
   const { asked, duplicate } = lived.planned;
   if (duplicate === undefined) return;
   if (duplicate === 'same') {
+    const before = losses();
     const again = await persistently(() => sagas.start(asked.workflow, asked.request));
+    if (losses() > before) return;
     if (again.existing && again.runId === runId) lived.duplicate = 'found';
     else lived.surprises.push('started again with the same request, it ran a second time');
     return;
@@ -102,6 +136,34 @@ async function startTwice({ sagas }: World, lived: Lived, runId: string): Promis
   } catch (error) {
     if (!(error instanceof ReferenceTakenError)) throw error;
     lived.duplicate = 'refused';
+  }
+}
+
+/** Where Temporal knows nothing of it, it is started again, as a backend does that has no answer. */
+async function endOfSaga(
+  { sagas }: World,
+  lived: Lived,
+  { restart = false }: { restart?: boolean } = {},
+): Promise<Ended | 'terminated'> {
+  const { asked, meddling } = lived.planned;
+  let isUnknown = restart;
+  for (;;) {
+    try {
+      if (isUnknown) {
+        const { existing } = await persistently(() => sagas.start(asked.workflow, asked.request));
+        if (!existing) lived.startedAnew += 1;
+      }
+      const saga = await persistently(() => sagas.get(asked.request.reference, asked.workflow));
+      const ended = await endOf(saga);
+      // A run is terminated before it is deleted.
+      const isDeleting = ended === 'terminated' && meddling?.how === 'delete' && lived.startedAnew === 0;
+      if (!isDeleting) return ended;
+      isUnknown = true;
+    } catch (error) {
+      if (!(error instanceof UnknownReferenceError)) throw error;
+      isUnknown = true;
+    }
+    await pause(300);
   }
 }
 
@@ -133,6 +195,18 @@ async function meddle(
       case 'reset':
       case 'reset-ended':
         return await persistently(() => reach(temporal, () => reset(temporal, workflowId, meddling.at)));
+      case 'delete':
+      case 'delete-ended': {
+        const { namespace } = temporal.options;
+        await persistently(() =>
+          reach(temporal, () =>
+            temporal.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId } }),
+          ),
+        );
+        // It is gone some time later.
+        await persistently(() => untilGone(saga));
+        return;
+      }
       case 'start-again': {
         // The client refuses this; the Web UI and other SDKs do not.
         const options = { workflowId, taskQueue: defaultTaskQueue, args: [asked.request] };
@@ -146,6 +220,13 @@ async function meddle(
       error instanceof UnknownReferenceError ||
       error instanceof WorkflowExecutionAlreadyStartedError;
     if (!tooLate) throw error;
+  }
+}
+
+async function untilGone(saga: SagaHandle): Promise<never> {
+  for (;;) {
+    await saga.describe();
+    await pause(100);
   }
 }
 
@@ -163,12 +244,20 @@ async function reset(temporal: Client, workflowId: string, at: number): Promise<
   }
 }
 
-/** Somebody tidies up after the termination, once nothing of it is on its way any more. */
-async function cleanUp({ sandbox, sagas }: World, { asked, calls }: PlannedSaga): Promise<Ended> {
+/**
+ * Somebody tidies up after the termination, once nothing of it is on its way any more.
+ *
+ * @returns `unknown` where Temporal has forgotten the clean-up
+ */
+async function cleanUp({ sandbox, sagas }: World, { planned }: Lived): Promise<Ended | 'unknown'> {
+  const { asked, calls } = planned;
   do await pause(1_000);
   while (anyUnderWay(sandbox.ledger, calls));
   const cleaning = await persistently(() => sagas.clean(asked.request.reference));
-  const ended = await endOf(cleaning);
+  const ended = await endOf(cleaning).catch((error: unknown) => {
+    if (error instanceof UnknownReferenceError) return 'unknown' as const;
+    throw error;
+  });
   if (ended === 'terminated') throw new Error('nobody terminates a clean-up');
   return ended;
 }

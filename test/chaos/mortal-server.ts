@@ -1,9 +1,16 @@
-/** A Temporal server that is killed as in a crash, and comes back at the same address with what it had written to its file. */
-import { mkdtemp, rm } from 'node:fs/promises';
+/**
+ * A Temporal server that is killed as in a crash, and comes back at the same address: with what it had written to its file, with an
+ * older copy of that, or with nothing.
+ */
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startDevServer, type DevServer } from '../../scripts/dev-server';
 import { resolveTemporal } from '../../scripts/temporal-cli';
+import type { Loss } from './plan';
+
+/** A database in SQLite's write-ahead mode; what is shared memory is made anew. */
+const parts = ['', '-wal'];
 
 export class MortalServer {
   /** One death after the other, however close together they are asked for. */
@@ -34,16 +41,37 @@ export class MortalServer {
     return this.server.address;
   }
 
-  /** @param whenDead is called between death and return */
-  die(whenDead: () => void): Promise<void> {
+  /** As a backup of this moment: what it has not written yet is not in it. */
+  copy(): Promise<void> {
+    this.last = this.last.then(async () => {
+      if (this.ended) return;
+      const { pid } = this.server;
+      process.kill(pid, 'SIGSTOP');
+      try {
+        for (const part of parts) await copyFile(this.file + part, `${this.file}.copy${part}`);
+      } finally {
+        process.kill(pid, 'SIGCONT');
+      }
+    });
+    return this.last;
+  }
+
+  /** @param whenDead is awaited between death and return */
+  die(how: Loss['how'], whenDead: () => Promise<void> | void): Promise<void> {
     this.last = this.last.then(async () => {
       if (this.ended) return;
       const port = Number(this.address.split(':')[1]);
       await this.server.kill();
-      whenDead();
+      await whenDead();
+      if (how !== 'crash') for (const part of [...parts, '-shm']) await rm(this.file + part, { force: true });
+      if (how === 'put-back') for (const part of parts) await copyFile(`${this.file}.copy${part}`, this.file + part);
       this.server = await startDevServer({ ...optionsOf(this.cli, this.folder), port });
     });
     return this.last;
+  }
+
+  private get file(): string {
+    return fileIn(this.folder);
   }
 
   async close(): Promise<void> {
@@ -54,4 +82,5 @@ export class MortalServer {
   }
 }
 
-const optionsOf = (cli: string, folder: string) => ({ cli, ui: false, dbFile: join(folder, 'temporal.db') });
+const fileIn = (folder: string) => join(folder, 'temporal.db');
+const optionsOf = (cli: string, folder: string) => ({ cli, ui: false, dbFile: fileIn(folder) });

@@ -19,20 +19,25 @@ it('tells the calls of each saga from those of all others', () => {
 });
 
 it.each([100, 400])('of %d sagas holds every kind of what can happen, several times', (sagas) => {
-  const { sagas: planned, serverDeaths } = planOf('any', sagas);
+  const { sagas: planned, losses, journalDeaths } = planOf('any', sagas);
   const count = (found: (string | undefined)[], wanted: string) => found.filter((one) => one === wanted).length;
   const kinds = planned.map(({ fault }) => fault?.kind);
   for (const kind of spoilingKinds) expect(count(kinds, kind)).toBeGreaterThan(2);
   const meddling = planned.map((saga) => saga.meddling?.how);
-  for (const how of ['cancel', 'terminate', 'reset', 'reset-ended', 'start-again']) {
+  for (const how of ['cancel', 'terminate', 'reset', 'reset-ended', 'start-again', 'delete', 'delete-ended']) {
     expect(count(meddling, how)).toBeGreaterThan(2);
   }
   const deaths = planned.map(({ death }) => death?.signal);
-  for (const signal of ['SIGKILL', 'SIGTERM']) expect(count(deaths, signal)).toBeGreaterThan(2);
+  for (const signal of ['SIGKILL', 'SIGTERM', 'SIGSTOP']) expect(count(deaths, signal)).toBeGreaterThan(2);
   expect(planned.filter(({ duplicate }) => duplicate === 'same').length).toBeGreaterThan(2);
   expect(planned.filter(({ duplicate }) => typeof duplicate === 'object').length).toBeGreaterThan(2);
-  expect(serverDeaths.length).toBeGreaterThan(2);
-  expect(serverDeaths.every((ended) => ended > 0 && ended < sagas)).toBe(true);
+  for (const how of ['crash', 'put-back', 'forgotten'] as const) {
+    expect(losses.filter((loss) => loss.how === how).length).toBeGreaterThan(1);
+  }
+  expect(journalDeaths.length).toBeGreaterThan(2);
+  const moments = losses.flatMap((loss) => (loss.how === 'put-back' ? [loss.copiedAt, loss.ended] : [loss.ended]));
+  expect(moments).toEqual([...new Set(moments)].sort((one, other) => one - other));
+  expect([...moments, ...journalDeaths].every((ended) => ended > 0 && ended < sagas)).toBe(true);
 });
 
 it('starts a duplicate with another request that a client would take by itself', () => {

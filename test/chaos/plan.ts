@@ -1,7 +1,7 @@
 /**
  * What is going to happen, drawn from the seed alone: which sagas, what strikes them, who meddles with them, which calls
- * the workers die under, and how far the run is when the server dies. Nothing here looks at a clock: the same seed gives
- * the same plan on every machine. What each part of it then meets is up to the race.
+ * the workers die under, and how far the run is when a server dies or forgets. Nothing here looks at a clock: the same seed
+ * gives the same plan on every machine. What each part of it then meets is up to the race.
  */
 import { chanceOf } from '../../sandbox/chance';
 import type { CallMatch } from '../../sandbox/call-match';
@@ -20,11 +20,19 @@ import { cartItem, planIdOf } from '../support/requests';
 export interface ChaosPlan {
   seed: string;
   sagas: PlannedSaga[];
-  /** Temporal is killed when so many sagas have ended. */
-  serverDeaths: number[];
+  /** What happens to Temporal, in this order. */
+  losses: Loss[];
+  /** The journal's database is killed when so many sagas have ended. */
+  journalDeaths: number[];
   /** Whose changes and switches the provider calls unavailable. */
   unavailableSubscriptions: number[];
 }
+
+/**
+ * Temporal is killed when so many sagas have ended, and comes back with what it had (`crash`), with a copy of its database from when
+ * `copiedAt` had ended (`put-back`), or with nothing, as a namespace that was deleted (`forgotten`).
+ */
+export type Loss = { how: 'crash' | 'forgotten'; ended: number } | { how: 'put-back'; ended: number; copiedAt: number };
 
 export interface PlannedSaga {
   asked: Asked;
@@ -47,12 +55,12 @@ export interface Spoilt {
 /** A provider that refuses what it has done (`refuse-after`) tells a lie that no caller can see through. */
 export type SpoilingKind = Exclude<FaultKind, 'gate' | 'refuse-after'>;
 
-/** The worker that holds this call of the saga is killed, or told to stop. */
+/** The worker that holds this call of the saga is killed, told to stop, or stopped for a while as by a paused machine. */
 export interface WorkerDeath {
   endpoint: EndpointName | '*';
   nth: number;
   hold: 'before' | 'after';
-  signal: 'SIGKILL' | 'SIGTERM';
+  signal: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP';
 }
 
 /** Started a second time: with the same request, which finds the run, or with this one, which is refused. */
@@ -60,13 +68,13 @@ export type Duplicate = 'same' | { other: object };
 
 /**
  * What somebody in front of the Web UI does to the saga while it runs (once it has made so many calls) or after its end.
- * `at` is which of its finished workflow tasks it is reset to, as a share of them.
+ * A run that is deleted is forgotten: the same request is started again. `at` is which of its finished workflow tasks it is reset to, as a share of them.
  */
 export type Meddling =
-  | { how: 'cancel' | 'terminate'; afterCalls: number }
+  | { how: 'cancel' | 'terminate' | 'delete'; afterCalls: number }
   | { how: 'reset'; afterCalls: number; at: number }
   | { how: 'reset-ended'; at: number }
-  | { how: 'start-again' };
+  | { how: 'start-again' | 'delete-ended' };
 
 export const spoilingKinds = faultKinds.filter(
   (kind): kind is SpoilingKind => kind !== 'gate' && kind !== 'refuse-after',
@@ -82,18 +90,31 @@ export function planOf(seed: string, sagas: number): ChaosPlan {
   return {
     seed,
     sagas: planned,
-    serverDeaths: spread(Math.max(3, Math.round(sagas / 250)), sagas),
+    losses: lossesAmong(sagas),
+    journalDeaths: spread(Math.max(3, Math.round(sagas / 100)), sagas),
     unavailableSubscriptions: planned.flatMap(({ calls }, index) =>
       index % 25 === 24 && calls.subscriptionId !== undefined ? [calls.subscriptionId] : [],
     ),
   };
 }
 
+/** Each kind twice at least. What is forgotten comes first: it takes the histories along, which tell at the end what happened. */
+function lossesAmong(sagas: number): Loss[] {
+  const count = Math.max(6, Math.round(sagas / 125));
+  const back = Math.min(25, Math.floor(sagas / count / 2));
+  return spread(count, sagas).map((ended, index) => {
+    if (index < 2) return { how: 'forgotten', ended };
+    return index % 2 === 0 ? { how: 'put-back', ended, copiedAt: ended - back } : { how: 'crash', ended };
+  });
+}
+
 /** By a saga's place in the plan: how the worker ends that holds its call. */
 function deathsAmong(sagas: number): Map<number, WorkerDeath['signal']> {
+  const pauses = spread(Math.max(3, Math.round(sagas / 100)), sagas).map((index) => index + 1);
   const stops = spread(Math.max(3, Math.round(sagas / 80)), sagas);
   const kills = spread(Math.max(4, Math.round(sagas / 60)), sagas);
   return new Map([
+    ...pauses.map((index): [number, WorkerDeath['signal']] => [index, 'SIGSTOP']),
     ...stops.map((index): [number, WorkerDeath['signal']] => [index, 'SIGTERM']),
     ...kills.map((index): [number, WorkerDeath['signal']] => [index, 'SIGKILL']),
   ]);
@@ -114,7 +135,7 @@ function drawing(chance: Chance) {
   const kind = deck(chance, spoilingKinds);
   const isSpoilt = deck(chance, [true, true, false]);
   const how = deck(chance, [
-    ...(['cancel', 'cancel', 'terminate', 'reset', 'reset-ended', 'start-again'] as const),
+    ...(['cancel', 'cancel', 'terminate', 'reset', 'reset-ended', 'start-again', 'delete', 'delete-ended'] as const),
     ...Array<undefined>(6).fill(undefined),
   ]);
   const duplicate = deck(chance, ['same', 'other', ...Array<undefined>(6).fill(undefined)] as const);
@@ -197,7 +218,10 @@ function drawing(chance: Chance) {
     const afterCalls = 1 + below(usualCalls(asked));
     switch (drawn) {
       case 'cancel':
-        return { how: 'cancel', afterCalls };
+      case 'delete':
+        return { how: drawn, afterCalls };
+      case 'delete-ended':
+        return { how: drawn };
       case 'terminate':
         // The others leave nothing behind that a clean-up could find.
         return { how: asked.workflow === 'provisionServers' ? 'terminate' : 'cancel', afterCalls };

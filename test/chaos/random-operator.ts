@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { chanceOf } from '../../sandbox/chance';
-import { OrderSagaError } from '../../src/client/errors';
+import { DecisionRefusedError, OrderSagaError } from '../../src/client/errors';
 import type { SagaRow } from '../../src/client/saga-rows';
 import type { Waiting } from '../../src/domain/progress';
 import { fittingDecisions, type Fitting } from '../support/operator';
@@ -21,6 +21,10 @@ export class RandomOperator {
   waiting: SagaRow[] = [];
   /** Errors that the client does not promise, in sentences. */
   readonly surprises: string[] = [];
+  /** Decisions of an older question than the one that waits, and “not placed” while the call may be in the air. */
+  readonly refused = { older: 0, early: 0 };
+  /** The question that was read last, of each saga. */
+  private readonly questions = new Map<string, string>();
   /** Looks at the same wait, and decisions of a saga, so far. */
   private readonly looks = new Map<string, number>();
   private readonly decided = new Map<string, number>();
@@ -74,9 +78,35 @@ export class RandomOperator {
     if (waiting === undefined || anyUnderWay(this.world.sandbox.ledger, planned.calls)) return;
     const asked: Asked = workflow === 'cleanCart' ? { workflow, request: { reference } } : planned.asked;
     const { decision, body } = this.choose(waiting, asked, chance);
+    if (decision === 'cancel') {
+      this.decided.set(workflowId, nth + 1);
+      return saga.cancel();
+    }
+    const older = this.questions.get(workflowId);
+    this.questions.set(workflowId, waiting.id);
+    // Somebody who has the older question open still.
+    if (older !== undefined && older !== waiting.id) {
+      await this.refusing('older', () => saga.decide(decision, { ...body, question: older }));
+    }
+    const answer = { ...body, question: waiting.id };
+    if (decision === 'confirmNotPlaced' && Date.now() < Date.parse(waiting.notPlacedFrom ?? '')) {
+      // Whoever cannot wait is told until when; the others come again.
+      const leftMs = Date.parse(waiting.notPlacedFrom ?? '') - Date.now();
+      if (leftMs > 500) await this.refusing('early', () => saga.decide(decision, answer));
+      return;
+    }
     this.decided.set(workflowId, nth + 1);
-    if (decision === 'cancel') await saga.cancel();
-    else await saga.decide(decision, body);
+    await saga.decide(decision, answer);
+  }
+
+  private async refusing(why: keyof RandomOperator['refused'], decide: () => Promise<unknown>): Promise<void> {
+    try {
+      const taken = await decide();
+      this.surprises.push(`a decision was taken that is ${why}: ${JSON.stringify(taken)}`);
+    } catch (error) {
+      if (!(error instanceof DecisionRefusedError)) throw error;
+      this.refused[why] += 1;
+    }
   }
 
   private choose(waiting: Waiting, asked: Asked, chance: () => number): Fitting {

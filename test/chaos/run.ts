@@ -9,11 +9,13 @@ import { workflowIdOf } from '../../src/domain/identity';
 import { buildWorker, type BuiltWorker } from './built-worker';
 import { Crew } from './crew';
 import { hearHistories, type Testimony } from './histories';
+import { startJournal, type ChaosJournal } from './journal';
 import { judge } from './judgement';
-import { live, type Lived, type World } from './life';
+import { live, liveOn, type Lived, type World } from './life';
 import { MortalServer } from './mortal-server';
-import { spoilingKinds, type ChaosPlan, type PlannedSaga } from './plan';
+import { spoilingKinds, type ChaosPlan, type Loss, type PlannedSaga } from './plan';
 import { RandomOperator } from './random-operator';
+import { differences } from '../support/rows-and-ledger';
 import type { Figure, Section } from './table';
 
 export interface ChaosOptions {
@@ -30,12 +32,23 @@ export interface ChaosResult {
   suspects: unknown[];
 }
 
+/** So many of those that had ended when Temporal lost everything are asked for again. */
+const forgottenMax = 30;
+
 export class ChaosRun {
   private readonly closers: (() => Promise<unknown>)[] = [];
-  private readonly lives: Lived[] = [];
+  private lives: Lived[] = [];
+  /** Those of the past whose end Temporal has forgotten: they come to another one. */
+  private readonly livingOn: Promise<void>[] = [];
   private readonly open = new Map<PlannedSaga, number>();
-  /** Open sagas, at each death of the server. */
-  private readonly serverDeaths: number[] = [];
+  /** Open sagas, at each death of the server and of the journal's database. */
+  private readonly serverDeaths: { how: Loss['how']; open: number }[] = [];
+  private readonly journalDeaths: number[] = [];
+  private readonly endedMs = new Map<PlannedSaga, number>();
+  /** When the server's database was copied last. */
+  private copiedMs = 0;
+  /** Those that were open when Temporal forgot something: what they heard last may be of before. */
+  private readonly shaken = new Set<PlannedSaga>();
   private readonly failures: string[] = [];
   private lastEndMs = Date.now();
   private lastFaultMs = Date.now();
@@ -50,7 +63,8 @@ export class ChaosRun {
     const startedMs = Date.now();
     const built = await this.keep(buildWorker(), (worker) => worker.remove());
     const server = await this.keep(MortalServer.start(), (mortal) => mortal.close());
-    const world = await this.world(built, server);
+    const journal = await this.keep(startJournal(), (kept) => kept.close());
+    const world = await this.world(built, server, journal);
     const operator = new RandomOperator(world, this.plan.seed, this.plan.sagas);
     operator.begin();
     const telling = setInterval(() => this.tell(world, operator), 5_000);
@@ -63,9 +77,19 @@ export class ChaosRun {
     this.say('all have settled; hearing and replaying the histories');
     const testimony = await hearHistories(world.temporal, built.bundlePath);
     const { checks, violations, suspects } = judge(world.sandbox.ledger, this.lives, forgotten);
+    const rows = await journal.rows();
+    const differing = differences(rows, world.sandbox.ledger);
     return {
       sections: [
-        ...this.struck(world, testimony),
+        ...this.struck(world, testimony, operator),
+        {
+          title: 'The journal, held against the ledger',
+          figures: [
+            { of: 'rows', count: rows.length },
+            { of: 'effects', count: world.sandbox.ledger.entries.length },
+            { of: 'differences', count: differing.length },
+          ],
+        },
         { title: 'Decisions taken', figures: counted(testimony.decisions) },
         { title: 'Sagas by outcome', figures: this.outcomes() },
         {
@@ -80,7 +104,14 @@ export class ChaosRun {
           ],
         },
       ],
-      violations: [...violations, ...this.failures, ...testimony.broken, ...world.crew.mishaps, ...operator.surprises],
+      violations: [
+        ...violations,
+        ...differing,
+        ...this.failures,
+        ...testimony.broken,
+        ...world.crew.mishaps,
+        ...operator.surprises,
+      ],
       suspects: await Promise.all(suspects.map((lived) => fileOn(world, lived))),
     };
   }
@@ -98,16 +129,22 @@ export class ChaosRun {
     return coming;
   }
 
-  private async world({ program }: BuiltWorker, { address }: MortalServer): Promise<World> {
+  private async world({ program }: BuiltWorker, { address }: MortalServer, journal: ChaosJournal): Promise<World> {
     const { unavailableSubscriptions } = this.plan;
     const latencyMs = 20;
-    const options = { orderResponse: 'ids', anyServer: true, latencyMs, unavailableSubscriptions } as const;
+    // The document does not say that an item can be ordered only once, so a provider that refuses it would hide second orders.
+    const closedCartItems = 'take' as const;
+    const answers = { orderResponse: 'ids', anyServer: true, closedCartItems } as const;
+    const options = { ...answers, latencyMs, unavailableSubscriptions };
     const sandbox = await this.keep(Sandbox.start(options), (kept) => kept.close());
     const environment = {
       TEMPORAL_ADDRESS: address,
       PROVIDER_BASE_URL: sandbox.url,
+      JOURNAL_URL: journal.url,
       // A call that hangs is given up by then; the sandbox takes 20 ms for one.
       PROVIDER_TIMEOUT_MS: '1500',
+      PROVIDER_SETTLES_MS: '1000',
+      SEND_WITHIN_MS: '2000',
       SERVER_POINTERS: '/vm_object_ids',
       RETRY_READING: '3,50,500,60000',
       RETRY_ACTING: '3,50,500,60000',
@@ -122,7 +159,8 @@ export class ChaosRun {
     // Left open: sagas that were given up are still being asked for, and the process ends with the run.
     const connection = await Connection.connect({ address });
     const temporal = new Client({ connection });
-    return { sandbox, temporal, sagas: new OrderSagaClient(temporal), crew };
+    const losses = () => this.serverDeaths.filter(({ how }) => how !== 'crash').length;
+    return { sandbox, temporal, sagas: new OrderSagaClient(temporal), crew, journal, losses };
   }
 
   /** @returns the references of those that were forgotten */
@@ -133,10 +171,16 @@ export class ChaosRun {
         await this.liveOne(world, next, server);
     };
     this.lastEndMs = Date.now();
-    const lived = Promise.all(Array.from({ length: this.options.atOnce }, livingOn)).then(() => true);
+    const lived = Promise.all(Array.from({ length: this.options.atOnce }, livingOn)).then(async () => {
+      // While they live on, others may be added.
+      for (const one of this.livingOn) await one;
+      return true;
+    });
     let faults = 0;
     while (!(await Promise.race([lived, pause(1_000, false)]))) {
-      const faultsNow = world.sandbox.ledger.faultsStruck.length + world.crew.ends.length + this.serverDeaths.length;
+      const { faultsStruck } = world.sandbox.ledger;
+      const deaths = this.serverDeaths.length + this.journalDeaths.length;
+      const faultsNow = faultsStruck.length + world.crew.ends.length + deaths;
       if (faultsNow > faults) [faults, this.lastFaultMs] = [faultsNow, Date.now()];
       if (Date.now() - this.lastEndMs <= this.options.patienceMs) continue;
       const inTheList = new Set(operator.waiting.map(({ reference }) => reference));
@@ -148,19 +192,65 @@ export class ChaosRun {
   }
 
   private async liveOne(world: World, planned: PlannedSaga, server: MortalServer): Promise<void> {
-    this.open.set(planned, Date.now());
-    try {
-      this.lives.push(await live(world, planned));
-    } catch (error) {
-      this.failures.push(`${planned.asked.request.reference}: ${String(error)}`);
+    const lived = await this.whileOpen(planned, () => live(world, planned));
+    if (lived === undefined) return;
+    const ended = this.lives.push(lived);
+    if (this.shaken.has(planned)) this.livingOn.push(this.liveOn(world, lived));
+    const { losses, journalDeaths } = this.plan;
+    if (journalDeaths.includes(ended)) void world.journal.die?.(() => this.journalDeaths.push(this.open.size));
+    for (const loss of losses) {
+      if (loss.how === 'put-back' && loss.copiedAt === ended) {
+        this.copiedMs = Date.now();
+        void server.copy();
+      }
+      if (loss.ended === ended) void this.lose(world, server, loss);
     }
-    this.open.delete(planned);
-    this.lastEndMs = Date.now();
-    if (!this.plan.serverDeaths.includes(this.lives.length)) return;
-    void server.die(() => this.serverDeaths.push(this.open.size));
   }
 
-  private struck({ sandbox, crew }: World, testimony: Testimony): Section[] {
+  private async whileOpen(planned: PlannedSaga, living: () => Promise<Lived>): Promise<Lived | undefined> {
+    this.open.set(planned, Date.now());
+    try {
+      return await living();
+    } catch (error) {
+      this.failures.push(`${planned.asked.request.reference}: ${String(error)}`);
+      return undefined;
+    } finally {
+      this.open.delete(planned);
+      this.lastEndMs = Date.now();
+      this.endedMs.set(planned, this.lastEndMs);
+    }
+  }
+
+  private lose(world: World, server: MortalServer, { how }: Loss): Promise<void> {
+    return server.die(how, async () => {
+      this.serverDeaths.push({ how, open: this.open.size });
+      if (how === 'crash') return;
+      // Their memory is of a server that is no more; whoever puts a database back starts the workers anew.
+      await world.crew.killAll();
+      // Of those that were forgotten altogether, the backend sends the last ones again; of the others, all.
+      for (const planned of this.open.keys()) this.shaken.add(planned);
+      const endedMs = ({ planned }: Lived) => this.endedMs.get(planned) ?? 0;
+      const ended = this.lives.filter(({ planned }) => !this.open.has(planned));
+      const forgotten =
+        how === 'put-back'
+          ? ended.filter((lived) => endedMs(lived) >= this.copiedMs)
+          : ended.sort((one, other) => endedMs(one) - endedMs(other)).slice(-forgottenMax);
+      for (const lived of forgotten) this.livingOn.push(this.liveOn(world, lived));
+    });
+  }
+
+  private async liveOn(world: World, lived: Lived): Promise<void> {
+    const { planned } = lived;
+    for (let last: Lived | undefined = lived; last !== undefined;) {
+      const before: Lived = last;
+      this.shaken.delete(planned);
+      const next = await this.whileOpen(planned, () => liveOn(world, before));
+      if (next !== undefined) this.lives = this.lives.map((one) => (one.planned === planned ? next : one));
+      last = this.shaken.has(planned) ? next : undefined;
+    }
+  }
+
+  private struck({ sandbox, crew, journal }: World, testimony: Testimony, operator: RandomOperator): Section[] {
     const strikes = (kind: string) => sandbox.ledger.faultsStruck.filter((struck) => struck.kind === kind).length;
     const ends = (signal: string) => crew.ends.filter((end) => end.signal === signal).map(({ held }) => held);
     const held = (of: string, signal: string) => ({
@@ -169,6 +259,11 @@ export class ChaosRun {
       detail: `holding ${ends(signal).join(', ')} calls`,
       required: true,
     });
+    const servers = (of: string, how: Loss['how']) => {
+      const deaths = this.serverDeaths.filter((death) => death.how === how);
+      const detail = `with ${deaths.map(({ open }) => open).join(', ')} sagas open`;
+      return { of, count: deaths.length, detail, required: true };
+    };
     const duplicates = (kind: Lived['duplicate']) => this.lives.filter(({ duplicate }) => duplicate === kind).length;
     return [
       {
@@ -180,12 +275,16 @@ export class ChaosRun {
         figures: [
           held('workers killed', 'SIGKILL'),
           held('workers stopped', 'SIGTERM'),
+          held('workers stood still', 'SIGSTOP'),
           { of: 'calls lost with a worker or a server', count: testimony.lostCalls },
+          servers('Temporal killed', 'crash'),
+          servers('Temporal put back to a copy', 'put-back'),
+          servers('Temporal lost everything', 'forgotten'),
           {
-            of: 'Temporal killed',
-            count: this.serverDeaths.length,
-            detail: `with ${this.serverDeaths.join(', ')} sagas open`,
-            required: true,
+            of: 'PostgreSQL of the journal killed',
+            count: this.journalDeaths.length,
+            detail: `with ${this.journalDeaths.join(', ')} sagas open`,
+            required: journal.die !== undefined,
           },
         ],
       },
@@ -195,12 +294,26 @@ export class ChaosRun {
           { of: 'cancelled', count: testimony.cancelled, required: true },
           { of: 'terminated', count: testimony.terminated, required: true },
           { of: 'reset', count: testimony.resets, required: true },
+          { of: 'deleted', count: this.meddled('delete', 'delete-ended'), required: true },
+          {
+            of: 'sent again, since Temporal knew nothing of it',
+            count: this.lives.reduce((sum, { startedAnew }) => sum + startedAnew, 0),
+            required: true,
+          },
+          { of: 'a decision of an older question: it was refused', count: operator.refused.older, required: true },
+          { of: '“not placed” too early: it was refused', count: operator.refused.early, required: true },
           { of: 'started again after the end', count: testimony.startedAgain, required: true },
           { of: 'started twice: the run was found', count: duplicates('found'), required: true },
           { of: 'another request: it was refused', count: duplicates('refused'), required: true },
         ],
       },
     ];
+  }
+
+  private meddled(...how: string[]): number {
+    const isMeddled = ({ planned, startedAnew }: Lived) =>
+      planned.meddling !== undefined && how.includes(planned.meddling.how) && startedAnew > 0;
+    return this.lives.filter(isMeddled).length;
   }
 
   private outcomes(): Figure[] {
