@@ -135,7 +135,8 @@ function drawing(chance: Chance) {
   const kind = deck(chance, spoilingKinds);
   const isSpoilt = deck(chance, [true, true, false]);
   const how = deck(chance, [
-    ...(['cancel', 'cancel', 'terminate', 'reset', 'reset-ended', 'start-again', 'delete', 'delete-ended'] as const),
+    ...(['cancel', 'terminate', 'terminate', 'reset', 'reset-ended', 'delete', 'delete-ended'] as const),
+    ...(['start-again', 'start-again'] as const),
     ...Array<undefined>(6).fill(undefined),
   ]);
   const duplicate = deck(chance, ['same', 'other', ...Array<undefined>(6).fill(undefined)] as const);

@@ -143,7 +143,7 @@ export class ChaosRun {
       JOURNAL_URL: journal.url,
       // A call that hangs is given up by then; the sandbox takes 20 ms for one.
       PROVIDER_TIMEOUT_MS: '1500',
-      PROVIDER_SETTLES_MS: '1000',
+      PROVIDER_SETTLES_MS: '3000',
       SEND_WITHIN_MS: '2000',
       SERVER_POINTERS: '/vm_object_ids',
       RETRY_READING: '3,50,500,60000',
