@@ -49,6 +49,9 @@ type Command = fc.AsyncCommand<Model, Real>;
 /** Less than a call may take. */
 const heldMaxMs = 20_000;
 
+/** On its way to the worker, a decision should still be too early. */
+const enoughMs = 500;
+
 abstract class Told implements Command {
   /** Set by each run anew. */
   protected said = '';
@@ -184,7 +187,7 @@ class Decide extends Told {
   }
 
   check({ states }: Model) {
-    return states.some((state) => fitting(state).length > 0) && !states.some(mayStickWhenTidying);
+    return states.some((state) => fitting(state).length > 0);
   }
 
   async happen(model: Model, { saga }: Real) {
@@ -202,14 +205,54 @@ class Decide extends Told {
   }
 }
 
-/**
- * What earlier runs left in the cart is deleted once it is known whether one of them ordered. How many items that are, and so
- * what becomes of a trouble on the way, the model does not know.
- */
-function mayStickWhenTidying({ rest, run, armed }: State): boolean {
-  const { trouble, held } = armed['delete-cart-item'] ?? {};
-  const isAsked = rest.is === 'waiting' && rest.wait.kind === 'outcome-unknown' && run !== 'first';
-  return isAsked && (trouble !== undefined || held === true);
+/** “Not placed”, before the call can no longer be in the air. */
+class DenyTooEarly extends Told {
+  check({ states }: Model) {
+    return states.some((state) => fitting(state).includes('confirmNotPlaced'));
+  }
+
+  async happen(model: Model, { saga, count }: Real) {
+    this.said = 'the operator says confirmNotPlaced at once';
+    const { question, leftMs } = (await saga.inAir()) ?? { question: '', leftMs: 0 };
+    if (leftMs < enoughMs) return;
+    count('refused as too early');
+    expectSame(
+      'the decision',
+      await saga.decide('confirmNotPlaced', { question, by: 'op', note: 'not there yet' }),
+      'refused',
+    );
+    await follow(model, saga, model.states);
+  }
+}
+
+/** A decision that fits, of a question that was answered before. */
+class DecideOlder extends Told {
+  constructor(
+    private readonly pick: number,
+    private readonly bySignal: boolean,
+  ) {
+    super();
+  }
+
+  check({ states }: Model) {
+    return states.some((state) => fitting(state).length > 0);
+  }
+
+  async happen(model: Model, { saga }: Real) {
+    const { decision, body } = pickOf(await saga.fitting(), this.pick);
+    if (decision === 'cancel') throw new Error('cancel is no decision');
+    this.said = `the operator says ${decision} to another question${this.bySignal ? ', by a signal' : ''}`;
+    const older = { ...body, question: await saga.otherQuestion() };
+    if (!this.bySignal) {
+      expectSame('the decision', await saga.decide(decision, older), 'refused');
+      await follow(model, saga, model.states);
+      return;
+    }
+    const { ignored } = await saga.progress();
+    await saga.signal(decision, older);
+    const view = await follow(model, saga, model.states);
+    expectSame('ignored signals', view.ignored.length, ignored.length + 1);
+  }
 }
 
 /** A decision that does not fit, or one that does with a body that does not. */
@@ -230,7 +273,12 @@ class DecideWrongly extends Told {
     const fits = model.states.some((state) => fitting(state).includes(decision));
     const body = fits
       ? { correction: { reference: 'another' }, note: 'in vain' }
-      : { by: 'op', note: 'in vain', ...(decision === 'provideServers' ? { vmObjectIds: [1] } : {}) };
+      : {
+          by: 'op',
+          note: 'in vain',
+          question: 'deadbeef',
+          ...(decision === 'provideServers' ? { vmObjectIds: [1] } : {}),
+        };
     this.said = `the operator says ${decision}${fits ? ' with fields that it does not have' : ''}, which does not fit${this.bySignal ? ', by a signal' : ''}`;
     const hasEnded = model.states.every(({ rest }) => rest.is === 'ended');
     if (this.bySignal && !hasEnded) {
@@ -353,6 +401,11 @@ export function histories(replayPath: string | undefined): fc.Arbitrary<Iterable
       weight: 2,
       arbitrary: fc.tuple(any, fc.boolean()).map(([pick, signal]): Command => new DecideWrongly(pick, signal)),
     },
+    {
+      weight: 2,
+      arbitrary: fc.tuple(any, fc.boolean()).map(([pick, signal]): Command => new DecideOlder(pick, signal)),
+    },
+    { weight: 2, arbitrary: of(() => new DenyTooEarly()) },
     { weight: 2, arbitrary: any.map((pick): Command => new Reset(pick)) },
     { weight: 1, arbitrary: fc.boolean().map((same): Command => new StartAgain(same)) },
     { weight: 1, arbitrary: of(() => new Restart()) },

@@ -9,6 +9,9 @@
  * A state is where a saga has come to rest: it waits, one of its calls is held, or it has ended. Mostly one state follows
  * another. After a reset there are many, since nobody told the model how far back it went.
  *
+ * What the journal knows is part of a state, and no reset takes it back: whether the pivot was placed (`fate`), and how many calls
+ * to add an item nobody knows the end of (`doubts`). What was placed is taken from it; only what it does not know is asked.
+ *
  * It is pure: a state is never changed, only followed by others.
  */
 import type { EndpointName } from '../../sandbox/endpoints';
@@ -17,7 +20,7 @@ import type { SagaFailureName } from '../../src/domain/failures';
 import type { Leftover } from '../../src/domain/leftovers';
 import type { ProgressView, WaitKind } from '../../src/domain/progress';
 import type { Calls, Stage, Story } from './stories';
-import type { Trouble } from './troubles';
+import { meaningOf, type Meaning, type Trouble } from './troubles';
 
 /** Tries of a call that is repeated by itself, as the rig has it. */
 const attemptsMax = 3;
@@ -78,8 +81,11 @@ export interface State {
   undoing: number | undefined;
   failing: SagaFailureName | undefined;
   cancelled: boolean;
-  /** Whether it is past the point of no return; `unknown`: nobody knows. */
+  /** What the journal knows of the pivot: nothing that stands, a call of which nobody knows what became, or that it was placed. */
   fate: 'before' | 'unknown' | 'past';
+  /** Calls to add an item of which nobody knows whether they did, by the journal; and how many of them were told. */
+  doubts: number;
+  told: number;
   serversKnown: boolean;
   /** The provider has what was asked for. */
   placed: boolean;
@@ -87,10 +93,12 @@ export interface State {
   assigned: boolean;
   /** Sorted; undefined where the model cannot know them all. */
   leftovers: Leftover['kind'][] | undefined;
-  /** A later run, after a reset, dares no pivot before somebody has said in that run that nothing was placed. */
-  run: 'first' | 'later' | 'cleared';
-  /** The open question is whether an earlier run placed it. */
-  askedOfEarlier: boolean;
+  /** A later run, after a reset, finds what earlier ones did. */
+  run: 'first' | 'later';
+  /** What an earlier run took back was done again by this one. */
+  doneAgain: boolean;
+  /** Items of earlier runs are being deleted that are in no order: so many, and what comes after. */
+  strays?: { count: number; then: 'end' | 'on' } | undefined;
   /** Where this saga ever rested, and what was ever decided: what a reset may come back to. */
   past: readonly State[];
   decided: readonly DecisionName[];
@@ -110,12 +118,14 @@ export function begin(story: Story, armed: State['armed']): State[] {
     failing: undefined,
     cancelled: false,
     fate: 'before',
+    doubts: 0,
+    told: 0,
     serversKnown: false,
     placed: false,
     assigned: false,
     leftovers: [],
     run: 'first',
-    askedOfEarlier: false,
+    doneAgain: false,
     past: [],
     decided: [],
   };
@@ -132,14 +142,16 @@ export function decide(before: State, decision: DecisionName, named: boolean): S
   const state = { ...remembering(before), decided: [...before.decided, decision] };
   switch (decision) {
     case 'retry':
+      if (state.strays) return deleteStrays(state, state.strays);
       if (state.undoing !== undefined) return undo({ ...state, undoing: 0 });
-      return callsOf(state)?.pivot ? dareAgain(state) : [...goOn(state), ...stillUndone(state)];
+      return callsOf(state)?.pivot ? dareAgain(state) : goOn(state);
     case 'skip':
+      if (state.strays) return afterStrays({ ...state, leftovers: undefined }, state.strays.then);
       return state.undoing === undefined ? enter(state, state.stage + 1) : leaveBehind(state);
     case 'confirmPlaced':
-      return enter({ ...state, fate: 'past', levels: [], serversKnown: named }, state.stage + 1);
+      return ifPlaced(state, named).flatMap(pastPivot);
     case 'confirmNotPlaced':
-      return placeAfterAll({ ...state, fate: 'before', run: state.askedOfEarlier ? 'cleared' : state.run });
+      return notPlaced(state).flatMap(dareAgain);
     case 'approve':
       return enter(state, state.stage + 1);
     case 'reject':
@@ -152,7 +164,7 @@ export function decide(before: State, decision: DecisionName, named: boolean): S
 /** Its cancellation is asked for. What is under way, or being undone, is not cut short. */
 export function cancel(before: State): State[] {
   const state = { ...remembering(before), cancelled: true };
-  if (state.undoing !== undefined) return [state];
+  if (state.undoing !== undefined || state.strays?.then === 'end') return [state];
   if (state.rest.is !== 'held') return giveUp(state);
   // How often the other calls of the stage were tried by then is a matter of moments.
   const { failed, repeated } = state.rest.answer;
@@ -165,6 +177,7 @@ export function release(before: State): State[] {
   if (rest.is !== 'held') return [before];
   const goesOn = !before.cancelled || before.undoing !== undefined || rest.answer.repeated === 0;
   const state = { ...remembering(before), ...(goesOn ? rest.then : {}) };
+  if (state.strays) return settleStrays(state, rest.answer);
   return state.undoing === undefined ? settle(state, rest.answer) : settleUndo(state, rest.answer);
 }
 
@@ -179,13 +192,13 @@ export function disarm(state: State): State {
 /**
  * It goes on from an earlier point, in another run. What that run remembers is not known: it may have any stage behind it that
  * was reached, an answer that made the old one wait or give up, the cancellation, and a decision of the old run may reach it.
- * What it may never do is dare the pivot unasked.
+ * What it may never do is dare a pivot that the journal knows of.
  */
 export function reset(states: readonly State[]): State[] {
   const past = distinct(states.flatMap((state) => remembering(state).past));
   // All that matters beside the past is how the world is.
   const worlds = new Map(
-    states.map((state) => [JSON.stringify([state.armed, state.placed, state.assigned]), state] as const),
+    states.map((state) => [JSON.stringify([state.armed, state.placed, state.assigned, state.fate]), state] as const),
   );
   return distinct([...worlds.values()].flatMap((state) => resetIn(state, past)));
 }
@@ -196,15 +209,19 @@ function resetIn(before: State, past: readonly State[]): State[] {
     armed: before.armed,
     placed: before.placed,
     assigned: before.assigned,
+    fate: before.fate,
     leftovers: undefined,
     run: 'later',
-    askedOfEarlier: false,
+    doneAgain: false,
+    strays: undefined,
   } as const;
   const cancelling = past.some(({ cancelled }) => cancelled) ? [false, true] : [false];
   const failing = [...new Set([undefined, ...past.map((state) => state.failing)])];
   const reached = Math.max(...past.map(({ stage }) => stage));
 
-  const waited = past.filter(({ rest }) => rest.is === 'waiting').map((state): State => ({ ...state, ...shared }));
+  const waited = past
+    .filter(({ rest, strays }) => rest.is === 'waiting' && strays === undefined)
+    .map((state): State => ({ ...state, ...shared }));
   const came = upTo(reached).flatMap((stage) => standingsAt({ ...before, ...shared, undoing: undefined }, stage));
   const resumed = [
     ...waited.flatMap((state) => [
@@ -227,9 +244,14 @@ function resetIn(before: State, past: readonly State[]): State[] {
 }
 
 /** Whether the real saga may be in this state, by what it shows and by what the provider has. */
-export function allows({ rest, undoing, leftovers, placed }: State, view: ProgressView, isPlaced: boolean): boolean {
+export function allows(
+  { rest, undoing, strays, leftovers, placed }: State,
+  view: ProgressView,
+  isPlaced: boolean,
+): boolean {
   if (placed !== isPlaced) return false;
   if (rest.is === 'held') {
+    if (strays?.then === 'end') return view.waiting === undefined;
     return view.state === (undoing === undefined ? 'running' : 'undoing') && view.waiting === undefined;
   }
   const left = view.leftovers.map(({ kind }) => kind).sort();
@@ -285,12 +307,29 @@ function goOn(state: State): State[] {
 function again(state: State): State[] {
   const stage = callsOf(state);
   if (stage === undefined) return goOn(state);
-  if (stage.pivot && state.run === 'later') return doubt({ ...state, askedOfEarlier: true });
+  if (stage.pivot && state.fate === 'past') return recorded(state).flatMap(pastPivot);
+  if (stage.pivot && state.fate === 'unknown') return doubt(state);
   if (state.open === 0) return enter(state, state.stage + 1);
-  if (!stage.undo || 'each' in stage.undo) return call(state, stage.endpoint, state.open, settle);
+  const doneAgain = takenBack(state);
+  if (!stage.undo || 'each' in stage.undo) return [...call(state, stage.endpoint, state.open, settle), ...doneAgain];
   const called = call(armedFor(state, stage, stage.undo.armed), stage.endpoint, state.open, settle);
   // What an earlier run changed is not changed again.
-  return state.run === 'first' ? called : [...called, ...enter(state, state.stage + 1)];
+  return state.run === 'first' ? called : [...called, ...enter(state, state.stage + 1), ...doneAgain];
+}
+
+/** What this stage rests on was taken back by an earlier run: it is done again first, as much of it as is gone. */
+function takenBack(state: State): State[] {
+  if (state.run === 'first' || state.doneAgain) return [];
+  const before = state.story.stages[state.stage - 1];
+  if (before?.is !== 'calls' || before.undo === undefined) return [];
+  const rests = callsOf(state)?.pivot === true || callsOf(state)?.endpoint === 'unassign-firewalls';
+  if (!rests) return [];
+  const levels = 'each' in before.undo ? state.levels : [];
+  return upTo(before.calls)
+    .slice(1)
+    .flatMap((open) =>
+      again({ ...state, levels, stage: state.stage - 1, open, through: before.calls - open, doneAgain: true }),
+    );
 }
 
 function settle(state: State, answer: Answer): State[] {
@@ -314,14 +353,42 @@ function settle(state: State, answer: Answer): State[] {
 function settlePivot(state: State, { refusal }: Calls, why: Answer['why']): State[] {
   switch (why) {
     case undefined:
-      return enter({ ...state, fate: 'past', levels: [] }, state.stage + 1);
+      return pastPivot({ ...state, fate: 'past' });
     case 'refused':
       return giveUp({ ...state, failing: refusal });
     case 'barred':
       return stuck(state);
     case 'lost':
-      return doubt({ ...state, askedOfEarlier: false });
+      return doubt(state);
   }
+}
+
+/** Once it is placed, the journal is asked what else there is: what may have been added unseen is told. */
+function pastPivot(state: State): State[] {
+  return deletingStrays({ ...state, levels: [] }, 'on');
+}
+
+/** What was answered when it was placed; a person may have said less of it since. */
+function recorded(state: State): State[] {
+  return state.run === 'first'
+    ? [state]
+    : [
+        { ...state, serversKnown: true },
+        { ...state, serversKnown: false },
+      ];
+}
+
+/** A later run may be told of a row that stands no more: what the journal has instead is taken. */
+function ifPlaced(state: State, named: boolean): State[] {
+  const placed: State = { ...state, fate: 'past', serversKnown: named };
+  return state.run === 'first' ? [placed] : recorded(placed);
+}
+
+function notPlaced(state: State): State[] {
+  const denied: State = { ...state, fate: 'before' };
+  // Said of a row that an earlier run was asked about: another one may stand by now.
+  if (state.run === 'first' || state.fate === 'before') return [denied];
+  return state.fate === 'past' ? [state] : [denied, state];
 }
 
 function stuck(state: State): State[] {
@@ -343,20 +410,9 @@ function dareAgain(state: State): State[] {
   return state.story.stages[0]?.step === 'quote' ? enter(state, 0) : goOn(state);
 }
 
-/** What an earlier run had put in the cart it may have taken out again: then there is nothing to order. */
-function placeAfterAll(state: State): State[] {
-  const refusal = state.run !== 'first' && state.past.some(({ undoing }) => undoing !== undefined);
-  const failing = callsOf(state)?.refusal;
-  return [...dareAgain(state), ...(refusal ? giveUp({ ...state, failing }) : [])];
-}
-
-/** What an earlier run had assigned it may have put back: then nothing is unassigned, however often it is tried. */
-function stillUndone(state: State): State[] {
-  return state.run !== 'first' && callsOf(state)?.endpoint === 'unassign-firewalls' ? stuck(state) : [];
-}
-
 // Going back
 
+/** The journal says what is not to be undone. */
 function giveUp(state: State): State[] {
   const { fate, levels } = state;
   if (fate === 'past') return undo({ ...state, undoing: 0, levels: [] });
@@ -366,11 +422,7 @@ function giveUp(state: State): State[] {
 
 function undo(state: State): State[] {
   const level = state.levels.at(-1);
-  if (level === undefined) {
-    const { cancelled, failing } = state;
-    if (cancelled || failing === undefined) return [{ ...state, rest: { is: 'ended', as: 'cancelled' } }];
-    return [{ ...state, rest: { is: 'ended', as: 'failed', type: failing } }];
-  }
+  if (level === undefined) return deletingStrays({ ...state, undoing: undefined }, 'end');
   const endpoint = level.calls[state.undoing ?? 0];
   const isOver = endpoint === undefined || (endpoint === 'unassign-firewalls' && !state.assigned);
   if (isOver) return undo({ ...state, undoing: 0, levels: state.levels.slice(0, -1) });
@@ -383,6 +435,44 @@ function settleUndo(state: State, { failed }: Answer): State[] {
   if (failed === 0) return undo({ ...state, undoing: (state.undoing ?? 0) + 1 });
   const levels = [...state.levels.slice(0, -1), { ...level, count: failed }];
   return waits({ ...state, levels }, 'stuck', level.step, ['retry', 'skip']);
+}
+
+/** What earlier runs left in the cart, by the journal; and the calls to add an item that nobody knows the end of. */
+function deletingStrays(state: State, then: 'end' | 'on'): State[] {
+  const { story, run } = state;
+  const none = afterStrays(state, then);
+  if (run === 'first' || story.workflow !== 'provisionServers') return none;
+  const items = story.stages[0]?.is === 'calls' ? story.stages[0].calls : 0;
+  const some = upTo(items)
+    .slice(1)
+    .flatMap((count) => deleteStrays(state, { count, then }));
+  return distinct([...none, ...some]);
+}
+
+function deleteStrays(state: State, strays: NonNullable<State['strays']>): State[] {
+  return call({ ...state, strays }, 'delete-cart-item', strays.count, settleStrays);
+}
+
+function settleStrays(state: State, { failed }: Answer): State[] {
+  const { strays } = state;
+  if (strays === undefined) throw new Error('nothing is being deleted');
+  if (failed === 0) return afterStrays(state, strays.then);
+  const cancelled = state.cancelled && strays.then === 'on';
+  if (cancelled) return giveUp({ ...state, strays: undefined });
+  return waits({ ...state, strays: { ...strays, count: failed } }, 'stuck', 'delete-cart-item-*', ['retry', 'skip']);
+}
+
+function afterStrays(before: State, then: 'end' | 'on'): State[] {
+  const told = before.doubts - before.told;
+  const state: State = {
+    ...leaving(before, Array<Leftover['kind']>(told).fill('cart-item-unknown')),
+    told: before.doubts,
+    strays: undefined,
+  };
+  if (then === 'on') return enter(state, state.stage + 1);
+  const { cancelled, failing } = state;
+  if (cancelled || failing === undefined) return [{ ...state, rest: { is: 'ended', as: 'cancelled' } }];
+  return [{ ...state, rest: { is: 'ended', as: 'failed', type: failing } }];
 }
 
 function leaveBehind(state: State): State[] {
@@ -418,26 +508,35 @@ function call(
   settled: (state: State, answer: Answer) => State[],
 ): State[] {
   const { trouble, lasting = false, held = false } = state.armed[endpoint] ?? {};
-  const daring = callsOf(state)?.pivot === true && state.undoing === undefined;
+  const daring = callsOf(state)?.pivot === true && state.undoing === undefined && state.strays === undefined;
   const struck = trouble === undefined ? 0 : lasting ? count : 1;
   // The undo of an assignment looks first: what took effect unseen is then seen.
   const looks = endpoint === 'unassign-firewalls' && state.undoing !== undefined;
   const answer = answerTo(trouble, { struck, count, lasting, daring, looks });
-  const doubts = trouble?.meaning === 'lost' && endpoint === 'add-cart-item' ? struck : 0;
+  const meaning = trouble && meaningOf(trouble, daring);
+  const doubts = endpoint === 'add-cart-item' && trouble?.leavesDoubt === true ? struck : 0;
   const hasEffect = answer.failed === 0 || trouble?.effect === true;
   const then: Effects = {
     placed: state.placed || (daring && hasEffect),
-    serversKnown: daring ? hasEffect && trouble?.meaning !== 'nameless' : state.serversKnown,
+    serversKnown: daring ? hasEffect && meaning !== 'nameless' : state.serversKnown,
     assigned: hasEffect ? assignedAfter(state, endpoint) : state.assigned,
   };
   const called: State = {
-    ...leaving(state, Array<Leftover['kind']>(doubts * (lasting ? attemptsMax : 1)).fill('cart-item-unknown')),
+    ...state,
+    doubts: state.doubts + doubts * (lasting && meaning === 'lost' ? attemptsMax : 1),
     armed: { ...state.armed, [endpoint]: lasting && trouble ? { trouble, lasting } : {} },
   };
   if (!held) return settled({ ...called, ...then }, answer);
   // It is the first try that is held: what only another one brings about is not there yet.
   const isThere = trouble === undefined || trouble.effect;
-  return [{ ...called, ...(isThere ? then : {}), rest: { is: 'held', endpoint, answer, then } }];
+  const first = { ...called, ...(isThere ? then : {}), ...(daring ? { fate: fateAfter(meaning, state.fate) } : {}) };
+  return [{ ...first, rest: { is: 'held', endpoint, answer, then } }];
+}
+
+/** What the journal will have of a call to the pivot that was made once. */
+function fateAfter(meaning: Meaning | undefined, before: State['fate']): State['fate'] {
+  if (meaning === undefined || meaning === 'nameless') return 'past';
+  return meaning === 'lost' ? 'unknown' : before;
 }
 
 function answerTo(
@@ -457,7 +556,7 @@ function answerTo(
     ...(why && { why }),
   });
   const repeated = (times: number): Answer => ({ through: count, repeated: times, failed: 0 });
-  switch (trouble?.meaning) {
+  switch (trouble && meaningOf(trouble, daring)) {
     case undefined:
     case 'nameless':
       return repeated(0);
@@ -469,7 +568,7 @@ function answerTo(
       return lasting ? failed('barred') : repeated(struck);
     case 'lost':
       if (daring) return failed('lost');
-      return lasting && !(looks && trouble.effect) ? failed('barred') : repeated(struck);
+      return lasting && !(looks && trouble?.effect) ? failed('barred') : repeated(struck);
   }
 }
 
@@ -496,6 +595,8 @@ function standingsAt(state: State, stage: number): State[] {
   const { stages } = state.story;
   const pivot = stages.findIndex((one) => one.is === 'calls' && one.pivot);
   const isPast = pivot >= 0 && stage > pivot;
+  // Whoever came past it has it in the journal.
+  if (isPast && state.fate !== 'past') return [];
   const at = stages[stage];
   const calls = at?.is === 'calls' ? at.calls : 0;
   const made = isPast ? [[]] : levelsBefore(state.story, stage);
@@ -508,7 +609,6 @@ function standingsAt(state: State, stage: number): State[] {
         open,
         through: calls - open,
         levels: isPast || at?.is !== 'calls' ? levels : withOwn(levels, at, calls - open),
-        fate: isPast ? 'past' : 'before',
         serversKnown,
       })),
     ),

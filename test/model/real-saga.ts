@@ -11,7 +11,7 @@ import { brokenPromises, type Asked } from '../support/promises';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../support/requests';
 import { resetTo, workflowTasksOf } from '../support/reset';
 import type { Rig } from '../support/rig';
-import { outcomeOf, progressOf, untilWaitingOrEnded, type Ended } from '../support/sagas';
+import { answer, outcomeOf, progressOf, untilDeniable, untilWaitingOrEnded, type Ended } from '../support/sagas';
 import type { Armed } from './model';
 import type { Story } from './stories';
 
@@ -22,6 +22,8 @@ let ownIds = 0;
 export class RealSaga {
   readonly asked: Asked;
   private readonly saga: SagaHandle;
+  /** Ids of the questions that it ever asked. */
+  private readonly questions = new Set<string>();
   private readonly faults = new Map<EndpointName, { trouble?: string; gate?: string }>();
   private wasReset = false;
   private wasTerminated = false;
@@ -76,12 +78,28 @@ export class RealSaga {
     delete armed.gate;
   }
 
-  /** What the operator may truly say to what it waits for. */
+  /** What the operator may truly say to what it waits for, naming the question, once it is taken. */
   async fitting(): Promise<Fitting[]> {
     const { waiting } = await this.progress();
     if (waiting === undefined) return [];
     const all = fittingDecisions(waiting, this.rig.sandbox.ledger, this.asked);
-    return all.filter(({ decision }) => decision !== 'cancel');
+    if (all.some(({ decision }) => decision === 'confirmNotPlaced')) await untilDeniable(waiting);
+    return all
+      .filter(({ decision }) => decision !== 'cancel')
+      .map(({ decision, body }) => ({ decision, body: { ...body, question: waiting.id } }));
+  }
+
+  /** For how long “not placed” is not taken yet, and the id of the question. */
+  async inAir(): Promise<{ question: string; leftMs: number } | undefined> {
+    const { waiting } = await this.progress();
+    if (waiting?.notPlacedFrom === undefined) return undefined;
+    return { question: waiting.id, leftMs: Date.parse(waiting.notPlacedFrom) - Date.now() };
+  }
+
+  /** The id of a question that it asked before; where there was none, of one that nobody asked. */
+  async otherQuestion(): Promise<string> {
+    const { waiting } = await this.progress();
+    return [...this.questions].find((id) => id !== waiting?.id) ?? 'deadbeef';
   }
 
   decide(decision: DecisionName, body: unknown): Promise<'taken' | 'refused' | 'ended'> {
@@ -138,7 +156,9 @@ export class RealSaga {
   async progress(): Promise<ProgressView> {
     for (;;) {
       try {
-        return await this.saga.progress({ withinMs: 2_000 });
+        const view = await this.saga.progress({ withinMs: 2_000 });
+        if (view.waiting) this.questions.add(view.waiting.id);
+        return view;
       } catch (error) {
         // A question may be lost on its way to a worker that stops: it is asked again.
         if (!(error instanceof NoWorkerError)) throw error;
@@ -194,7 +214,7 @@ export class RealSaga {
       const [first] = fittingDecisions(waiting, this.rig.sandbox.ledger, { ...this.asked });
       if (first === undefined || first.decision === 'cancel') throw new Error(`nothing fits ${waiting.kind}`);
       const { vmObjectIds: _, ...body } = first.body;
-      await this.decideIn(cleaning, first.decision, body);
+      await answer(cleaning, first.decision, body);
     }
     const ended = await outcomeOf(cleaning);
     const broken = brokenPromises(this.rig.sandbox.ledger, asked, ended);
