@@ -10,10 +10,12 @@ import type { EndpointName } from '../../sandbox/endpoints';
 import type { Sandbox } from '../../sandbox/server';
 import type { OrderSagaClient } from '../../src/client/client';
 import type { SagaHandle } from '../../src/client/handle';
+import type { DecisionName } from '../../src/domain/decisions';
 import { workflowIdOf } from '../../src/domain/identity';
 import type { ProgressView } from '../../src/domain/progress';
 import { runCommand } from '../starter/command-line';
 import { until } from '../support/rig';
+import { answer } from '../support/sagas';
 import type { Witness } from './witness';
 import type { Secrets } from './secrets';
 
@@ -79,6 +81,14 @@ export class Journey {
     const [item] = request.items;
     const other = { ...request, items: [{ ...item, password: secrets.refused.text }] };
     await this.fails(sagas.provision(other as never));
+    // Past the client: the journal knows the reference.
+    const { workflowId } = saga;
+    await this.world.temporal.workflow.start('provisionServers', {
+      workflowId,
+      taskQueue: 'order-saga',
+      args: [other],
+    });
+    await this.end(saga);
 
     // An answer of success may tell what was asked for, too; and one without ids asks a person for them.
     const talkative = this.orderRequest({ firewalls: [143] });
@@ -290,6 +300,9 @@ export class Journey {
       ['watch', waiting.reference, '--json'],
       ['status', refused.reference, '--json'],
       ['list', '--json'],
+      ['record', refused.reference],
+      ['record', waiting.reference, '--timeline'],
+      ['journal', 'status'],
     ]) {
       const { out, err } = await runCommand(args, this.world.environment);
       this.world.witness.add('what the command line prints', `${out}\n${err}\n`);
@@ -348,8 +361,8 @@ export class Journey {
     this.see(progress);
   }
 
-  private async decide(saga: SagaHandle, ...decision: Parameters<SagaHandle['decide']>): Promise<void> {
-    await saga.decide(...decision);
+  private async decide(saga: SagaHandle, ...decision: [name: DecisionName, body?: object]): Promise<void> {
+    await answer(saga, ...decision);
     await this.show(saga);
   }
 
