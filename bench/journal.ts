@@ -155,7 +155,11 @@ function newRun(rows: number): Record<TransactionName, (journal: Journal) => Pro
     },
     answered: async (journal) => {
       if (knows === undefined) throw new Error('it was not meant');
-      await journal.answered(key, { call, run, knows }, { outcome: 'done', answer: { vm_object_ids: [1, 2] } });
+      await journal.answered(
+        key,
+        { call, run, knows, inAirMs },
+        { outcome: 'done', answer: { vm_object_ids: [1, 2] } },
+      );
     },
     'mean, recorded': async (journal) => {
       const recorded = { ...firstCall, kind: 'mutate' } as EffectCall;

@@ -31,7 +31,7 @@ describe('the document', () => {
     expect(between(once, 'path', 'new')).toBe(once);
   });
 
-  it.each(['throughput', 'path', 'growth'])('has a place for %s', (part) => {
+  it.each(['throughput', 'path', 'growth', 'journal'])('has a place for %s', (part) => {
     const page = readFileSync(join(__dirname, '..', '..', 'docs', 'performance.md'), 'utf8');
     expect(between(page, part, 'measured')).toContain(`<!-- bench: ${part} -->\n\nmeasured\n\n<!--`);
   });
