@@ -76,7 +76,7 @@ export function createEffect(journal: Journal, call: Call, settings: ActivitySet
         return { value: answer as Value<typeof send>, knows, recorded: { at, run: by }, ...among(doubts) };
       }
       if (meant.how !== 'send') throw whyNothingIsSent(meant);
-      const written = { journal, saga, meant: { call: effect, run, knows: meant.knows } };
+      const written = { journal, saga, meant: { call: effect, run, knows: meant.knows, inAirMs: settings.inAirMs } };
       const { value, unwritten } = await sendOnce(written, clock, settings, spec, send);
       return { value, knows: meant.knows, ...among(meant.doubts), ...unwritten };
     });
@@ -97,7 +97,7 @@ function mean(
   return journal.mean({ ...meaning, knows, inAirMs, ...rules }).catch((error: unknown) => {
     if (!(error instanceof JournalUnavailable) || error.row === undefined || knows === undefined) throw error;
     // Nothing was sent for that row. Where it was written all the same, that has to be said of it.
-    const unwritten = { call: meaning.call, knows: { ...knows, row: error.row } };
+    const unwritten = { call: meaning.call, knows: { ...knows, row: error.row }, inAirMs };
     throw new OwnFailure('JournalUnavailable', error.message, {
       unwritten: { ...unwritten, outcome: 'not-done', failure: 'JournalUnavailable' },
     });
@@ -122,7 +122,7 @@ async function sendOnce<T>(
   let tooLate: string | undefined;
   const mayLeave = () => (tooLate = clock.whyTooLate(settings.sendWithinMs));
   try {
-    if (kind === 'pivot') await stillWanted();
+    await stillWanted();
     const value = await send({ mayLeave });
     const cartItemId = cartItemIdOf?.(value);
     return { value, unwritten: await write(written, { outcome: 'done', answer: value, cartItemId }) };
@@ -147,7 +147,8 @@ async function write({ journal, saga, meant }: Written, answer: Answer): Promise
   if (written === 'late') reportLate(meant.call.step, meant.knows.row);
   if (written !== undefined) return {};
   const { outcome, failure } = answer;
-  return { unwritten: { call: meant.call, knows: meant.knows, outcome, ...(failure ? { failure } : {}) } };
+  const { call, knows, inAirMs } = meant;
+  return { unwritten: { call, knows, inAirMs, outcome, ...(failure ? { failure } : {}) } };
 }
 
 function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): OwnFailure {

@@ -8,7 +8,7 @@ import type { Journal, Verdict } from '../journal/journal';
 import { standingOf } from '../journal/standing';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import type { Asked, Call } from './call';
-import { lookAgainIn, reportLate } from './effect';
+import { lookAgainIn, reportLate, type EffectAsked } from './effect';
 import { sagaOf } from './saga-of';
 import type { ActivitySettings } from './settings';
 import { OwnFailure } from './translate-failure';
@@ -33,7 +33,7 @@ export interface Standing {
   placement:
     | { how: 'none' }
     | { how: 'placed'; at: string; run: string; placed: Placement<unknown> }
-    | { how: 'unknown'; row: string; at: string; run: string; inAirMs: number };
+    | { how: 'unknown'; row: string; at: string; run: string; inAirMs: number; putBack: boolean };
   /** Added, not taken back, and in no order that was placed or may have been. */
   items: OpenItem[];
   /** Added, not taken back, and named by an order of unknown fate. */
@@ -69,12 +69,16 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
 
     /**
      * How the saga stands at the provider, by the journal. While its pivot may be in the air it fails with `UnderWay`, and is
-     * to be asked again.
+     * to be asked again; while the journal is an older copy that nobody has seen to, with `JournalPutBack`.
      */
-    readStanding(input: Asked & { orRunning?: boolean }): Promise<Standing> {
+    readStanding(input: Asked & Pick<EffectAsked, 'knows'> & { orRunning?: boolean }): Promise<Standing> {
       return call('reading', input, async () => {
         const { saga } = sagaOf(Context.current().info);
-        const { placement, ...rest } = await standingOf(journal, saga);
+        const { placement, ...rest } = await standingOf(journal, saga, {
+          knows: input.knows,
+          inAirMs: settings.inAirMs,
+        });
+        if (placement.how === 'put-back') throw new OwnFailure('JournalPutBack', placement.why);
         if (placement.how === 'under-way') {
           throw new OwnFailure('UnderWay', 'a call was sent and may still be in the air', {
             retryInMs: lookAgainIn(placement.leftMs),
@@ -116,10 +120,10 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     writeOutcome(input: Asked & { unwritten: Unwritten; answer: unknown }): Promise<void> {
       return call('acting', input, async () => {
         const { saga, run } = sagaOf(Context.current().info);
-        const { call: effect, knows, outcome, failure } = input.unwritten;
+        const { call: effect, knows, inAirMs, outcome, failure } = input.unwritten;
         const { cartItemId } = (input.answer ?? {}) as { cartItemId?: number };
         const answer = { outcome, failure, answer: input.answer, cartItemId };
-        const written = await journal.answered(saga, { call: effect, run, knows }, answer);
+        const written = await journal.answered(saga, { call: effect, run, knows, inAirMs }, answer);
         if (written === 'late') reportLate(effect.step, knows.row);
       });
     },

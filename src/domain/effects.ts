@@ -66,6 +66,8 @@ export interface EffectCall {
 export interface Unwritten {
   call: EffectCall;
   knows: JournalKnowledge & { row: string };
+  /** For so long after it was meant it may be in the air. */
+  inAirMs: number;
   outcome: AnsweredOutcome;
   /** The failure's name where it failed. */
   failure?: string;

@@ -54,8 +54,8 @@ export type Meant =
 export interface MeantCall {
   call: EffectCall;
   run: string;
-  /** As in {@link Meaning}; for a row that has to be written again. @default 60_000, a little more than a worker's own default */
-  inAirMs?: number;
+  /** As in {@link Meaning}; for a row that has to be written again. */
+  inAirMs: number;
   knows: JournalKnowledge & { row: string };
 }
 
@@ -370,7 +370,7 @@ async function decide(tx: Tx, meaning: Meaning, row: string): Promise<Decided> {
  *
  * @returns a sentence; undefined where nothing is lacking, or where somebody has seen to it since
  */
-async function whatIsLacking(
+export async function whatIsLacking(
   tx: Tx,
   journal: JournalRow,
   taken: boolean,
@@ -475,17 +475,26 @@ async function decidePivot(
     if (live.outcome === null && leftMs > 0) return { how: 'under-way', row: live.id, leftMs };
     return unknown(live, leftMs);
   }
+  const doubt = await insertDoubt(tx, key, journal, meaning);
+  return doubt && unknown(doubt, await leftInAir(tx, doubt, journal));
+}
+
+/** What may have been sent in the lost time stands for itself, as a row that a person is asked about. */
+export async function insertDoubt(
+  tx: Tx,
+  key: SagaKey,
+  journal: JournalRow,
+  meant: Pick<Meaning, 'call' | 'run' | 'inAirMs'>,
+): Promise<Effect | undefined> {
   if ((await inDoubt(tx, key, journal)) === undefined) return undefined;
-  // What may have been sent in the lost time stands for itself, as a row that a person is asked about.
-  const doubt = { id: randomUUID(), epoch: journal.epoch, outcome: 'unknown', failure: putBack } as const;
-  await insertEffect(tx, key, meaning, doubt);
-  const inserted = await effectOf(tx, doubt.id);
-  return inserted && unknown(inserted, await leftInAir(tx, inserted, journal));
+  const id = randomUUID();
+  await insertEffect(tx, key, meant, { id, epoch: journal.epoch, outcome: 'unknown', failure: putBack });
+  return effectOf(tx, id);
 }
 
 /** @returns since when nobody has said what became of the reference in the lost time; undefined where that is known, or nothing was lost */
-async function inDoubt(
-  tx: Tx,
+export async function inDoubt(
+  tx: Kysely<JournalTables>,
   key: SagaKey,
   { epoch, raised_ms }: JournalRow,
 ): Promise<{ at: string; run: string } | undefined> {
@@ -519,7 +528,7 @@ function isOfAny({ failure, decided_ms, epoch }: Effect, journal: JournalRow): b
 }
 
 /** The failure of a row that stands for what may have been sent in the lost time. */
-const putBack = 'JournalPutBack';
+export const putBack = 'JournalPutBack';
 
 function unknown({ id, meant_ms, run, in_air_ms, failure }: Effect, leftMs: number): Known {
   return { how: 'unknown', row: id, at: iso(meant_ms), run, inAirMs: in_air_ms, leftMs, putBack: failure === putBack };
@@ -556,7 +565,11 @@ function livePivot(tx: Tx, key: SagaKey): Promise<Effect | undefined> {
 }
 
 /** All rows of the step, the oldest first; of a pivot, of whichever step the saga's pivots were. */
-function rowsOfStep(tx: Tx, key: SagaKey, { kind, step }: Pick<EffectCall, 'kind' | 'step'>): Promise<Effect[]> {
+function rowsOfStep(
+  tx: Kysely<JournalTables>,
+  key: SagaKey,
+  { kind, step }: Pick<EffectCall, 'kind' | 'step'>,
+): Promise<Effect[]> {
   return tx
     .selectFrom('effect')
     .selectAll()
@@ -573,7 +586,7 @@ export async function leftInAir(tx: Tx, { meant_ms, in_air_ms }: Effect, { raise
 }
 
 /** @returns false where the reference is not known */
-async function lock(tx: Tx, key: SagaKey): Promise<boolean> {
+export async function lock(tx: Tx, key: SagaKey): Promise<boolean> {
   const locked = await tx
     .updateTable('reference')
     .set({ touched_ms: nowMs(tx) })
@@ -642,7 +655,7 @@ function whatAnswerSays(row: Effect, id: string, outcome: AnsweredOutcome): 'com
  *
  * @returns another row, which stands for the pivot by now: what a person is asked about or has answered, or another call
  */
-async function insertLost(tx: Tx, key: SagaKey, { call, run, knows, inAirMs = 60_000 }: MeantCall): Promise<Effect> {
+async function insertLost(tx: Tx, key: SagaKey, { call, run, knows, inAirMs }: MeantCall): Promise<Effect> {
   const journal = await theJournal(tx);
   const { epoch } = knows;
   if (!isSeenToSince(journal, epoch)) await markPutBack(tx, epoch);
@@ -653,13 +666,15 @@ async function insertLost(tx: Tx, key: SagaKey, { call, run, knows, inAirMs = 60
   return tx.selectFrom('effect').selectAll().where('id', '=', knows.row).executeTakeFirstOrThrow();
 }
 
+/** Of which nothing is known but that it may have been sent. */
+export const lostPivot: EffectCall = { step: 'lost', kind: 'pivot', activity: '', about: {} };
+
 /** The row that a person was asked about is gone. That they have seen what it was about is all that is known of it. */
 async function insertSeen(tx: Tx, key: SagaKey, row: string): Promise<void> {
   await noteLoss(tx, key);
-  const nothing = { run: '', inAirMs: 0 };
-  if ((await referenceOf(tx, key)) === undefined) await insertReference(tx, key, nothing.run, 0);
-  const call = { step: 'lost', kind: 'pivot', activity: '', about: {} } as const;
-  await insertEffect(tx, key, { call, ...nothing }, { id: row, epoch: 0, failure: putBack });
+  const seen = { call: lostPivot, run: '', inAirMs: 0 };
+  if ((await referenceOf(tx, key)) === undefined) await insertReference(tx, key, seen.run, 0);
+  await insertEffect(tx, key, seen, { id: row, epoch: 0, failure: putBack });
 }
 
 /** A row is gone that a question was about. The question was asked before somebody saw to the journal, or the journal is found out. */

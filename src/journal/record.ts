@@ -12,7 +12,7 @@ import type { Report } from '../domain/results';
 import { redact } from '../domain/secrets';
 import { nowMs } from './dialects';
 import { asUnavailable, JournalUnreadable } from './errors';
-import { aboutOf, iso, referenceOf, theJournal, type Journal, type SagaKey } from './journal';
+import { aboutOf, inDoubt, iso, referenceOf, theJournal, type Journal, type SagaKey } from './journal';
 import type { JournalTables } from './schema';
 import { effectsOf } from './standing';
 
@@ -47,6 +47,7 @@ export async function recordOf(journal: Journal, key: SagaKey): Promise<SagaReco
   const endings: RecordedEnding[] = [];
   for (const row of rows.endings) endings.push(await endingOf(row, open));
 
+  const placement = placementOf(effects, rows.isInDoubt);
   return {
     reference: key.reference,
     workflow: key.workflow,
@@ -54,10 +55,10 @@ export async function recordOf(journal: Journal, key: SagaKey): Promise<SagaReco
     firstSeen: { at: iso(taken.first_seen_ms), run: taken.first_run },
     ...(request === undefined ? {} : { request }),
     state: stateOf(effects, endings),
-    placement: placementOf(effects),
+    placement,
     effects,
     endings,
-    ...lifted(effects, endings),
+    ...lifted(effects, endings, placement),
     ...(open.unreadable.length > 0 ? { unreadable: open.unreadable } : {}),
     journal: { id: from.id, epoch: iso(from.epoch), at: iso(now) },
   };
@@ -69,18 +70,22 @@ function readRows(journal: Journal, key: SagaKey) {
     journal.db
       .transaction()
       .setIsolationLevel('repeatable read')
-      .execute(async (tx) => ({
-        from: await theJournal(tx),
-        taken: await referenceOf(tx, key),
-        effects: await effectsOf(tx, key),
-        endings: await tx
-          .selectFrom('ending')
-          .selectAll()
-          .where((where) => where.and({ ...key }))
-          .orderBy('ended_ms')
-          .execute(),
-        now: (await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow()).now,
-      })),
+      .execute(async (tx) => {
+        const from = await theJournal(tx);
+        return {
+          from,
+          taken: await referenceOf(tx, key),
+          isInDoubt: from.put_back_ms !== null || (await inDoubt(tx, key, from)) !== undefined,
+          effects: await effectsOf(tx, key),
+          endings: await tx
+            .selectFrom('ending')
+            .selectAll()
+            .where((where) => where.and({ ...key }))
+            .orderBy('ended_ms')
+            .execute(),
+          now: (await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow()).now,
+        };
+      }),
   );
 }
 
@@ -167,16 +172,22 @@ function stateOf(effects: readonly RecordedEffect[], endings: readonly RecordedE
   return effects.some(({ run, meantAt }) => meantAt > last.at && !ended.has(run)) ? 'open' : last.outcome;
 }
 
-function placementOf(effects: readonly RecordedEffect[]): SagaRecord['placement'] {
+/** @param isInDoubt whether the journal was put back, and may have lost it */
+function placementOf(effects: readonly RecordedEffect[], isInDoubt: boolean): SagaRecord['placement'] {
   const pivots = effects.filter(({ kind }) => kind === 'pivot');
   if (pivots.some(({ outcome, late }) => outcome === 'done' || late !== undefined)) return 'placed';
-  return pivots.some(({ outcome }) => outcome === 'meant' || outcome === 'unknown') ? 'unknown' : 'none';
+  const isOpen = pivots.some(({ outcome }) => outcome === 'meant' || outcome === 'unknown');
+  return isOpen || isInDoubt ? 'unknown' : 'none';
 }
 
 type Lifted = Pick<SagaRecord, 'decisions' | 'servers' | 'total' | 'currency' | 'leftovers'>;
 
 /** What is asked for most, out of the places where it stands. Releases before this one may have written less than we know of. */
-function lifted(effects: readonly RecordedEffect[], endings: readonly RecordedEnding[]): Lifted {
+function lifted(
+  effects: readonly RecordedEffect[],
+  endings: readonly RecordedEnding[],
+  placement: SagaRecord['placement'],
+): Lifted {
   const ofSaga = endings.findLastIndex((ending) => !isCleanUp(ending));
   const last = endings[ofSaga];
   const servers = serversOf(effects, last);
@@ -186,7 +197,7 @@ function lifted(effects: readonly RecordedEffect[], endings: readonly RecordedEn
     decisions: last?.report?.decisions ?? [],
     ...(servers.length > 0 ? { servers } : {}),
     ...(quote ? { total: quote.total, currency: quote.currency } : {}),
-    leftovers: distinct(leftovers.filter((leftover) => isStillThere(leftover, effects))),
+    leftovers: distinct(leftovers.filter((leftover) => isStillThere(leftover, effects, placement))),
   };
 }
 
@@ -232,12 +243,16 @@ function placed(effects: readonly RecordedEffect[]): RecordedEffect | undefined 
 }
 
 /** Whether what an ending told has not been put right since, by another run or by a person. */
-function isStillThere(leftover: Leftover, effects: readonly RecordedEffect[]): boolean {
+function isStillThere(
+  leftover: Leftover,
+  effects: readonly RecordedEffect[],
+  placement: SagaRecord['placement'],
+): boolean {
   switch (leftover.kind) {
     case 'cart-item':
       return !effects.some(({ outcome, about }) => outcome === 'undone' && about.cartItemId === leftover.cartItemId);
     case 'placement-unknown':
-      return placementOf(effects) === 'unknown';
+      return placement === 'unknown';
     default:
       return true;
   }

@@ -1,7 +1,20 @@
 /** How a saga stands at the provider, by the journal: what was placed, what is in the cart, what nobody knows. */
 import type { Kysely, Selectable } from 'kysely';
-import type { OpenItem } from '../domain/effects';
-import { aboutOf, iso, leftInAir, referenceOf, theJournal, type Journal, type SagaKey } from './journal';
+import type { JournalKnowledge, OpenItem } from '../domain/effects';
+import {
+  aboutOf,
+  insertDoubt,
+  iso,
+  leftInAir,
+  lock,
+  lostPivot,
+  putBack,
+  referenceOf,
+  theJournal,
+  whatIsLacking,
+  type Journal,
+  type SagaKey,
+} from './journal';
 import type { JournalTables } from './schema';
 
 export interface Standing {
@@ -9,10 +22,13 @@ export interface Standing {
   known: boolean;
   placement:
     | { how: 'none' }
-    | { how: 'placed'; row: string; step: string; at: string; run: string; answer: unknown }
-    | { how: 'unknown'; row: string; step: string; at: string; run: string; inAirMs: number }
+    | { how: 'placed'; at: string; run: string; answer: unknown }
+    /** `putBack`: it is of the time that the journal has lost, if it was sent at all. */
+    | { how: 'unknown'; row: string; at: string; run: string; inAirMs: number; putBack: boolean }
     /** The call may still be in the air for so long: look again then. */
-    | { how: 'under-way'; row: string; leftMs: number };
+    | { how: 'under-way'; leftMs: number }
+    /** The journal is an older copy, and nobody has seen to it yet. */
+    | { how: 'put-back'; why: string };
   /** Added, not taken back, and in no order that was placed or may have been. */
   items: OpenItem[];
   /** Added, not taken back, and named by an order of unknown fate. */
@@ -23,15 +39,29 @@ export interface Standing {
 
 type Effect = Selectable<JournalTables['effect']>;
 
-/** @throws JournalUnavailable, JournalUnreadable */
-export async function standingOf(journal: Journal, key: SagaKey): Promise<Standing> {
-  const { taken, rows, leftMs } = await journal.inTransaction(async (tx) => {
+export interface Asking {
+  /** As when something is meant. */
+  knows?: JournalKnowledge | undefined;
+  inAirMs: number;
+}
+
+/**
+ * Nobody may say that nothing was placed while the journal may have lost it: what is in doubt gets its row here as well.
+ *
+ * @throws JournalUnavailable, JournalUnreadable
+ */
+export async function standingOf(journal: Journal, key: SagaKey, { knows, inAirMs }: Asking): Promise<Standing> {
+  const { taken, rows, pivot, leftMs, lacks } = await journal.inTransaction(async (tx) => {
+    const isTaken = await lock(tx, key);
+    const from = await theJournal(tx);
+    const lacks = await whatIsLacking(tx, from, isTaken, knows);
     const taken = await referenceOf(tx, key);
     const rows = await effectsOf(tx, key);
-    const pivot = rows.find(isLivePivot);
-    return { taken, rows, leftMs: pivot ? await leftInAir(tx, pivot, await theJournal(tx)) : 0 };
+    const pivot =
+      rows.find(isLivePivot) ??
+      (await insertDoubt(tx, key, from, { call: lostPivot, run: taken?.first_run ?? '', inAirMs }));
+    return { taken, rows, pivot, leftMs: pivot ? await leftInAir(tx, pivot, from) : 0, lacks };
   });
-  const pivot = rows.find(isLivePivot);
   const named = pivot ? (aboutOf(pivot).cartItems ?? []) : [];
   const added = rows.filter(
     ({ kind, outcome, cart_item_id }) => kind === 'mutate' && outcome === 'done' && cart_item_id !== null,
@@ -39,7 +69,7 @@ export async function standingOf(journal: Journal, key: SagaKey): Promise<Standi
   const items = added.map(({ cart_item_id, step }) => ({ cartItemId: Number(cart_item_id), step }));
   return {
     known: taken !== undefined,
-    placement: await placementOf(journal, pivot, leftMs),
+    placement: lacks === undefined ? await placementOf(journal, pivot, leftMs) : { how: 'put-back', why: lacks },
     items: items.filter(({ cartItemId }) => !named.includes(cartItemId)),
     perhapsOrdered: pivot?.outcome === 'done' ? [] : items.filter(({ cartItemId }) => named.includes(cartItemId)),
     doubtfulAdds: rows.flatMap((row) => {
@@ -56,20 +86,13 @@ async function placementOf(
   leftMs: number,
 ): Promise<Standing['placement']> {
   if (pivot === undefined) return { how: 'none' };
-  const { id: row, step, run, answer, outcome, answered_ms, decided_ms, meant_ms, in_air_ms } = pivot;
+  const { id: row, step, run, answer, outcome, failure, answered_ms, decided_ms, meant_ms, in_air_ms } = pivot;
   if (outcome === 'done') {
     const at = iso(answered_ms ?? decided_ms ?? meant_ms);
-    return {
-      how: 'placed',
-      row,
-      step,
-      at,
-      run,
-      answer: await journal.unseal(answer ?? 'null', `the answer of ${step}`),
-    };
+    return { how: 'placed', at, run, answer: await journal.unseal(answer ?? 'null', `the answer of ${step}`) };
   }
-  if (outcome === null && leftMs > 0) return { how: 'under-way', row, leftMs };
-  return { how: 'unknown', row, step, at: iso(meant_ms), run, inAirMs: in_air_ms };
+  if (outcome === null && leftMs > 0) return { how: 'under-way', leftMs };
+  return { how: 'unknown', row, at: iso(meant_ms), run, inAirMs: in_air_ms, putBack: failure === putBack };
 }
 
 function isLivePivot({ kind, outcome }: Effect): boolean {

@@ -10,7 +10,7 @@ export async function findStrayItems(saga: Saga): Promise<void> {
   const looked = await saga.one(
     {
       step: saga.quietStep('read-cart', 'Look into the journal for what is left in the cart'),
-      act: ({ again }) => once('read what is left in the cart').readStanding({ again }),
+      act: (asked) => once('read what is left in the cart').readStanding(asked),
     },
     { refusal: 'ask', skippable: true },
   );

@@ -40,7 +40,7 @@ async function settle(saga: Saga, reference: string): Promise<Standing & { leftA
     firstSeenMs.set(placement.row, seenMs);
     const named = perhapsOrdered.map(({ cartItemId }) => cartItemId);
     const doubtful = { step, noun: 'the order', foundBy: `cart items ${named.join(', ')}` };
-    const doubt = { ...placement, putBack: false, deniableMs: seenMs + placement.inAirMs };
+    const doubt = { ...placement, deniableMs: seenMs + placement.inAirMs };
     const placed = await askAboutPlacement(saga, doubtful, doubt);
     leftAlone = placed ? named : [];
     step.end('done', placed ? 'it was placed' : 'it was not placed');
@@ -52,7 +52,7 @@ async function look(saga: Saga, reference: string): Promise<Standing> {
   const standing = await saga.must(
     {
       step: saga.quietStep('read-journal', 'Read what was done under this reference'),
-      act: ({ again }) => once(`read what was done under ${reference}`).readStanding({ orRunning: true, again }),
+      act: (asked) => once(`read what was done under ${reference}`).readStanding({ ...asked, orRunning: true }),
     },
     { refusal: 'InvalidRequest' },
   );

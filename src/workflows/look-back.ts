@@ -26,7 +26,7 @@ export async function lookBack(saga: Saga, pivot: PivotStep): Promise<Standing |
   const looked = await saga.one(
     {
       step: saga.quietStep('read-journal', 'Look into the journal for what was placed'),
-      act: ({ again }) => once('read what was placed').readStanding({ again }),
+      act: (asked) => once('read what was placed').readStanding(asked),
     },
     { refusal: 'ask', skippable: true },
   );
@@ -41,12 +41,16 @@ export async function lookBack(saga: Saga, pivot: PivotStep): Promise<Standing |
     saga.settle();
     return standing;
   }
-  const why =
-    placement.how === 'unread'
-      ? 'the journal could not be read, and a person went on without it'
-      : `it was sent on ${inWords(placement.at)} by run ${placement.run}, and nobody has said whether it was placed`;
+  const why = whyUnknown(placement);
   step.end('failed', why);
   progress.leftovers.push({ kind: 'placement-unknown', step: pivot.id, why });
   saga.leaveAlone(why);
   return standing;
+}
+
+function whyUnknown(placement: Extract<Standing['placement'], { how: 'unknown' }> | { how: 'unread' }): string {
+  if (placement.how === 'unread') return 'the journal could not be read, and a person went on without it';
+  const { at, run, putBack } = placement;
+  const what = putBack ? 'the journal was put back to an older copy' : `it was sent on ${inWords(at)} by run ${run}`;
+  return `${what}, and nobody has said whether it was placed`;
 }

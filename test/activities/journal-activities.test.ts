@@ -259,6 +259,7 @@ describe('what a person says of an order of unknown outcome', () => {
     const unwritten = {
       call: { step: 'place-change-order', kind: 'pivot' as const, activity: 'placeChangeOrder', about: {} },
       knows: (await placed).knows as JournalKnowledge & { row: string },
+      inAirMs: 1_000,
       outcome: 'done' as const,
     };
     await saga.do('writeOutcome', { unwritten, answer: value });

@@ -174,6 +174,7 @@ it('tells what was found out before it was thrown', () => {
   const unwritten = {
     call: { step: 's', kind: 'pivot', activity: 'placeOrder', about: {} },
     knows,
+    inAirMs: 1_000,
     outcome: 'unknown',
   } as const;
   const facts = { knows, doubt, unwritten, steps: ['s'] };

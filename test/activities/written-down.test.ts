@@ -259,6 +259,7 @@ describe('where the journal is away when the call has ended', () => {
     expect(unwritten).toEqual({
       call: { step: 'add-cart-item-1', kind: 'mutate', activity: 'addCartItem', about: { item: 1 } },
       knows: { ...knows, row: row!.id },
+      inAirMs: rigSettings.inAirMs,
       outcome: 'done',
     });
     expect(await saga.told()).toEqual(['add-cart-item-1 mutate meant']);
@@ -333,6 +334,7 @@ describe('where the journal is away before the call', () => {
       unwritten: {
         call: { step: 'place-order', kind: 'pivot', activity: 'placeOrder', about: { cartItems: [1] } },
         knows: { ...knows, row },
+        inAirMs: rigSettings.inAirMs,
         outcome: 'not-done',
         failure: 'JournalUnavailable',
       },

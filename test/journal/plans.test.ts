@@ -101,7 +101,7 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
     'a saga looks back and ends': async () => {
       const run = await Run.begin(journal);
       await run.again().take();
-      await standingOf(journal, run.key);
+      await standingOf(journal, run.key, { inAirMs: 60_000 });
       await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} });
       await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} });
     },

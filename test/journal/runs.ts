@@ -119,7 +119,7 @@ export class Run {
   }
 
   answer(call: EffectCall, { knows }: Sent, outcome: AnsweredOutcome, rest: Partial<Answer> = {}) {
-    return this.journal.answered(this.key, { call, run: this.run, knows }, { outcome, answer: null, ...rest });
+    return this.journal.answered(this.key, { call, run: this.run, knows, inAirMs }, { outcome, answer: null, ...rest });
   }
 
   /** Meant, sent and answered. */

@@ -75,7 +75,7 @@ async function take(journal: Journal, reference: string): Promise<void> {
 async function meanOrder(journal: Journal, reference: string) {
   const meant = await journal.mean({ ...keyOf(reference), call: order, run: 'run-1', knows: undefined, inAirMs: 0 });
   if (meant.how !== 'send') throw new Error(meant.how);
-  return { call: order, run: 'run-1', knows: meant.knows };
+  return { call: order, run: 'run-1', knows: meant.knows, inAirMs: 0 };
 }
 
 /** As it is called where somebody reads it. */

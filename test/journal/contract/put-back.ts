@@ -1,6 +1,8 @@
 import type { JournalKnowledge } from '../../../src/domain/effects';
 import { restored, trustNewReferences } from '../../../src/journal/ceremony';
 import type { Journal } from '../../../src/journal/journal';
+import { recordOf } from '../../../src/journal/record';
+import { standingOf } from '../../../src/journal/standing';
 import type { TestDatabases } from '../databases';
 import {
   add,
@@ -30,6 +32,49 @@ export function putBack({ fresh, copy }: TestDatabases): void {
     await run.do(place(7));
     await run.mean(place(7));
     expect(await journalRow(journal)).toMatchObject({ put_back_ms: null, raised_ms: 0 });
+  });
+
+  describe('is seen by a saga that ends: nobody says that nothing was placed', () => {
+    const stands = (run: Run, knows = run.knows) => standingOf(journal, run.key, { knows, inAirMs });
+
+    it('by what its history knows and the journal lacks', async () => {
+      const run = await Run.begin(journal);
+      const { knows } = await run.send(place(7));
+      await journal.db.deleteFrom('effect').where('id', '=', knows.row).execute();
+      expect(await stands(run)).toMatchObject({
+        placement: { how: 'put-back', why: expect.stringMatching(/older copy/) },
+      });
+      expect((await journalRow(journal)).put_back_ms).not.toBeNull();
+    });
+
+    it('by whoever has found it out before', async () => {
+      const run = await Run.begin(journal);
+      await (await Run.begin(journal)).mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
+      expect(await stands(run, undefined)).toMatchObject({ placement: { how: 'put-back' } });
+    });
+
+    it('and after the ceremony it is in doubt, as a row of its own, until a person has answered', async () => {
+      const run = await Run.begin(journal);
+      await restored(journal, 'trust');
+      const first = await stands(run, undefined);
+      expect(first).toMatchObject({ placement: { how: 'unknown', putBack: true, inAirMs } });
+      const { row } = first.placement as { row: string };
+      expect(await stands(run)).toEqual(first);
+      expect(await recordOf(journal, run.key)).toMatchObject({ placement: 'unknown' });
+      await letPass(journal);
+      expect(await run.deny(row)).toEqual({ how: 'denied' });
+      expect(await stands(run)).toMatchObject({ placement: { how: 'none' } });
+      expect(await recordOf(journal, run.key)).toMatchObject({ placement: 'none' });
+    });
+
+    it('is told by the record before any saga has looked', async () => {
+      const run = await Run.begin(journal);
+      expect(await recordOf(journal, run.key)).toMatchObject({ placement: 'none' });
+      await run.mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
+      expect(await recordOf(journal, run.key)).toMatchObject({ placement: 'unknown' });
+      await restored(journal, 'ask');
+      expect(await recordOf(journal, run.key)).toMatchObject({ placement: 'unknown' });
+    });
   });
 
   describe('is found out by what a history knows and the journal lacks', () => {

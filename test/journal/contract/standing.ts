@@ -13,12 +13,16 @@ export function standing(databases: TestDatabases): void {
     run = await Run.begin(journal);
   });
 
-  const stands = () => standingOf(journal, run.key);
+  const stands = () => standingOf(journal, run.key, { inAirMs: 60_000 });
   const nothing = { items: [], perhapsOrdered: [], doubtfulAdds: [] };
 
   it('is unknown for a reference that was never taken', async () => {
     const { key } = new Run(journal);
-    expect(await standingOf(journal, key)).toEqual({ known: false, placement: { how: 'none' }, ...nothing });
+    expect(await standingOf(journal, key, { inAirMs: 60_000 })).toEqual({
+      known: false,
+      placement: { how: 'none' },
+      ...nothing,
+    });
   });
 
   it('is empty for one that has done nothing yet, or nothing that lasts', async () => {
@@ -54,9 +58,9 @@ export function standing(databases: TestDatabases): void {
   it('has what was placed, and what is left of the cart', async () => {
     await run.adds(7);
     await run.adds(8, 2);
-    const { knows } = await run.do(place(7), 'done', { answer: { how: 'answered', value: 5 } });
+    await run.do(place(7), 'done', { answer: { how: 'answered', value: 5 } });
     expect(await stands()).toMatchObject({
-      placement: { how: 'placed', row: knows.row, step: 'place-order', run: run.run, answer: { value: 5 } },
+      placement: { how: 'placed', run: run.run, answer: { value: 5 } },
       items: [{ cartItemId: 8 }],
       perhapsOrdered: [],
     });
@@ -68,14 +72,14 @@ export function standing(databases: TestDatabases): void {
     const { knows } = await run.send(place(7));
     const underWay = await stands();
     expect(underWay).toMatchObject({
-      placement: { how: 'under-way', row: knows.row },
+      placement: { how: 'under-way' },
       items: [{ cartItemId: 8 }],
       perhapsOrdered: [{ cartItemId: 7 }],
     });
     expect((underWay.placement as { leftMs: number }).leftMs).toBeGreaterThan(0);
     await letPass(journal);
     expect(await stands()).toMatchObject({
-      placement: { how: 'unknown', row: knows.row, step: 'place-order', run: run.run, inAirMs },
+      placement: { how: 'unknown', row: knows.row, run: run.run, inAirMs, putBack: false },
       perhapsOrdered: [{ cartItemId: 7 }],
     });
   });
