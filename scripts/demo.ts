@@ -7,9 +7,13 @@
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
-import { parseArgs } from 'node:util';
-import { Client, Connection } from '@temporalio/client';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
+import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import { Sandbox } from '../sandbox/server';
 import {
   changeOrdersOf,
@@ -34,6 +38,8 @@ import { startProcess } from './processes';
 interface Stage {
   sandbox: Sandbox;
   sagas: OrderSagaClient;
+  /** Deletes the run of a saga that has ended. */
+  forget: (workflowId: string) => Promise<void>;
   /** A reference of its own for each story and each run of the demo. */
   reference: (name: string) => string;
 }
@@ -68,6 +74,20 @@ const stories: Story[] = [
         'every server has both firewalls',
       );
       return `servers ${servers.map(({ vmObjectId }) => String(vmObjectId)).join(', ')}, each with firewalls 143 and 144`;
+    },
+  },
+  {
+    title: 'The same order once more, after Temporal has forgotten it',
+    play: async ({ sandbox, sagas, reference, forget }) => {
+      const label = reference('forgotten');
+      const request = { reference: label, account, label, items: [item], firewalls: [143] };
+      const saga = await sagas.provision(request);
+      const { order } = await told(saga);
+      await forget(saga.workflowId);
+      const again = await told(await sagas.provision(request));
+      expect(ordersWithLabel(sandbox.ledger, label).length === 1, 'one order');
+      expect(isDeepStrictEqual(again.order, order), 'the answer is the first one’s');
+      return 'the recorded answer, from the journal; nothing was ordered again';
     },
   },
   {
@@ -269,7 +289,10 @@ async function run(keep: boolean, ending: (() => Promise<unknown>)[]): Promise<b
   ending.push(() => temporal.stop());
   const sandbox = await Sandbox.start({ orderResponse: 'ids' });
   ending.push(() => sandbox.close());
-  const environment = { TEMPORAL_ADDRESS: temporal.address, PAYLOAD_KEYS: payloadKeys };
+  const folder = await mkdtemp(join(tmpdir(), 'order-saga-demo-'));
+  ending.push(() => rm(folder, { recursive: true }));
+  const journal = `file:${join(folder, 'journal.db')}`;
+  const environment = { TEMPORAL_ADDRESS: temporal.address, PAYLOAD_KEYS: payloadKeys, JOURNAL_URL: journal };
   const taskQueue = `order-saga-demo-${Date.now().toString(36)}`;
   const worker = await startProcess('src/worker.ts', {
     ...environment,
@@ -285,7 +308,8 @@ async function run(keep: boolean, ending: (() => Promise<unknown>)[]): Promise<b
   const client = new Client({ connection, dataConverter: createDataConverter(parsePayloadKeys(payloadKeys)) });
   const sagas = new OrderSagaClient(client, temporal.uiUrl === undefined ? { taskQueue } : {});
   const run = Date.now().toString(36);
-  const stage: Stage = { sandbox, sagas, reference: (name) => `demo-${run}-${name}` };
+  const forget = (workflowId: string) => forgetRun(client, workflowId);
+  const stage: Stage = { sandbox, sagas, forget, reference: (name) => `demo-${run}-${name}` };
 
   console.log(`Temporal   ${temporal.address}${temporal.uiUrl ? `   Web UI ${temporal.uiUrl}` : ''}`);
   console.log(`Sandbox    ${sandbox.url}   its ledger ${sandbox.url}/_sandbox/ledger`);
@@ -315,6 +339,20 @@ function tellWhereToLook({ reference }: Stage, environment: Record<string, strin
   }
   const settings = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
   console.log(`    or             ${settings.join(' ')} npm run cli -- decide ${stuckReference} retry '{"by":"you"}'`);
+}
+
+/** As after its retention: Temporal knows nothing of it any more. */
+async function forgetRun({ connection, workflow, options: { namespace } }: Client, workflowId: string): Promise<void> {
+  await connection.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId } });
+  for (;;) {
+    try {
+      await workflow.getHandle(workflowId).describe();
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return;
+      throw error;
+    }
+    await pause(100);
+  }
 }
 
 async function freePort(): Promise<number> {
