@@ -16,6 +16,8 @@ export interface Row {
   cartItemId: number | null;
   meantMs: number;
   outcome: string | null;
+  /** How the call failed, where it did. */
+  failure: string | null;
   /** True where a person or a look said that it happened, and not the provider's answer. */
   byWord: boolean;
   late: boolean;
@@ -32,6 +34,7 @@ export async function rowsIn(db: Kysely<JournalTables>): Promise<Row[]> {
     cartItemId: row.cart_item_id,
     meantMs: row.meant_ms,
     outcome: row.outcome,
+    failure: row.failure,
     byWord: row.decided_ms !== null,
     late: row.late !== null,
   }));
@@ -76,7 +79,8 @@ export function differences(rows: readonly Row[], ledger: LedgerSnapshot): strin
     }
   }
   for (const row of free) {
-    const done = row.outcome === 'done' || row.outcome === 'undone';
+    // A call of unknown outcome is taken back together with the one that was made again.
+    const done = row.outcome === 'done' || (row.outcome === 'undone' && row.failure === null);
     // A word is somebody's; and an item that is gone already is deleted without an effect.
     if (done && !row.byWord && row.activity !== 'deleteCartItem')
       broken.push(`done, and there is no effect: ${JSON.stringify(row)}`);
