@@ -73,7 +73,7 @@ export class OrderSagaClient {
   }
 
   /**
-   * Deletes what a terminated or timed-out provisioning of this reference left in the cart, from that run's own history. May
+   * Deletes what a terminated or timed-out provisioning of this reference left in the cart, as the journal tells it. May
    * be asked for again: each time a new run looks, unless one is still at it.
    *
    * @throws InvalidRequestError for what is no reference, NoConnectionError

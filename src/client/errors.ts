@@ -51,10 +51,12 @@ function listed(fields: readonly string[]): string {
   return named.join(', ') + (more > 0 ? ` and ${String(more)} more` : '');
 }
 
-/** Nothing is known under this reference: it was never used, or its record has expired (the namespace's retention). */
+/** Temporal knows nothing under this reference: it was never used, or its run is past the namespace's retention. */
 export class UnknownReferenceError extends OrderSagaError {
   constructor(readonly reference: string) {
-    super(`nothing is known of ${reference}: it was never started, or its record has expired`);
+    super(
+      `Temporal knows nothing of ${reference}: it was never started, or its run has expired. The journal may: order-saga record ${reference}`,
+    );
   }
 }
 
@@ -95,7 +97,7 @@ export class SagaCancelledError extends OrderSagaError {
 
 /**
  * The run was ended from outside (terminated, timed out), or in a way that no saga ends: it undid nothing, or nobody can tell,
- * and it left no report. What it had done is in its history.
+ * and it left no report. What it had done is in the journal.
  */
 export class SagaLostError extends OrderSagaError {
   constructor(
@@ -103,7 +105,9 @@ export class SagaLostError extends OrderSagaError {
     readonly status: 'terminated' | 'timed-out' | 'failed' | 'cancelled',
     why: string,
   ) {
-    super(`${workflowId} was lost (${status}): ${why}. It left no report; its history shows what it had done`);
+    super(
+      `${workflowId} was lost (${status}): ${why}. It left no report; the journal tells what it had done: order-saga record`,
+    );
   }
 }
 

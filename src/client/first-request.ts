@@ -65,7 +65,7 @@ async function firstEvent(temporal: Client, workflowId: string) {
     return history?.events?.[0]?.workflowExecutionStartedEventAttributes;
   } catch (error) {
     if (grpcCodeOf(error) !== grpcCodes.notFound) throw error;
-    throw new ReferenceTakenError(workflowId, [], 'its history is gone (the namespace’s retention has passed)');
+    throw new ReferenceTakenError(workflowId, [], 'its history is gone. The journal has it: order-saga record');
   }
 }
 

@@ -5,7 +5,7 @@
  * goes out on a connection of its own, which is closed after the answer.
  */
 import type { Socket } from 'node:net';
-import { rootCertificates } from 'node:tls';
+import { createSecureContext, rootCertificates } from 'node:tls';
 import { buildConnector, Pool, type Dispatcher } from 'undici';
 import type { ResolvedOptions } from './options';
 
@@ -44,7 +44,8 @@ function createConnector({
   const connect = buildConnector({
     timeout: connectTimeoutMs,
     allowH2: false,
-    ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
+    // Made once: to read all authorities takes longer than a handshake, and a pivot's connection is always a new one.
+    ...(ca === undefined ? {} : { secureContext: createSecureContext({ ca: [...rootCertificates, ca] }) }),
   });
   return (options, callback) => {
     connect(options, (...ended) => {

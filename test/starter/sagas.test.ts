@@ -290,7 +290,7 @@ it('knows nothing of a reference that was never used', async () => {
   );
   for (const { status, out, err } of ended) {
     expect({ status, out }).toEqual({ status: 2, out: '' });
-    expect(err).toContain('nothing is known of never');
+    expect(err).toContain('Temporal knows nothing of never');
   }
 });
 
