@@ -117,10 +117,18 @@ export class Crew {
     const { status } = await worker.exited;
     this.members.delete(member);
     if (this.closed) return;
-    if (!member.leaving)
-      this.mishaps.push(`${token} ended by itself (${String(status)}): ${worker.errors().slice(-500)}`);
+    if (!member.leaving) this.mishaps.push(`${token} ended by itself (${String(status)}): ${wordsOf(worker)}`);
     else if (status !== null && status !== 0)
       this.mishaps.push(`${token} was stopped, and ended with ${String(status)}`);
     await this.join();
   }
+}
+
+/** Without the native frames of a crash, which say nothing. */
+function wordsOf(worker: RunningProcess): string {
+  const lines = worker.errors().split('\n');
+  return lines
+    .filter((line) => !/^\s*\d+: 0x/.test(line))
+    .join('\n')
+    .slice(-1_500);
 }

@@ -48,6 +48,8 @@ export interface Lived {
   startedAnew: number;
   /** Temporal has forgotten some of what its runs did. */
   forgotten?: true;
+  /** Temporal had forgotten it before it did anything, and another request took its reference. */
+  usurped?: true;
   /** What went otherwise than the contract says, in sentences. */
   surprises: string[];
 }
@@ -57,8 +59,10 @@ export async function live(world: World, planned: PlannedSaga): Promise<Lived> {
   const lived: Lived = { planned, asked, ended: {}, startedAnew: 0, surprises: [] };
   const lift = strike(world, planned);
   try {
+    const before = world.losses();
     const saga = await persistently(() => world.sagas.start(asked.workflow, asked.request));
-    await startTwice(world, lived, saga.runId);
+    await startTwice(world, lived, { runId: saga.runId, before });
+    if (lived.usurped) return lived;
     const endOf = () => endOfSaga(world, lived);
     if (meddling && 'afterCalls' in meddling) {
       const called = world.sandbox.whenCalled({ match: planned.calls, times: meddling.afterCalls });
@@ -80,6 +84,7 @@ export async function live(world: World, planned: PlannedSaga): Promise<Lived> {
 /** Temporal has forgotten its end, or all of it: the backend sends the request again, and it comes to an end once more. */
 export async function liveOn(world: World, lived: Lived): Promise<Lived> {
   const { planned, asked } = lived;
+  if (lived.usurped) return lived;
   const next: Lived = { ...lived, asked: planned.asked, forgotten: true };
   // What a clean-up told is no outcome of the saga that it cleaned up after.
   if (asked.workflow === 'cleanCart') delete next.before;
@@ -119,11 +124,14 @@ function strike({ sandbox, crew }: World, { calls, server, fault, death }: Plann
   return () => ids.forEach((id) => sandbox.faults.lift(id));
 }
 
-async function startTwice({ sagas, losses }: World, lived: Lived, runId: string): Promise<void> {
+async function startTwice(
+  { sagas, losses, temporal }: World,
+  lived: Lived,
+  { runId, before }: { runId: string; before: number },
+): Promise<void> {
   const { asked, duplicate } = lived.planned;
   if (duplicate === undefined) return;
   if (duplicate === 'same') {
-    const before = losses();
     const again = await persistently(() => sagas.start(asked.workflow, asked.request));
     if (losses() > before) return;
     if (again.existing && again.runId === runId) lived.duplicate = 'found';
@@ -131,7 +139,16 @@ async function startTwice({ sagas, losses }: World, lived: Lived, runId: string)
     return;
   }
   try {
-    await persistently(() => sagas.start(asked.workflow, duplicate.other));
+    const { workflowId } = await persistently(() => sagas.start(asked.workflow, duplicate.other));
+    if (losses() > before) {
+      // Nobody is to speak of it: whoever looks into the panel looks for what the first request asked for.
+      await persistently(() =>
+        reach(temporal, () => temporal.workflow.getHandle(workflowId).terminate(terminationReason)),
+      );
+      lived.asked = { workflow: 'cleanCart', request: { reference: asked.request.reference } };
+      lived.usurped = true;
+      return;
+    }
     lived.surprises.push('another request was taken under the same reference');
   } catch (error) {
     if (!(error instanceof ReferenceTakenError)) throw error;
@@ -160,16 +177,26 @@ async function endOfSaga(
       if (!isDeleting) return ended;
       isUnknown = true;
     } catch (error) {
-      if (!(error instanceof UnknownReferenceError)) throw error;
+      // While a run is being deleted, it is there, and its history is not.
+      const isGoing = error instanceof ReferenceTakenError && error.fields.length === 0;
+      if (!(error instanceof UnknownReferenceError) && !isGoing) throw error;
       isUnknown = true;
     }
     await pause(300);
   }
 }
 
+/** Whoever asks a server that was put back meanwhile may wait for an answer that never comes: so it is asked anew now and then. */
+const askAgainMs = 15_000;
+
 async function endOf(saga: SagaHandle): Promise<Ended | 'terminated'> {
   try {
-    return await persistently(() => outcomeOf(saga));
+    for (;;) {
+      const asking = persistently(() => outcomeOf(saga));
+      asking.catch(() => undefined);
+      const ended = await Promise.race([asking, pause(askAgainMs, undefined)]);
+      if (ended !== undefined) return ended;
+    }
   } catch (error) {
     if (error instanceof SagaLostError && error.status === 'terminated') return 'terminated';
     throw error;
