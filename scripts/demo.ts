@@ -110,7 +110,7 @@ const stories: Story[] = [
       const saga = await sagas.change(request);
       const { quote } = await told(saga);
       expect(changeOrdersOf(sandbox.ledger, 5512).length === 1, 'one change order');
-      return `placed for ${String(quote.total)} ${quote.currency}`;
+      return `placed for ${quote ? `${String(quote.total)} ${quote.currency}` : 'terms that are not known'}`;
     },
   },
   {

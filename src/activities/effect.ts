@@ -13,7 +13,15 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Context, log } from '@temporalio/activity';
-import type { About, EffectCall, Effected, EffectKind, JournalKnowledge, Unwritten } from '../domain/effects';
+import type {
+  About,
+  EffectCall,
+  Effected,
+  EffectKind,
+  JournalKnowledge,
+  PivotNote,
+  Unwritten,
+} from '../domain/effects';
 import { outcomeOf } from '../domain/failures';
 import { metrics } from '../domain/metrics';
 import { JournalUnavailable } from '../journal/errors';
@@ -31,6 +39,8 @@ export interface EffectAsked extends Asked {
   step: string;
   /** What the run knows of the journal. */
   knows?: JournalKnowledge | undefined;
+  /** Of a pivot. */
+  note?: PivotNote | undefined;
 }
 
 export interface EffectSpec<T> {
@@ -76,7 +86,13 @@ export function createEffect(journal: Journal, call: Call, settings: ActivitySet
         return { value: answer as Value<typeof send>, knows, recorded: { at, run: by }, ...among(doubts) };
       }
       if (meant.how !== 'send') throw whyNothingIsSent(meant);
-      const written = { journal, saga, meant: { call: effect, run, knows: meant.knows, inAirMs: settings.inAirMs } };
+      const foundBy = asked.note?.foundBy;
+      const written = {
+        journal,
+        saga,
+        foundBy,
+        meant: { call: effect, run, knows: meant.knows, inAirMs: settings.inAirMs },
+      };
       const { value, unwritten } = await sendOnce(written, clock, settings, spec, send);
       return { value, knows: meant.knows, ...among(meant.doubts), ...unwritten };
     });
@@ -91,10 +107,10 @@ function mean(
   { inAirMs }: ActivitySettings,
   meaning: Pick<Meaning, 'workflow' | 'reference' | 'call' | 'run'>,
   { recall, restsOn }: Pick<EffectSpec<unknown>, 'recall' | 'restsOn'>,
-  { knows }: EffectAsked,
+  { knows, note }: EffectAsked,
 ): Promise<Meant> {
   const rules = { ...(recall ? { recall } : {}), ...(restsOn ? { restsOn } : {}) };
-  return journal.mean({ ...meaning, knows, inAirMs, ...rules }).catch((error: unknown) => {
+  return journal.mean({ ...meaning, knows, note, inAirMs, ...rules }).catch((error: unknown) => {
     if (!(error instanceof JournalUnavailable) || error.row === undefined || knows === undefined) throw error;
     // Nothing was sent for that row. Where it was written all the same, that has to be said of it.
     const unwritten = { call: meaning.call, knows: { ...knows, row: error.row }, inAirMs };
@@ -107,6 +123,7 @@ function mean(
 interface Written {
   journal: Journal;
   saga: SagaKey;
+  foundBy: string | undefined;
   meant: MeantCall;
 }
 
@@ -135,7 +152,14 @@ async function sendOnce<T>(
         : failed;
     const { failure: name } = failure;
     const unwritten = await write(written, { outcome: outcomeOf(name), failure: name, answer: failure });
-    const doubt = { row: knows.row, at: clock.startedAt, run, inAirMs: settings.inAirMs, putBack: false };
+    const doubt = {
+      row: knows.row,
+      at: clock.startedAt,
+      run,
+      inAirMs: settings.inAirMs,
+      putBack: false,
+      foundBy: written.foundBy,
+    };
     const asked = kind === 'pivot' && name === 'UnknownOutcome' ? { doubt } : {};
     throw new OwnFailure(name, failure.message, { ...failure, knows, ...asked, ...unwritten });
   }
@@ -160,12 +184,12 @@ function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): 
         { retryInMs: lookAgainIn(meant.leftMs) },
       );
     case 'unknown': {
-      const { row, at, run, inAirMs, putBack } = meant;
+      const { row, at, run, inAirMs, putBack, note } = meant;
       const what = putBack
         ? 'the journal was put back to an older copy, and what was sent in the lost time is not known here'
         : `it was sent on ${at} by run ${run}, and what became of it is not known`;
       return new OwnFailure('UnknownOutcome', `${what}; nothing was sent now`, {
-        doubt: { row, at, run, inAirMs, putBack },
+        doubt: { row, at, run, inAirMs, putBack, foundBy: note?.foundBy },
       });
     }
     case 'undone':

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { Context } from '@temporalio/activity';
 import { differences } from '../domain/differences';
-import type { JournalKnowledge, OpenItem, Placement, Unwritten } from '../domain/effects';
+import type { JournalKnowledge, OpenItem, PivotNote, Placement, Unwritten } from '../domain/effects';
 import { workflowIdOf } from '../domain/identity';
 import type { Journal, Verdict } from '../journal/journal';
 import { standingOf } from '../journal/standing';
@@ -32,8 +32,16 @@ export interface Standing {
   running: boolean;
   placement:
     | { how: 'none' }
-    | { how: 'placed'; at: string; run: string; placed: Placement<unknown> }
-    | { how: 'unknown'; row: string; at: string; run: string; inAirMs: number; putBack: boolean };
+    | { how: 'placed'; at: string; run: string; placed: Placement<unknown>; note?: PivotNote | undefined }
+    | {
+        how: 'unknown';
+        row: string;
+        at: string;
+        run: string;
+        inAirMs: number;
+        putBack: boolean;
+        note?: PivotNote | undefined;
+      };
   /** Added, not taken back, and in no order that was placed or may have been. */
   items: OpenItem[];
   /** Added, not taken back, and named by an order of unknown fate. */
@@ -86,8 +94,8 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         }
         const running = input.orRunning ? await isRunning(workflowIdOf(saga.workflow, saga.reference)) : false;
         if (placement.how !== 'placed') return { ...rest, placement, running };
-        const { at, run, answer } = placement;
-        return { ...rest, placement: { how: 'placed', at, run, placed: answer as Placement<unknown> }, running };
+        const { at, run, answer, note } = placement;
+        return { ...rest, placement: { how: 'placed', at, run, placed: answer as Placement<unknown>, note }, running };
       });
     },
 

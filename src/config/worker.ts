@@ -128,6 +128,7 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
   const readToken = tokenReader(env, problems);
   const ca = privateAuthority(env, problems);
   const journal = readJournal(env, temporal && temporalHost(temporal), problems);
+  if (journal) requireSealed(env, journal, problems);
   requireHttps(env, problems);
   if (settings) checkTogether(settings, problems);
   if (settings === undefined || temporal === undefined || journal === undefined || problems.length > 0) {
@@ -150,6 +151,23 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
     tracesEndpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT,
     logLevel: settings.LOG_LEVEL,
   });
+}
+
+/** What the journal keeps of requests and answers stays on this machine, unless somebody says that it may travel. */
+function requireSealed(
+  { PAYLOAD_KEYS, PAYLOAD_ENCRYPTION }: Environment,
+  { address }: JournalConfig,
+  problems: string[],
+): void {
+  if (PAYLOAD_KEYS || PAYLOAD_ENCRYPTION === 'off' || 'file' in address) return;
+  const { hostname, searchParams } = new URL(address.postgres);
+  const host = searchParams.get('host') ?? hostname;
+  // A path is a socket of this machine.
+  if (isLoopback(host) || host.startsWith('/')) return;
+  problems.push(
+    'PAYLOAD_KEYS: is required for a journal that is not on this machine ' +
+      '(or PAYLOAD_ENCRYPTION=off, and passwords are stored there in the clear)',
+  );
 }
 
 function checkTogether(settings: WorkerSettings, problems: string[]): void {

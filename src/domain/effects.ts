@@ -2,6 +2,7 @@
  * What the journal keeps of a call that changes something at the provider: see docs/journal.md. These words stand in the
  * database and in the record of a reference.
  */
+import type { Quote } from './quotes';
 
 /**
  * `mutate` can be taken back, `compensate` takes back, `pivot` cannot be taken back. Calls that change nothing (`read`,
@@ -35,6 +36,14 @@ export type Placement<T> =
   | { how: 'answered'; value: T }
   | { how: 'found'; vmObjectIds: number[] }
   | { how: 'confirmed'; vmObjectIds?: number[] | undefined; orderId?: string | undefined };
+
+/** What whoever asks about a pivot has to know of it, in whichever run: the history that knew it may be gone. */
+export interface PivotNote {
+  /** By what it is found in the provider's control panel, as it was sent: "account AB-1, label “web-1”". */
+  foundBy: string;
+  /** What was agreed to. */
+  quote?: Quote | undefined;
+}
 
 /** A cart item that was added and not taken back. */
 export interface OpenItem {

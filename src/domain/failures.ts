@@ -74,6 +74,8 @@ export interface PivotDoubt {
   run: string;
   /** Nobody can be sending it any more so long after it was first seen. */
   inAirMs: number;
+  /** As it was sent, where the row says it. */
+  foundBy?: string | undefined;
   /** True: no row of ours. The journal was put back, and what was sent in the lost time nobody knows. */
   putBack: boolean;
 }

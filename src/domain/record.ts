@@ -37,6 +37,8 @@ export const recordedEffectSchema = z.strictObject({
   kind: z.enum(effectKinds),
   activity: z.string(),
   about: aboutSchema,
+  /** Of a pivot: by what it is found in the provider's control panel, and the quote that was agreed to. */
+  note: z.unknown().optional(),
   run: z.string(),
   /** Before it was sent, by the journal's clock, as all times are. */
   meantAt: time,

@@ -32,14 +32,16 @@ export const provisionServersResultSchema = z.strictObject({
 
 export const changeOrderResultSchema = z.strictObject({
   reference: z.string(),
-  quote: quoteSchema(),
+  /** Absent where it was placed before, and at which terms is not known any more. */
+  quote: quoteSchema().optional(),
   order: asItCame,
   decisions,
 });
 
 export const switchPlanResultSchema = z.strictObject({
   reference: z.string(),
-  quote: quoteSchema(),
+  /** Absent where it was placed before, and at which terms is not known any more. */
+  quote: quoteSchema().optional(),
   /** False only for a request with `quoteOnly`. */
   placed: z.boolean(),
   finalQuote: quoteSchema().optional(),

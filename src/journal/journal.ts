@@ -13,7 +13,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Kysely, Selectable, Transaction } from 'kysely';
-import type { About, AnsweredOutcome, EffectCall, JournalKnowledge } from '../domain/effects';
+import type { About, AnsweredOutcome, EffectCall, JournalKnowledge, PivotNote } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
 import { nowMs } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
@@ -36,14 +36,28 @@ export interface Meaning extends SagaKey {
   recall?: boolean;
   /** Steps that must not have been taken back: what is sent now relies on them. */
   restsOn?: readonly string[];
+  /** Is sealed. */
+  note?: PivotNote | undefined;
 }
+
+/** As it is written down. */
+type Noted = Omit<Meaning, 'note'> & { note: string | null };
 
 export type Meant =
   | { how: 'send'; knows: JournalKnowledge & { row: string }; doubts: number }
   | { how: 'recorded'; knows: JournalKnowledge; answer: unknown; at: string; run: string; doubts: number }
   /** The first call may still be in the air for so long: look again then. */
   | { how: 'under-way'; row: string; leftMs: number }
-  | { how: 'unknown'; row: string; at: string; run: string; inAirMs: number; leftMs: number; putBack: boolean }
+  | {
+      how: 'unknown';
+      row: string;
+      at: string;
+      run: string;
+      inAirMs: number;
+      leftMs: number;
+      putBack: boolean;
+      note: PivotNote | undefined;
+    }
   /** These steps, on which it rests, were taken back since. */
   | { how: 'undone'; steps: string[] }
   /** The item is in an order that was placed, or may have been. */
@@ -137,8 +151,11 @@ export class Journal {
    */
   async mean(meaning: Meaning): Promise<Meant> {
     const row = randomUUID();
+    const { note } = meaning;
+    const noted = { ...meaning, note: note === undefined ? null : await this.sealing.seal(note) };
     try {
-      const decided = await this.decideTwiceAtMost(meaning, row);
+      const decided = await this.decideTwiceAtMost(noted, row);
+      if (decided.how === 'unknown') return { ...decided, note: await this.noteOf(decided.note) };
       if (decided.how !== 'recorded') return decided;
       const { effect, ...rest } = decided;
       return { ...rest, answer: await this.unseal(effect.answer ?? 'null', `the answer of ${effect.step}`) };
@@ -152,7 +169,7 @@ export class Journal {
   }
 
   /** The constraint is met only where a lock has failed; what it found is looked at once more. */
-  private async decideTwiceAtMost(meaning: Meaning, row: string): Promise<Decided> {
+  private async decideTwiceAtMost(meaning: Noted, row: string): Promise<Decided> {
     try {
       return await this.inTransaction((tx) => decide(tx, meaning, row));
     } catch (error) {
@@ -201,9 +218,11 @@ export class Journal {
       // A doubt keeps what it is.
       const completed = row.id === knows.row ? { ...answered, failure: failure ?? null } : answered;
       const item = cartItemId === undefined ? {} : { cart_item_id: cartItemId };
+      // What was denied and has happened all the same counts, unless it was sent again meanwhile.
+      const counts = says === 'complete' || (call.kind === 'pivot' && (await livePivot(tx, key)) === undefined);
       await tx
         .updateTable('effect')
-        .set(says === 'late' ? { late: sealed } : { ...completed, ...item })
+        .set({ ...(says === 'late' ? { late: sealed } : {}), ...(counts ? { ...completed, ...item } : {}) })
         .where('id', '=', row.id)
         .execute();
       if (call.kind === 'compensate' && outcome === 'done') await markUndone(tx, key, call, row.id);
@@ -290,6 +309,11 @@ export class Journal {
   }
 
   /** @throws JournalUnreadable */
+  async noteOf(sealed: string | null): Promise<PivotNote | undefined> {
+    return sealed === null ? undefined : ((await this.unseal(sealed, 'what was sent')) as PivotNote);
+  }
+
+  /** @throws JournalUnreadable */
   async unseal(sealed: string, what: string): Promise<unknown> {
     try {
       return await this.sealing.unseal(sealed);
@@ -323,9 +347,11 @@ export interface Ending {
 }
 
 type Decided =
-  Exclude<Meant, { how: 'recorded' }> | (Omit<Extract<Meant, { how: 'recorded' }>, 'answer'> & { effect: Effect });
+  | Exclude<Meant, { how: 'recorded' | 'unknown' }>
+  | (Omit<Extract<Meant, { how: 'unknown' }>, 'note'> & { note: string | null })
+  | (Omit<Extract<Meant, { how: 'recorded' }>, 'answer'> & { effect: Effect });
 
-async function decide(tx: Tx, meaning: Meaning, row: string): Promise<Decided> {
+async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
   const { workflow, reference, call, knows } = meaning;
   const key = { workflow, reference };
   const taken = await lock(tx, key);
@@ -440,11 +466,18 @@ async function whyNot(
   return steps.length > 0 ? { how: 'undone', steps: [...new Set(steps)] } : undefined;
 }
 
-/** Whether what a row made is gone again, or may be. Of a step that was surely done again, only the last time counts. */
+/**
+ * Whether what a row made is gone again, or may be. Of a step that was surely done again, and of an id that the provider gave again,
+ * only the last time counts.
+ */
 function isTakenBack(row: Effect, rows: readonly Effect[]): boolean {
-  const isRepeatOf = ({ kind, step, seq, outcome }: Effect) =>
-    kind === 'mutate' && step === row.step && seq > row.seq && outcome === 'done';
-  if (row.cart_item_id === null && rows.some(isRepeatOf)) return false;
+  const item = row.cart_item_id;
+  const isRepeatOf = ({ kind, step, seq, outcome, cart_item_id }: Effect) =>
+    kind === 'mutate' &&
+    outcome === 'done' &&
+    seq > row.seq &&
+    (item === null ? step === row.step : cart_item_id === item);
+  if (rows.some(isRepeatOf)) return false;
   return row.outcome === 'undone' || rows.some((other) => takesBack(other, row));
 }
 
@@ -466,7 +499,7 @@ async function decidePivot(
   key: SagaKey,
   journal: JournalRow,
   rows: readonly Effect[],
-  meaning: Meaning,
+  meaning: Noted,
 ): Promise<Known | undefined> {
   const live = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
   if (live?.outcome === 'done') return { effect: live };
@@ -475,7 +508,8 @@ async function decidePivot(
     if (live.outcome === null && leftMs > 0) return { how: 'under-way', row: live.id, leftMs };
     return unknown(live, leftMs);
   }
-  const doubt = await insertDoubt(tx, key, journal, meaning);
+  // Of whichever items: what the call names now may have been added since.
+  const doubt = await insertDoubt(tx, key, journal, { ...meaning, call: { ...meaning.call, about: {} } });
   return doubt && unknown(doubt, await leftInAir(tx, doubt, journal));
 }
 
@@ -484,7 +518,7 @@ export async function insertDoubt(
   tx: Tx,
   key: SagaKey,
   journal: JournalRow,
-  meant: Pick<Meaning, 'call' | 'run' | 'inAirMs'>,
+  meant: Insertable,
 ): Promise<Effect | undefined> {
   if ((await inDoubt(tx, key, journal)) === undefined) return undefined;
   const id = randomUUID();
@@ -530,8 +564,9 @@ function isOfAny({ failure, decided_ms, epoch }: Effect, journal: JournalRow): b
 /** The failure of a row that stands for what may have been sent in the lost time. */
 export const putBack = 'JournalPutBack';
 
-function unknown({ id, meant_ms, run, in_air_ms, failure }: Effect, leftMs: number): Known {
-  return { how: 'unknown', row: id, at: iso(meant_ms), run, inAirMs: in_air_ms, leftMs, putBack: failure === putBack };
+function unknown({ id, meant_ms, run, in_air_ms, failure, note }: Effect, leftMs: number): Known {
+  const sent = { row: id, at: iso(meant_ms), run, inAirMs: in_air_ms, putBack: failure === putBack, note };
+  return { how: 'unknown', ...sent, leftMs };
 }
 
 /** Calls of a step that may be repeated of which nobody knows whether they did something. */
@@ -540,12 +575,12 @@ function doubtsAmong(rows: readonly Effect[]): Effect[] {
 }
 
 /** The step's answer where it is still true: what was made has not been taken back. */
-function recall(rows: readonly Effect[], { call, recall: wanted }: Meaning): Known | undefined {
+function recall(rows: readonly Effect[], { call, recall: wanted }: Pick<Noted, 'call' | 'recall'>): Known | undefined {
   if (call.kind === 'compensate') {
-    // Who deleted an item may have done so for another step's sake, or in another run.
-    const gone = rows.find(
-      ({ outcome, cart_item_id }) => outcome === 'undone' && cart_item_id === (call.about.cartItemId ?? -1),
-    );
+    // A provider may give an id again: what counts is the last item that had it.
+    const item = call.about.cartItemId ?? -1;
+    const last = rows.findLast(({ kind, cart_item_id }) => kind === 'mutate' && cart_item_id === item);
+    const gone = last?.outcome === 'undone' ? last : undefined;
     return gone && { effect: rows.find(({ id }) => id === gone.undone_by) ?? gone };
   }
   if (!wanted) return undefined;
@@ -617,10 +652,12 @@ async function insertReference(tx: Tx, key: SagaKey, run: string, epoch: number)
   await tx.insertInto('reference').values(row).execute();
 }
 
+type Insertable = Pick<Noted, 'call' | 'run' | 'inAirMs'> & Partial<Pick<Noted, 'note'>>;
+
 async function insertEffect(
   tx: Tx,
   key: SagaKey,
-  { call: { about, ...call }, run, inAirMs }: Pick<Meaning, 'call' | 'run' | 'inAirMs'>,
+  { call: { about, ...call }, run, inAirMs, note = null }: Insertable,
   row: Pick<Effect, 'id' | 'epoch'> & Partial<Pick<Effect, 'outcome' | 'failure'>>,
 ): Promise<void> {
   await tx
@@ -631,6 +668,7 @@ async function insertEffect(
       ...row,
       run,
       about: JSON.stringify(about),
+      note,
       cart_item_id: about.cartItemId ?? null,
       meant_ms: nowMs(tx),
       in_air_ms: inAirMs,
@@ -644,6 +682,8 @@ function whatAnswerSays(row: Effect, id: string, outcome: AnsweredOutcome): 'com
     if (outcome !== 'done') return 'nothing';
     if (row.failure !== putBack) return 'late';
   }
+  // Written once more: whoever wrote it first may not have heard that it was late.
+  if (row.late !== null && row.outcome === 'done' && outcome === 'done') return 'late';
   if (row.outcome === outcome || row.outcome === 'undone') return 'nothing';
   if (row.outcome === null || row.outcome === 'unknown') return 'complete';
   return outcome === 'done' ? 'late' : 'nothing';

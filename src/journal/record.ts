@@ -121,6 +121,7 @@ class Opening {
 async function effectOf(row: EffectRow, { raised_ms }: JournalRow, open: Opening): Promise<RecordedEffect> {
   const what = `${row.step} (${row.id})`;
   const isOpen = row.outcome === null || row.outcome === 'unknown';
+  const note = row.note === null ? undefined : await open.value(row.note, `what was sent as ${what}`);
   const answer = row.answer === null ? undefined : await open.value(row.answer, `answer of ${what}`);
   const decided = row.decided === null ? undefined : await open.value(row.decided, `decision on ${what}`);
   const late = row.late === null ? undefined : await open.value(row.late, `late answer of ${what}`);
@@ -133,6 +134,7 @@ async function effectOf(row: EffectRow, { raised_ms }: JournalRow, open: Opening
       ...aboutOf(row),
       ...(row.cart_item_id === null ? {} : { cartItemId: row.cart_item_id }),
     } as RecordedEffect['about'],
+    ...(note === undefined ? {} : { note }),
     run: row.run,
     meantAt: iso(row.meant_ms),
     ...(row.answered_ms === null ? {} : { answeredAt: iso(row.answered_ms) }),

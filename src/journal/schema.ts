@@ -51,6 +51,8 @@ interface EffectTable {
   run: string;
   /** JSON of `About`. */
   about: string;
+  /** Sealed: `PivotNote` of a pivot. */
+  note: string | null;
   /** The item that was added, once it is known, or is to be deleted. */
   cart_item_id: number | null;
   epoch: number;

@@ -1,6 +1,6 @@
 /** How a saga stands at the provider, by the journal: what was placed, what is in the cart, what nobody knows. */
 import type { Kysely, Selectable } from 'kysely';
-import type { JournalKnowledge, OpenItem } from '../domain/effects';
+import type { JournalKnowledge, OpenItem, PivotNote } from '../domain/effects';
 import {
   aboutOf,
   insertDoubt,
@@ -22,9 +22,17 @@ export interface Standing {
   known: boolean;
   placement:
     | { how: 'none' }
-    | { how: 'placed'; at: string; run: string; answer: unknown }
+    | { how: 'placed'; at: string; run: string; answer: unknown; note: PivotNote | undefined }
     /** `putBack`: it is of the time that the journal has lost, if it was sent at all. */
-    | { how: 'unknown'; row: string; at: string; run: string; inAirMs: number; putBack: boolean }
+    | {
+        how: 'unknown';
+        row: string;
+        at: string;
+        run: string;
+        inAirMs: number;
+        putBack: boolean;
+        note: PivotNote | undefined;
+      }
     /** The call may still be in the air for so long: look again then. */
     | { how: 'under-way'; leftMs: number }
     /** The journal is an older copy, and nobody has seen to it yet. */
@@ -89,10 +97,12 @@ async function placementOf(
   const { id: row, step, run, answer, outcome, failure, answered_ms, decided_ms, meant_ms, in_air_ms } = pivot;
   if (outcome === 'done') {
     const at = iso(answered_ms ?? decided_ms ?? meant_ms);
-    return { how: 'placed', at, run, answer: await journal.unseal(answer ?? 'null', `the answer of ${step}`) };
+    const note = await journal.noteOf(pivot.note);
+    return { how: 'placed', note, at, run, answer: await journal.unseal(answer ?? 'null', `the answer of ${step}`) };
   }
   if (outcome === null && leftMs > 0) return { how: 'under-way', leftMs };
-  return { how: 'unknown', row, at: iso(meant_ms), run, inAirMs: in_air_ms, putBack: failure === putBack };
+  const note = await journal.noteOf(pivot.note);
+  return { how: 'unknown', row, at: iso(meant_ms), run, inAirMs: in_air_ms, putBack: failure === putBack, note };
 }
 
 function isLivePivot({ kind, outcome }: Effect): boolean {

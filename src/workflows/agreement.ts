@@ -11,6 +11,7 @@ import type { SagaFailureName } from '../domain/failures';
 import type { Quoted } from '../activities/change-orders';
 import type { Act } from './attempts';
 import type { Step } from './progress';
+import { placementOf } from './look-back';
 import { SagaFailed, type Saga } from './saga';
 
 export interface Terms {
@@ -27,11 +28,19 @@ interface Approved {
   agedMs: number;
 }
 
-/** @throws SagaFailed when it is not available, breaks the guard, or a person rejects it */
-export async function agree(saga: Saga, terms: Terms): Promise<Quote> {
+/**
+ * @returns undefined where it was placed before, or perhaps, and nobody knows at which terms: there is nothing to agree to
+ * @throws SagaFailed when it is not available, breaks the guard, or a person rejects it
+ */
+export async function agree(saga: Saga, terms: Terms): Promise<Quote | undefined> {
+  const placement = saga.journal.inDoubt ? await placementOf(saga) : undefined;
+  if (placement !== undefined && placement.how !== 'none') {
+    terms.step.end('skipped', 'it was placed before, or perhaps: the journal is asked first');
+    return placement.note?.quote;
+  }
   let approved: Approved | undefined;
   for (;;) {
-    const { quote, approvalMaxAgeMs } = await saga.must(
+    const { quote, id, approvalMaxAgeMs } = await saga.must(
       { step: terms.step, act: terms.quote },
       { refusal: 'OrderRejected' },
     );
@@ -40,7 +49,7 @@ export async function agree(saga: Saga, terms: Terms): Promise<Quote> {
     checkTerms(quote, terms);
     if (!needsApproval(quote, terms.approval)) return quote;
     if (approved && sameTerms(approved.quote, quote) && approved.agedMs <= (approvalMaxAgeMs ?? Infinity)) return quote;
-    approved = await askApproval(saga, terms.step, quote, approved);
+    approved = await askApproval(saga, terms.step, { quote, id }, approved);
   }
 }
 
@@ -50,12 +59,18 @@ function checkTerms(quote: Quote, { notAvailable, guard }: Terms): void {
   if (violations.length > 0) throw new SagaFailed('GuardViolated', violations.join('; '));
 }
 
-async function askApproval(saga: Saga, step: Step, quote: Quote, before: Approved | undefined): Promise<Approved> {
+async function askApproval(
+  saga: Saga,
+  step: Step,
+  { quote, id }: Quoted,
+  before: Approved | undefined,
+): Promise<Approved> {
   const askedMs = Date.now();
   const moved =
     before === undefined ? '' : ` Approved before was ${describeQuote(before.quote)}; it moved or grew old.`;
   const decision = await saga.desk.ask({
     kind: 'approval',
+    subject: id,
     step: step.id,
     question: `Approve ${describeQuote(quote)}?${moved}`,
     choices: ['approve', 'reject'],

@@ -5,8 +5,8 @@ import type { Leftover } from '../domain/leftovers';
 import type { Plan, Saga } from './saga';
 import { once } from './temperaments';
 
-/** Looks into the journal again, and deletes what it finds: see {@link deleteStrayItems}. */
-export async function findStrayItems(saga: Saga): Promise<void> {
+/** Looks into the journal again, and deletes what it finds: see {@link deleteStrayItems}. @returns the ids that were deleted */
+export async function findStrayItems(saga: Saga): Promise<number[]> {
   const looked = await saga.one(
     {
       step: saga.quietStep('read-cart', 'Look into the journal for what is left in the cart'),
@@ -14,7 +14,7 @@ export async function findStrayItems(saga: Saga): Promise<void> {
     },
     { refusal: 'ask', skippable: true },
   );
-  if (!looked.skipped) await deleteStrayItems(saga, looked.value, []);
+  return looked.skipped ? [] : deleteStrayItems(saga, looked.value, []);
 }
 
 /**
@@ -22,21 +22,23 @@ export async function findStrayItems(saga: Saga): Promise<void> {
  * fate is reported, and so is each call to add an item of which nobody knows whether it did.
  *
  * @param own what this run has seen to already
+ * @returns the ids that were deleted
  */
 export async function deleteStrayItems(
   saga: Saga,
   { items, perhapsOrdered, doubtfulAdds }: Standing,
   own: readonly Leftover[],
-): Promise<void> {
+): Promise<number[]> {
   const { leftovers } = saga.progress;
   const seenTo = new Set(
     [...own, ...leftovers].flatMap((left) => (left.kind === 'cart-item' ? [left.cartItemId] : [])),
   );
   const isStray = ({ cartItemId }: OpenItem) => !seenTo.has(cartItemId);
-  await deleteItems(saga, items.filter(isStray));
+  const deleted = await deleteItems(saga, items.filter(isStray));
   const why = 'it may belong to an order of which nobody knows whether it was placed';
   for (const { cartItemId } of perhapsOrdered.filter(isStray)) leftovers.push({ kind: 'cart-item', cartItemId, why });
   reportDoubtfulAdds(saga, doubtfulAdds);
+  return deleted;
 }
 
 /** @returns the ids that were deleted; one that was left behind or left alone becomes a leftover */
@@ -60,5 +62,7 @@ export async function deleteItems(saga: Saga, items: readonly OpenItem[]): Promi
 
 export function reportDoubtfulAdds(saga: Saga, numbers: readonly number[]): void {
   const why = 'a call to add it ended without an answer; look into the cart for an item of unknown id';
-  for (const item of numbers) saga.progress.leftovers.push({ kind: 'cart-item-unknown', item, why });
+  const { leftovers } = saga.progress;
+  const isTold = (item: number) => leftovers.some((left) => left.kind === 'cart-item-unknown' && left.item === item);
+  for (const item of numbers) if (!isTold(item)) leftovers.push({ kind: 'cart-item-unknown', item, why });
 }

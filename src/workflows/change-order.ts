@@ -42,7 +42,7 @@ export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
     const placement = await placePivot(saga, {
       step: saga.step(placing.id, placing.title),
       noun: 'the change order',
-      foundBy: `subscription ${subscription_id}`,
+      note: () => ({ foundBy: `subscription ${subscription_id}`, quote }),
       act: (asked) => once('place the change order').placeChangeOrder({ change, ...asked }),
       refusal: 'OrderRejected',
       beforeAgain: async () => {

@@ -40,7 +40,12 @@ async function settle(saga: Saga, reference: string): Promise<Standing & { leftA
     firstSeenMs.set(placement.row, seenMs);
     const named = perhapsOrdered.map(({ cartItemId }) => cartItemId);
     const doubtful = { step, noun: 'the order', foundBy: `cart items ${named.join(', ')}` };
-    const doubt = { ...placement, deniableMs: seenMs + placement.inAirMs };
+    const { note } = placement;
+    const doubt = {
+      ...placement,
+      foundBy: note && `${note.foundBy}, ${doubtful.foundBy}`,
+      deniableMs: seenMs + placement.inAirMs,
+    };
     const placed = await askAboutPlacement(saga, doubtful, doubt);
     leftAlone = placed ? named : [];
     step.end('done', placed ? 'it was placed' : 'it was not placed');

@@ -15,7 +15,7 @@ export interface Doubtful {
   step: Step;
   /** What may have been placed, for the question: "the order", "the switch". */
   noun: string;
-  /** By what it is found in the provider's control panel: "account AB-1, label “web-1”". */
+  /** By what it is found in the provider's control panel, where the row does not say it: "account AB-1, label “web-1”". */
   foundBy: string;
   /** Servers that it brings, where it brings any: as many ids fit `confirmPlaced`. */
   servers?: number;
@@ -72,7 +72,8 @@ function write<T>(saga: Saga, title: string, act: Act<T>): Promise<T> {
   return CancellationScope.nonCancellable(() => saga.must({ step, act }, { refusal: 'ask' }));
 }
 
-function questionAbout({ step, noun, foundBy, servers }: Doubtful, { row, at, putBack, deniableMs }: Doubt): Question {
+function questionAbout({ step, noun, servers, ...doubtful }: Doubtful, doubt: Doubt): Question {
+  const { row, at, putBack, deniableMs, foundBy = doubtful.foundBy } = doubt;
   const what = putBack
     ? `The journal was put back to an older copy. Whether ${noun} was placed in the lost time, nobody here knows`
     : `It is not known whether the provider placed ${noun}, which was sent on ${inWords(at)}`;

@@ -16,6 +16,18 @@ export interface PivotStep {
   known: (placed: Placement<unknown>) => Record<string, unknown>;
 }
 
+/** What was placed, or may have been, by whichever run. */
+export async function placementOf(saga: Saga): Promise<Standing['placement']> {
+  const { placement } = await saga.must(
+    {
+      step: saga.quietStep('read-journal', 'Look into the journal for what was placed'),
+      act: (asked) => once('read what was placed').readStanding(asked),
+    },
+    { refusal: 'ask' },
+  );
+  return placement;
+}
+
 /**
  * To be run before anything is undone, in a scope that cannot be cancelled.
  *

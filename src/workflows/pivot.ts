@@ -17,7 +17,7 @@
  * Whether it may be sent is not decided here: the journal refuses what was sent before, in whichever run. Here a person is asked
  * about the row that the journal names, and the answer is written into that row.
  */
-import type { Placement } from '../domain/effects';
+import type { PivotNote, Placement } from '../domain/effects';
 import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
 import { attempt, type Act } from './attempts';
 import { askAboutPlacement, writePlaced, type Doubt } from './doubt';
@@ -29,8 +29,8 @@ export interface Pivot<T> {
   step: Step;
   /** What is placed, for the question: "the order", "the switch". */
   noun: string;
-  /** By what it is found in the provider's control panel: "account AB-1, label “web-1”". */
-  foundBy: string;
+  /** What is to be known of it again, as it is sent now. */
+  note: () => PivotNote;
   act: Act<Placement<T>>;
   refusal: SagaFailureName;
   correction?: Correction;
@@ -48,14 +48,16 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
   /** When this run first heard of a row: by the run's own clock, so that no two clocks have to agree. */
   const firstSeenMs = new Map<string, number>();
   for (;;) {
-    const settled = await attempt({ step, journal: saga.journal }, pivot.act);
+    const settled = await attempt({ step, journal: saga.journal }, (asked) =>
+      pivot.act({ ...asked, note: pivot.note() }),
+    );
     if (settled.ok) {
       step.end('done', settled.detail);
       saga.settle();
       return settled.value;
     }
     const { failure } = settled;
-    if (failure.failure === 'TakenBack') throw new TakenBack(failure.message);
+    if (failure.failure === 'TakenBack') throw new TakenBack({ step }, failure);
     if (failure.failure === 'Rejected') {
       step.end('failed', describeFailure(failure));
       throw new SagaFailed(pivot.refusal, `${step.title}: ${describeFailure(failure)}`);
@@ -84,10 +86,12 @@ async function settleDoubt<T>(
   doubt: Doubt,
   failure: CallFailure,
 ): Promise<Placement<T> | undefined> {
-  const found = await pivot.look?.();
+  const { foundBy } = pivot.note();
+  // A look goes by what this run would send now: what was sent may have been something else.
+  const found = doubt.foundBy === undefined || doubt.foundBy === foundBy ? await pivot.look?.() : undefined;
   const placed =
     found === undefined
-      ? await askAboutPlacement(saga, pivot, doubt, failure)
+      ? await askAboutPlacement(saga, { ...pivot, foundBy }, doubt, failure)
       : await writePlaced(saga, doubt.row, { how: 'found', vmObjectIds: found });
   if (placed === undefined) return undefined;
   pivot.step.end('done', placed.how === 'found' ? 'found by looking' : 'confirmed by a person');

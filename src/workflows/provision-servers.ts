@@ -45,7 +45,7 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
       async () => (progress.known['cartItemIds'] = await fillCart(saga, request.items)),
       async (cartItemIds) => ({ cartItemIds, placement: await placeOrder(saga, request, cartItemIds) }),
     );
-    if (saga.journal.inDoubt) await findStrayItems(saga);
+    const strays = saga.journal.inDoubt ? await findStrayItems(saga) : [];
 
     // The servers exist from here on and somebody pays for them: what fails now waits for a person, nothing is undone.
     const order = orderOf(placement);
@@ -56,7 +56,7 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
 
     return {
       reference: request.reference,
-      cartItemIds,
+      cartItemIds: cartItemIds.filter((id) => !strays.includes(id)),
       order,
       servers,
       skipped: progress.skipped,
@@ -126,7 +126,9 @@ function placeOrder(
   return placePivot(saga, {
     step: saga.step(placing.id, placing.title),
     noun: 'the order',
-    foundBy: `account ${account.slice(0, 40)}${label === undefined ? '' : `, label “${label.slice(0, 60)}”`}`,
+    note: () => ({
+      foundBy: `account ${account.slice(0, 40)}${label === undefined ? '' : `, label “${label.slice(0, 60)}”`}`,
+    }),
     act: (asked) => once('place the order').placeOrder({ order: order(), ...asked }),
     refusal: 'OrderRejected',
     correction: {

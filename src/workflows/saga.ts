@@ -66,7 +66,17 @@ export class SagaFailed extends Error {
 }
 
 /** Steps on which this one rests were taken back since, by another run: they have to be done again first. */
-export class TakenBack extends Error {}
+export class TakenBack extends Error {
+  constructor(
+    readonly plan: { step: Step },
+    readonly failure: CallFailure,
+  ) {
+    super(failure.message);
+  }
+}
+
+/** So often what was taken back is done again before a person is asked. */
+const doneAgainMax = 3;
 
 interface ArmedUndo extends Undo {
   step: Step;
@@ -136,7 +146,7 @@ export class Saga {
    * still stands is known to the journal, and not done twice.
    */
   async relying<A, T>(before: () => Promise<A>, rest: (made: A) => Promise<T>): Promise<T> {
-    for (;;) {
+    for (let again = 1; ; again += 1) {
       const made = await before();
       try {
         return await rest(made);
@@ -144,6 +154,14 @@ export class Saga {
         if (!(error instanceof TakenBack)) throw error;
         log.warn('done again, because it was taken back since', { steps: error.message });
         this.levels.length = 0;
+        // What was taken back may be only half gone.
+        this.journal.inDoubt = true;
+        const { plan, failure } = error;
+        if (again % doneAgainMax > 0) continue;
+        plan.step.end('stuck', describeFailure(failure));
+        await this.desk.ask(
+          stuckQuestion([{ plan, failure }], { undoing: false, skippable: false, correction: undefined }),
+        );
       }
     }
   }
@@ -235,7 +253,7 @@ export class Saga {
       if (failed.length === 0) break;
 
       const takenBack = failed.find(({ failure }) => failure.failure === 'TakenBack');
-      if (takenBack) throw new TakenBack(takenBack.failure.message);
+      if (takenBack) throw new TakenBack(takenBack.plan, takenBack.failure);
       const refused = failed.find(({ failure }) => failure.failure === 'Rejected');
       if (refused && refusal !== 'ask') {
         for (const { plan, failure } of failed) plan.step.end('failed', describeFailure(failure));

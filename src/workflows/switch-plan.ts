@@ -54,7 +54,7 @@ export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
     const placement = await placePivot(saga, {
       step,
       noun: 'the plan switch',
-      foundBy: `subscription ${subscription_id}, plan ${plan_id}`,
+      note: () => ({ foundBy: `subscription ${subscription_id}, plan ${plan_id}`, quote }),
       act: (asked) => once('switch the plan').switchPlan({ change, ...asked }),
       refusal: 'OrderRejected',
       beforeAgain: async () => {
@@ -64,7 +64,7 @@ export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
     const finalQuote = quoteOf(placement);
     if (finalQuote === undefined) return { reference, quote, placed: true, decisions };
     saga.progress.known['finalQuote'] = finalQuote;
-    if (!sameTerms(quote, finalQuote)) step.say(`switched at other terms: ${describeQuote(finalQuote)}`);
+    if (quote && !sameTerms(quote, finalQuote)) step.say(`switched at other terms: ${describeQuote(finalQuote)}`);
     return { reference, quote, placed: true, finalQuote, decisions };
   };
   return tell('switchPlan', input, story, { pivot: switching });

@@ -52,7 +52,7 @@ export interface Ways {
    *
    * @param own what this run has undone, or reported
    */
-  tidyUp?: (saga: Saga, standing: Standing, own: readonly Leftover[]) => Promise<void>;
+  tidyUp?: (saga: Saga, standing: Standing, own: readonly Leftover[]) => Promise<unknown>;
   /** False where it is about another saga's reference. @default true */
   takesReference?: boolean;
 }

@@ -47,7 +47,7 @@ describe('the end', () => {
     const request = switchRequest({ quoteOnly: true });
     const saga = await rig.sagas.switch(request);
     const { placed, quote } = await saga.result();
-    expect({ placed, currency: quote.currency }).toEqual({ placed: false, currency: 'usd' });
+    expect({ placed, currency: quote!.currency }).toEqual({ placed: false, currency: 'usd' });
     expect(await saga.progress()).toMatchObject({ state: 'done', reference: request.reference });
   });
 

@@ -125,6 +125,24 @@ it.each([
   expect(told.join()).not.toContain(secret);
 });
 
+describe('a journal on another machine', () => {
+  const url = (host: string) => ({ JOURNAL_URL: `postgres://order:word@${host}/journal` });
+
+  it.each(['db.internal', '10.0.0.5', 'localhost/journal?host=db.internal&x='])('needs keys: %s', (host) => {
+    expect(problems({ ...enough, ...url(host) })).toEqual([
+      expect.stringMatching(/^PAYLOAD_KEYS: is required for a journal that is not on this machine/),
+    ]);
+    expect(problems({ ...enough, ...url(host), PAYLOAD_ENCRYPTION: 'off' })).toEqual([]);
+  });
+
+  it.each(['localhost', '127.0.0.1:5432', '[::1]', 'localhost/journal?host=/run/postgresql&x='])(
+    'not here: %s',
+    (host) => {
+      expect(problems({ ...enough, ...url(host) })).toEqual([]);
+    },
+  );
+});
+
 describe('settings that do not go together', () => {
   it('a token and a token file', () => {
     const PROVIDER_TOKEN_FILE = fileOf('token', 'one\n');
@@ -175,7 +193,10 @@ describe('files', () => {
 });
 
 describe.each([
-  ['a worker', (env: Environment) => readWorkerConfig({ ...enough, JOURNAL_URL: 'postgres://host/journal', ...env })],
+  [
+    'a worker',
+    (env: Environment) => readWorkerConfig({ ...enough, JOURNAL_URL: 'postgres://localhost/journal', ...env }),
+  ],
   ['a client', readClientConfig],
 ])('%s without keys', (_who, read) => {
   const refused = [

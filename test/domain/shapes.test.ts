@@ -120,13 +120,13 @@ const examples: [string, z.ZodType, Record<string, unknown>, optional: string[]]
     'a change order’s result',
     resultSchemas.changeOrder,
     { reference: 'R', quote, order: null, decisions: [] },
-    ['order'],
+    ['quote', 'order'],
   ],
   [
     'a switch’s result',
     resultSchemas.switchPlan,
     { reference: 'R', quote, placed: true, finalQuote: quote, decisions: [] },
-    ['finalQuote'],
+    ['quote', 'finalQuote'],
   ],
   [
     'a change of firewalls’ result',

@@ -7,12 +7,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { callsTo, changeOrdersOf, orders, ordersWithLabel } from '../../sandbox/sentences';
+import { callsTo, changeOrdersOf, openCartItems, orders, ordersWithLabel, switchesOf } from '../../sandbox/sentences';
 import { SagaFailedError } from '../../src/client/errors';
 import { SagaHandle } from '../../src/client/handle';
 import { parsePayloadKeys } from '../../src/security/keys';
 import { buildEncryptedBundle } from '../support/encrypted-bundle';
-import { changeRequest, provisionRequest } from '../support/requests';
+import { changeRequest, provisionRequest, switchRequest } from '../support/requests';
+import { resultsOf } from '../support/events';
 import { resetTo, workflowTasksOf } from '../support/reset';
 import { Rig, until } from '../support/rig';
 import { answer, outcomeOf, stepOf, untilDeniable, untilWaiting } from '../support/sagas';
@@ -105,6 +106,90 @@ describe('the run is gone, and the request comes again', () => {
   });
 });
 
+describe('what was placed is told as placed, whatever the provider says of it now', () => {
+  async function placedAndForgotten<S extends 'switch' | 'change'>(
+    how: S,
+    request: Parameters<Rig['sagas'][S]>[0],
+    decide: (saga: Awaited<ReturnType<Rig['sagas'][S]>>) => Promise<unknown> = () => Promise.resolve(),
+  ) {
+    const start = () => rig.sagas[how](request as never) as ReturnType<Rig['sagas'][S]>;
+    const saga = await start();
+    await decide(saga as never);
+    const first = await saga.result();
+    await deleteRun(saga.workflowId, saga.runId);
+    return { first, start };
+  }
+
+  it('a switch, to a plan that one has by now', async () => {
+    const request = switchRequest();
+    const { first, start } = await placedAndForgotten('switch', request);
+    const body = { available: false, total: 0, currency: 'usd', date_from: '2026-01-01', date_to: '2026-02-01' };
+    rig.sandbox.faults.add({ endpoint: 'quote-plan-switch', kind: 'other-body', body });
+    expect(await (await start()).result()).toEqual(first);
+    expect(switchesOf(rig.sandbox.ledger, request.subscription_id)).toHaveLength(1);
+  });
+
+  it('a change order: nobody is asked to approve it once more', async () => {
+    const request = changeRequest({ approval: 'always' });
+    const { first, start } = await placedAndForgotten('change', request, async (saga) => {
+      await untilWaiting(saga, 'approval');
+      await answer(saga, 'approve');
+    });
+    expect(await (await start()).result()).toEqual({ ...first, decisions: [] });
+    expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toHaveLength(1);
+  });
+});
+
+describe('the question names the order by the label that was sent', () => {
+  /** Stuck, corrected, sent, and not answered. */
+  async function corrected() {
+    const request = provisionRequest({ label: `${randomUUID()}-old` });
+    const match = { label: request.label };
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'stuck');
+    const label = request.label.replace('old', 'new');
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label } });
+    await answer(saga, 'retry', { correction: { label } });
+    return { saga, label, waiting: await untilWaiting(saga, 'outcome-unknown') };
+  }
+
+  it('after it was corrected', async () => {
+    const { saga, label, waiting } = await corrected();
+    expect(waiting.question).toContain(`label “${label}”`);
+    await answer(saga, 'confirmPlaced', { note: 'the panel shows it' });
+    await saga.result();
+    expect(ordersWithLabel(rig.sandbox.ledger, label)).toHaveLength(1);
+  });
+
+  it('and after a reset to before the correction', async () => {
+    const { saga, label, waiting } = await corrected();
+    await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[0] ?? 0);
+    const again = latest(saga.reference);
+    const asked = await untilWaiting(again, 'outcome-unknown');
+    expect(asked.id).toBe(waiting.id);
+    expect(asked.question).toContain(`label “${label}”`);
+    await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
+    await again.result();
+    expect(ordersWithLabel(rig.sandbox.ledger, label)).toHaveLength(1);
+  });
+});
+
+it('an item whose delete was not answered is deleted after a reset, or told', async () => {
+  const request = provisionRequest();
+  const match = { label: request.reference };
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match });
+  const saga = await rig.sagas.provision(request);
+  rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'error-before', times: 'all' });
+  await untilWaiting(saga, 'stuck');
+  rig.sandbox.faults.clear();
+  const tasks = await workflowTasksOf(rig.temporal, saga);
+  // Between the items and the order.
+  await resetTo(rig.temporal, saga, tasks[2] ?? 0);
+  expect((await latest(request.reference).result()).leftovers).toEqual([]);
+  expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
+});
+
 it('a pivot that was redirected may have taken effect: a person is asked, and retry is not offered', async () => {
   const request = changeRequest();
   const match = { subscriptionId: request.subscription_id };
@@ -156,6 +241,10 @@ describe('a decision answers one question', () => {
     const request = changeRequest({ approval: 'always' });
     const saga = await rig.sagas.change(request);
     const first = await untilWaiting(saga, 'approval');
+    // Of the quote, so that a run that was put back to before it cannot ask another one by the same id.
+    const run = rig.temporal.workflow.getHandle(saga.workflowId);
+    const [quoted] = (await resultsOf(run, 'quoteChangeOrder')) as { id: string }[];
+    expect(first.id).toBe(quoted?.id.slice(0, 8));
     await expect(saga.decide('approve', { by: 'boss' })).rejects.toThrow(/question: is required/);
     rig.sandbox.configure({ resourcePrices: { vm_backup: 50 } });
     try {

@@ -6,17 +6,17 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { callsTo, changeOrdersOf, orderedTwice, ordersWithLabel } from '../../sandbox/sentences';
+import { callsTo, changeOrdersOf, openCartItems, orderedTwice, ordersWithLabel } from '../../sandbox/sentences';
 import { startDevServer, type DevServer } from '../../scripts/dev-server';
 import { startProcess } from '../../scripts/processes';
 import { resolveTemporal } from '../../scripts/temporal-cli';
 import { OrderSagaClient } from '../../src/client/client';
 import { SagaHandle } from '../../src/client/handle';
-import type { WorkflowName } from '../../src/domain/identity';
+import { workflowIdOf, type WorkflowName } from '../../src/domain/identity';
 import { restored, trustNewReferences } from '../../src/journal/ceremony';
 import { changeRequest, provisionRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
-import { answer, stepOf, untilWaiting, untilWaitingOrEnded } from '../support/sagas';
+import { answer, outcomeOf, stepOf, untilWaiting, untilWaitingOrEnded } from '../support/sagas';
 import { copyDatabase, putDatabaseBack } from '../support/sqlite-copy';
 
 describe('Temporal', () => {
@@ -151,7 +151,7 @@ describe('the journal', () => {
 
   /** As the Web UI starts it, after somebody has deleted what there was. */
   async function startAgain(workflow: WorkflowName, request: { reference: string }): Promise<SagaHandle> {
-    const workflowId = `change/${request.reference}`;
+    const workflowId = workflowIdOf(workflow, request.reference);
     await rig.temporal.workflow.start(workflow, { workflowId, taskQueue: 'order-saga', args: [request] });
     return new SagaHandle(rig.temporal, workflow, request.reference, '', true);
   }
@@ -215,6 +215,36 @@ describe('the journal', () => {
     await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
     await again.result();
     expect(placed(request)).toHaveLength(1);
+  });
+
+  it('put back to before an order of servers: what the second run added for it is in no order, and is deleted', async () => {
+    backup();
+    const request = provisionRequest();
+    await (await rig.sagas.provision(request)).result();
+    await putBack();
+    await rig.withJournal((journal) => restored(journal, 'ask'));
+    const again = await startAgain('provisionServers', request);
+    await untilWaiting(again, 'outcome-unknown');
+    await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
+    expect(await again.result()).toMatchObject({ cartItemIds: [], leftovers: [] });
+    expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
+    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+  });
+
+  it('put back, is found out by a saga that is cancelled: it does not say that nothing was placed', async () => {
+    const request = changeRequest({ approval: 'always' });
+    const saga = await rig.sagas.change(request);
+    await untilWaiting(saga, 'approval');
+    backup();
+    await answer(saga, 'approve');
+    await saga.result();
+    await putBack();
+    await rig.withJournal((journal) => restored(journal, 'ask'));
+    const again = await startAgain('changeOrder', request);
+    await untilWaiting(again, 'outcome-unknown');
+    await again.cancel();
+    const { cancelled } = await outcomeOf(again);
+    expect(cancelled?.leftovers).toMatchObject([{ kind: 'placement-unknown', step: 'place-change-order' }]);
   });
 
   it('put back to before a reference was seen: with “ask” it is asked about, until new ones are trusted', async () => {

@@ -146,11 +146,11 @@ it('tells of a switch its quote', async () => {
   expect(await recordOf(request.reference)).toMatchObject({
     state: 'done',
     placement: 'placed',
-    total: quote.total,
-    currency: quote.currency,
+    total: quote!.total,
+    currency: quote!.currency,
   });
   const { out } = await record(request.reference);
-  expect(out).toContain(`  quoted ${String(quote.total)} ${quote.currency}\n`);
+  expect(out).toContain(`  quoted ${String(quote!.total)} ${quote!.currency}\n`);
 });
 
 it('tells of firewalls the server', async () => {

@@ -23,6 +23,17 @@ export async function inputsOf(run: Run, activity: string): Promise<unknown[]> {
   });
 }
 
+/** What each call of an activity that was done came to. */
+export async function resultsOf(run: Run, activity: string): Promise<unknown[]> {
+  const { events = [] } = await run.fetchHistory();
+  return (events ?? []).flatMap(({ activityTaskCompletedEventAttributes: completed }) => {
+    const scheduled = events?.find(({ eventId }) => Number(eventId) === Number(completed?.scheduledEventId));
+    const [result] = completed?.result?.payloads ?? [];
+    const name = scheduled?.activityTaskScheduledEventAttributes?.activityType?.name;
+    return name === activity && result ? [defaultPayloadConverter.fromPayload(result)] : [];
+  });
+}
+
 /** Names of search attributes, for each event that wrote some. */
 export async function attributeWritesOf(run: Run): Promise<string[][]> {
   return (await attributeEventsOf(run)).map((written) => Object.keys(written).sort());

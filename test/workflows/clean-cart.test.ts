@@ -48,7 +48,7 @@ it.each(['reset-before', 'reset-after'])('asks about items whose order may have 
   const { question, ...waiting } = await untilWaiting(saga);
   expect(waiting).toMatchObject({ kind: 'outcome-unknown', step: 'settle-order' });
   expect(question).toMatch(
-    /^It is not known whether the provider placed the order, .* \(cart items \d+, \d+\): is it there\?/,
+    /^It is not known whether the provider placed the order, .* \(account AB-\d+, label “.+”, cart items \d+, \d+\): is it there\?/,
   );
   const settling = () => stepOf(saga, 'settle-order');
   expect(await settling()).toMatchObject({ status: 'stuck', title: 'Learn whether the order was placed' });

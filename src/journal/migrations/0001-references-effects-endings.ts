@@ -44,6 +44,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('activity', 'text', (column) => column.notNull())
     .addColumn('run', 'text', (column) => column.notNull())
     .addColumn('about', 'text', (column) => column.notNull())
+    .addColumn('note', 'text')
     .addColumn('cart_item_id', integer)
     .addColumn('epoch', integer, (column) => column.notNull())
     .addColumn('meant_ms', integer, (column) => column.notNull())

@@ -60,7 +60,7 @@ export function answers(databases: TestDatabases): void {
     expect(await rowOf(journal, meant.knows.row)).toEqual(before);
   });
 
-  it('are kept beside a denial when they come late, and change nothing else', async () => {
+  it('count when they come late, beside the denial: it is not sent again', async () => {
     const meant = await run.do(place(1), 'unknown');
     await letPass(journal);
     await run.deny(meant.knows.row);
@@ -73,14 +73,25 @@ export function answers(databases: TestDatabases): void {
     await expect(run.answer(place(1), meant, 'done', { answer: { order: 5 } })).resolves.toBe('late');
     const row = await rowOf(journal, meant.knows.row);
     const { late, decided, outcome } = row!;
-    expect({ decided, outcome }).toEqual({ decided: before!.decided, outcome: 'denied' });
+    expect({ decided, outcome }).toEqual({ decided: before!.decided, outcome: 'done' });
     await expect(journal.unseal(late!, 'what came late')).resolves.toEqual({ order: 5 });
+    expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: { order: 5 } });
+  });
+
+  it('only stand beside the denial where it was sent again meanwhile', async () => {
+    const meant = await run.send(place(1));
+    await letPass(journal);
+    await run.deny(meant.knows.row);
+    const second = await run.again().send(place(1));
+    await expect(run.answer(place(1), meant, 'done')).resolves.toBe('late');
+    expect(await rowOf(journal, meant.knows.row)).toMatchObject({ outcome: 'denied' });
+    expect(await rowOf(journal, second.knows.row)).toMatchObject({ outcome: null });
   });
 
   it('are late, too, where the call was written down as surely not done', async () => {
     const meant = await run.do(place(1), 'not-done');
     await expect(run.answer(place(1), meant, 'done', { answer: 5 })).resolves.toBe('late');
-    expect(await rowOf(journal, meant.knows.row)).toMatchObject({ outcome: 'not-done' });
+    expect(await rowOf(journal, meant.knows.row)).toMatchObject({ outcome: 'done', failure: null });
   });
 
   it('are not late when they are written once more and the effect was taken back in between', async () => {

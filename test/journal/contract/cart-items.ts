@@ -17,6 +17,15 @@ export function cartItems(databases: TestDatabases): void {
 
   const kinds = async () => (await effectsOf(journal.db, run.key)).map(({ kind }) => kind);
 
+  it('whose id the provider gives again is another one: it is ordered, and deleted', async () => {
+    await run.removes(7);
+    await run.adds(7);
+    await run.do(place(7), 'not-done');
+    await run.removes(7);
+    expect(await run.mean(place(7))).toMatchObject({ how: 'undone' });
+    expect(await run.mean(remove(7))).toMatchObject({ how: 'recorded' });
+  });
+
   describe('a delete', () => {
     it('is refused when an order with that item was placed', async () => {
       await run.do(place(6, 7));
