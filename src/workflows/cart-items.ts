@@ -60,9 +60,13 @@ export async function deleteItems(saga: Saga, items: readonly OpenItem[]): Promi
   return items.flatMap(({ cartItemId }, index) => (outcomes[index]?.skipped === false ? [cartItemId] : []));
 }
 
+/** One for each call: two calls for one item may have added two. What was told before is not told again. */
 export function reportDoubtfulAdds(saga: Saga, numbers: readonly number[]): void {
   const why = 'a call to add it ended without an answer; look into the cart for an item of unknown id';
   const { leftovers } = saga.progress;
-  const isTold = (item: number) => leftovers.some((left) => left.kind === 'cart-item-unknown' && left.item === item);
-  for (const item of numbers) if (!isTold(item)) leftovers.push({ kind: 'cart-item-unknown', item, why });
+  const told = leftovers.flatMap((left) => (left.kind === 'cart-item-unknown' ? [left.item] : []));
+  for (const item of numbers) {
+    if (told.includes(item)) told.splice(told.indexOf(item), 1);
+    else leftovers.push({ kind: 'cart-item-unknown', item, why });
+  }
 }
