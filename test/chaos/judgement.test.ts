@@ -2,9 +2,10 @@
 import { Ledger } from '../../sandbox/ledger';
 import type { ChangeOrderPlaced } from '../../sandbox/ledger';
 import type { Report } from '../../src/domain/results';
-import { judge, toldByBoth } from './judgement';
+import { judge } from './judgement';
 import type { Lived } from './life';
 import { planOf } from './plan';
+import { toldByBoth } from './told-by-both';
 
 const planned = planOf('a judge', 50).sagas.find(({ asked }) => asked.workflow === 'changeOrder')!;
 const { request } = planned.asked as Extract<typeof planned.asked, { workflow: 'changeOrder' }>;

@@ -1,9 +1,8 @@
 /** Every promise, asked of every saga that it is made to. */
 import type { LedgerSnapshot } from '../../sandbox/ledger';
-import type { Leftover } from '../../src/domain/leftovers';
 import { brokenByAll, brokenPromises } from '../support/promises';
-import type { Ended } from '../support/sagas';
 import type { Lived } from './life';
+import { toldByBoth } from './told-by-both';
 
 export interface Judgement {
   /** How often each promise was asked for. */
@@ -49,19 +48,4 @@ function accusations(ledger: LedgerSnapshot, lived: Lived): string[] {
 function isOfForgottenRun(sentence: string, { asked, forgotten, startedAnew }: Lived): boolean {
   if (asked.workflow !== 'setFirewalls' || (forgotten !== true && startedAnew === 0)) return false;
   return sentence.endsWith('neither put back nor told');
-}
-
-/** The outcome of a run stands, also when somebody made another one after it: what either says is told. */
-export function toldByBoth(before: Ended, last: Ended): Ended {
-  const leftovers = [...leftoversOf(before), ...leftoversOf(last)];
-  const result = last.result ?? before.result;
-  if (result !== undefined) return { result: { ...result, leftovers } };
-  if (last.failure) return { failure: { ...last.failure, report: { ...last.failure.report, leftovers } } };
-  return last.cancelled ? { cancelled: { ...last.cancelled, leftovers } } : last;
-}
-
-function leftoversOf({ result, failure, cancelled }: Ended): Leftover[] {
-  return (
-    (result as { leftovers?: Leftover[] } | undefined)?.leftovers ?? (failure?.report ?? cancelled)?.leftovers ?? []
-  );
 }

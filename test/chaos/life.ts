@@ -20,7 +20,7 @@ import { resetTo, workflowTasksOf } from '../support/reset';
 import type { Crew } from './crew';
 import type { ChaosJournal } from './journal';
 import { persistently } from './persistence';
-import { toldByBoth } from './judgement';
+import { toldByBoth } from './told-by-both';
 import type { Meddling, PlannedSaga } from './plan';
 
 /** A reset ends a run in the same way, for another reason. */
