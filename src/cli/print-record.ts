@@ -1,4 +1,5 @@
 /** A record for a person: what it comes to, and what happened in the order of time. Lines; whoever prints them makes them safe. */
+import { isDeepStrictEqual } from 'node:util';
 import { workflowIdOf } from '../domain/identity';
 import type { RecordedEffect, RecordedEnding, SagaRecord } from '../domain/record';
 import { describeLeftovers } from './print';
@@ -97,7 +98,7 @@ function happeningsOf(effect: RecordedEffect, effects: readonly RecordedEffect[]
   if (decided) {
     const { at, by, note } = decided;
     const who = by === undefined ? 'somebody' : inOneLine(by);
-    const what = outcome === 'denied' ? 'not placed' : 'placed';
+    const what = outcome === 'denied' || isDoneAfterDenial(effect) ? 'not placed' : 'placed';
     const how = note === undefined ? '' : `: ${inOneLine(note)}`;
     all.push({ at, what: 'decided', text: `${step}: ${what}, says ${who}${how}` });
   }
@@ -107,6 +108,11 @@ function happeningsOf(effect: RecordedEffect, effects: readonly RecordedEffect[]
     all.push({ at, what: 'undone', text: `${name}, by row ${undoneBy}` });
   }
   return all;
+}
+
+/** A person said that it had not happened, and its own answer came later. */
+function isDoneAfterDenial({ outcome, decided, answer, late }: RecordedEffect): boolean {
+  return outcome === 'done' && decided !== undefined && late !== undefined && isDeepStrictEqual(late.answer, answer);
 }
 
 function beginningOf(effect: RecordedEffect): Pick<Happening, 'what' | 'text'> {
@@ -126,7 +132,9 @@ function nameOf({ step, kind }: RecordedEffect): string {
 }
 
 /** What the call itself was written down as, whatever it became later. */
-function answeredAs({ outcome, failure, decided }: RecordedEffect): string {
+function answeredAs(effect: RecordedEffect): string {
+  const { outcome, failure, decided } = effect;
+  if (isDoneAfterDenial(effect)) return 'done';
   if (outcome === 'not-done' || outcome === 'unknown') return outcome;
   if (decided !== undefined || (outcome === 'undone' && failure !== undefined)) return 'unknown';
   return 'done';
