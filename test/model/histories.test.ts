@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(stopping);
   await rig.close();
-}, 120_000);
+});
 
 const counts = new Map<string, number>();
 

@@ -41,7 +41,7 @@ beforeAll(async () => {
   samples = await scrape(port);
   await answer(waiting, 'confirmNotPlaced', note);
   await waiting.result();
-}, 60_000);
+});
 afterAll(async () => {
   await worker.kill('SIGKILL');
   await line.close();

@@ -5,8 +5,6 @@ import { Rig, until } from '../support/rig';
 import { startLine, type Line } from './line';
 import { healthOf } from './probes';
 
-jest.setTimeout(120_000);
-
 let rig: Rig;
 let line: Line;
 let worker: RunningProcess;

@@ -25,7 +25,7 @@ async function endWorkers(signal: NodeJS.Signals): Promise<Exit[]> {
 beforeAll(async () => {
   rig = await Rig.start({ worker: false });
   await startWorker();
-}, 60_000);
+});
 afterAll(async () => {
   await endWorkers('SIGKILL');
   await rig.close();
@@ -60,7 +60,7 @@ describe('killed in the middle of calls', () => {
     await endWorkers('SIGKILL');
     for (const { release } of [...Object.values(ordering), adding]) release();
     await startWorker();
-  }, 60_000);
+  });
 
   it.each(['before', 'after'] as const)(
     'of which one sends the order, %s it took effect: one order, and a saga that waits',
@@ -80,7 +80,7 @@ describe('killed in the middle of calls', () => {
     expect(await saga.result()).toMatchObject({ leftovers: [{ kind: 'cart-item-unknown', item: 1 }] });
     expect(orders()).toHaveLength(1);
     expect(openItems()).toHaveLength(1);
-  }, 120_000);
+  });
 });
 
 it('stopped while the order is sent: it says so, and the call in flight ends and is known', async () => {
@@ -101,7 +101,7 @@ it('stopped while the order is sent: it says so, and the call in flight ends and
   await startWorker();
   expect(await saga.result()).toMatchObject({ leftovers: [], decisions: [] });
   expect(orders()).toHaveLength(1);
-}, 120_000);
+});
 
 it('sent again by Temporal, because somebody raised the attempts of the call in flight: it is not placed again', async () => {
   const { saga, orders, release } = await holdAt('place-order', 'after');
@@ -123,4 +123,4 @@ it('sent again by Temporal, because somebody raised the attempts of the call in 
   ).toHaveLength(1);
   await answer(saga, 'confirmPlaced', { note: 'seen' });
   await saga.result();
-}, 120_000);
+});
