@@ -97,8 +97,8 @@ async function placementOf(
   const { id: row, step, run, answer, outcome, failure, answered_ms, decided_ms, meant_ms, in_air_ms } = pivot;
   if (outcome === 'done') {
     const at = iso(answered_ms ?? decided_ms ?? meant_ms);
-    const note = await journal.noteOf(pivot.note);
-    return { how: 'placed', note, at, run, answer: await journal.unseal(answer ?? 'null', `the answer of ${step}`) };
+    const answered = await journal.unseal(answer ?? 'null', `the answer of ${step}`);
+    return { how: 'placed', at, run, answer: answered, note: await journal.noteOf(pivot.note) };
   }
   if (outcome === null && leftMs > 0) return { how: 'under-way', leftMs };
   const note = await journal.noteOf(pivot.note);

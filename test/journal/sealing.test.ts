@@ -26,6 +26,7 @@ const canaries = {
   'what was confirmed': 'canary-confirmed-5d3a',
   'the note of a confirmation': 'canary-noted-0f8c',
   'what came late': 'canary-late-61be',
+  'what it is found by': 'canary-found-3c17',
   'the report': 'canary-report-a94d',
 };
 const search = new Search(Object.entries(canaries).map(([name, text]) => ({ name, text, parts: [] })));
@@ -38,8 +39,9 @@ async function writeEverything(journal: Journal): Promise<Run> {
   const lost = await run.do(place(424_242), 'unknown', { failure: 'UnknownOutcome', answer: canaries['the failure'] });
   await letPass(journal);
   await run.deny(lost.knows.row, canaries['the note of a denial']);
+  const again = await run.send(place(424_242), { note: { foundBy: canaries['what it is found by'] } });
+  await run.answer(place(424_242), again, 'unknown');
   await run.answer(place(424_242), lost, 'done', { answer: canaries['what came late'] });
-  const again = await run.do(place(424_242), 'unknown');
   await run.confirm(
     again.knows.row,
     { orderId: canaries['what was confirmed'] },
