@@ -83,14 +83,15 @@ export const spoilingKinds = faultKinds.filter(
 type Chance = () => number;
 type ResourceName = ChangeOrderRequest['resources'][number]['resource_name'];
 
-export function planOf(seed: string, sagas: number): ChaosPlan {
+/** @param crashes Temporal always comes back with what it had */
+export function planOf(seed: string, sagas: number, { crashes = false } = {}): ChaosPlan {
   const draw = drawing(chanceOf(`${seed}/${String(sagas)}`));
   const deaths = deathsAmong(sagas);
   const planned = Array.from({ length: sagas }, (_, index) => draw.saga(index + 1, deaths.get(index)));
   return {
     seed,
     sagas: planned,
-    losses: lossesAmong(sagas),
+    losses: lossesAmong(sagas).map((loss) => (crashes ? { how: 'crash', ended: loss.ended } : loss)),
     journalDeaths: spread(Math.max(3, Math.round(sagas / 100)), sagas),
     unavailableSubscriptions: planned.flatMap(({ calls }, index) =>
       index % 25 === 24 && calls.subscriptionId !== undefined ? [calls.subscriptionId] : [],
