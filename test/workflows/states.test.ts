@@ -104,7 +104,7 @@ describe('the progress shows a step', () => {
     const saga = await rig.sagas.provision(request);
     await until(async () => {
       const { steps } = await saga.progress();
-      return steps.slice(0, 2).every(({ detail }) => detail !== undefined);
+      return steps.length >= 2 && steps.slice(0, 2).every(({ detail }) => detail !== undefined);
     });
     await saga.cancel();
     const { cancelled } = await outcomeOf(saga);
