@@ -74,7 +74,7 @@ export function lookAgainIn(leftMs: number): number {
 }
 
 export function createEffect(journal: Journal, call: Call, settings: ActivitySettings): Effect {
-  return (spec, asked, send) =>
+  return <T>(spec: EffectSpec<T>, asked: EffectAsked, send: (options: CallOptions) => Promise<T>) =>
     call(moods[spec.kind], asked, async () => {
       const clock = startClock();
       const { saga, run, activity } = sagaOf(Context.current().info);
@@ -83,7 +83,7 @@ export function createEffect(journal: Journal, call: Call, settings: ActivitySet
       const meant = await mean(journal, settings, { ...saga, call: effect, run }, spec, asked);
       if (meant.how === 'recorded') {
         const { answer, at, run: by, knows, doubts } = meant;
-        return { value: answer as Value<typeof send>, knows, recorded: { at, run: by }, ...among(doubts) };
+        return { value: answer as T, knows, recorded: { at, run: by }, ...among(doubts) };
       }
       if (meant.how !== 'send') throw whyNothingIsSent(meant);
       const foundBy = asked.note?.foundBy;
@@ -97,8 +97,6 @@ export function createEffect(journal: Journal, call: Call, settings: ActivitySet
       return { value, knows: meant.knows, ...among(meant.doubts), ...unwritten };
     });
 }
-
-type Value<S> = S extends (options: CallOptions) => Promise<infer T> ? T : never;
 
 const among = (doubts: number) => (doubts > 0 ? { doubts } : {});
 

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { Context } from '@temporalio/activity';
 import { differences } from '../domain/differences';
-import type { JournalKnowledge, OpenItem, PivotNote, Placement, Unwritten } from '../domain/effects';
+import type { JournalKnowledge, OpenItem, OpenPivot, PivotNote, Placement, Unwritten } from '../domain/effects';
 import { workflowIdOf } from '../domain/identity';
 import type { Journal, Verdict } from '../journal/journal';
 import { standingOf } from '../journal/standing';
@@ -33,15 +33,7 @@ export interface Standing {
   placement:
     | { how: 'none' }
     | { how: 'placed'; at: string; run: string; placed: Placement<unknown>; note?: PivotNote | undefined }
-    | {
-        how: 'unknown';
-        row: string;
-        at: string;
-        run: string;
-        inAirMs: number;
-        putBack: boolean;
-        note?: PivotNote | undefined;
-      };
+    | ({ how: 'unknown' } & OpenPivot);
   /** Added, not taken back, and in no order that was placed or may have been. */
   items: OpenItem[];
   /** Added, not taken back, and named by an order of unknown fate. */

@@ -45,6 +45,19 @@ export interface PivotNote {
   quote?: Quote | undefined;
 }
 
+/** The row of a pivot of which nobody knows whether it happened. */
+export interface OpenPivot {
+  row: string;
+  /** When it was meant, and by which run. */
+  at: string;
+  run: string;
+  /** Nobody can be sending it any more so long after it was first seen. */
+  inAirMs: number;
+  /** True: no row of ours. The journal was put back, and what was sent in the lost time nobody knows. */
+  putBack: boolean;
+  note?: PivotNote | undefined;
+}
+
 /** A cart item that was added and not taken back. */
 export interface OpenItem {
   cartItemId: number;

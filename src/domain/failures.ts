@@ -1,4 +1,4 @@
-import type { JournalKnowledge, Unwritten } from './effects';
+import type { JournalKnowledge, OpenPivot, Unwritten } from './effects';
 
 /**
  * The names of what can go wrong. Two lists: what a call's failure means (design: the provider documents no errors, so
@@ -66,18 +66,10 @@ export interface CallFailure {
   unwritten?: Unwritten;
 }
 
-/** The row of a pivot of which nobody knows whether it happened. */
-export interface PivotDoubt {
-  row: string;
-  /** When it was meant, and by which run. */
-  at: string;
-  run: string;
-  /** Nobody can be sending it any more so long after it was first seen. */
-  inAirMs: number;
+/** What a person is asked about a pivot. */
+export interface PivotDoubt extends Omit<OpenPivot, 'note'> {
   /** As it was sent, where the row says it. */
   foundBy?: string | undefined;
-  /** True: no row of ours. The journal was put back, and what was sent in the lost time nobody knows. */
-  putBack: boolean;
 }
 
 /** Of a call that was meant: after these the provider has surely done nothing; after any other failure nobody knows. */

@@ -13,7 +13,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Kysely, Selectable, Transaction } from 'kysely';
-import type { About, AnsweredOutcome, EffectCall, JournalKnowledge, PivotNote } from '../domain/effects';
+import type { About, AnsweredOutcome, EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
 import { nowMs } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
@@ -48,16 +48,7 @@ export type Meant =
   | { how: 'recorded'; knows: JournalKnowledge; answer: unknown; at: string; run: string; doubts: number }
   /** The first call may still be in the air for so long: look again then. */
   | { how: 'under-way'; row: string; leftMs: number }
-  | {
-      how: 'unknown';
-      row: string;
-      at: string;
-      run: string;
-      inAirMs: number;
-      leftMs: number;
-      putBack: boolean;
-      note: PivotNote | undefined;
-    }
+  | ({ how: 'unknown'; leftMs: number } & OpenPivot)
   /** These steps, on which it rests, were taken back since. */
   | { how: 'undone'; steps: string[] }
   /** The item is in an order that was placed, or may have been. */
@@ -564,9 +555,12 @@ function isOfAny({ failure, decided_ms, epoch }: Effect, journal: JournalRow): b
 /** The failure of a row that stands for what may have been sent in the lost time. */
 export const putBack = 'JournalPutBack';
 
-function unknown({ id, meant_ms, run, in_air_ms, failure, note }: Effect, leftMs: number): Known {
-  const sent = { row: id, at: iso(meant_ms), run, inAirMs: in_air_ms, putBack: failure === putBack, note };
-  return { how: 'unknown', ...sent, leftMs };
+function unknown(pivot: Effect, leftMs: number): Known {
+  return { how: 'unknown', ...openPivot(pivot), note: pivot.note, leftMs };
+}
+
+export function openPivot({ id, meant_ms, run, in_air_ms, failure }: Effect): Omit<OpenPivot, 'note'> {
+  return { row: id, at: iso(meant_ms), run, inAirMs: in_air_ms, putBack: failure === putBack };
 }
 
 /** Calls of a step that may be repeated of which nobody knows whether they did something. */

@@ -1,6 +1,6 @@
 /** How a saga stands at the provider, by the journal: what was placed, what is in the cart, what nobody knows. */
 import type { Kysely, Selectable } from 'kysely';
-import type { JournalKnowledge, OpenItem, PivotNote } from '../domain/effects';
+import type { JournalKnowledge, OpenItem, OpenPivot, PivotNote } from '../domain/effects';
 import {
   aboutOf,
   insertDoubt,
@@ -8,7 +8,7 @@ import {
   leftInAir,
   lock,
   lostPivot,
-  putBack,
+  openPivot,
   referenceOf,
   theJournal,
   whatIsLacking,
@@ -23,16 +23,7 @@ export interface Standing {
   placement:
     | { how: 'none' }
     | { how: 'placed'; at: string; run: string; answer: unknown; note: PivotNote | undefined }
-    /** `putBack`: it is of the time that the journal has lost, if it was sent at all. */
-    | {
-        how: 'unknown';
-        row: string;
-        at: string;
-        run: string;
-        inAirMs: number;
-        putBack: boolean;
-        note: PivotNote | undefined;
-      }
+    | ({ how: 'unknown' } & OpenPivot)
     /** The call may still be in the air for so long: look again then. */
     | { how: 'under-way'; leftMs: number }
     /** The journal is an older copy, and nobody has seen to it yet. */
@@ -65,9 +56,8 @@ export async function standingOf(journal: Journal, key: SagaKey, { knows, inAirM
     const lacks = await whatIsLacking(tx, from, isTaken, knows);
     const taken = await referenceOf(tx, key);
     const rows = await effectsOf(tx, key);
-    const pivot =
-      rows.find(isLivePivot) ??
-      (await insertDoubt(tx, key, from, { call: lostPivot, run: taken?.first_run ?? '', inAirMs }));
+    const doubt = () => insertDoubt(tx, key, from, { call: lostPivot, run: taken?.first_run ?? '', inAirMs });
+    const pivot = rows.find(isLivePivot) ?? (lacks === undefined ? await doubt() : undefined);
     return { taken, rows, pivot, leftMs: pivot ? await leftInAir(tx, pivot, from) : 0, lacks };
   });
   const named = pivot ? (aboutOf(pivot).cartItems ?? []) : [];
@@ -94,15 +84,14 @@ async function placementOf(
   leftMs: number,
 ): Promise<Standing['placement']> {
   if (pivot === undefined) return { how: 'none' };
-  const { id: row, step, run, answer, outcome, failure, answered_ms, decided_ms, meant_ms, in_air_ms } = pivot;
+  const { step, run, answer, outcome, answered_ms, decided_ms, meant_ms } = pivot;
   if (outcome === 'done') {
     const at = iso(answered_ms ?? decided_ms ?? meant_ms);
     const answered = await journal.unseal(answer ?? 'null', `the answer of ${step}`);
     return { how: 'placed', at, run, answer: answered, note: await journal.noteOf(pivot.note) };
   }
   if (outcome === null && leftMs > 0) return { how: 'under-way', leftMs };
-  const note = await journal.noteOf(pivot.note);
-  return { how: 'unknown', row, at: iso(meant_ms), run, inAirMs: in_air_ms, putBack: failure === putBack, note };
+  return { how: 'unknown', ...openPivot(pivot), note: await journal.noteOf(pivot.note) };
 }
 
 function isLivePivot({ kind, outcome }: Effect): boolean {

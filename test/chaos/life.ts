@@ -223,17 +223,8 @@ async function meddle(
       case 'reset-ended':
         return await persistently(() => reach(temporal, () => reset(temporal, workflowId, meddling.at)));
       case 'delete':
-      case 'delete-ended': {
-        const { namespace } = temporal.options;
-        await persistently(() =>
-          reach(temporal, () =>
-            temporal.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId } }),
-          ),
-        );
-        // It is gone some time later.
-        await persistently(() => untilGone(saga));
-        return;
-      }
+      case 'delete-ended':
+        return await persistently(() => reach(temporal, () => deleteForGood(temporal, workflowId)));
       case 'start-again': {
         // The client refuses this; the Web UI and other SDKs do not.
         const options = { workflowId, taskQueue: defaultTaskQueue, args: [asked.request] };
@@ -245,15 +236,18 @@ async function meddle(
     const tooLate =
       error instanceof SagaEndedError ||
       error instanceof UnknownReferenceError ||
-      error instanceof WorkflowExecutionAlreadyStartedError;
+      error instanceof WorkflowExecutionAlreadyStartedError ||
+      grpcCodeOf(error) === grpcCodes.notFound;
     if (!tooLate) throw error;
   }
 }
 
-async function untilGone(saga: SagaHandle): Promise<never> {
+/** It is gone some time later; a server that dies meanwhile, or is put back, has it still. */
+async function deleteForGood(temporal: Client, workflowId: string): Promise<never> {
+  const { namespace } = temporal.options;
   for (;;) {
-    await saga.describe();
-    await pause(100);
+    await temporal.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId } });
+    await pause(500);
   }
 }
 

@@ -111,7 +111,7 @@ function lossesAmong(sagas: number): Loss[] {
 
 /** By a saga's place in the plan: how the worker ends that holds its call. */
 function deathsAmong(sagas: number): Map<number, WorkerDeath['signal']> {
-  const pauses = spread(Math.max(3, Math.round(sagas / 100)), sagas).map((index) => index + 1);
+  const pauses = spread(Math.max(5, Math.round(sagas / 100)), sagas).map((index) => index + 1);
   const stops = spread(Math.max(3, Math.round(sagas / 80)), sagas);
   const kills = spread(Math.max(4, Math.round(sagas / 60)), sagas);
   return new Map([

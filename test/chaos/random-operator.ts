@@ -13,6 +13,10 @@ import { anyUnderWay } from '../support/calls-under-way';
 import type { World } from './life';
 import type { PlannedSaga } from './plan';
 
+/** So long the call that is asked about may still arrive; 0 where nothing is asked about a call. */
+const inAirMs = ({ notPlacedFrom }: Waiting) =>
+  notPlacedFrom === undefined ? 0 : Math.max(0, Date.parse(notPlacedFrom) - Date.now());
+
 /** Between two looks at the list. */
 const roundMs = 700;
 
@@ -70,6 +74,7 @@ export class RandomOperator {
     const wait = `${runId} ${String(step)} ${String(waitingSince?.getTime())}`;
     const looks = (this.looks.get(wait) ?? 0) + 1;
     this.looks.set(wait, looks);
+    if (looks === 1) await this.hurry(row);
     // People take their time; and a call that a reset cut short may only just be on its way.
     if (looks < 2 + Math.floor(chance() * 3)) return;
 
@@ -88,15 +93,20 @@ export class RandomOperator {
     if (older !== undefined && older !== waiting.id) {
       await this.refusing('older', () => saga.decide(decision, { ...body, question: older }));
     }
-    const answer = { ...body, question: waiting.id };
-    if (decision === 'confirmNotPlaced' && Date.now() < Date.parse(waiting.notPlacedFrom ?? '')) {
-      // Whoever cannot wait is told until when; the others come again.
-      const leftMs = Date.parse(waiting.notPlacedFrom ?? '') - Date.now();
-      if (leftMs > 500) await this.refusing('early', () => saga.decide(decision, answer));
-      return;
-    }
+    // Come again when it can be said.
+    if (decision === 'confirmNotPlaced' && inAirMs(waiting) > 0) return;
     this.decided.set(workflowId, nth + 1);
-    await saga.decide(decision, answer);
+    await saga.decide(decision, { ...body, question: waiting.id });
+  }
+
+  /** Somebody who cannot wait, and who may be wrong as well. */
+  private async hurry({ reference, workflow }: SagaRow): Promise<void> {
+    const saga = await this.world.sagas.get(reference, workflow);
+    const { waiting } = await saga.progress();
+    if (waiting === undefined || inAirMs(waiting) < 500) return;
+    await this.refusing('early', () =>
+      saga.decide('confirmNotPlaced', { question: waiting.id, note: 'nothing to be seen' }),
+    );
   }
 
   private async refusing(why: keyof RandomOperator['refused'], decide: () => Promise<unknown>): Promise<void> {

@@ -143,10 +143,10 @@ describeEachDatabase('what is sealed', ({ fresh }) => {
       journal.ended(run.key, { run: id, by, outcome, report: {} });
     await end('provisionServers', 'saga', 'cancelled');
     await end('cleanCart', 'clean-up', 'done');
-    expect(await recordOf(await opened(address, sealedWith(second)), run.key)).toMatchObject({
-      state: 'cancelled',
-      endings: [{ workflow: 'provisionServers' }, { workflow: 'cleanCart' }],
-    });
+    const record = await recordOf(await opened(address, sealedWith(second)), run.key);
+    expect(record?.state).toBe('cancelled');
+    // Both may have ended in one millisecond.
+    expect(record?.endings.map(({ workflow }) => workflow).sort()).toEqual(['cleanCart', 'provisionServers']);
   });
 
   it('is not read when it was altered', async () => {
