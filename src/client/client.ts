@@ -95,13 +95,20 @@ export class OrderSagaClient {
   async start<W extends WorkflowName>(workflow: W, request: unknown): Promise<SagaHandle<W>> {
     const parsed = checkRequest(workflow, request, this.schemas);
     const { reference } = parsed;
-    try {
-      const runId = await reach(this.temporal, () => this.startRun(workflow, parsed));
-      return new SagaHandle(this.temporal, workflow, reference, runId, false);
-    } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      await reach(this.temporal, () => requireSameRequest(this.temporal, workflow, parsed, this.schemas));
-      return this.existing(workflow, reference);
+    for (;;) {
+      try {
+        const runId = await reach(this.temporal, () => this.startRun(workflow, parsed));
+        return new SagaHandle(this.temporal, workflow, reference, runId, false);
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      }
+      try {
+        await reach(this.temporal, () => requireSameRequest(this.temporal, workflow, parsed, this.schemas));
+        return await this.existing(workflow, reference);
+      } catch (error) {
+        // Its run was deleted, or expired, between the two looks: the reference is free for Temporal, and the journal has it.
+        if (!(error instanceof UnknownReferenceError)) throw error;
+      }
     }
   }
 

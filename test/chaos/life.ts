@@ -60,7 +60,7 @@ export async function live(world: World, planned: PlannedSaga): Promise<Lived> {
   const lift = strike(world, planned);
   try {
     const before = world.losses();
-    const saga = await persistently(() => world.sagas.start(asked.workflow, asked.request));
+    const saga = await send(world, asked.workflow, asked.request);
     await startTwice(world, lived, { runId: saga.runId, before });
     if (lived.usurped) return lived;
     const endOf = () => endOfSaga(world, lived);
@@ -124,22 +124,36 @@ function strike({ sandbox, crew }: World, { calls, server, fault, death }: Plann
   return () => ids.forEach((id) => sandbox.faults.lift(id));
 }
 
+/** As a backend does it that asks until it is answered. */
+async function send({ sagas }: World, workflow: Asked['workflow'], request: object): Promise<SagaHandle> {
+  for (;;) {
+    try {
+      return await persistently(() => sagas.start(workflow, request));
+    } catch (error) {
+      // While a run is being deleted, it is there, and its history is not.
+      if (!(error instanceof ReferenceTakenError) || error.fields.length > 0) throw error;
+    }
+    await pause(300);
+  }
+}
+
 async function startTwice(
-  { sagas, losses, temporal }: World,
+  world: World,
   lived: Lived,
   { runId, before }: { runId: string; before: number },
 ): Promise<void> {
+  const { losses, temporal } = world;
   const { asked, duplicate } = lived.planned;
   if (duplicate === undefined) return;
   if (duplicate === 'same') {
-    const again = await persistently(() => sagas.start(asked.workflow, asked.request));
+    const again = await send(world, asked.workflow, asked.request);
     if (losses() > before) return;
     if (again.existing && again.runId === runId) lived.duplicate = 'found';
     else lived.surprises.push('started again with the same request, it ran a second time');
     return;
   }
   try {
-    const { workflowId } = await persistently(() => sagas.start(asked.workflow, duplicate.other));
+    const { workflowId } = await send(world, asked.workflow, duplicate.other);
     if (losses() > before) {
       // Nobody is to speak of it: whoever looks into the panel looks for what the first request asked for.
       await persistently(() =>
@@ -158,7 +172,7 @@ async function startTwice(
 
 /** Where Temporal knows nothing of it, it is started again, as a backend does that has no answer. */
 async function endOfSaga(
-  { sagas }: World,
+  world: World,
   lived: Lived,
   { restart = false }: { restart?: boolean } = {},
 ): Promise<Ended | 'terminated'> {
@@ -167,19 +181,17 @@ async function endOfSaga(
   for (;;) {
     try {
       if (isUnknown) {
-        const { existing } = await persistently(() => sagas.start(asked.workflow, asked.request));
+        const { existing } = await send(world, asked.workflow, asked.request);
         if (!existing) lived.startedAnew += 1;
       }
-      const saga = await persistently(() => sagas.get(asked.request.reference, asked.workflow));
+      const saga = await persistently(() => world.sagas.get(asked.request.reference, asked.workflow));
       const ended = await endOf(saga);
       // A run is terminated before it is deleted.
       const isDeleting = ended === 'terminated' && meddling?.how === 'delete' && lived.startedAnew === 0;
       if (!isDeleting) return ended;
       isUnknown = true;
     } catch (error) {
-      // While a run is being deleted, it is there, and its history is not.
-      const isGoing = error instanceof ReferenceTakenError && error.fields.length === 0;
-      if (!(error instanceof UnknownReferenceError) && !isGoing) throw error;
+      if (!(error instanceof UnknownReferenceError)) throw error;
       isUnknown = true;
     }
     await pause(300);

@@ -1,5 +1,5 @@
 /** Starting, and starting again: the same request gives the saga that there is, another one is refused. */
-import { Client } from '@temporalio/client';
+import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { temporal as proto } from '@temporalio/proto';
 import { OrderSagaClient } from '../../src/client/client';
@@ -13,7 +13,7 @@ import { readAttributes } from '../../src/client/search-attributes';
 import { workflowIdOf } from '../../src/domain/identity';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../support/requests';
 import { resetTo } from '../support/reset';
-import { Rig } from '../support/rig';
+import { Rig, until } from '../support/rig';
 import { untilWaiting } from '../support/sagas';
 import { bareNamespace, type BareNamespace } from './bare-namespace';
 
@@ -58,6 +58,38 @@ describe('the same request again', () => {
     expect(second).toMatchObject({ existing: true, runId: first.runId });
     expect(await second.result()).toEqual(result);
     expect(rig.sandbox.ledger.calls.filter(({ endpoint }) => endpoint === 'place-order')).toHaveLength(1);
+  });
+
+  it('finds the answer in the journal when its run is deleted between two looks', async () => {
+    const request = provisionRequest();
+    const first = await rig.sagas.provision(request);
+    const { order } = await first.result();
+    const { namespace } = rig;
+    const { connection } = rig.temporal;
+    const deletes: WorkflowClientInterceptor = {
+      async describe(input, next) {
+        await connection.workflowService.deleteWorkflowExecution({
+          namespace,
+          workflowExecution: input.workflowExecution,
+        });
+        await until(() =>
+          next(input).then(
+            () => false,
+            () => true,
+          ),
+        );
+        return next(input);
+      },
+    };
+    const temporal = new Client({ connection, namespace, interceptors: { workflow: [deletes] } });
+    const second = await new OrderSagaClient(temporal).provision(request);
+    expect(second).toMatchObject({ existing: false });
+    expect(await second.result()).toMatchObject({ order });
+    expect(
+      rig.sandbox.ledger.calls.filter(
+        ({ endpoint, body }) => endpoint === 'place-order' && JSON.stringify(body).includes(request.reference),
+      ),
+    ).toHaveLength(1);
   });
 
   it('finds it, also when several start it at once', async () => {
