@@ -5,12 +5,13 @@
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'libsql';
 import { startDevServer, type DevServer } from '../../scripts/dev-server';
 import { resolveTemporal } from '../../scripts/temporal-cli';
 import type { Loss } from './plan';
 
 /** A database in SQLite's write-ahead mode; what is shared memory is made anew. */
-const parts = ['', '-wal'];
+const written = ['', '-wal'];
 
 export class MortalServer {
   /** One death after the other, however close together they are asked for. */
@@ -45,12 +46,14 @@ export class MortalServer {
   copy(): Promise<void> {
     this.last = this.last.then(async () => {
       if (this.ended) return;
-      const { pid } = this.server;
-      process.kill(pid, 'SIGSTOP');
+      const database = new Database(this.file, { timeout: 10_000 });
       try {
-        for (const part of parts) await copyFile(this.file + part, `${this.file}.copy${part}`);
+        // Nobody else writes, and what is in the log stays there.
+        database.exec('begin immediate');
+        for (const part of written) await copyFile(this.file + part, this.copied + part);
+        database.exec('rollback');
       } finally {
-        process.kill(pid, 'SIGCONT');
+        database.close();
       }
     });
     return this.last;
@@ -63,8 +66,8 @@ export class MortalServer {
       const port = Number(this.address.split(':')[1]);
       await this.server.kill();
       await whenDead();
-      if (how !== 'crash') for (const part of [...parts, '-shm']) await rm(this.file + part, { force: true });
-      if (how === 'put-back') for (const part of parts) await copyFile(`${this.file}.copy${part}`, this.file + part);
+      if (how !== 'crash') for (const part of [...written, '-shm']) await rm(this.file + part, { force: true });
+      if (how === 'put-back') for (const part of written) await copyFile(this.copied + part, this.file + part);
       this.server = await startDevServer({ ...optionsOf(this.cli, this.folder), port });
     });
     return this.last;
@@ -72,6 +75,10 @@ export class MortalServer {
 
   private get file(): string {
     return fileIn(this.folder);
+  }
+
+  private get copied(): string {
+    return `${this.file}.copy`;
   }
 
   async close(): Promise<void> {
