@@ -66,7 +66,9 @@ export class MortalServer {
       const port = Number(this.address.split(':')[1]);
       await this.server.kill();
       await whenDead();
-      if (how !== 'crash') for (const part of [...written, '-shm']) await rm(this.file + part, { force: true });
+      // With the memory that the processes shared, which a dead one may have left half written.
+      await rm(`${this.file}-shm`, { force: true });
+      if (how !== 'crash') for (const part of written) await rm(this.file + part, { force: true });
       if (how === 'put-back') for (const part of written) await copyFile(this.copied + part, this.file + part);
       this.server = await startDevServer({ ...optionsOf(this.cli, this.folder), port });
     });
