@@ -36,7 +36,7 @@ const environmentSchema = z.object({
     .regex(/^(\/[^/]+)*$/, 'must begin with a slash and end without one')
     .default(''),
   SANDBOX_TOKEN: z.string().min(1).optional(),
-  SANDBOX_LATENCY_MS: z.coerce.number('must be milliseconds').int().nonnegative().optional(),
+  SANDBOX_LATENCY_MS: z.coerce.number('must be milliseconds').int().min(0).max(60_000).optional(),
   SANDBOX_FAULT_RATE: z.coerce.number('must be a number from 0 to 1').min(0).max(1).default(0),
   SANDBOX_FAULT_KINDS: z
     .string()

@@ -6,7 +6,7 @@ import { isKeyPair, isLoopback } from './checks';
 import { flag, origins, parsedBy, payloadKeys, text, whole } from './kinds';
 import { readSettings, readText, SettingsError, type Environment } from './settings';
 
-const codecServerSettings = {
+export const codecServerSettings = {
   PAYLOAD_KEYS: z.string('is required: the keys that the workers have').pipe(payloadKeys),
   CODEC_HOST: text.default('127.0.0.1'),
   CODEC_PORT: whole(0, 65_535).default(8088),

@@ -14,7 +14,7 @@ export interface JournalConfig {
   name: string;
 }
 
-const journalSettings = {
+export const journalSettings = {
   JOURNAL_URL: z.string().optional(),
   JOURNAL_URL_FILE: z.string().optional(),
 };

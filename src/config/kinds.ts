@@ -1,4 +1,7 @@
-/** The kinds of settings: what a text in the environment is taken for, and what is said when it is not that. */
+/**
+ * The kinds of settings: what a text in the environment is taken for, and what is said when it is not that. Whatever becomes a number
+ * has a least and a most; `test/docs/bounds.test.ts` refuses a setting without.
+ */
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { RetryBudget } from '../activities/settings';
@@ -19,6 +22,13 @@ export const whole = (min: number, max: number) =>
     .regex(/^\d+$/, `must be a whole number from ${String(min)} to ${String(max)}`)
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be from ${String(min)} to ${String(max)}`);
+/** With a fraction, or without. */
+export const rate = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+(\.\d+)?$/, `must be a number from ${String(min)} to ${String(max)}, like 5 or 0.5`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be from ${String(min)} to ${String(max)}`);
 export const list = z.string().transform((value) =>
   value
     .split(',')
@@ -30,14 +40,38 @@ export const pointers = list.refine(
   'must be JSON pointers, comma-separated, each beginning with /',
 );
 
-/** `attempts,backoffMs,backoffMaxMs,totalMs` */
-export const budget = z
-  .string()
-  .regex(/^\d+(,\d+){3}$/, 'must be four whole numbers: attempts,backoffMs,backoffMaxMs,totalMs')
-  .transform((value): RetryBudget => {
-    const [attemptsMax = 1, backoffMs = 0, backoffMaxMs = 0, totalMs = 0] = value.split(',').map(Number);
-    return { attemptsMax: Math.max(1, attemptsMax), backoffMs, backoffMaxMs, totalMs };
-  });
+/** From the least to the most, both included. */
+type Bounds = readonly [min: number, max: number];
+
+const hourMs = 3_600_000;
+
+/** A wait longer than an hour between two calls, or than a day for all of them, hides a provider that is down from everybody. */
+const budgetBounds: readonly Bounds[] = [
+  [0, hourMs],
+  [0, hourMs],
+  [0, 24 * hourMs],
+];
+
+/** `attempts,backoffMs,backoffMaxMs,totalMs`. @param attemptsMax what a history has room for, see `src/domain/limits.ts` */
+export const budget = (attemptsMax: number) => {
+  const bounds: readonly Bounds[] = [[1, attemptsMax], ...budgetBounds];
+  const inWords = bounds.map(([min, max]) => `${String(min)} to ${String(max)}`).join(', ');
+  return z
+    .string()
+    .regex(/^\d+(,\d+){3}$/, 'must be four whole numbers: attempts,backoffMs,backoffMaxMs,totalMs')
+    .transform((value) => value.split(',').map(Number))
+    .refine(
+      (values) => values.every((value, index) => isWithin(value, bounds[index])),
+      `must be within attempts,backoffMs,backoffMaxMs,totalMs of ${inWords}`,
+    )
+    .transform(([attemptsMax = 1, backoffMs = 0, backoffMaxMs = 0, totalMs = 0]): RetryBudget => {
+      return { attemptsMax, backoffMs, backoffMaxMs, totalMs };
+    });
+};
+
+function isWithin(value: number, [min, max]: Bounds = [0, 0]): boolean {
+  return value >= min && value <= max;
+}
 
 export const statuses = list
   .refine((all) => all.every((status) => /^[45]\d\d$/.test(status)), 'must be statuses like 429,503')

@@ -5,14 +5,25 @@ import type { SecretSources } from '../security/secret-resolver';
 import { isCertificate, isLoopback } from './checks';
 import { clientSettings, readTemporal, sagasIn, temporalHost, type ClientConfig } from './client';
 import { readJournal, type JournalConfig } from './journal';
-import { budget, flag, listenAddress, pointers, serviceUrl, statuses, text, whole, type ListenAddress } from './kinds';
+import {
+  budget,
+  flag,
+  listenAddress,
+  pointers,
+  rate,
+  serviceUrl,
+  statuses,
+  text,
+  whole,
+  type ListenAddress,
+} from './kinds';
 import { readSettings, readText, SettingsError, type Environment } from './settings';
 
 /**
  * Retries in words: a provider that restarts is back within the first minutes; past a quarter of an hour a person should
  * know. Undoing is tried longer, since giving up leaves something behind; servers of an order may take half an hour.
  */
-const workerSettings = {
+export const workerSettings = {
   ...clientSettings,
   PROVIDER_BASE_URL: serviceUrl('is required: the address of the provider’s service, https://…'),
   PROVIDER_ALLOW_HTTP: flag.default(false),
@@ -30,12 +41,8 @@ const workerSettings = {
   PROVIDER_RESPONSE_BYTES_MAX: whole(1_024, 64 * 1024 * 1024).default(1024 * 1024),
   PROVIDER_CONNECTIONS: whole(1, 10_000).default(64),
   PROVIDER_PAUSE_MAX_MS: whole(0, 3_600_000).default(60_000),
-  PROVIDER_CALLS_PER_SECOND: z
-    .string()
-    .regex(/^\d+(\.\d+)?$/, 'must be a number above 0, like 5 or 0.5')
-    .transform(Number)
-    .refine((value) => value > 0, 'must be above 0')
-    .optional(),
+  /** Below a call in a hundred seconds, every activity waits so long in its queue that sagas seem to stand still. */
+  PROVIDER_CALLS_PER_SECOND: rate(0.01, 10_000).optional(),
   PROVIDER_QUOTE_METHOD: z.enum(['PUT', 'GET'], 'must be PUT or GET').default('PUT'),
   SERVER_POINTERS: pointers.default([]),
   SERVER_DIRECTORY_PATH: text.regex(/^\//, 'must begin with /').optional(),
@@ -49,16 +56,21 @@ const workerSettings = {
   SEND_WITHIN_MS: whole(500, 8_000).default(5_000),
   /** After we gave a call up, the provider lets it take effect within this, or never. */
   PROVIDER_SETTLES_MS: whole(0, 3_600_000).default(30_000),
-  APPROVAL_MAX_AGE_MS: whole(0, Number.MAX_SAFE_INTEGER).default(24 * 60 * 60 * 1000),
+  /** With less than a minute no person is quick enough; a price of thirty days ago is none. */
+  APPROVAL_MAX_AGE_MS: whole(60_000, 30 * 24 * 60 * 60 * 1000).default(24 * 60 * 60 * 1000),
   HOLD_FILE: text.optional(),
   TAKE_CLEAR_REQUESTS: flag.default(false),
   SECRETS_FOLDER: text.optional(),
   PROVIDER_CA_FILE: text.optional(),
-  RETRY_READING: budget.default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
-  RETRY_ACTING: budget.default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
-  RETRY_UNDOING: budget.default({ attemptsMax: 12, backoffMs: 1_000, backoffMaxMs: 300_000, totalMs: 3_600_000 }),
-  RETRY_DARING: budget.default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
-  RETRY_EXPECTING: budget.default({ attemptsMax: 40, backoffMs: 2_000, backoffMaxMs: 60_000, totalMs: 1_800_000 }),
+  /**
+   * Attempts: one costs a history up to 11 events, and a saga may have 200 steps that act and undo. 10 and 12 of each are 48,400 of the
+   * 51,200 events that Temporal gives a run. Of a pivot, and of the look for new servers, a saga has one.
+   */
+  RETRY_READING: budget(10).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
+  RETRY_ACTING: budget(10).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
+  RETRY_UNDOING: budget(12).default({ attemptsMax: 12, backoffMs: 1_000, backoffMaxMs: 300_000, totalMs: 3_600_000 }),
+  RETRY_DARING: budget(100).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
+  RETRY_EXPECTING: budget(100).default({ attemptsMax: 40, backoffMs: 2_000, backoffMaxMs: 60_000, totalMs: 1_800_000 }),
   /** How long a stop waits for calls in flight. Longer than a call may take, so that a pivot finishes and is known. */
   SHUTDOWN_GRACE_MS: whole(0, 600_000).default(40_000),
   ACTIVITIES_AT_ONCE: whole(1, 10_000).default(200),
