@@ -7,6 +7,7 @@ import { createCartActivities } from './cart';
 import { createChangeOrderActivities } from './change-orders';
 import { createEffect } from './effect';
 import { createFirewallActivities } from './firewalls';
+import { createHoldActivities } from './hold';
 import { createInstallationActivities } from './installation';
 import { createJournalActivities } from './journal';
 import { createOrderActivities } from './orders';
@@ -25,6 +26,7 @@ export function createActivities({ provider, journal, secrets, settings }: Activ
   const effect = createEffect(journal, call, settings);
   return {
     ...createInstallationActivities(settings),
+    ...createHoldActivities(),
     ...createJournalActivities(journal, call, settings),
     ...createCartActivities(provider, effect, secrets),
     ...createOrderActivities(provider, call, effect, settings),

@@ -1,14 +1,15 @@
 /** What a saga asks of the journal and tells it, beside its effects. None of these calls the provider. */
-import { existsSync } from 'node:fs';
 import { Context } from '@temporalio/activity';
 import { differences } from '../domain/differences';
 import type { JournalKnowledge, OpenItem, OpenPivot, PivotNote, Placement, Unwritten } from '../domain/effects';
+import { describeHold } from '../domain/hold';
 import { workflowIdOf } from '../domain/identity';
 import type { Journal, Verdict } from '../journal/journal';
 import { standingOf } from '../journal/standing';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import type { Asked, Call } from './call';
 import { lookAgainIn, reportLate, type EffectAsked } from './effect';
+import { whoHolds } from './hold';
 import { sagaOf } from './saga-of';
 import type { ActivitySettings } from './settings';
 import { OwnFailure } from './translate-failure';
@@ -50,14 +51,14 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
   return {
     /**
      * The first thing that a saga does, before any call. A reference is taken for ever; a second call finds the first one's.
-     * Fails with `Held` while new sagas are held.
+     * Fails with `Held` while new sagas are held, and this one is new: a reference that was taken before has begun.
      */
     takeReference(input: TakeReference): Promise<ReferenceTaken> {
       return call('reading', input, async () => {
-        if (settings.holdFile !== undefined && existsSync(settings.holdFile)) {
-          throw new OwnFailure('Held', 'new sagas are held by the hold switch; nothing was sent');
-        }
         const { saga, run } = sagaOf(Context.current().info);
+        const hold = await whoHolds();
+        if (hold && !(await journal.isTaken(saga)))
+          throw new OwnFailure('Held', `${describeHold(hold)}; nothing was sent`);
         const { account, request } = input;
         const { knows, first } = await journal.take(saga, { account, request, run });
         if (first === undefined) return { how: 'new', knows };

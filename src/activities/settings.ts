@@ -48,6 +48,4 @@ export interface ActivitySettings {
    * the time within which the provider lets a call take effect that was given up. Milliseconds.
    */
   inAirMs: number;
-  /** While this file exists, new sagas wait in state `held` before they begin. */
-  holdFile?: string | undefined;
 }

@@ -12,6 +12,7 @@ import { requestSchemas } from '../domain/requests';
 import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
 import { answerWithinMs, endOf, follow, type Ending, type FollowOptions } from './follow';
+import { tellHold } from './hold-commands';
 import type { Printer } from './print';
 import { parseJson, readRequest } from './read-request';
 
@@ -72,7 +73,8 @@ export async function watch({ printer }: Scene, target: Target, options: { follo
   return withSaga(target, (sagas, saga) => followToEnd(printer, sagas, saga, { throughWaits: options.follow }));
 }
 
-export async function list({ printer }: Scene, filter: SagaFilter & { limit: number }): Promise<number> {
+export async function list(scene: Scene, filter: SagaFilter & { limit: number }): Promise<number> {
+  const { printer } = scene;
   return withSagas(readClientConfig(), async (sagas) => {
     const rows: SagaRow[] = [];
     // One more than asked for tells whether there are more.
@@ -81,6 +83,7 @@ export async function list({ printer }: Scene, filter: SagaFilter & { limit: num
     if (shown.length === 0) printer.line('no sagas');
     else printer.rows(shown);
     if (rows.length > shown.length) printer.aside(`the first ${String(shown.length)}; there are more (--limit)`);
+    await tellHold(scene, sagas);
     printer.document(shown);
     return exitStatus.done;
   });

@@ -11,6 +11,7 @@ import type { NewReferences } from '../journal/ceremony';
 import { listedStates, type SagaFilter } from '../client/saga-rows';
 import { cancel, clean, decide, list, start, status, watch, type Scene, type Target } from './commands';
 import { complaintOf, exitStatus } from './exit-status';
+import { holdOff, holdOn, holdStatus } from './hold-commands';
 import { Printer, type Streams } from './print';
 
 export interface Terminal extends Streams {
@@ -116,6 +117,14 @@ function createProgram(scene: Scene, { out, err }: Streams, settle: (status: num
     },
   );
 
+  addHoldCommands(
+    program
+      .command('hold')
+      .description('hold new sagas of the namespace before their first call; those under way go on'),
+    scene,
+    settle,
+  );
+
   command(program, 'record <REFERENCE>', 'print all that the journal has of a reference; it needs no Temporal')
     .addOption(workflowOption())
     .option('--timeline', 'tell what was meant, answered, decided, undone and ended, in the order of time')
@@ -130,6 +139,27 @@ function createProgram(scene: Scene, { out, err }: Streams, settle: (status: num
     settle,
   );
   return program;
+}
+
+function addHoldCommands(hold: Command, scene: Scene, settle: (status: number) => void): void {
+  command(hold, 'on', 'hold new sagas')
+    .requiredOption('--note <TEXT>', 'why: whoever meets a held saga reads it')
+    .option('--by <NAME>', 'who')
+    .action(async (words: { note: string; by?: string }) => {
+      settle(await holdOn(scene, namesOf(words)));
+    });
+
+  command(hold, 'off', 'let them begin, one after the other')
+    .option('--rate <NUMBER>', 'so many in a second, like 5 or 0.5/s', rate)
+    .option('--by <NAME>', 'who')
+    .option('--note <TEXT>', 'why')
+    .action(async ({ rate: perSecond, ...words }: { rate?: number; by?: string; note?: string }) => {
+      settle(await holdOff(scene, { ...namesOf(words), ...(perSecond === undefined ? {} : { perSecond }) }));
+    });
+
+  command(hold, 'status', 'tell whether new sagas are held, since when, by whom and why').action(async () => {
+    settle(await holdStatus(scene));
+  });
 }
 
 function addJournalCommands(journal: Command, scene: Scene, settle: (status: number) => void): void {
@@ -185,6 +215,18 @@ function named(word: string): WorkflowName {
 
 function targetOf(reference: string, { workflow }: Options): Target {
   return { reference, ...(workflow === undefined ? {} : { workflow: named(workflow) }) };
+}
+
+/** Of all options, `json` among them, what is said of a hold. */
+function namesOf<W extends { by?: string; note?: string }>({ by, note }: W) {
+  return { ...(by === undefined ? {} : { by }), ...(note === undefined ? {} : { note }) } as Pick<W, 'by' | 'note'>;
+}
+
+/** Which ones are taken, the client says. */
+function rate(text: string): number {
+  const [, digits] = /^(\d{1,6}(?:\.\d{1,6})?)(?:\/s)?$/.exec(text) ?? [];
+  if (digits === undefined) throw new InvalidArgumentError('It must be a number, like 5 or 0.5/s.');
+  return Number(digits);
 }
 
 function positive(text: string): number {

@@ -13,6 +13,7 @@
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { defaultTaskQueue, referenceSchema, workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
+import type { Hold, HoldWords } from '../domain/hold';
 import { beyondLimits } from '../domain/limits';
 import {
   requestSchemas,
@@ -26,6 +27,7 @@ import {
 import { check } from '../domain/validation';
 import { AmbiguousReferenceError, InvalidRequestError, UnknownReferenceError } from './errors';
 import { requireSameRequest } from './first-request';
+import { countHeld, endHold, readHold, startHold, type ReleaseOptions } from './hold';
 import { notesOn } from './notes';
 import { reach } from './reach';
 import { SagaHandle } from './handle';
@@ -159,6 +161,35 @@ export class OrderSagaClient {
    */
   list(filter: SagaFilter = {}): AsyncIterable<SagaRow> {
     return listRows(this.temporal, filter);
+  }
+
+  /**
+   * Holds new sagas of the whole namespace: they wait before their first call, those under way go on. A hold that is on stays as it
+   * is (`existing`).
+   *
+   * @throws NoConnectionError
+   */
+  hold(words: HoldWords): Promise<{ existing: boolean }> {
+    return startHold(this.temporal, this.taskQueue, words);
+  }
+
+  /**
+   * Ends the hold, and lets the sagas begin that were held, so many in a second. Also where no hold is on any more (`was`).
+   *
+   * @throws InvalidRequestError, NoWorkerError, NoConnectionError
+   */
+  release(options: ReleaseOptions = {}): Promise<{ was: boolean }> {
+    return endHold(this.temporal, this.taskQueue, options);
+  }
+
+  /** The hold, where one is on. @throws NoConnectionError */
+  holding(): Promise<Hold | undefined> {
+    return readHold(this.temporal);
+  }
+
+  /** How many sagas are held. @throws NoConnectionError */
+  countHeld(): Promise<number> {
+    return countHeld(this.temporal);
   }
 
   /** @throws UnknownReferenceError, also for a run of this id that is no saga's */

@@ -58,7 +58,6 @@ export const workerSettings = {
   PROVIDER_SETTLES_MS: whole(0, 3_600_000).default(30_000),
   /** With less than a minute no person is quick enough; a price of thirty days ago is none. */
   APPROVAL_MAX_AGE_MS: whole(60_000, 30 * 24 * 60 * 60 * 1000).default(24 * 60 * 60 * 1000),
-  HOLD_FILE: text.optional(),
   TAKE_CLEAR_REQUESTS: flag.default(false),
   SECRETS_FOLDER: text.optional(),
   PROVIDER_CA_FILE: text.optional(),
@@ -228,7 +227,6 @@ function activitiesIn(settings: WorkerSettings): ActivitySettings {
     sendWithinMs: settings.SEND_WITHIN_MS,
     inAirMs: settings.SEND_WITHIN_MS + settings.PROVIDER_TIMEOUT_MS + settings.PROVIDER_SETTLES_MS,
     approvalMaxAgeMs: settings.APPROVAL_MAX_AGE_MS,
-    holdFile: settings.HOLD_FILE,
   };
 }
 

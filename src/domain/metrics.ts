@@ -22,6 +22,10 @@ export const metrics = {
     name: 'order_saga_oldest_wait_seconds',
     help: 'How long the saga that has waited longest waits, by kind; 0: none waits; the same from every worker',
   },
+  hold: {
+    name: 'order_saga_hold',
+    help: '1 while new sagas of the namespace are held, else 0; the same from every worker',
+  },
   backlog: { name: 'order_saga_backlog_tasks', help: 'Tasks that no worker has taken yet; the same from every worker' },
   backlogAge: {
     name: 'order_saga_backlog_age_seconds',

@@ -135,6 +135,11 @@ export class Journal {
     return { knows, first: { at: iso(first.first_seen_ms), run: first.first_run, request: original } };
   }
 
+  /** Whether the reference was ever taken. @throws JournalUnavailable */
+  async isTaken(key: SagaKey): Promise<boolean> {
+    return (await this.inTransaction((tx) => referenceOf(tx, key))) !== undefined;
+  }
+
   /**
    * Writes down what is about to be sent, or says why nothing is to be.
    *

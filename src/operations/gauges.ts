@@ -7,9 +7,11 @@ import { defaultPayloadConverter, type MetricMeter } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import type { WorkerConfig } from '../config';
+import { holdWorkflow } from '../domain/hold';
 import { searchAttributeNames } from '../domain/identity';
 import { metrics } from '../domain/metrics';
 import { waitKinds, type WaitKind } from '../domain/progress';
+import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import type { Log } from './logging';
 import { beginAtZero } from './metrics';
 
@@ -70,6 +72,7 @@ export class Gauges {
       this.set(metrics.waiting, count, { kind });
       this.set(metrics.oldestWait, oldest === undefined ? 0 : Math.max(0, nowMs - oldest) / 1000, { kind });
     }
+    this.set(metrics.hold, (await this.isHeld()) ? 1 : 0, {});
     for (const [taskType, type] of Object.entries(taskTypes)) {
       const { stats } = await this.connection.workflowService.describeTaskQueue({
         namespace: this.config.namespace,
@@ -79,6 +82,20 @@ export class Gauges {
       });
       this.set(metrics.backlog, Number(stats?.approximateBacklogCount ?? 0), { taskType });
       this.set(metrics.backlogAge, secondsOf(stats?.approximateBacklogAge), { taskType });
+    }
+  }
+
+  private async isHeld(): Promise<boolean> {
+    try {
+      const { workflowExecutionInfo } = await this.connection.workflowService.describeWorkflowExecution({
+        namespace: this.config.namespace,
+        execution: { workflowId: holdWorkflow },
+      });
+      // Set for a run that has ended.
+      return !workflowExecutionInfo?.closeTime;
+    } catch (error) {
+      if (grpcCodeOf(error) === grpcCodes.notFound) return false;
+      throw error;
     }
   }
 

@@ -34,6 +34,7 @@ import {
   type DecisionName,
 } from '../domain/decisions';
 import type { CallFailure } from '../domain/failures';
+import { heldReleasedSignal, readHoldWords } from '../domain/hold';
 import { beyondLimits } from '../domain/limits';
 import type { ProgressView, WaitKind } from '../domain/progress';
 import { redact } from '../domain/secrets';
@@ -60,6 +61,7 @@ export class Desk {
   constructor(private readonly progress: Progress) {
     setHandler(progressQuery, () => progress.view(), { description: 'State, steps, what it waits for, decisions' });
     for (const name of decisionNames) this.receive(name);
+    this.receiveRelease();
   }
 
   /**
@@ -189,6 +191,20 @@ export class Desk {
     });
     countDecision(decision.decision, 'taken');
     return { taken: decision.decision, step: question.step };
+  }
+
+  /** Nobody decided about this saga: the hold has ended, and it looks again. It means nothing to a saga that is not held. */
+  private receiveRelease(): void {
+    setHandler(
+      defineSignal<[unknown]>(heldReleasedSignal),
+      async (body) => {
+        await Promise.resolve();
+        if (this.open?.kind !== 'held') return;
+        const { by } = readHoldWords(body);
+        this.take({ decision: 'retry', note: `the hold was released${by === undefined ? '' : ` by ${by}`}` });
+      },
+      { description: 'The hold has ended: begin. Sent by releaseHeld' },
+    );
   }
 
   private takeOrIgnore(name: DecisionName, body: unknown): void {

@@ -41,7 +41,7 @@ export function stuckQuestion(
   if (first === undefined) throw new Error('nothing is stuck');
   const held = stuck.every(({ failure }) => failure.failure === 'Held');
   const what = held
-    ? 'New sagas are held. This one has not begun. Let it begin?'
+    ? `New sagas are ${first.failure.message}. This one has not begun, and goes on when they are released.`
     : `${undoing ? 'Undoing' : 'Stuck'}: “${titlesOf(stuck)}” did not succeed. ${cause(first.failure)}`;
   return {
     kind: held ? 'held' : 'stuck',

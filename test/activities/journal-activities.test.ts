@@ -1,7 +1,5 @@
 /** What a saga asks of the journal and tells it: no call of the provider is made for any of it. */
 import { randomBytes } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import type { JournalKnowledge } from '../../src/domain/effects';
 import { Journal, referenceOf } from '../../src/journal/journal';
@@ -68,15 +66,38 @@ describe('taking a reference', () => {
     });
   });
 
+  const held = temporalThat(undefined, (id) => (id === 'hold' ? 'RUNNING' : 'COMPLETED'));
+
   it('waits while new sagas are held, and takes nothing', async () => {
-    const holdFile = join(stand.folder, 'hold');
-    const saga = stand.saga({ settings: { ...rigSettings, holdFile } });
-    writeFileSync(holdFile, '');
-    const refused = await saga.refusal('takeReference', { request });
-    expect(refused).toEqual({ failure: 'Held', message: 'new sagas are held by the hold switch; nothing was sent' });
+    const saga = stand.saga();
+    const refused = await saga.refusal('takeReference', { request }, held);
+    expect(refused).toEqual({
+      failure: 'Held',
+      message: 'held since 2026-01-31 22:15:00 UTC by ann (moving the database); nothing was sent',
+    });
     expect(await referenceOf(stand.journal.db, saga.key)).toBeUndefined();
-    rmSync(holdFile);
-    expect(await saga.do('takeReference', { request })).toMatchObject({ how: 'new' });
+    for (const status of ['COMPLETED', 'TERMINATED']) {
+      const over = temporalThat(undefined, () => status);
+      expect(await saga.again().do('takeReference', { request }, over)).toMatchObject({ knows: {} });
+    }
+  });
+
+  it('is not held where the reference was taken before: the saga has begun', async () => {
+    const saga = stand.saga();
+    await saga.do('takeReference', { request });
+    expect(await saga.again().do('takeReference', { request }, held)).toMatchObject({ how: 'known' });
+  });
+
+  it('takes nothing while Temporal does not say whether new sagas are held', async () => {
+    const saga = stand.saga();
+    const mute = temporalThat(undefined, () => {
+      throw grpcError(14, 'unavailable');
+    });
+    expect(await saga.refusal('takeReference', { request }, mute)).toMatchObject({
+      failure: 'TemporalUnavailable',
+      retryInMs: expect.any(Number) as number,
+    });
+    expect(await referenceOf(stand.journal.db, saga.key)).toBeUndefined();
   });
 
   it('says so where the first request cannot be decrypted here', async () => {

@@ -15,6 +15,7 @@ import { callsTo } from '../../sandbox/sentences';
 import { Sandbox, type SandboxOptions } from '../../sandbox/server';
 import { createActivities, type Activities, type ActivityNeeds } from '../../src/activities/index';
 import type { CallFailure } from '../../src/domain/failures';
+import { holdWorkflow } from '../../src/domain/hold';
 import { workflowIdOf, type WorkflowName } from '../../src/domain/identity';
 import type { Journal, SagaKey } from '../../src/journal/journal';
 import { openJournal } from '../../src/journal/open';
@@ -167,7 +168,7 @@ export interface Temporal {
  */
 export function temporalThat(
   answer: () => unknown = () => undefined,
-  statusOf: (workflowId: string) => string = () => 'RUNNING',
+  statusOf: (workflowId: string) => string = unlessHold,
 ): Temporal {
   const heartbeats: Temporal['heartbeats'] = [];
   let deadlineMs = Infinity;
@@ -180,7 +181,13 @@ export function temporalThat(
     },
     workflow: {
       getHandle: (workflowId: string) => ({
-        describe: () => Promise.resolve().then(() => ({ status: { name: statusOf(workflowId) } })),
+        describe: () =>
+          Promise.resolve().then(() => ({
+            status: { name: statusOf(workflowId) },
+            runId: 'its-run',
+            startTime: new Date('2026-01-31T22:15:00Z'),
+            memo: { by: 'ann', note: 'moving the database' },
+          })),
       }),
     },
     workflowService: {
@@ -193,6 +200,12 @@ export function temporalThat(
     },
   };
   return { client: client as unknown as Client, heartbeats };
+}
+
+/** Sagas are running, and nothing holds new ones. */
+function unlessHold(workflowId: string): string {
+  if (workflowId === holdWorkflow) throw grpcError(5, 'no such workflow');
+  return 'RUNNING';
 }
 
 /** An error of Temporal's server, as it comes from the wire. */

@@ -81,14 +81,12 @@ async function travel(keys: string | undefined): Promise<Travelled> {
     JOURNAL_URL: `file:${join(journal, 'journal.db')}`,
     ...(keys === undefined ? {} : { PAYLOAD_KEYS: keys }),
   };
-  const holdFile = join(folder, 'hold');
   const workerEnvironment = {
     ...environment,
     LOG_LEVEL: 'trace',
     PROVIDER_BASE_URL: sandbox.url,
     PROVIDER_TOKEN: secrets.token.text,
     SECRETS_FOLDER: secretFiles,
-    HOLD_FILE: holdFile,
     SERVER_POINTERS: '/vm_object_ids',
     // What one saga is told is not to hold up the others: each has its own place on the way.
     PROVIDER_PAUSE_MAX_MS: '0',
@@ -122,7 +120,6 @@ async function travel(keys: string | undefined): Promise<Travelled> {
     sagas: new OrderSagaClient(temporal),
     unreachable: new OrderSagaClient(temporal, { taskQueue: 'unreachable' }),
     environment,
-    holdFile,
     folder: requests,
   });
   try {

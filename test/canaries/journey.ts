@@ -2,7 +2,7 @@
  * The canaries' way through everything: each workflow, each class of failure, each way to fail, each decision, the
  * refusals, the command line. Whatever anybody gets to see on it is recorded by its place.
  */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import type { FaultSpec } from '../../sandbox/faults';
@@ -31,7 +31,6 @@ export interface World {
   unreachable: OrderSagaClient;
   /** Of the command line. */
   environment: Record<string, string>;
-  holdFile: string;
   /** For files that the command line reads. */
   folder: string;
 }
@@ -64,12 +63,13 @@ export class Journey {
 
   /** Nothing else may be started meanwhile: the hold is for all. */
   private async held(): Promise<void> {
-    const { holdFile } = this.world;
-    writeFileSync(holdFile, '');
+    const { sagas } = this.world;
+    await sagas.hold({ by: 'ann', note: 'a test' });
     const saga = await this.order();
     await this.wait(saga);
-    rmSync(holdFile);
     await this.decide(saga, 'retry');
+    await this.wait(saga);
+    await sagas.release();
     await this.end(saga);
   }
 

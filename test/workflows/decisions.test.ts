@@ -8,20 +8,13 @@ import { noOrderPlacedTwice, openCartItems, ordersWithLabel } from '../../sandbo
 import { changeRequest, provisionRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
 import { answer, outcomeOf, untilDeniable, untilWaiting } from '../support/sagas';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 
 let rig: Rig;
-let holdFile: string;
 beforeAll(async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'order-saga-'));
-  holdFile = join(folder, 'hold');
-  rig = await Rig.start({ activities: { holdFile } });
+  rig = await Rig.start();
 });
 afterAll(async () => {
   await rig.close();
-  rmSync(join(holdFile, '..'), { recursive: true });
 });
 beforeEach(() => {
   rig.sandbox.faults.clear();
@@ -96,10 +89,11 @@ const waits: Record<
   'a hold': {
     kind: 'held',
     start: async () => {
-      writeFileSync(holdFile, '');
+      await rig.sagas.hold({ note: 'a test' });
       const saga = await rig.sagas.provision(provisionRequest());
       await untilWaiting(saga, 'held');
-      rmSync(holdFile);
+      // Ended from outside, it lets nobody begin by itself.
+      await rig.temporal.workflow.getHandle('hold').terminate();
       return saga;
     },
     fits: { retry: 'done' },

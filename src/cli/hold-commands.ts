@@ -1,0 +1,50 @@
+/** The switch for new sagas. */
+import type { OrderSagaClient } from '../client/client';
+import type { ReleaseOptions } from '../client/hold';
+import { readClientConfig } from '../config';
+import { describeHold, type Hold, type HoldWords } from '../domain/hold';
+import type { Scene } from './commands';
+import { withSagas } from './connect';
+import { exitStatus } from './exit-status';
+
+export function holdOn({ printer }: Scene, words: Required<Pick<HoldWords, 'note'>> & HoldWords): Promise<number> {
+  return withSagas(readClientConfig(), async (sagas) => {
+    const { existing } = await sagas.hold(words);
+    const hold = await sagas.holding();
+    const told = hold === undefined ? 'held, and were released since' : describeHold(hold);
+    printer.line(`new sagas are ${told}${existing ? ': that hold was on before, and stays as it is' : ''}`);
+    printer.document({ hold, existing });
+    return exitStatus.done;
+  });
+}
+
+export function holdOff({ printer }: Scene, options: ReleaseOptions): Promise<number> {
+  return withSagas(readClientConfig(), async (sagas) => {
+    const held = await sagas.countHeld();
+    const { was } = await sagas.release(options);
+    printer.line(was ? 'the hold is off: new sagas begin' : 'no hold was on');
+    printer.line(`${sagasHeld(held)} let go, one after the other`);
+    printer.document({ was, held });
+    return exitStatus.done;
+  });
+}
+
+export function holdStatus({ printer }: Scene): Promise<number> {
+  return withSagas(readClientConfig(), async (sagas) => {
+    const [hold, held] = await Promise.all([sagas.holding(), sagas.countHeld()]);
+    printer.line(hold === undefined ? 'new sagas begin: no hold is on' : `new sagas are ${describeHold(hold)}`);
+    printer.line(`${sagasHeld(held)} held`);
+    printer.document({ hold, held });
+    return exitStatus.done;
+  });
+}
+
+/** For whoever looks at a list, and may not know why nothing begins. */
+export async function tellHold({ printer }: Scene, sagas: OrderSagaClient): Promise<void> {
+  const hold: Hold | undefined = await sagas.holding();
+  if (hold) printer.aside(`new sagas are ${describeHold(hold)}; \`order-saga hold off\` lets them begin`);
+}
+
+function sagasHeld(count: number): string {
+  return count === 1 ? '1 saga is' : `${String(count)} sagas are`;
+}

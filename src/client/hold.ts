@@ -1,0 +1,90 @@
+/** The hold as a backend or an operator switches it: see `src/domain/hold.ts`. */
+import { randomUUID } from 'node:crypto';
+import { WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError, type Client } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import {
+  holdWorkflow,
+  readHoldWords,
+  releaseName,
+  releaseSchema,
+  releaseWorkflow,
+  type Hold,
+  type HoldWords,
+} from '../domain/hold';
+import { searchAttributeNames } from '../domain/identity';
+import { check } from '../domain/validation';
+import { InvalidRequestError, NoWorkerError, UnknownReferenceError } from './errors';
+import { reach } from './reach';
+import { lacksSearchAttributes } from './saga-rows';
+
+const answerWithinMs = 10_000;
+
+export interface ReleaseOptions {
+  by?: string | undefined;
+  note?: string | undefined;
+  /** Held sagas that are told to begin in one second: 0.01 to 100. @default 20 */
+  perSecond?: number | undefined;
+}
+
+/** Never throws for a hold that is on: it stays as it is. */
+export async function startHold(temporal: Client, taskQueue: string, words: HoldWords): Promise<{ existing: boolean }> {
+  try {
+    const options = { workflowId: holdWorkflow, taskQueue, args: [words], memo: { ...words } };
+    await reach(temporal, () => temporal.workflow.start(holdWorkflow, options));
+    return { existing: false };
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return { existing: true };
+    throw error;
+  }
+}
+
+/** @returns undefined where new sagas may begin */
+export async function readHold(temporal: Client): Promise<Hold | undefined> {
+  try {
+    const found = await reach(temporal, () => temporal.workflow.getHandle(holdWorkflow).describe());
+    const { status, startTime, runId, memo } = found;
+    if (status.name !== 'RUNNING' && status.name !== 'PAUSED') return undefined;
+    return { since: startTime.toISOString(), runId, ...readHoldWords(memo) };
+  } catch (error) {
+    if (error instanceof UnknownReferenceError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Ends the hold. Where none is on, those that are still held are let go: somebody has terminated it.
+ *
+ * @throws InvalidRequestError, NoWorkerError
+ */
+export async function endHold(temporal: Client, taskQueue: string, options: ReleaseOptions): Promise<{ was: boolean }> {
+  const checked = check(releaseSchema(), options);
+  if (!checked.ok) throw new InvalidRequestError(checked.problems);
+  const release = checked.value;
+  try {
+    await reach(temporal, () =>
+      temporal.withDeadline(Date.now() + answerWithinMs, () =>
+        temporal.workflow.getHandle(holdWorkflow).executeUpdate(releaseName, { args: [release] }),
+      ),
+    );
+    return { was: true };
+  } catch (error) {
+    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) throw new NoWorkerError(holdWorkflow);
+    // The update came as the run ended: the hold was released beside this.
+    const hasEnded = error instanceof UnknownReferenceError || error instanceof WorkflowUpdateFailedError;
+    if (!hasEnded || (await readHold(temporal)) !== undefined) throw error;
+  }
+  const workflowId = `release-held/${randomUUID()}`;
+  await reach(temporal, () => temporal.workflow.start(releaseWorkflow, { workflowId, taskQueue, args: [release] }));
+  return { was: false };
+}
+
+/** How many sagas are held. What has just changed may take a moment to show. */
+export async function countHeld(temporal: Client): Promise<number> {
+  const query = `ExecutionStatus = 'Running' AND ${searchAttributeNames.state} = 'held'`;
+  try {
+    return (await reach(temporal, () => temporal.workflow.count(query))).count;
+  } catch (error) {
+    if (lacksSearchAttributes(error)) return 0;
+    throw error;
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * The switch for new sagas, and what lets them go.
+ *
+ * ```text
+ *   hold ── open: new sagas are held ──release · Request Cancellation──▶ closed ══ starts ══▶ releaseHeld
+ *                                                                                                │
+ *          nobody is held any more ◀── four looks in a row find none ── look ── tell some ── pause ┘
+ * ```
+ *
+ * Neither is a saga: they call no provider and no journal, so their one activity is repeated by Temporal, for as long as it takes.
+ */
+import { ApplicationFailure } from '@temporalio/common';
+import {
+  CancellationScope,
+  condition,
+  continueAsNew,
+  defineSignal,
+  defineUpdate,
+  getExternalWorkflowHandle,
+  isCancellation,
+  log,
+  ParentClosePolicy,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  startChild,
+  upsertMemo,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index';
+import {
+  describeHold,
+  heldReleasedSignal,
+  holdWorkflow,
+  readHoldWords,
+  releaseName,
+  releaseSchema,
+  wavesOf,
+  type Release,
+} from '../domain/hold';
+import { check, describeProblems } from '../domain/validation';
+
+const { listHeld } = proxyActivities<Pick<Activities, 'listHeld'>>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
+  summary: 'look which sagas are held',
+});
+
+const example = '{"by":"you"}';
+const description = `Let the sagas that are held begin, 20 a second. Another pace: {"by":"you","perSecond":1}. ${example}`;
+
+/** @returns who has released it */
+export async function hold(given?: unknown): Promise<Release> {
+  const { workflowId, runId, startTime } = workflowInfo();
+  if (workflowId !== holdWorkflow) {
+    const message = `this holds nothing: the workflow id must be ${holdWorkflow}, and it is ${workflowId}`;
+    throw ApplicationFailure.nonRetryable(message, 'InvalidRequest');
+  }
+  const words = readHoldWords(given);
+  if (Object.keys(words).length > 0) upsertMemo({ ...words });
+  let release: Release | undefined;
+  const take = (asked: unknown) => {
+    release ??= readRelease(asked);
+    return { released: true };
+  };
+  setHandler(defineUpdate<{ released: boolean }, [unknown]>(releaseName), take, {
+    description,
+    validator: (asked) => {
+      readRelease(asked);
+    },
+  });
+  setHandler(
+    defineSignal<[unknown]>(releaseName),
+    (asked) => {
+      try {
+        take(asked);
+      } catch (error) {
+        log.warn('a signal was ignored', { why: String(error) });
+      }
+    },
+    { description },
+  );
+  const inWords = describeHold({ ...words, runId, since: startTime.toISOString() });
+  log.warn('new sagas are held', { ...words });
+  setCurrentDetails(
+    [
+      `### New sagas are ${inWords}`,
+      'Those under way go on. To let the held ones begin, press **More Actions**, then **Send an Update**, choose **release** and paste:',
+      `\`${example}\``,
+      'They begin 20 a second; `"perSecond":1` makes it one. **Request Cancellation** does the same. **Terminate** ends the hold and tells nobody: do not.\n\n\u00a0',
+    ].join('\n\n'),
+  );
+  try {
+    await condition(() => release !== undefined);
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+  }
+  const released = release ?? readRelease({ note: 'by a cancellation' });
+  await CancellationScope.nonCancellable(() =>
+    startChild(releaseHeld, {
+      workflowId: `${releaseWorkflowIdPrefix}/${runId}`,
+      args: [{ ...released, after: runId }],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+    }),
+  );
+  setCurrentDetails('');
+  log.info('new sagas begin again', { ...released });
+  return released;
+}
+
+const releaseWorkflowIdPrefix = 'release-held';
+
+/** A saga that became held while the hold ended shows within seconds; one whose worker died then, within a minute. */
+const emptyLooksMax = 4;
+const lookEveryMs = 15_000;
+/** The run that was the hold is closed within a moment. */
+const closesWithinMs = 500;
+
+interface Releasing extends Release {
+  /** The hold that was released: while it is not closed yet, it is waited for. Another one ends the releasing. */
+  after?: string;
+  told?: number;
+}
+
+/** @returns how many were told to go on; a saga that was told twice counts twice */
+export async function releaseHeld(given?: unknown): Promise<{ told: number; heldAgain: boolean }> {
+  const { after, told: before = 0, ...asked } = (given ?? {}) as Partial<Releasing>;
+  const { by, perSecond } = readRelease(asked);
+  let told = before;
+  for (let empty = 0; empty < emptyLooksMax;) {
+    const { holdRun, workflowIds } = await listHeld();
+    if (holdRun !== undefined) {
+      if (holdRun !== after) return { told, heldAgain: true };
+      await sleep(closesWithinMs);
+      continue;
+    }
+    if (workflowIds.length === 0) {
+      empty += 1;
+      await sleep(lookEveryMs);
+      continue;
+    }
+    empty = 0;
+    for (const { wave, pauseMs } of wavesOf(workflowIds, perSecond)) {
+      await Promise.all(wave.map((workflowId) => tell(workflowId, by)));
+      told += wave.length;
+      await sleep(pauseMs);
+    }
+    const { continueAsNewSuggested } = workflowInfo();
+    if (continueAsNewSuggested) {
+      await continueAsNew<typeof releaseHeld>({ ...asked, told, ...(after === undefined ? {} : { after }) });
+    }
+  }
+  return { told, heldAgain: false };
+}
+
+/** One that has ended meanwhile needs nobody to tell it. */
+async function tell(workflowId: string, by: string | undefined): Promise<void> {
+  try {
+    await getExternalWorkflowHandle(workflowId).signal(heldReleasedSignal, { ...(by === undefined ? {} : { by }) });
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    log.warn('a saga that was held could not be told', { workflowId, why: String(error) });
+  }
+}
+
+/** @throws ApplicationFailure `InvalidRequest` */
+function readRelease(asked: unknown): Release {
+  const checked = check(releaseSchema(), asked ?? {});
+  if (checked.ok) return checked.value;
+  throw ApplicationFailure.nonRetryable(`${describeProblems(checked.problems)}. Like ${example}`, 'InvalidRequest');
+}
