@@ -28,6 +28,9 @@ const perSecondMax = 100;
 const text = (charsMax: number) =>
   z.string('must be a string').max(charsMax, `must not have more than ${String(charsMax)} characters`);
 
+/** As it should be given. Nothing is refused for it: a hold that was started in haste, with anything, holds all the same. */
+export const holdSchema = onFirstUse(() => z.strictObject({ by: text(200).optional(), note: text(500).optional() }));
+
 export const releaseSchema = onFirstUse(() =>
   z.strictObject({
     by: text(200).optional(),
@@ -41,7 +44,7 @@ export const releaseSchema = onFirstUse(() =>
 );
 export type Release = z.output<ReturnType<typeof releaseSchema>>;
 
-/** Who holds, and why. Both may be missing: a hold that was started in haste holds all the same. */
+/** Who holds, and why, as far as it is known. */
 export interface HoldWords {
   by?: string;
   note?: string;

@@ -82,7 +82,7 @@ export async function hold(given?: unknown): Promise<Release> {
     { description },
   );
   const inWords = describeHold({ ...words, runId, since: startTime.toISOString() });
-  log.warn('new sagas are held', { ...words });
+  log.warn('new sagas are held', { by: words.by });
   setCurrentDetails(
     [
       `### New sagas are ${inWords}`,
@@ -105,7 +105,7 @@ export async function hold(given?: unknown): Promise<Release> {
     }),
   );
   setCurrentDetails('');
-  log.info('new sagas begin again', { ...released });
+  log.info('new sagas begin again', { by: released.by, perSecond: released.perSecond });
   return released;
 }
 

@@ -3,6 +3,7 @@
  * and must not look like a change of a word.
  */
 import { decisionHints, decisionNames, decisionSchemas, exampleFor } from '../../src/domain/decisions';
+import { heldReleasedSignal, holdWorkflow, releaseName, releaseWorkflow } from '../../src/domain/hold';
 import { effectKinds, effectOutcomes } from '../../src/domain/effects';
 import { callFailureNames, describeFailure, sagaFailureNames } from '../../src/domain/failures';
 import {
@@ -27,6 +28,12 @@ it('are these', () => {
     'clean/R',
   ]);
   expect(workflowNames).toEqual(['provisionServers', 'changeOrder', 'switchPlan', 'setFirewalls', 'cleanCart']);
+  expect([holdWorkflow, releaseName, releaseWorkflow, heldReleasedSignal]).toEqual([
+    'hold',
+    'release',
+    'releaseHeld',
+    'heldReleased',
+  ]);
   expect(defaultTaskQueue).toBe('order-saga');
   expect(searchAttributeNames).toEqual({
     state: 'SagaState',
