@@ -12,6 +12,7 @@ import { createJournalActivities } from './journal';
 import { createOrderActivities } from './orders';
 import { createPlanSwitchActivities } from './plan-switch';
 import type { ActivitySettings } from './settings';
+import { createTurnActivities } from './turns';
 
 export interface ActivityNeeds {
   provider: ProviderClient;
@@ -26,6 +27,7 @@ export function createActivities({ provider, journal, secrets, settings }: Activ
   return {
     ...createInstallationActivities(settings),
     ...createJournalActivities(journal, call, settings),
+    ...createTurnActivities(journal, call, settings),
     ...createCartActivities(provider, effect, secrets),
     ...createOrderActivities(provider, call, effect, settings),
     ...createChangeOrderActivities(provider, call, effect, settings),

@@ -37,7 +37,7 @@ it('are these', () => {
     waitingSince: 'SagaWaitingSince',
   });
   expect(waitKinds).toEqual(['stuck', 'outcome-unknown', 'approval', 'servers', 'held']);
-  expect(sagaStates).toEqual(['running', ...waitKinds, 'undoing', 'done', 'failed', 'cancelled']);
+  expect(sagaStates).toEqual(['running', 'queued', ...waitKinds, 'undoing', 'done', 'failed', 'cancelled']);
   expect(stepStatuses).toEqual(['pending', 'running', 'done', 'stuck', 'skipped', 'undoing', 'undone', 'failed']);
   expect(callFailureNames).toEqual([
     'NotSent',
