@@ -52,7 +52,7 @@ export async function waitForTurn(saga: Saga, resource: string, first?: TurnAnsw
     }
     if (answer.how === 'begun') journal.turn = answer.turn;
   } catch (error) {
-    step.end('failed');
+    step.end('failed', 'it was stopped before its turn');
     throw error;
   } finally {
     progress.stopQueueing();

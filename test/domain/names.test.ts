@@ -59,6 +59,7 @@ it('are these', () => {
     'UnderWay',
     'TakenBack',
     'Ordered',
+    'TurnLost',
   ]);
   expect(effectKinds).toEqual(['mutate', 'compensate', 'pivot']);
   expect(effectOutcomes).toEqual(['done', 'not-done', 'unknown', 'undone', 'denied']);

@@ -19,8 +19,10 @@ afterEach(() => {
 
 const untilQueued = (saga: SagaHandle, before?: number): Promise<ProgressView['queued'] & object> =>
   until(async () => {
-    const { queued } = await progressOf(saga);
-    return queued !== undefined && (before === undefined || queued.before === before) ? queued : undefined;
+    const { queued, state } = await progressOf(saga);
+    return queued !== undefined && state === 'queued' && (before === undefined || queued.before === before)
+      ? queued
+      : undefined;
   });
 const runOf = ({ workflowId }: SagaHandle) => rig.temporal.workflow.getHandle(workflowId);
 const look = (saga: SagaHandle) => runOf(saga).signal('turn');
@@ -67,8 +69,8 @@ it('two exact sets of firewalls side by side: the server never has fewer than on
 it('a subscription has one change or switch at a time; who waits sends nothing, and is quoted when its turn has come', async () => {
   const { subscription_id, first } = await heldSubscription();
   const second = await rig.sagas.change(changeRequest({ subscription_id }));
-  const third = await rig.sagas.switch(switchRequest({ subscription_id }));
   await untilQueued(second, 1);
+  const third = await rig.sagas.switch(switchRequest({ subscription_id }));
   await untilQueued(third, 2);
   for (const saga of [second, third]) expect(await activitiesOf(runOf(saga))).toHaveLength(1);
 
@@ -157,23 +159,20 @@ it('keeps the order of arrival, however often somebody has it look', async () =>
   expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([1, 10, 11, 12, 13, 14]);
 });
 
-it('goes on behind a saga that failed, and one that was cancelled', async () => {
+it('goes on behind a saga that failed, and undid what it did in its own turn', async () => {
   const { vmObjectId, start } = serverWith([1]);
-  const gate = gateAt('assign-firewalls', { vmObjectId });
-  const [refused, stopped] = [await start({ assign: [10] }), firewallsRequest({ assign: [11], vmObjectId })];
+  const gate = gateAt('unassign-firewalls', { vmObjectId });
+  rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'refuse-before', match: { vmObjectId } } as never);
+  const first = await start({ exactly: [10] });
   await rig.sandbox.whenStruck(gate);
-  const cancelled = await rig.sagas.firewalls(stopped);
-  await untilQueued(cancelled, 1);
-  const last = await start({ exactly: [12] });
-  await untilQueued(last, 2);
-  rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'gate', hold: 'before', match: { vmObjectId } } as never);
-  await cancelled.cancel();
-  await outcomeOf(cancelled);
-  await refused.cancel();
-  rig.sandbox.faults.clear();
+  const second = await start({ exactly: [1, 2] });
+  await untilQueued(second, 1);
   rig.sandbox.faults.release(gate);
-  expect((await outcomeOf(refused)).cancelled).toMatchObject({ leftovers: [] });
-  await expect(last.result()).resolves.toMatchObject({ firewalls: [12] });
+  expect((await outcomeOf(first)).failure).toMatchObject({ type: 'FirewallsRejected', report: { leftovers: [] } });
+  await expect(second.result()).resolves.toMatchObject({ assigned: [2], unassigned: [], firewalls: [1, 2] });
+  const moments = firewallMoments(rig.sandbox.ledger, vmObjectId).map(({ firewalls }) => firewalls);
+  // Unassigning is undone as well, though it was refused.
+  expect(moments).toEqual([[1], [1, 10], [1, 10], [1], [1, 2]]);
 });
 
 it('a saga that is put back while it works keeps its turn', async () => {
