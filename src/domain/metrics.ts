@@ -22,6 +22,14 @@ export const metrics = {
     name: 'order_saga_oldest_wait_seconds',
     help: 'How long the saga that has waited longest waits, by kind; 0: none waits; the same from every worker',
   },
+  queued: {
+    name: 'order_saga_queued',
+    help: 'Sagas that wait for their turn at a server or a subscription now; the same from every worker',
+  },
+  oldestQueued: {
+    name: 'order_saga_oldest_queued_seconds',
+    help: 'How long ago the first of those that are queued was started; 0: none is; the same from every worker',
+  },
   backlog: { name: 'order_saga_backlog_tasks', help: 'Tasks that no worker has taken yet; the same from every worker' },
   backlogAge: {
     name: 'order_saga_backlog_age_seconds',

@@ -136,7 +136,7 @@ export class Progress {
     ]);
   }
 
-  /** The saga waits for its turn: found in the list as a wait is. One event, however often it looks. */
+  /** The saga waits for its turn, and for no person: it has no time since when one is waited for. One event, however often it looks. */
   queue(step: string, queued: Queued): void {
     this.queued = queued;
     if (this.state === 'queued') return;
@@ -145,7 +145,6 @@ export class Progress {
     upsertSearchAttributes([
       { key: stateKey, value: 'queued' },
       { key: stepKey, value: step },
-      { key: sinceKey, value: new Date(queued.since) },
     ]);
   }
 
