@@ -43,7 +43,7 @@ export async function nextOf(tx: Tx, resource: string): Promise<Place | undefine
     .orderBy('seq')
     .limit(1)
     .executeTakeFirst();
-  if (first === undefined || first.begun_ms !== null) return undefined;
+  if (first?.begun_ms !== null) return undefined;
   const { id, workflow, reference } = first;
   return { id, workflow, reference };
 }

@@ -22,7 +22,7 @@ export function turns(databases: TestDatabases): void {
     journal.ended(run.key, { run: run.run, by: run.key.workflow, outcome: 'done', report: {}, resource });
   const idOf = ({ key }: Run) => workflowIdOf(key.workflow, key.reference);
   const begun = { how: 'begun', turn: expect.any(String) };
-  const placeOf = ({ key }: Run) => expect.objectContaining(key);
+  const placeOf = ({ key }: Run): unknown => expect.objectContaining(key);
   const turnOf = async (run: Run) => {
     const taken = await arrive(run);
     if (taken.how !== 'begun') throw new Error(`it has ${taken.how}`);
