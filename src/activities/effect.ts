@@ -41,6 +41,8 @@ export interface EffectAsked extends Asked {
   knows?: JournalKnowledge | undefined;
   /** Of a pivot. */
   note?: PivotNote | undefined;
+  /** Of a saga that has one. */
+  turn?: string | undefined;
 }
 
 export interface EffectSpec<T> {
@@ -105,10 +107,10 @@ function mean(
   { inAirMs }: ActivitySettings,
   meaning: Pick<Meaning, 'workflow' | 'reference' | 'call' | 'run'>,
   { recall, restsOn }: Pick<EffectSpec<unknown>, 'recall' | 'restsOn'>,
-  { knows, note }: EffectAsked,
+  { knows, note, turn }: EffectAsked,
 ): Promise<Meant> {
   const rules = { ...(recall ? { recall } : {}), ...(restsOn ? { restsOn } : {}) };
-  return journal.mean({ ...meaning, knows, note, inAirMs, ...rules }).catch((error: unknown) => {
+  return journal.mean({ ...meaning, knows, note, turn, inAirMs, ...rules }).catch((error: unknown) => {
     if (!(error instanceof JournalUnavailable) || error.row === undefined || knows === undefined) throw error;
     // Nothing was sent for that row. Where it was written all the same, that has to be said of it.
     const unwritten = { call: meaning.call, knows: { ...knows, row: error.row }, inAirMs };
@@ -203,6 +205,11 @@ function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): 
       );
     case 'put-back':
       return new OwnFailure('JournalPutBack', `${meant.why}; nothing was sent`);
+    case 'turn-lost':
+      return new OwnFailure(
+        'TurnLost',
+        'another saga may have worked on it since this one had its turn; nothing was sent',
+      );
   }
 }
 

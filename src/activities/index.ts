@@ -13,6 +13,7 @@ import { createJournalActivities } from './journal';
 import { createOrderActivities } from './orders';
 import { createPlanSwitchActivities } from './plan-switch';
 import type { ActivitySettings } from './settings';
+import { createTurnActivities } from './turns';
 
 export interface ActivityNeeds {
   provider: ProviderClient;
@@ -28,6 +29,7 @@ export function createActivities({ provider, journal, secrets, settings }: Activ
     ...createInstallationActivities(settings),
     ...createHoldActivities(),
     ...createJournalActivities(journal, call, settings),
+    ...createTurnActivities(journal, call, settings),
     ...createCartActivities(provider, effect, secrets),
     ...createOrderActivities(provider, call, effect, settings),
     ...createChangeOrderActivities(provider, call, effect, settings),

@@ -4,25 +4,29 @@ import { differences } from '../domain/differences';
 import type { JournalKnowledge, OpenItem, OpenPivot, PivotNote, Placement, Unwritten } from '../domain/effects';
 import { describeHold } from '../domain/hold';
 import { workflowIdOf } from '../domain/identity';
+import type { TurnAnswer } from '../domain/turns';
 import type { Journal, Verdict } from '../journal/journal';
 import { standingOf } from '../journal/standing';
-import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import type { Asked, Call } from './call';
 import { lookAgainIn, reportLate, type EffectAsked } from './effect';
 import { whoHolds } from './hold';
+import { isRunning } from './is-running';
 import { sagaOf } from './saga-of';
 import type { ActivitySettings } from './settings';
 import { OwnFailure } from './translate-failure';
+import { askForTurn, handOn } from './turns';
 
 export interface TakeReference extends Asked {
   account?: string | undefined;
   request: unknown;
+  /** What only one saga at a time may work on, where it is about such a thing. */
+  resource?: string | undefined;
 }
 
 export type ReferenceTaken =
-  | { how: 'new'; knows: JournalKnowledge }
+  | { how: 'new'; knows: JournalKnowledge; turn?: TurnAnswer }
   /** The same request was seen before: what is known of it is used, and not done again. */
-  | { how: 'known'; knows: JournalKnowledge; at: string; run: string }
+  | { how: 'known'; knows: JournalKnowledge; at: string; run: string; turn?: TurnAnswer }
   /** Another request has it. */
   | { how: 'taken'; at: string; run: string; fields: string[] };
 
@@ -50,7 +54,8 @@ export interface Settle extends Asked, Verdict {
 export function createJournalActivities(journal: Journal, call: Call, settings: ActivitySettings) {
   return {
     /**
-     * The first thing that a saga does, before any call. A reference is taken for ever; a second call finds the first one's.
+     * The first thing that a saga does, before any call. A reference is taken for ever; a second call finds the first one's, and
+     * keeps the place in the queue of what the saga is about.
      * Fails with `Held` while new sagas are held, and this one is new: a reference that was taken before has begun.
      */
     takeReference(input: TakeReference): Promise<ReferenceTaken> {
@@ -59,12 +64,13 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const hold = await whoHolds();
         if (hold && !(await journal.isTaken(saga)))
           throw new OwnFailure('Held', `${describeHold(hold)}; nothing was sent`);
-        const { account, request } = input;
+        const { account, request, resource } = input;
         const { knows, first } = await journal.take(saga, { account, request, run });
-        if (first === undefined) return { how: 'new', knows };
-        const fields = first.request === undefined ? [] : differences(first.request, request);
-        const { at, run: by } = first;
-        return fields.length === 0 ? { how: 'known', knows, at, run: by } : { how: 'taken', at, run: by, fields };
+        const fields = first?.request === undefined ? [] : differences(first.request, request);
+        if (first !== undefined && fields.length > 0) return { how: 'taken', at: first.at, run: first.run, fields };
+        const turn = resource === undefined ? {} : { turn: await askForTurn(journal, saga, resource, settings) };
+        if (first === undefined) return { how: 'new', knows, ...turn };
+        return { how: 'known', knows, at: first.at, run: first.run, ...turn };
       });
     },
 
@@ -129,24 +135,14 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       });
     },
 
-    /** How the run ends, for the record. A second call writes it again. */
-    writeEnding(input: Asked & { outcome: string; report: unknown }): Promise<void> {
+    /** How the run ends, for the record, and with it its turn. A second call writes it again. */
+    writeEnding(input: Asked & { outcome: string; report: unknown; resource?: string | undefined }): Promise<void> {
       return call('acting', input, async () => {
         const { saga, run, workflow } = sagaOf(Context.current().info);
-        const { outcome, report } = input;
-        await journal.ended(saga, { run, by: workflow, outcome, report });
+        const { outcome, report, resource } = input;
+        const next = await journal.ended(saga, { run, by: workflow, outcome, report, resource });
+        if (resource !== undefined) await handOn(journal, next, resource);
       });
     },
   };
-}
-
-/** Whether a run of this workflow id goes on, and may do more. What Temporal has forgotten does not. */
-async function isRunning(workflowId: string): Promise<boolean> {
-  try {
-    const { status } = await Context.current().client.workflow.getHandle(workflowId).describe();
-    return status.name === 'RUNNING' || status.name === 'PAUSED';
-  } catch (error) {
-    if (grpcCodeOf(error) === grpcCodes.notFound || (error as Error).name === 'WorkflowNotFoundError') return false;
-    throw new OwnFailure('TemporalUnavailable', `Temporal could not say whether ${workflowId} is running`);
-  }
 }

@@ -48,4 +48,6 @@ export interface ActivitySettings {
    * the time within which the provider lets a call take effect that was given up. Milliseconds.
    */
   inAirMs: number;
+  /** Whoever is queued looks after so long whether it is its turn, at first, in milliseconds. @default 60_000 */
+  turnLookMs?: number | undefined;
 }

@@ -124,6 +124,7 @@ function isRepeated(failure: CallFailure['failure'], mood: Mood): boolean {
     case 'JournalPutBack':
     case 'TakenBack':
     case 'Ordered':
+    case 'TurnLost':
       return false;
   }
 }

@@ -12,6 +12,7 @@ export type ListedState = SagaState | 'lost';
 
 export const listedStates = [
   'running',
+  'queued',
   ...waitKinds,
   'undoing',
   'done',

@@ -41,6 +41,8 @@ export const callFailureNames = [
   'TakenBack',
   /** A cart item that is to be deleted belongs to an order, or may. */
   'Ordered',
+  /** The saga's turn at a server or a subscription is over: it was put back to before its end, or to before somebody took its place. */
+  'TurnLost',
 ] as const;
 export type CallFailureName = (typeof callFailureNames)[number];
 

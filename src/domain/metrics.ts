@@ -26,6 +26,14 @@ export const metrics = {
     name: 'order_saga_hold',
     help: '1 while new sagas of the namespace are held, else 0; the same from every worker',
   },
+  queued: {
+    name: 'order_saga_queued',
+    help: 'Sagas that wait for their turn at a server or a subscription now; the same from every worker',
+  },
+  oldestQueued: {
+    name: 'order_saga_oldest_queued_seconds',
+    help: 'How long ago the first of those that are queued was started; 0: none is; the same from every worker',
+  },
   backlog: { name: 'order_saga_backlog_tasks', help: 'Tasks that no worker has taken yet; the same from every worker' },
   backlogAge: {
     name: 'order_saga_backlog_age_seconds',

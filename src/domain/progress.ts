@@ -9,7 +9,7 @@ import { leftoverSchema } from './leftovers';
 export const waitKinds = ['stuck', 'outcome-unknown', 'approval', 'servers', 'held'] as const;
 export type WaitKind = (typeof waitKinds)[number];
 
-export const sagaStates = ['running', ...waitKinds, 'undoing', 'done', 'failed', 'cancelled'] as const;
+export const sagaStates = ['running', 'queued', ...waitKinds, 'undoing', 'done', 'failed', 'cancelled'] as const;
 export type SagaState = (typeof sagaStates)[number];
 
 export const stepStatuses = ['pending', 'running', 'done', 'stuck', 'skipped', 'undoing', 'undone', 'failed'] as const;
@@ -52,6 +52,19 @@ export const waitingSchema = z.strictObject({
 });
 export type Waiting = z.infer<typeof waitingSchema>;
 
+/** Another saga works on the same server or subscription. It goes on by itself: nobody is asked. */
+export const queuedSchema = z.strictObject({
+  /** `server 7`, `subscription 5`. */
+  resource: z.string(),
+  since: time,
+  /** Sagas before it, with the one that works, when it looked last. */
+  before: z.int(),
+  /** The workflow id of the one that works, when it looked last. */
+  holder: z.string(),
+  lookedAt: time,
+});
+export type Queued = z.infer<typeof queuedSchema>;
+
 /** A decision as it stays in the outcome: who, what, when and where. Secrets in a correction are redacted. */
 export const decisionRecordSchema = z.strictObject({
   decision: z.enum(decisionNames),
@@ -83,6 +96,7 @@ export const progressSchema = z.strictObject({
   state: z.enum(sagaStates),
   steps: z.array(stepSchema),
   waiting: waitingSchema.optional(),
+  queued: queuedSchema.optional(),
   leftovers: z.array(leftoverSchema),
   ignored: z.array(ignoredSchema),
   decisions: z.array(decisionRecordSchema),

@@ -96,3 +96,8 @@ export function nowMs(db: QueryExecutorProvider): RawBuilder<number> {
     ? sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
     : sql<number>`cast(unixepoch('subsec') * 1000 as integer)`;
 }
+
+/** Until the transaction ends, for whoever locks the same name. A file is locked as a whole when the transaction begins. */
+export async function lockName(tx: Kysely<JournalTables>, name: string): Promise<void> {
+  if (isPostgres(tx)) await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx);
+}

@@ -19,6 +19,7 @@ import { nowMs } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
 import type { JournalTables } from './schema';
 import type { Sealing } from './sealing';
+import { endTurn, hasTurn, type Place } from './turn-rows';
 
 export interface SagaKey {
   workflow: WorkflowName;
@@ -38,6 +39,8 @@ export interface Meaning extends SagaKey {
   restsOn?: readonly string[];
   /** Is sealed. */
   note?: PivotNote | undefined;
+  /** The turn in which it is meant, of a saga that has one: once it is over, nothing is. */
+  turn?: string | undefined;
 }
 
 /** As it is written down. */
@@ -53,7 +56,9 @@ export type Meant =
   | { how: 'undone'; steps: string[] }
   /** The item is in an order that was placed, or may have been. */
   | { how: 'ordered'; placed: boolean; at: string; run: string }
-  | { how: 'put-back'; why: string };
+  | { how: 'put-back'; why: string }
+  /** The saga's turn is over: another one may have worked on the same thing since. */
+  | { how: 'turn-lost' };
 
 /** A call that was meant, as whoever made it knows it. */
 export interface MeantCall {
@@ -290,17 +295,25 @@ export class Journal {
     });
   }
 
-  /** How a run ended, for whoever asks when Temporal has forgotten it. @throws JournalUnavailable */
-  async ended(key: SagaKey, { run, by, outcome, report }: Ending): Promise<void> {
+  /**
+   * How a run ended, for whoever asks when Temporal has forgotten it.
+   *
+   * @returns whose turn it is now, where it worked on something that others wait for
+   * @throws JournalUnavailable
+   */
+  async ended(key: SagaKey, { run, by, outcome, report, resource }: Ending): Promise<Place | undefined> {
     const sealed = await this.sealing.seal(report);
-    await this.inTransaction(async (tx) => {
-      if (!(await lock(tx, key))) return;
+    return this.inTransaction(async (tx) => {
+      const isTaken = await lock(tx, key);
+      const next = resource === undefined ? undefined : await endTurn(tx, key, resource);
+      if (!isTaken) return next;
       const ending = { ended_by: by, outcome, report: sealed, ended_ms: nowMs(tx) };
       await tx
         .insertInto('ending')
         .values({ ...key, run, ...ending })
         .onConflict((conflict) => conflict.columns(['workflow', 'reference', 'run']).doUpdateSet(ending))
         .execute();
+      return next;
     });
   }
 
@@ -340,6 +353,8 @@ export interface Ending {
   outcome: string;
   /** Is sealed. */
   report: unknown;
+  /** What it worked on, or waited for: its turn ends here. */
+  resource?: string | undefined;
 }
 
 type Decided =
@@ -382,6 +397,7 @@ async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
     const leftMs = youngest?.outcome === null ? await leftInAir(tx, youngest, journal) : 0;
     if (youngest && leftMs > 0) return { how: 'under-way', row: youngest.id, leftMs };
   }
+  if (meaning.turn !== undefined && !(await hasTurn(tx, key, meaning.turn))) return { how: 'turn-lost' };
   await insertEffect(tx, key, meaning, { id: row, epoch: journal.epoch });
   return { how: 'send', knows: { journal: journal.id, epoch: journal.epoch, row }, doubts: doubts.length };
 }
@@ -588,7 +604,7 @@ function recall(rows: readonly Effect[], { call, recall: wanted }: Pick<Noted, '
   return effect && { effect };
 }
 
-function livePivot(tx: Tx, key: SagaKey): Promise<Effect | undefined> {
+export function livePivot(tx: Tx, key: SagaKey): Promise<Effect | undefined> {
   return tx
     .selectFrom('effect')
     .selectAll()

@@ -8,6 +8,7 @@ export interface JournalTables {
   reference: ReferenceTable;
   effect: EffectTable;
   ending: EndingTable;
+  turn: TurnTable;
 }
 
 /** One row: what the journal is, and what happened to it as a whole. */
@@ -86,4 +87,19 @@ interface EndingTable {
   outcome: string;
   /** Sealed. */
   report: string;
+}
+
+/** A saga that works on a server or a subscription, or waits for that. Deleted when it has ended. */
+interface TurnTable {
+  /** The order of arrival. */
+  seq: Generated<number>;
+  /** Random; goes along with the calls that are made in this turn. */
+  id: string;
+  /** `server 7`, `subscription 5`. */
+  resource: string;
+  workflow: WorkflowName;
+  reference: string;
+  since_ms: number;
+  /** Null: it waits. */
+  begun_ms: number | null;
 }

@@ -4,13 +4,14 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { defaultPayloadConverter, type MetricMeter } from '@temporalio/common';
+import { tsToMs } from '@temporalio/common/lib/time';
 import { temporal } from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import type { WorkerConfig } from '../config';
 import { holdWorkflow } from '../domain/hold';
 import { searchAttributeNames } from '../domain/identity';
 import { metrics } from '../domain/metrics';
-import { waitKinds, type WaitKind } from '../domain/progress';
+import { waitKinds, type SagaState } from '../domain/progress';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import type { Log } from './logging';
 import { beginAtZero } from './metrics';
@@ -29,6 +30,8 @@ const oldestMs = 400 * 24 * 60 * 60 * 1000;
 const closeMs = 1_000;
 
 const { state, waitingSince } = searchAttributeNames;
+
+type Since = typeof waitingSince | 'StartTime';
 
 interface Page {
   sinceMs: number[];
@@ -67,12 +70,17 @@ export class Gauges {
 
   private async look(): Promise<void> {
     const nowMs = Date.now();
+    const ageOf = (oldest: number | undefined) => (oldest === undefined ? 0 : Math.max(0, nowMs - oldest) / 1000);
     for (const kind of waitKinds) {
-      const { count, oldest } = await this.waiting(kind, nowMs);
+      const { count, oldest } = await this.inState(kind, waitingSince, nowMs);
       this.set(metrics.waiting, count, { kind });
-      this.set(metrics.oldestWait, oldest === undefined ? 0 : Math.max(0, nowMs - oldest) / 1000, { kind });
+      this.set(metrics.oldestWait, ageOf(oldest), { kind });
     }
     this.set(metrics.hold, (await this.isHeld()) ? 1 : 0, {});
+    // Queued from their start on, and for no person: nothing else says since when.
+    const { count, oldest } = await this.inState('queued', 'StartTime', nowMs);
+    this.set(metrics.queued, count, {});
+    this.set(metrics.oldestQueued, ageOf(oldest), {});
     for (const [taskType, type] of Object.entries(taskTypes)) {
       const { stats } = await this.connection.workflowService.describeTaskQueue({
         namespace: this.config.namespace,
@@ -99,24 +107,28 @@ export class Gauges {
     }
   }
 
-  private async waiting(kind: WaitKind, nowMs: number): Promise<{ count: number; oldest: number | undefined }> {
-    const query = `ExecutionStatus = 'Running' AND ${state} = '${kind}'`;
-    const page = await this.list(query);
+  private async inState(
+    name: SagaState,
+    since: Since,
+    nowMs: number,
+  ): Promise<{ count: number; oldest: number | undefined }> {
+    const query = `ExecutionStatus = 'Running' AND ${state} = '${name}'`;
+    const page = await this.list(query, since);
     if (!page.more) return { count: page.sinceMs.length, oldest: earliest(page) };
     const { count } = await this.connection.workflowService.countWorkflowExecutions({
       namespace: this.config.namespace,
       query,
     });
-    return { count: Number(count), oldest: await this.searchOldest(query, page, nowMs) };
+    return { count: Number(count), oldest: await this.searchOldest(query, since, page, nowMs) };
   }
 
   /** By halves, because visibility in SQL does not sort: until what is older than the middle fits one page. */
-  private async searchOldest(query: string, first: Page, nowMs: number): Promise<number | undefined> {
+  private async searchOldest(query: string, since: Since, first: Page, nowMs: number): Promise<number | undefined> {
     let page = first;
     let [from, to] = [nowMs - oldestMs, earliest(page) ?? nowMs];
     while (page.more && to - from > closeMs) {
       const middle = from + (to - from) / 2;
-      const older = await this.list(`${query} AND ${waitingSince} < '${new Date(middle).toISOString()}'`);
+      const older = await this.list(`${query} AND ${since} < '${new Date(middle).toISOString()}'`, since);
       const found = earliest(older);
       if (found === undefined) from = middle;
       else [page, to] = [older, found];
@@ -124,13 +136,14 @@ export class Gauges {
     return earliest(page);
   }
 
-  private async list(query: string): Promise<Page> {
+  private async list(query: string, since: Since): Promise<Page> {
     const { executions, nextPageToken } = await this.connection.workflowService.listWorkflowExecutions({
       namespace: this.config.namespace,
       pageSize,
       query,
     });
-    const sinceMs = executions.flatMap(({ searchAttributes }) => {
+    const sinceMs = executions.flatMap(({ searchAttributes, startTime }) => {
+      if (since === 'StartTime') return startTime ? [tsToMs(startTime)] : [];
       const payload = searchAttributes?.indexedFields?.[waitingSince];
       return payload ? [Date.parse(defaultPayloadConverter.fromPayload<string>(payload))] : [];
     });

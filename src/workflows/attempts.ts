@@ -96,9 +96,11 @@ async function callOnce<T>(
   count: number,
   again: EffectAsked['again'],
 ): Promise<Settled<T>> {
-  const { knows } = journal;
+  const { knows, turn } = journal;
   try {
-    const answer = await uninterrupted.run(() => act({ step: step.id, again, ...(knows ? { knows } : {}) }));
+    const answer = await uninterrupted.run(() =>
+      act({ step: step.id, again, ...(knows ? { knows } : {}), ...(turn ? { turn } : {}) }),
+    );
     if (!isEffected(answer)) return { ok: true, value: answer };
     const { value, recorded } = answer;
     await journal.learn(answer, value);

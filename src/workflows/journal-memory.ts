@@ -11,6 +11,9 @@ export type WriteOutcome = (unwritten: Unwritten, answer: unknown) => Promise<Ca
 export class JournalMemory {
   /** From the last answer. A journal that lacks it was put back. */
   knows?: JournalKnowledge;
+  /** What only one saga at a time may work on, and the turn in which this one does. */
+  resource?: string;
+  turn?: string;
   /** True where a call may have left something behind of which this run does not know. */
   inDoubt = false;
   private readonly unwritten: { unwritten: Unwritten; answer: unknown }[] = [];

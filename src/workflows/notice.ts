@@ -3,7 +3,7 @@
  * that fit with what to paste, then the rest. Under 2 KB, because it travels in an address.
  */
 import { decisionHints, exampleFor, type DecisionName } from '../domain/decisions';
-import type { WaitKind } from '../domain/progress';
+import type { Queued, WaitKind } from '../domain/progress';
 import { inWords } from './progress';
 import type { Question } from './questions';
 
@@ -43,6 +43,18 @@ export function describeWait(question: Question & { id: string; undoing?: boolea
     ...(lastFailure?.body === undefined ? [] : [`The provider said: ${quoted(lastFailure.body)}`]),
   ];
   return cut(paragraphs.join('\n\n'), noticeBytesMax) + hiddenEnd;
+}
+
+/** Nobody is asked: for whoever wonders why nothing happens. */
+export function describeQueue({ resource, since, before, holder, lookedAt }: Queued): string {
+  const others = before === 1 ? 'one saga is' : `${String(before)} sagas are`;
+  const paragraphs = [
+    `### Queued for ${resource}: ${others} before it`,
+    `Another saga works on it, \`${holder}\`. When that has ended, the next one goes on by itself. Does it wait for a decision? Then decide there.`,
+    'Or press **Request Cancellation** to stop: nothing was sent, so nothing is left.',
+    `It is queued since ${inWords(since)}, and looked last at ${inWords(lookedAt)}. The signal \`turn\` makes it look at once.`,
+  ];
+  return paragraphs.join('\n\n') + hiddenEnd;
 }
 
 function describeChoice(name: DecisionName, question: string): string {

@@ -23,7 +23,7 @@ import { attempt, type Act } from './attempts';
 import { askAboutPlacement, writePlaced, type Doubt } from './doubt';
 import type { Step } from './progress';
 import { stuckQuestion, type Correction } from './questions';
-import { SagaFailed, TakenBack, type Saga } from './saga';
+import { SagaFailed, TakenBack, TurnLost, type Saga } from './saga';
 
 export interface Pivot<T> {
   step: Step;
@@ -58,6 +58,7 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
     }
     const { failure } = settled;
     if (failure.failure === 'TakenBack') throw new TakenBack({ step }, failure);
+    if (failure.failure === 'TurnLost') throw new TurnLost(failure);
     if (failure.failure === 'Rejected') {
       step.end('failed', describeFailure(failure));
       throw new SagaFailed(pivot.refusal, `${step.title}: ${describeFailure(failure)}`);

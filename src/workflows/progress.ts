@@ -13,6 +13,7 @@ import type {
   DecisionRecord,
   IgnoredDecision,
   ProgressView,
+  Queued,
   SagaState,
   StepStatus,
   StepView,
@@ -52,6 +53,14 @@ export class Step {
     delete this.endedAt;
   }
 
+  /** Goes on without a call. */
+  goOn(detail: string): void {
+    this.status = 'running';
+    this.startedAt ??= now();
+    delete this.endedAt;
+    this.say(detail);
+  }
+
   end(status: Exclude<StepStatus, 'pending' | 'running' | 'undoing'>, detail?: string): void {
     this.status = status;
     // A step that is stuck has not ended: it may go on.
@@ -88,6 +97,7 @@ export class Progress {
   /** What was learned on the way and belongs into a report: cart item ids, the order, quotes. */
   readonly known: Record<string, unknown> = {};
   private waiting?: Waiting;
+  private queued?: Queued;
   private everShown = false;
 
   constructor(
@@ -126,12 +136,28 @@ export class Progress {
     ]);
   }
 
+  /** The saga waits for its turn, and for no person: it has no time since when one is waited for. One event, however often it looks. */
+  queue(step: string, queued: Queued): void {
+    this.queued = queued;
+    if (this.state === 'queued') return;
+    this.state = 'queued';
+    this.everShown = true;
+    upsertSearchAttributes([
+      { key: stateKey, value: 'queued' },
+      { key: stepKey, value: step },
+    ]);
+  }
+
+  stopQueueing(): void {
+    delete this.queued;
+  }
+
   /** The wait is over; what comes next says {@link enter}. */
   stopWaiting(): void {
     delete this.waiting;
   }
 
-  enter(state: Exclude<SagaState, Waiting['kind']>): void {
+  enter(state: Exclude<SagaState, Waiting['kind'] | 'queued'>): void {
     if (this.state === state) return;
     this.state = state;
     if (!this.everShown) return;
@@ -152,6 +178,7 @@ export class Progress {
       state: this.state,
       steps: this.steps.filter(({ isShown }) => isShown).map((step) => step.view()),
       ...(this.waiting === undefined ? {} : { waiting: this.waiting }),
+      ...(this.queued === undefined ? {} : { queued: this.queued }),
       leftovers: this.leftovers,
       ignored: this.ignored,
       decisions: this.decisions,

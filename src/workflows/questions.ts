@@ -96,6 +96,7 @@ export function cause({ failure, message }: CallFailure): string {
     case 'UnderWay':
     case 'TakenBack':
     case 'Ordered':
+    case 'TurnLost':
       return `${message}.`;
     case 'Held':
       return 'New sagas are held.';

@@ -75,6 +75,13 @@ export class TakenBack extends Error {
   }
 }
 
+/** Its turn is over, and another saga may have worked on the same thing since: what it has seen there does not count any more. */
+export class TurnLost extends Error {
+  constructor({ message }: CallFailure) {
+    super(message);
+  }
+}
+
 /** So often what was taken back is done again before a person is asked. */
 const doneAgainMax = 3;
 
@@ -176,6 +183,11 @@ export class Saga {
     this.untouchable = why;
   }
 
+  /** Another saga may rely on what was done by now: none of it is undone, and it is told where the saga does not get to its end. */
+  undoNothingSoFar(): void {
+    for (const undo of this.levels.flat()) delete undo.act;
+  }
+
   /** What would be left behind if nothing were undone. */
   get undoable(): Leftover[] {
     return this.levels.flat().map(({ leftover }) => leftover(''));
@@ -238,7 +250,7 @@ export class Saga {
         const plan = open[index];
         if (plan === undefined || result.status === 'rejected') return;
         if (result.value.ok) outcomes.set(plan, { skipped: false, value: result.value.value });
-        else if (result.value.failure.failure === 'Ordered' && plan.leaveAlone) {
+        else if (isNotToBeUndone(result.value.failure) && plan.leaveAlone) {
           const { message } = result.value.failure;
           plan.step.end('skipped', `left alone: ${message}`);
           plan.leaveAlone(message);
@@ -254,6 +266,8 @@ export class Saga {
 
       const takenBack = failed.find(({ failure }) => failure.failure === 'TakenBack');
       if (takenBack) throw new TakenBack(takenBack.plan, takenBack.failure);
+      const turnLost = failed.find(({ failure }) => failure.failure === 'TurnLost');
+      if (turnLost) throw new TurnLost(turnLost.failure);
       const refused = failed.find(({ failure }) => failure.failure === 'Rejected');
       if (refused && refusal !== 'ask') {
         for (const { plan, failure } of failed) plan.step.end('failed', describeFailure(failure));
@@ -295,6 +309,11 @@ export class Saga {
       plan.act,
     );
   }
+}
+
+/** It belongs to an order by now, or to another saga. */
+function isNotToBeUndone({ failure }: CallFailure): boolean {
+  return failure === 'Ordered' || failure === 'TurnLost';
 }
 
 /** Not cancelled with the saga: what is not written down is forgotten. */

@@ -6,6 +6,8 @@
  *          │
  *   take the reference ──another request has it──▶ Failed ReferenceTaken (no call was made)
  *          │
+ *   wait for the turn, where another saga works on the same server or subscription
+ *          │
  *        story ──returns──────────────────▶ write the ending ──▶ Completed, result
  *          ├──SagaFailed──▶ look ── undo ──▶ write the ending ──▶ Failed, details[0] = report
  *          └──cancelled───▶ look ── undo ──▶ write the ending ──▶ Cancelled, memo.report
@@ -33,6 +35,7 @@ import type { Leftover } from '../domain/leftovers';
 import { beyondLimits } from '../domain/limits';
 import { documentedPlanTypes, requestSchemas, type RequestOf } from '../domain/requests';
 import type { Report, ResultOf } from '../domain/results';
+import { resourceOf } from '../domain/turns';
 import { check, describeProblems, type Problem } from '../domain/validation';
 import { throwIfCancelled } from './attempts';
 import { cameInClear } from './clear-input';
@@ -42,6 +45,7 @@ import { countEnd, type Outcome } from './metrics';
 import { inWords, Progress } from './progress';
 import { Saga, SagaFailed } from './saga';
 import { once } from './temperaments';
+import { inTurn, waitForTurn } from './turn';
 
 /** What the runner has to know of a story beside the story itself. */
 export interface Ways {
@@ -71,8 +75,8 @@ export async function tell<W extends WorkflowName>(
     const request = await readRequest(workflow, input, progress);
     nameForSearch(request);
     throwIfCancelled();
-    if (ways.takesReference !== false) await takeReference(saga, request);
-    const result = await story(saga, request);
+    if (ways.takesReference !== false) await takeReference(saga, request, resourceOf(workflow, request));
+    const result = await inTurn(saga, () => story(saga, request));
     // A call in flight is awaited; where it was the last one, the story does not notice.
     throwIfCancelled();
     await CancellationScope.nonCancellable(() =>
@@ -116,7 +120,11 @@ async function giveUp(saga: Saga, error: unknown, cancelled: () => boolean, { pi
  * From here on the reference belongs to this request, for ever. Where it did so before, the journal knows what was done: it is used,
  * and not done again.
  */
-async function takeReference(saga: Saga, request: RequestOf[WorkflowName]): Promise<void> {
+async function takeReference(
+  saga: Saga,
+  request: RequestOf[WorkflowName],
+  resource: string | undefined,
+): Promise<void> {
   const { progress, journal } = saga;
   const step = saga.quietStep('take-reference', 'Write the request into the journal');
   const account = 'account' in request ? request.account : undefined;
@@ -127,6 +135,7 @@ async function takeReference(saga: Saga, request: RequestOf[WorkflowName]): Prom
         once('write the request into the journal').takeReference({
           ...(account === undefined ? {} : { account }),
           request,
+          ...(resource === undefined ? {} : { resource }),
           again,
         }),
     },
@@ -145,18 +154,27 @@ async function takeReference(saga: Saga, request: RequestOf[WorkflowName]): Prom
     );
   }
   journal.knows = taken.knows;
-  if (taken.how === 'new') return;
-  journal.inDoubt = true;
-  step.say(`known since ${inWords(taken.at)}, run ${taken.run}: what was done for it is used, and not done again`);
+  if (taken.how === 'known') {
+    journal.inDoubt = true;
+    step.say(`known since ${inWords(taken.at)}, run ${taken.run}: what was done for it is used, and not done again`);
+  }
+  if (resource !== undefined) await waitForTurn(saga, resource, taken.turn);
 }
 
 /** Whoever skips it leaves the record without an end; what was sent stands in it all the same. */
 async function writeEnding(saga: Saga, outcome: Outcome, ending: { report: Report; result?: unknown }): Promise<void> {
+  const { resource } = saga.journal;
   const step = saga.quietStep('write-ending', 'Write the ending into the journal');
   await saga.one(
     {
       step,
-      act: ({ again }) => once('write the ending into the journal').writeEnding({ outcome, report: ending, again }),
+      act: ({ again }) =>
+        once('write the ending into the journal').writeEnding({
+          outcome,
+          report: ending,
+          ...(resource === undefined ? {} : { resource }),
+          again,
+        }),
     },
     { refusal: 'ask', skippable: true },
   );

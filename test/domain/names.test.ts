@@ -44,7 +44,7 @@ it('are these', () => {
     waitingSince: 'SagaWaitingSince',
   });
   expect(waitKinds).toEqual(['stuck', 'outcome-unknown', 'approval', 'servers', 'held']);
-  expect(sagaStates).toEqual(['running', ...waitKinds, 'undoing', 'done', 'failed', 'cancelled']);
+  expect(sagaStates).toEqual(['running', 'queued', ...waitKinds, 'undoing', 'done', 'failed', 'cancelled']);
   expect(stepStatuses).toEqual(['pending', 'running', 'done', 'stuck', 'skipped', 'undoing', 'undone', 'failed']);
   expect(callFailureNames).toEqual([
     'NotSent',
@@ -66,6 +66,7 @@ it('are these', () => {
     'UnderWay',
     'TakenBack',
     'Ordered',
+    'TurnLost',
   ]);
   expect(effectKinds).toEqual(['mutate', 'compensate', 'pivot']);
   expect(effectOutcomes).toEqual(['done', 'not-done', 'unknown', 'undone', 'denied']);

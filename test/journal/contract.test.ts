@@ -10,6 +10,7 @@ import { putBack } from './contract/put-back';
 import { references } from './contract/references';
 import { standing } from './contract/standing';
 import { repeatableSteps } from './contract/repeatable-steps';
+import { turns } from './contract/turns';
 import { describeEachDatabase } from './databases';
 
 describeEachDatabase('the journal', (databases) => {
@@ -24,4 +25,5 @@ describeEachDatabase('the journal', (databases) => {
   describe('rows that the journal lost', () => lostRows(databases));
   describe('a journal that was put back', () => putBack(databases));
   describe('how a saga stands', () => standing(databases));
+  describe('turns', () => turns(databases));
 });

@@ -12,6 +12,7 @@ import { isPostgres, type JournalAddress } from '../../src/journal/dialects';
 import { Journal } from '../../src/journal/journal';
 import { openJournal } from '../../src/journal/open';
 import { standingOf } from '../../src/journal/standing';
+import { dropTurn, takeTurn } from '../../src/journal/turns';
 import { createSealing } from '../../src/security/sealing';
 import { describeEachDatabase } from './databases';
 import { add, assign, place, remove, Run, unassignOld } from './runs';
@@ -98,6 +99,15 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
       await run.do(assign);
       await run.mean(unassignOld, { restsOn: ['assign-new'] });
     },
+    'a saga is queued, takes its turn and hands it on': async () => {
+      const resource = 'server 1';
+      const [first, second] = [await Run.begin(journal, 'setFirewalls'), await Run.begin(journal, 'setFirewalls')];
+      for (const run of [first, second, first]) await takeTurn(journal, run.key, resource);
+      const { key, run } = first;
+      const next = await journal.ended(key, { run, by: 'setFirewalls', outcome: 'done', report: {}, resource });
+      await takeTurn(journal, second.key, resource);
+      await dropTurn(journal, next!);
+    },
     'a saga looks back and ends': async () => {
       const run = await Run.begin(journal);
       await run.again().take();
@@ -128,7 +138,7 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
 
 /** Of the tables with as many rows as there were calls; the journal's own table has one row. */
 function accesses(plan: string): string[] {
-  const scan = /((Scan|SCAN|SEARCH)( using \w+)?( on)? (reference|effect|ending)\b.*)/;
+  const scan = /((Scan|SCAN|SEARCH)( using \w+)?( on)? (reference|effect|ending|turn)\b.*)/;
   const steps = (JSON.parse(plan) as Record<string, unknown>[]).map((step) =>
     String(step['detail'] ?? step['QUERY PLAN']),
   );
@@ -139,7 +149,8 @@ function accesses(plan: string): string[] {
 /** By the whole key of a reference, or by a row's id. */
 function isNarrow(access: string): boolean {
   return (
-    /(\(workflow=\? AND reference=\?|\(id=\?\))/.test(access) || /Index Cond: \(.*(\breference = |\bid = )/.test(access)
+    /(\(workflow=\? AND reference=\?|resource=\?|\(id=\?\)|rowid=\?)/.test(access) ||
+    /Index Cond: \(.*(\breference = |\bresource = |\bseq = |\bid = )/.test(access)
   );
 }
 
@@ -161,6 +172,11 @@ async function fill({ db }: Journal): Promise<void> {
   await sql`
     insert into ending (workflow, reference, run, ended_by, ended_ms, outcome, report)
       select workflow, reference, 'run', workflow, 0, 'done', '' from reference`.execute(db);
+  await sql`
+    insert into turn (id, resource, workflow, reference, since_ms)
+      select 't' || n, 'server ' || (100 + n % 50), 'setFirewalls', 't' || n, 0 from (${numbers}) as numbers`.execute(
+    db,
+  );
   await sql.raw('analyze').execute(db);
 }
 

@@ -1,0 +1,84 @@
+/**
+ * Waiting for the turn at a server or a subscription, on which only one saga at a time works.
+ *
+ * ```text
+ *   ask ──begun──▶ the story ──TurnLost──▶ ask, and the story from its beginning
+ *    ▲ │queued
+ *    │ ▼
+ *    wait for the signal, or for some time; a cancellation ends it at once
+ * ```
+ *
+ * The journal has the queue. Whoever ends tells the next one by a signal; the timer is for a saga that ended without a word.
+ */
+import { condition, defineSignal, log, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import { turnSignal, type TurnAnswer } from '../domain/turns';
+import { describeQueue } from './notice';
+import { inWords, now, type Step } from './progress';
+import { TurnLost, type Saga } from './saga';
+import { once } from './temperaments';
+
+/** @param first what the journal said already; without it the journal is asked */
+export async function waitForTurn(saga: Saga, resource: string, first?: TurnAnswer): Promise<void> {
+  const { journal, progress } = saga;
+  journal.resource = resource;
+  let told = false;
+  setHandler(
+    defineSignal(turnSignal),
+    () => {
+      told = true;
+    },
+    { description: 'Look at once whether it is its turn; for a saga that is queued' },
+  );
+  const step = saga.quietStep('take-turn', `Wait for the turn at ${resource}`);
+  let queuedSince: string | undefined;
+  let answer = first ?? (await ask(saga, step, resource));
+  try {
+    while (answer.how === 'queued') {
+      const { since, before, holder, lookInMs } = answer;
+      const queued = { resource, since, before, holder, lookedAt: now() };
+      if (queuedSince === undefined) log.info('queued', { resource, before, holder });
+      queuedSince = since;
+      progress.queue(step.id, queued);
+      setCurrentDetails(describeQueue(queued));
+      step.goOn(`queued since ${inWords(since)}, ${String(before)} before it; ${holder} works`);
+      await condition(() => told, lookInMs);
+      told = false;
+      answer = await ask(saga, step, resource);
+    }
+    if (queuedSince !== undefined) {
+      progress.enter('running');
+      step.end('done', `was queued from ${inWords(queuedSince)} to ${inWords(now())}`);
+      log.info('its turn has come', { resource });
+    }
+    if (answer.how === 'begun') journal.turn = answer.turn;
+  } catch (error) {
+    step.end('failed', 'it was stopped before its turn');
+    throw error;
+  } finally {
+    progress.stopQueueing();
+    setCurrentDetails('');
+  }
+}
+
+/** Runs the story; once more where the saga's turn was over in between, as after a reset to before its end. */
+export async function inTurn<T>(saga: Saga, story: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await story();
+    } catch (error) {
+      const { resource } = saga.journal;
+      if (!(error instanceof TurnLost) || resource === undefined) throw error;
+      log.warn('begins again in a new turn', { resource });
+      saga.undoNothingSoFar();
+      saga.journal.inDoubt = true;
+      await waitForTurn(saga, resource);
+    }
+  }
+}
+
+function ask(saga: Saga, step: Step, resource: string): Promise<TurnAnswer> {
+  return saga.must(
+    { step, act: ({ again }) => once(`ask for the turn at ${resource}`).takeTurn({ resource, again }) },
+    { refusal: 'ask' },
+  );
+}
