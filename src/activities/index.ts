@@ -12,6 +12,7 @@ import { createJournalActivities } from './journal';
 import { createOrderActivities } from './orders';
 import { createPlanSwitchActivities } from './plan-switch';
 import type { ActivitySettings } from './settings';
+import { createReadTold } from './told-secrets';
 
 export interface ActivityNeeds {
   provider: ProviderClient;
@@ -22,15 +23,16 @@ export interface ActivityNeeds {
 
 export function createActivities({ provider, journal, secrets, settings }: ActivityNeeds) {
   const call = createCall(settings);
-  const effect = createEffect(journal, call, settings);
+  const told = createReadTold(secrets);
+  const effect = createEffect(journal, call, settings, told);
   return {
     ...createInstallationActivities(settings),
     ...createJournalActivities(journal, call, settings),
     ...createCartActivities(provider, effect, secrets),
-    ...createOrderActivities(provider, call, effect, settings),
+    ...createOrderActivities(provider, call, effect, settings, told),
     ...createChangeOrderActivities(provider, call, effect, settings),
     ...createPlanSwitchActivities(provider, call, effect, settings),
-    ...createFirewallActivities(provider, call, effect),
+    ...createFirewallActivities(provider, call, effect, told),
   };
 }
 

@@ -48,7 +48,13 @@ export function translateFailure(
     type: failure.failure,
     message: failure.message,
     nonRetryable: true,
-    details: [{ ...(retryInMs === undefined ? {} : { retryInMs }), ...failure } satisfies CallFailure],
+    details: [
+      {
+        ...(retryInMs === undefined ? {} : { retryInMs }),
+        ...(settings.takesClearRequests ? { takesClear: true } : {}),
+        ...failure,
+      } satisfies CallFailure,
+    ],
   });
 }
 

@@ -64,6 +64,8 @@ export interface CallFailure {
   knows?: JournalKnowledge;
   /** What the journal has yet to be told of this call. */
   unwritten?: Unwritten;
+  /** The setting says so: a correction that holds a secret may come unencrypted, although there are keys. */
+  takesClear?: true;
 }
 
 /** What a person is asked about a pivot. */

@@ -15,7 +15,7 @@ import {
   UnknownOutcome,
   type FailureFacts,
 } from './errors';
-import { excerptOf, secretsIn } from './excerpt';
+import { excerptOf, secretsIn, withoutSecrets, type Secrets } from './excerpt';
 import { exchange, type Exchanged, type ExchangeLimits, type WireRequest } from './exchange';
 import type { CallEvent, ResolvedOptions } from './options';
 import { RecentSecrets } from './recent-secrets';
@@ -46,15 +46,21 @@ export interface CallOptions {
    * `NotSent`.
    */
   mayLeave?: () => string | undefined;
+  /** What was told the provider by other calls, and may be quoted in this one's answer. */
+  secrets?: Secrets;
 }
 
-type Limits = Omit<ExchangeLimits, 'responseBytesMax'>;
+interface Limits extends Omit<ExchangeLimits, 'responseBytesMax'> {
+  secrets: Secrets;
+}
 
 /** What is known of a call while it runs. */
 type Note = Pick<CallEvent, 'status' | 'sent' | 'putOff'>;
 
 export class Caller {
   private readonly recent = new RecentSecrets();
+  /** The last one that was sent. */
+  private token: string | undefined;
   private readonly pause: Pause;
 
   constructor(
@@ -64,14 +70,14 @@ export class Caller {
     this.pause = new Pause(options.pauseMaxMs, options.now);
   }
 
-  async call<T>(call: Call<T>, { signal, mayLeave }: CallOptions = {}): Promise<T> {
+  async call<T>(call: Call<T>, { signal, mayLeave, secrets = [] }: CallOptions = {}): Promise<T> {
     const endpoint = `${call.method} ${call.endpoint}`;
     const startedMs = performance.now();
     const note: Note = { sent: false };
     let failure: ProviderFailure | undefined;
     const deadline = startDeadline(this.options.totalTimeoutMs, signal);
     try {
-      return await this.converse(call, endpoint, { signal: deadline.signal, mayLeave }, note);
+      return await this.converse(call, endpoint, { signal: deadline.signal, mayLeave, secrets }, note);
     } catch (error) {
       failure = error instanceof ProviderFailure ? error : asFailure(error, endpoint, note);
       throw failure;
@@ -80,6 +86,16 @@ export class Caller {
       const durationMs = performance.now() - startedMs;
       this.tell({ endpoint, method: call.method, durationMs, ...note, ...(failure ? { failure: failure.name } : {}) });
     }
+  }
+
+  /** An answer that is to be kept, without what nobody may read. */
+  blank(answer: unknown, secrets: Secrets): unknown {
+    if (secrets === 'unknown') return withoutSecrets(answer, secrets);
+    return withoutSecrets(answer, [
+      ...secrets,
+      ...this.recent.all(),
+      ...(this.token === undefined ? [] : [this.token]),
+    ]);
   }
 
   private async converse<T>(call: Call<T>, endpoint: string, limits: Limits, note: Note): Promise<T> {
@@ -99,7 +115,12 @@ export class Caller {
       }
     }
     if (token !== undefined) secrets.push(token);
-    return this.judge(call, endpoint, answer, secrets);
+    return this.judge(
+      call,
+      endpoint,
+      answer,
+      limits.secrets === 'unknown' ? 'unknown' : [...secrets, ...limits.secrets],
+    );
   }
 
   private build(call: Call<unknown>, endpoint: string): WireRequest {
@@ -147,6 +168,7 @@ export class Caller {
     note: Note,
   ): Promise<Extract<Exchanged, { answered: true }>> {
     const { authHeader, authScheme, responseBytesMax } = this.options;
+    this.token = token;
     const headers =
       token === undefined
         ? request.headers
@@ -166,11 +188,11 @@ export class Caller {
     { absent, response }: Call<T>,
     endpoint: string,
     { status, headers, body, fault }: Extract<Exchanged, { answered: true }>,
-    secrets: readonly string[],
+    secrets: Secrets,
   ): T {
     if (status === 404 && absent) return absent.value;
     const text = new TextDecoder().decode(body);
-    const facts = { endpoint, status, body: excerptOf(text, secrets) };
+    const facts = { endpoint, status, body: secrets === 'unknown' ? undefined : excerptOf(text, secrets) };
     const answered = `was answered ${String(status)}`;
     switch (classifyStatus(status)) {
       case 'success':

@@ -264,7 +264,7 @@ const asOwn = ({ details }: ApplicationFailure) => {
 /** A pivot's activity without its journal: what it makes of an answer. */
 const call = createCall(settings);
 const unwritten: Effect = (_spec, asked, send) =>
-  call('daring', asked, async () => ({ value: await send({}), knows: { journal: 'j', epoch: 1 } }));
+  call('daring', asked, async () => ({ value: await send({ secrets: [] }), knows: { journal: 'j', epoch: 1 } }));
 
 function switching(provider: ProviderClient): Promise<unknown> {
   const { switchPlan } = createPlanSwitchActivities(provider, call, unwritten, settings);
@@ -275,7 +275,7 @@ const pivots: [string, (provider: ProviderClient) => Promise<unknown>][] = [
   [
     'an order',
     (provider) => {
-      const { placeOrder } = createOrderActivities(provider, call, unwritten, settings);
+      const { placeOrder } = createOrderActivities(provider, call, unwritten, settings, () => Promise.resolve([]));
       return placeOrder({ step: 's', order: { account: 'AB-1', cartItems: [1] } });
     },
   ],

@@ -114,7 +114,8 @@ describe('the notice in the Web UI', () => {
       'Press **More Actions**, then **Send an Update**, choose the name and paste the data:',
       '- **retry** — Try the waiting step again  \n  `{"question":"1a2b3c4d","by":"you"}`',
       'A *retry* may correct the request first (`item`, `password`, `os_template_id`), like this: ' +
-        '`{"question":"1a2b3c4d","by":"you","correction":{"item":1,"password":"new"}}`',
+        '`{"question":"1a2b3c4d","by":"you","correction":{"item":1,"password":{"secret":"its name"}}}`. ' +
+        'Send a secret with `order-saga decide`, which encrypts it, or by its name: {"secret":"its name"}.',
       'Or press **Request Cancellation** to stop: what can be put back is put back; an order that was placed stays.',
       'It waits as *stuck* at step `place-order` since 2026-01-02 03:04:05 UTC. This is question `1a2b3c4d`.',
       'Last failure: no answer in time (UnknownOutcome).',
