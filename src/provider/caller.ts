@@ -8,8 +8,10 @@ import type { Connections } from './connections';
 import {
   NotSent,
   ProviderFailure,
+  PutOff,
   RateLimited,
   Rejected,
+  TokenUnreadable,
   Unauthorized,
   UnexpectedResponse,
   UnknownOutcome,
@@ -67,7 +69,7 @@ export class Caller {
     private readonly options: ResolvedOptions,
     private readonly connections: Connections,
   ) {
-    this.pause = new Pause(options.pauseMaxMs, options.now);
+    this.pause = new Pause(options.pauseMaxMs, options.monotonicMs);
   }
 
   async call<T>(call: Call<T>, { signal, mayLeave, secrets = [] }: CallOptions = {}): Promise<T> {
@@ -153,7 +155,7 @@ export class Caller {
       token = await beforeAbort(signal, credentials[how]());
     } catch {
       // The reason is not repeated: it comes from whoever keeps the token, and may quote it.
-      throw new NotSent('was not sent: the token could not be read', { endpoint });
+      throw new TokenUnreadable('was not sent: the token could not be read', { endpoint });
     }
     if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(token)) return token;
     throw new Unauthorized('was not sent: the token is empty or cannot stand in a header', { endpoint });
@@ -231,7 +233,7 @@ export class Caller {
     const { leftMs } = this.pause;
     if (leftMs === 0) return;
     note.putOff = true;
-    throw new NotSent('was not sent: the provider has asked to slow down', { endpoint }, leftMs);
+    throw new PutOff('was not sent: the provider has asked to slow down', { endpoint }, leftMs);
   }
 
   private tell(event: CallEvent): void {

@@ -33,7 +33,7 @@ import {
   type Decision,
   type DecisionName,
 } from '../domain/decisions';
-import type { CallFailure } from '../domain/failures';
+import { ownerOf, type CallFailure } from '../domain/failures';
 import { beyondLimits } from '../domain/limits';
 import type { ProgressView, WaitKind } from '../domain/progress';
 import { holdsSecret, redact } from '../domain/secrets';
@@ -253,9 +253,10 @@ function refusal(message: string): ApplicationFailure {
 }
 
 /** What a person wants to know of a failure; when to retry was for the saga. */
-function withoutInstructions({ failure, message, endpoint, status, body }: CallFailure) {
+function withoutInstructions({ failure, message, endpoint, status, body, doubt }: CallFailure) {
   return {
     failure,
+    whose: ownerOf({ failure, ...(doubt ? { doubt } : {}) }),
     message,
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(status === undefined ? {} : { status }),
