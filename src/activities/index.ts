@@ -1,4 +1,4 @@
-/** The hands: each activity makes one provider call at most. Workflows import nothing but the type {@link Activities}. */
+/** The hands: each activity makes one provider call at most, or asks the journal or a setting. Workflows import nothing but the type {@link Activities}. */
 import type { Journal } from '../journal/journal';
 import type { ProviderClient } from '../provider/client';
 import type { SecretResolver } from '../security/secret-resolver';
