@@ -29,7 +29,9 @@ export function createChangeOrderActivities(
   return {
     /** Row 5: places nothing. */
     quoteChangeOrder(input: AskQuote & { change: ChangeOrderBody }): Promise<Quoted> {
-      return call('reading', input, async () => quoted(await provider.quoteChangeOrder(input.change), input, settings));
+      return call('reading', input, async () =>
+        quoted(shown(await provider.quoteChangeOrder(input.change), provider), input, settings),
+      );
     },
 
     /** Row 4: a pivot. A second call would add the resources a second time. */
@@ -40,7 +42,7 @@ export function createChangeOrderActivities(
       const about = { subscriptionId: change.subscription_id };
       return effect({ kind: 'pivot', about }, input, async (options) => ({
         how: 'answered',
-        value: { order: asItCame(await provider.placeChangeOrder(change, options)) },
+        value: { order: provider.blank(asItCame(await provider.placeChangeOrder(change, options)), options.secrets) },
       }));
     },
   };
@@ -56,9 +58,14 @@ export function kept(quote: Quote): Quote {
   };
 }
 
+/** What may be kept of a quote. */
+export function shown(quote: Quote, provider: ProviderClient): Quote {
+  return provider.blank(kept(quote)) as Quote;
+}
+
 export function quoted(quote: Quote, input: AskQuote, settings: ActivitySettings): Quoted {
   return {
-    quote: kept(quote),
+    quote,
     id: randomUUID(),
     ...(input.approvable ? { approvalMaxAgeMs: settings.approvalMaxAgeMs } : {}),
   };

@@ -26,10 +26,12 @@ import { outcomeOf } from '../domain/failures';
 import { metrics } from '../domain/metrics';
 import { JournalUnavailable } from '../journal/errors';
 import type { Answer, Journal, Meaning, Meant, MeantCall, SagaKey } from '../journal/journal';
+import type { ToldSecrets } from '../domain/secrets';
 import type { CallOptions } from '../provider/client';
 import type { Asked, Call } from './call';
 import { sagaOf } from './saga-of';
 import type { ActivitySettings, Mood } from './settings';
+import type { ReadTold } from './told-secrets';
 import { stillWanted } from './still-wanted';
 import { callFailureOf, OwnFailure } from './translate-failure';
 
@@ -43,6 +45,8 @@ export interface EffectAsked extends Asked {
   note?: PivotNote | undefined;
   /** Of a saga that has one. */
   turn?: string | undefined;
+  /** What the provider was told by other calls of this saga, and may quote in its answer. */
+  secrets?: ToldSecrets | undefined;
 }
 
 export interface EffectSpec<T> {
@@ -59,8 +63,10 @@ export interface EffectSpec<T> {
 export type Effect = <T>(
   spec: EffectSpec<T>,
   asked: EffectAsked,
-  send: (options: CallOptions) => Promise<T>,
+  send: (options: SendOptions) => Promise<T>,
 ) => Promise<Effected<T>>;
+
+export type SendOptions = CallOptions & Required<Pick<CallOptions, 'secrets'>>;
 
 const moods: Record<EffectKind, Mood> = { mutate: 'acting', compensate: 'undoing', pivot: 'daring' };
 
@@ -75,9 +81,11 @@ export function lookAgainIn(leftMs: number): number {
   return Math.min(leftMs, Math.max(1_000, Math.ceil(leftMs / 4)));
 }
 
-export function createEffect(journal: Journal, call: Call, settings: ActivitySettings): Effect {
-  return <T>(spec: EffectSpec<T>, asked: EffectAsked, send: (options: CallOptions) => Promise<T>) =>
+export function createEffect(journal: Journal, call: Call, settings: ActivitySettings, told: ReadTold): Effect {
+  return <T>(spec: EffectSpec<T>, asked: EffectAsked, send: (options: SendOptions) => Promise<T>) =>
     call(moods[spec.kind], asked, async () => {
+      // First, since a slow store must not cost the time to leave.
+      const secrets = await told(asked.secrets);
       const clock = startClock();
       const { saga, run, activity } = sagaOf(Context.current().info);
       const { kind, about } = spec;
@@ -95,7 +103,9 @@ export function createEffect(journal: Journal, call: Call, settings: ActivitySet
         foundBy,
         meant: { call: effect, run, knows: meant.knows, inAirMs: settings.inAirMs },
       };
-      const { value, unwritten } = await sendOnce(written, clock, settings, spec, send);
+      const { value, unwritten } = await sendOnce(written, clock, settings, spec, (options) =>
+        send({ ...options, secrets }),
+      );
       return { value, knows: meant.knows, ...among(meant.doubts), ...unwritten };
     });
 }

@@ -1,9 +1,11 @@
 /** Firewalls of one server: assigned (row 8), unassigned (row 9), listed (row 10). Each of the first two undoes the other. */
 import type { Effected } from '../domain/effects';
+import type { ToldSecrets } from '../domain/secrets';
 import { readFirewallIds } from '../provider/schemas';
 import type { ProviderClient } from '../provider/client';
 import { asItCame, type Asked, type Call } from './call';
 import type { Effect, EffectAsked } from './effect';
+import type { ReadTold } from './told-secrets';
 import { OwnFailure } from './translate-failure';
 
 export interface ChangeFirewalls extends EffectAsked {
@@ -23,12 +25,14 @@ export interface ListFirewalls extends Asked {
   /** Fail with `NotThere`, and so look again later, until the list shows all of these and none of {@link without}. */
   expect?: number[];
   without?: number[];
+  /** What the server was ordered with. */
+  secrets?: ToldSecrets;
 }
 
 /** The list's shape is undocumented; where no ids can be read from it, it is kept as it came and nothing is concluded. */
 export type FirewallList = { firewalls: number[] } | { unreadable: unknown };
 
-export function createFirewallActivities(provider: ProviderClient, call: Call, effect: Effect) {
+export function createFirewallActivities(provider: ProviderClient, call: Call, effect: Effect, told: ReadTold) {
   const specOf = ({ undoing, vmObjectId, firewalls }: ChangeFirewalls) =>
     ({ kind: undoing ? 'compensate' : 'mutate', about: { vmObjectId, firewalls } }) as const;
 
@@ -53,9 +57,10 @@ export function createFirewallActivities(provider: ProviderClient, call: Call, e
     /** Row 10: no effect. */
     listFirewalls(input: ListFirewalls): Promise<FirewallList> {
       return call('reading', input, async () => {
-        const response = await provider.listFirewalls(input.vmObjectId);
+        const secrets = await told(input.secrets);
+        const response = await provider.listFirewalls(input.vmObjectId, { secrets });
         const firewalls = readFirewallIds(response);
-        if (firewalls === undefined) return { unreadable: asItCame(response) };
+        if (firewalls === undefined) return { unreadable: provider.blank(asItCame(response), secrets) };
         const missing = (input.expect ?? []).filter((id) => !firewalls.includes(id));
         const surplus = (input.without ?? []).filter((id) => firewalls.includes(id));
         if (missing.length + surplus.length === 0) return { firewalls };

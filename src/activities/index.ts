@@ -1,4 +1,4 @@
-/** The hands: each activity makes one provider call at most. Workflows import nothing but the type {@link Activities}. */
+/** The hands: each activity makes one provider call at most, or asks the journal or a setting. Workflows import nothing but the type {@link Activities}. */
 import type { Journal } from '../journal/journal';
 import type { ProviderClient } from '../provider/client';
 import type { SecretResolver } from '../security/secret-resolver';
@@ -14,6 +14,7 @@ import { createOrderActivities } from './orders';
 import { createPlanSwitchActivities } from './plan-switch';
 import type { ActivitySettings } from './settings';
 import { createTurnActivities } from './turns';
+import { createReadTold } from './told-secrets';
 
 export interface ActivityNeeds {
   provider: ProviderClient;
@@ -24,17 +25,18 @@ export interface ActivityNeeds {
 
 export function createActivities({ provider, journal, secrets, settings }: ActivityNeeds) {
   const call = createCall(settings);
-  const effect = createEffect(journal, call, settings);
+  const told = createReadTold(secrets);
+  const effect = createEffect(journal, call, settings, told);
   return {
     ...createInstallationActivities(settings),
     ...createHoldActivities(),
     ...createJournalActivities(journal, call, settings),
     ...createTurnActivities(journal, call, settings),
     ...createCartActivities(provider, effect, secrets),
-    ...createOrderActivities(provider, call, effect, settings),
+    ...createOrderActivities(provider, call, effect, settings, told),
     ...createChangeOrderActivities(provider, call, effect, settings),
     ...createPlanSwitchActivities(provider, call, effect, settings),
-    ...createFirewallActivities(provider, call, effect),
+    ...createFirewallActivities(provider, call, effect, told),
   };
 }
 

@@ -1,11 +1,13 @@
 /** The order itself (row 1), and where its servers are. Nothing here can be undone. */
 import type { Effected, Placement } from '../domain/effects';
+import type { ToldSecrets } from '../domain/secrets';
 import type { OrderBody } from '../provider/schemas';
 import { readPointers } from '../provider/json-pointer';
 import type { ProviderClient } from '../provider/client';
 import { asItCame, type Asked, type Call } from './call';
 import type { Effect, EffectAsked } from './effect';
 import type { ActivitySettings } from './settings';
+import type { ReadTold } from './told-secrets';
 import { OwnFailure } from './translate-failure';
 
 export interface PlaceOrder extends EffectAsked {
@@ -13,7 +15,7 @@ export interface PlaceOrder extends EffectAsked {
 }
 
 export interface PlacedOrder {
-  /** The response, of undocumented shape, as it came. */
+  /** The response, of undocumented shape, as it came but for secrets. */
   order: unknown;
   /** Object ids that the configured pointers found in the response. */
   vmObjectIds?: number[];
@@ -28,6 +30,8 @@ export interface FindServers extends Asked {
   expected: number;
   /** True where the order's outcome is unknown: only a directory with unique labels may answer that. */
   settles?: boolean;
+  /** What was ordered was told the provider with these. */
+  secrets?: ToldSecrets;
 }
 
 export function createOrderActivities(
@@ -35,6 +39,7 @@ export function createOrderActivities(
   call: Call,
   effect: Effect,
   settings: ActivitySettings,
+  told: ReadTold,
 ) {
   return {
     /**
@@ -48,7 +53,7 @@ export function createOrderActivities(
         return {
           how: 'answered',
           value: {
-            order: asItCame(answer),
+            order: provider.blank(asItCame(answer), options.secrets),
             ...(vmObjectIds.length > 0 ? { vmObjectIds } : {}),
             ...(settings.directory ? { directory: true } : {}),
           },
@@ -67,11 +72,12 @@ export function createOrderActivities(
           directory !== undefined && (!input.settles || (directory.labelIsUnique && input.label !== undefined));
         if (!usable) return [];
         if (directory.path.includes('{label}') && input.label === undefined) return [];
-        const listed = await provider.findServers({
-          path: directory.path,
-          account: input.account,
-          ...(input.label === undefined ? {} : { label: input.label }),
-        });
+        const secrets = await told(input.secrets);
+        const { account, label } = input;
+        const listed = await provider.findServers(
+          { path: directory.path, account, ...(label === undefined ? {} : { label }) },
+          { secrets },
+        );
         const vmObjectIds = readPointers(directory.pointers, listed);
         if (vmObjectIds.length === input.expected) return vmObjectIds;
         throw new OwnFailure(

@@ -6,7 +6,7 @@ import type { Effected, Placement } from '../domain/effects';
 import type { Quote } from '../domain/quotes';
 import type { ProviderClient } from '../provider/client';
 import type { Call } from './call';
-import { kept, quoted, type AskQuote, type Quoted } from './change-orders';
+import { quoted, shown, type AskQuote, type Quoted } from './change-orders';
 import type { Effect, EffectAsked } from './effect';
 import type { ActivitySettings } from './settings';
 import { OwnFailure } from './translate-failure';
@@ -25,7 +25,9 @@ export function createPlanSwitchActivities(
   return {
     /** Row 7: switches nothing. */
     quotePlanSwitch(input: AskQuote & { change: PlanSwitch }): Promise<Quoted> {
-      return call('reading', input, async () => quoted(await provider.quotePlanSwitch(input.change), input, settings));
+      return call('reading', input, async () =>
+        quoted(shown(await provider.quotePlanSwitch(input.change), provider), input, settings),
+      );
     },
 
     /**
@@ -37,7 +39,7 @@ export function createPlanSwitchActivities(
       const about = { subscriptionId: subscription_id, planId: plan_id };
       return effect({ kind: 'pivot', about }, input, async (options) => {
         const quote = await provider.switchPlan(subscription_id, plan_id, options);
-        if (quote.available) return { how: 'answered', value: { quote: kept(quote) } };
+        if (quote.available) return { how: 'answered', value: { quote: shown(quote, provider) } };
         throw new OwnFailure(
           'UnknownOutcome',
           'the switch was answered with “not available”, which may be before or after it',

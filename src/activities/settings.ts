@@ -34,7 +34,7 @@ export interface ActivitySettings {
   /** Statuses after which a pivot has surely not happened and may be tried again. 429 unless the provider promises more. */
   pivotRetryStatuses: readonly number[];
   planTypesMore: readonly string[];
-  /** Take a request in the clear although there are keys: an operator starts one from the Web UI. */
+  /** Take a request, or a correction with a secret, in the clear although there are keys: an operator types it into the Web UI. */
   takesClearRequests: boolean;
   /** JSON pointers to the object ids in the order's response; none: the response is not read. */
   serverPointers: readonly string[];

@@ -2,10 +2,19 @@
  * The only place that decides "retry or not": from what a room threw, the step's mood and its budget to one named failure.
  * Workflows decide by that name and obey `retryInMs`; they never see a status. docs/failures.md has the table.
  */
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { CallFailure } from '../domain/failures';
 import { JournalUnavailable, JournalUnreadable } from '../journal/errors';
-import { NotSent, ProviderFailure, RateLimited, Rejected, Unauthorized, UnexpectedResponse } from '../provider/errors';
+import {
+  NotSent,
+  ProviderFailure,
+  PutOff,
+  RateLimited,
+  Rejected,
+  TokenUnreadable,
+  Unauthorized,
+  UnexpectedResponse,
+} from '../provider/errors';
 import type { ActivitySettings, Mood, RetryBudget } from './settings';
 
 /** Which call of a step this is. Absent for the first one. */
@@ -48,7 +57,15 @@ export function translateFailure(
     type: failure.failure,
     message: failure.message,
     nonRetryable: true,
-    details: [{ ...(retryInMs === undefined ? {} : { retryInMs }), ...failure } satisfies CallFailure],
+    // The saga expects it: no failure to Temporal's own metrics and logs.
+    category: ApplicationFailureCategory.BENIGN,
+    details: [
+      {
+        ...(retryInMs === undefined ? {} : { retryInMs }),
+        ...(settings.takesClearRequests ? { takesClear: true } : {}),
+        ...failure,
+      } satisfies CallFailure,
+    ],
   });
 }
 
@@ -71,12 +88,12 @@ function read(error: unknown): Facts | undefined {
     endpoint: error.endpoint,
     ...(error.status === undefined ? {} : { status: error.status }),
     ...(error.body === undefined ? {} : { body: error.body }),
-    ...(error instanceof RateLimited || error instanceof NotSent ? { retryAfterMs: error.retryAfterMs } : {}),
+    ...(error instanceof RateLimited || error instanceof PutOff ? { retryAfterMs: error.retryAfterMs } : {}),
   };
 }
 
 function nameOf(error: ProviderFailure): CallFailure['failure'] {
-  if (error instanceof NotSent) return 'NotSent';
+  if (error instanceof NotSent) return notSentAs(error);
   if (error instanceof RateLimited) return 'RateLimited';
   if (error instanceof Unauthorized) return 'Unauthorized';
   if (error instanceof Rejected) return 'Rejected';
@@ -85,8 +102,19 @@ function nameOf(error: ProviderFailure): CallFailure['failure'] {
   return 'UnknownOutcome';
 }
 
+function notSentAs(error: NotSent): CallFailure['failure'] {
+  if (error instanceof PutOff) return 'PutOff';
+  return error instanceof TokenUnreadable ? 'TokenUnreadable' : 'NotSent';
+}
+
 /** What a pivot's failure may be without anybody having to be asked: it was surely not sent, or surely refused. */
-const surelyNotPlaced: readonly CallFailure['failure'][] = ['NotSent', 'Unauthorized', 'Rejected'];
+const surelyNotPlaced: readonly CallFailure['failure'][] = [
+  'NotSent',
+  'PutOff',
+  'TokenUnreadable',
+  'Unauthorized',
+  'Rejected',
+];
 
 /**
  * A pivot's answer is of unknown outcome unless it is surely something else. Statuses that the settings call safe say "surely not
@@ -103,6 +131,8 @@ function asPivot(facts: Facts, settings: ActivitySettings): Facts {
 function isRepeated(failure: CallFailure['failure'], mood: Mood): boolean {
   switch (failure) {
     case 'NotSent':
+    case 'PutOff':
+    case 'TokenUnreadable':
     case 'RateLimited':
     case 'NotThere':
     case 'StoodStill':

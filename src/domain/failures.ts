@@ -5,46 +5,62 @@ import type { JournalKnowledge, OpenPivot, Unwritten } from './effects';
  * these are all that can be told from the wire), and how a saga may end other than done.
  */
 
+/** To whom somebody turns first, whose trouble it is. */
+export const owners = ['provider', 'journal', 'Temporal', 'us'] as const;
+export type Owner = (typeof owners)[number];
+
 /**
- * What one call's failure means, by whose fault it is. The first six come from the provider room; the next ones are decided on
- * our side, and nothing was sent then.
+ * What one call's failure means, and whose it is. The first eight come from the provider room; the next ones are decided on our
+ * side, and nothing was sent then.
  */
-export const callFailureNames = [
-  'NotSent',
-  'RateLimited',
-  'Unauthorized',
-  'Rejected',
-  'UnknownOutcome',
-  'UnexpectedResponse',
+export const failureOwners = {
+  NotSent: 'provider',
+  /** A pause that the provider asked for in answer to another call. */
+  PutOff: 'provider',
+  /** The token, which we keep. */
+  TokenUnreadable: 'us',
+  RateLimited: 'provider',
+  /** The credentials are ours. */
+  Unauthorized: 'us',
+  Rejected: 'provider',
+  UnknownOutcome: 'provider',
+  /** The base URL is our setting. */
+  UnexpectedResponse: 'us',
   /** The operator's hold switch is on. */
-  'Held',
+  Held: 'us',
   /** The provider's own list does not show what was asked for. */
-  'NotThere',
-  'SecretMissing',
+  NotThere: 'provider',
+  SecretMissing: 'us',
   /** The worker that made the call was lost with it: it died, was stopped, or stood still. */
-  'WorkerLost',
+  WorkerLost: 'us',
   /** So long had passed since the call was meant that it was not sent: the process stood still, or the journal was slow. */
-  'StoodStill',
+  StoodStill: 'us',
   /** The journal cannot be asked or written. */
-  'JournalUnavailable',
+  JournalUnavailable: 'journal',
   /** What the journal has cannot be decrypted here. */
-  'JournalUnreadable',
+  JournalUnreadable: 'journal',
   /** The journal is an older copy of what it was, or another one. */
-  'JournalPutBack',
+  JournalPutBack: 'journal',
   /** Temporal cannot say whether the call is still wanted. */
-  'TemporalUnavailable',
+  TemporalUnavailable: 'Temporal',
   /** Temporal has given the call up: whoever waits for it is gone. */
-  'Unwanted',
+  Unwanted: 'Temporal',
   /** The same call was sent before, and may still be in the air. */
-  'UnderWay',
+  UnderWay: 'us',
   /** A step that this one rests on was taken back since. */
-  'TakenBack',
+  TakenBack: 'us',
   /** A cart item that is to be deleted belongs to an order, or may. */
-  'Ordered',
+  Ordered: 'us',
   /** The saga's turn at a server or a subscription is over: it was put back to before its end, or to before somebody took its place. */
-  'TurnLost',
-] as const;
-export type CallFailureName = (typeof callFailureNames)[number];
+  TurnLost: 'us',
+} as const satisfies Record<string, Owner>;
+export type CallFailureName = keyof typeof failureOwners;
+export const callFailureNames = Object.keys(failureOwners) as [CallFailureName, ...CallFailureName[]];
+
+/** An outcome that is unknown because the journal was put back is the journal's. */
+export function ownerOf({ failure, doubt }: Pick<CallFailure, 'failure' | 'doubt'>): Owner {
+  return doubt?.putBack ? 'journal' : failureOwners[failure];
+}
 
 /** What an activity tells the workflow of a failed call, as `details[0]`. No secret is in it. */
 export interface CallFailure {
@@ -66,6 +82,8 @@ export interface CallFailure {
   knows?: JournalKnowledge;
   /** What the journal has yet to be told of this call. */
   unwritten?: Unwritten;
+  /** The setting says so: a correction that holds a secret may come unencrypted, although there are keys. */
+  takesClear?: true;
 }
 
 /** What a person is asked about a pivot. */
@@ -77,6 +95,8 @@ export interface PivotDoubt extends Omit<OpenPivot, 'note'> {
 /** Of a call that was meant: after these the provider has surely done nothing; after any other failure nobody knows. */
 const withoutEffect: readonly CallFailureName[] = [
   'NotSent',
+  'PutOff',
+  'TokenUnreadable',
   'RateLimited',
   'Unauthorized',
   'Rejected',

@@ -8,6 +8,7 @@ export const metrics = {
   waitsEnded: { name: 'order_saga_waits_ended', help: 'Times that a saga stopped waiting for a person, by kind' },
   reminders: { name: 'order_saga_reminders', help: 'Reminders of waits for a person, by kind' },
   decisions: { name: 'order_saga_decisions', help: 'Decisions of people, by name and by what became of them' },
+  failedCalls: { name: 'order_saga_failed_calls', help: 'Calls that failed, by failure and by whose trouble it is' },
   undos: { name: 'order_saga_undos', help: 'Steps that were to be put back, by what became of them' },
   leftovers: { name: 'order_saga_leftovers', help: 'What sagas that have ended left at the provider, by kind' },
   lateAnswers: {

@@ -1,6 +1,6 @@
 /** What the `progress` query answers: the contract's shape, as zod schemas so that `schemas/` is made from them. */
 import { z } from 'zod';
-import { callFailureNames } from './failures';
+import { callFailureNames, owners } from './failures';
 import { workflowNames } from './identity';
 import { decisionNames } from './decisions';
 import { leftoverSchema } from './leftovers';
@@ -31,6 +31,8 @@ export type StepView = z.infer<typeof stepSchema>;
 
 export const lastFailureSchema = z.strictObject({
   failure: z.enum(callFailureNames),
+  /** To whom somebody turns first. */
+  whose: z.enum(owners),
   message: z.string(),
   endpoint: z.string().optional(),
   status: z.int().optional(),

@@ -4,6 +4,18 @@ import { onFirstUse } from './on-first-use';
 
 export const secretFields: readonly string[] = ['password', 'custom_ssh_key', 'custom_script'];
 
+/**
+ * Of a name in lower case, without `_` and `-`. What a provider answers has names of its own: `root_password`, `Password`,
+ * `sshKey`. A name too many costs a word of an answer, a name too few shows a password.
+ */
+const secretName =
+  /password|passwd|passphrase|rootpass|^pass$|^pwd$|secret|sshkey|privatekey|customscript|userdata|credential|apikey|accesstoken|^token$/;
+
+/** Whether a field of this name holds what nobody may read, in a request or in an answer. */
+export function isSecretField(name: string): boolean {
+  return secretName.test(name.toLowerCase().replace(/[^a-z0-9]/g, ''));
+}
+
 /** A secret by its name, instead of its value; looked up where the call is made. */
 export const secretReferenceSchema = onFirstUse(() =>
   z.strictObject({
@@ -20,6 +32,9 @@ export type SecretReference = z.infer<ReturnType<typeof secretReferenceSchema>>;
 /** A value, or where to find it. */
 export type Secret = string | SecretReference;
 
+/** What other calls of a saga told the provider; 'unknown' where that is more than a call can carry, or not known. */
+export type ToldSecrets = readonly Secret[] | 'unknown';
+
 /** Metadata of a payload that reached a worker with keys unencrypted. */
 export const clearMark = 'order-saga-clear';
 
@@ -30,7 +45,15 @@ export function redact(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(redact);
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, secretFields.includes(key) ? blank(inner) : redact(inner)]),
+    Object.entries(value).map(([key, inner]) => [key, isSecretField(key) ? blank(inner) : redact(inner)]),
+  );
+}
+
+/** Whether a secret stands there itself, at any depth, and not only its name. */
+export function holdsSecret(value: unknown): boolean {
+  if (value === null || typeof value !== 'object') return false;
+  return Object.entries(value).some(([key, inner]) =>
+    isSecretField(key) ? !secretReferenceSchema().safeParse(inner).success : holdsSecret(inner),
   );
 }
 

@@ -5,6 +5,7 @@
 import { temporal } from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import { searchAttributeNames } from '../domain/identity';
+import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 
 const { INDEXED_VALUE_TYPE_KEYWORD, INDEXED_VALUE_TYPE_DATETIME } = temporal.api.enums.v1.IndexedValueType;
 
@@ -20,7 +21,7 @@ export class SearchAttributesError extends Error {}
 type Operator = Pick<NativeConnection, 'operatorService'>;
 
 export async function ensureSearchAttributes({ operatorService }: Operator, namespace: string): Promise<void> {
-  const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
+  const { customAttributes } = await listed({ operatorService }, namespace);
   const mistyped = Object.keys(wanted).filter((name) => (customAttributes[name] ?? wanted[name]) !== wanted[name]);
   if (mistyped.length > 0) {
     throw new SearchAttributesError(
@@ -41,6 +42,20 @@ export async function ensureSearchAttributes({ operatorService }: Operator, name
     throw new SearchAttributesError(
       `namespace ${namespace} lacks search attributes, and they may not be added from here ` +
         `(${error instanceof Error ? error.message : String(error)}). Have them created:\n${commands(namespace, missing)}`,
+    );
+  }
+}
+
+/** A namespace may keep its operator service from workers: then nobody here can know what it lacks. */
+async function listed({ operatorService }: Operator, namespace: string) {
+  try {
+    return await operatorService.listSearchAttributes({ namespace });
+  } catch (error) {
+    const code = grpcCodeOf(error);
+    if (code !== grpcCodes.permissionDenied && code !== grpcCodes.unimplemented) throw error;
+    throw new SearchAttributesError(
+      `whether namespace ${namespace} has the search attributes that sagas write may not be asked from here ` +
+        `(${(error as Error).message}). Allow it, and have those created that are missing:\n${commands(namespace, Object.keys(wanted))}`,
     );
   }
 }

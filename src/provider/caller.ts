@@ -8,14 +8,16 @@ import type { Connections } from './connections';
 import {
   NotSent,
   ProviderFailure,
+  PutOff,
   RateLimited,
   Rejected,
+  TokenUnreadable,
   Unauthorized,
   UnexpectedResponse,
   UnknownOutcome,
   type FailureFacts,
 } from './errors';
-import { excerptOf, secretsIn } from './excerpt';
+import { excerptOf, secretsIn, withoutSecrets, type Secrets } from './excerpt';
 import { exchange, type Exchanged, type ExchangeLimits, type WireRequest } from './exchange';
 import type { CallEvent, ResolvedOptions } from './options';
 import { RecentSecrets } from './recent-secrets';
@@ -46,32 +48,38 @@ export interface CallOptions {
    * `NotSent`.
    */
   mayLeave?: () => string | undefined;
+  /** What was told the provider by other calls, and may be quoted in this one's answer. */
+  secrets?: Secrets;
 }
 
-type Limits = Omit<ExchangeLimits, 'responseBytesMax'>;
+interface Limits extends Omit<ExchangeLimits, 'responseBytesMax'> {
+  secrets: Secrets;
+}
 
 /** What is known of a call while it runs. */
 type Note = Pick<CallEvent, 'status' | 'sent' | 'putOff'>;
 
 export class Caller {
   private readonly recent = new RecentSecrets();
+  /** The last one that was sent. */
+  private token: string | undefined;
   private readonly pause: Pause;
 
   constructor(
     private readonly options: ResolvedOptions,
     private readonly connections: Connections,
   ) {
-    this.pause = new Pause(options.pauseMaxMs, options.now);
+    this.pause = new Pause(options.pauseMaxMs, options.monotonicMs);
   }
 
-  async call<T>(call: Call<T>, { signal, mayLeave }: CallOptions = {}): Promise<T> {
+  async call<T>(call: Call<T>, { signal, mayLeave, secrets = [] }: CallOptions = {}): Promise<T> {
     const endpoint = `${call.method} ${call.endpoint}`;
     const startedMs = performance.now();
     const note: Note = { sent: false };
     let failure: ProviderFailure | undefined;
     const deadline = startDeadline(this.options.totalTimeoutMs, signal);
     try {
-      return await this.converse(call, endpoint, { signal: deadline.signal, mayLeave }, note);
+      return await this.converse(call, endpoint, { signal: deadline.signal, mayLeave, secrets }, note);
     } catch (error) {
       failure = error instanceof ProviderFailure ? error : asFailure(error, endpoint, note);
       throw failure;
@@ -80,6 +88,16 @@ export class Caller {
       const durationMs = performance.now() - startedMs;
       this.tell({ endpoint, method: call.method, durationMs, ...note, ...(failure ? { failure: failure.name } : {}) });
     }
+  }
+
+  /** An answer that is to be kept, without what nobody may read. */
+  blank(answer: unknown, secrets: Secrets): unknown {
+    if (secrets === 'unknown') return withoutSecrets(answer, secrets);
+    return withoutSecrets(answer, [
+      ...secrets,
+      ...this.recent.all(),
+      ...(this.token === undefined ? [] : [this.token]),
+    ]);
   }
 
   private async converse<T>(call: Call<T>, endpoint: string, limits: Limits, note: Note): Promise<T> {
@@ -99,7 +117,12 @@ export class Caller {
       }
     }
     if (token !== undefined) secrets.push(token);
-    return this.judge(call, endpoint, answer, secrets);
+    return this.judge(
+      call,
+      endpoint,
+      answer,
+      limits.secrets === 'unknown' ? 'unknown' : [...secrets, ...limits.secrets],
+    );
   }
 
   private build(call: Call<unknown>, endpoint: string): WireRequest {
@@ -132,7 +155,7 @@ export class Caller {
       token = await beforeAbort(signal, credentials[how]());
     } catch {
       // The reason is not repeated: it comes from whoever keeps the token, and may quote it.
-      throw new NotSent('was not sent: the token could not be read', { endpoint });
+      throw new TokenUnreadable('was not sent: the token could not be read', { endpoint });
     }
     if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(token)) return token;
     throw new Unauthorized('was not sent: the token is empty or cannot stand in a header', { endpoint });
@@ -147,6 +170,7 @@ export class Caller {
     note: Note,
   ): Promise<Extract<Exchanged, { answered: true }>> {
     const { authHeader, authScheme, responseBytesMax } = this.options;
+    this.token = token;
     const headers =
       token === undefined
         ? request.headers
@@ -166,11 +190,11 @@ export class Caller {
     { absent, response }: Call<T>,
     endpoint: string,
     { status, headers, body, fault }: Extract<Exchanged, { answered: true }>,
-    secrets: readonly string[],
+    secrets: Secrets,
   ): T {
     if (status === 404 && absent) return absent.value;
     const text = new TextDecoder().decode(body);
-    const facts = { endpoint, status, body: excerptOf(text, secrets) };
+    const facts = { endpoint, status, body: secrets === 'unknown' ? undefined : excerptOf(text, secrets) };
     const answered = `was answered ${String(status)}`;
     switch (classifyStatus(status)) {
       case 'success':
@@ -209,7 +233,7 @@ export class Caller {
     const { leftMs } = this.pause;
     if (leftMs === 0) return;
     note.putOff = true;
-    throw new NotSent('was not sent: the provider has asked to slow down', { endpoint }, leftMs);
+    throw new PutOff('was not sent: the provider has asked to slow down', { endpoint }, leftMs);
   }
 
   private tell(event: CallEvent): void {

@@ -14,7 +14,9 @@ import type { ProviderFailureName } from './errors';
  * | 5xx                | UnknownOutcome     | it may have failed after it took effect                               |
  * | anything else      | UnknownOutcome     | not HTTP's language; nothing is sure                                  |
  */
-export function classifyStatus(status: number): 'success' | Exclude<ProviderFailureName, 'NotSent'> {
+export function classifyStatus(
+  status: number,
+): 'success' | Exclude<ProviderFailureName, 'NotSent' | 'PutOff' | 'TokenUnreadable'> {
   if (status === 401 || status === 403) return 'Unauthorized';
   if (status === 408) return 'UnknownOutcome';
   if (status === 429) return 'RateLimited';

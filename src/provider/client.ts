@@ -5,6 +5,7 @@
  */
 import { Caller, type Call, type CallOptions } from './caller';
 import { Connections } from './connections';
+import type { Secrets } from './excerpt';
 import { fillPath, idIn } from './paths';
 import { resolveOptions, type ProviderClientOptions, type ResolvedOptions } from './options';
 import {
@@ -21,6 +22,7 @@ import {
 } from './schemas';
 
 export type { CallOptions } from './caller';
+export type { Secrets } from './excerpt';
 export type { CallEvent, Credentials, ProviderClientOptions } from './options';
 
 /** Where servers are looked up; an extension that the document does not have. */
@@ -142,6 +144,11 @@ export class ProviderClient {
       },
       options,
     );
+  }
+
+  /** An answer as it may be kept: without what calls were told of late, and without these. */
+  blank(answer: unknown, secrets: Secrets = []): unknown {
+    return this.caller.blank(answer, secrets);
   }
 
   /** Waits for calls in flight, then closes all connections. Later calls are `NotSent`. */

@@ -2,7 +2,7 @@
  * What a call to the provider can fail with. The provider documents no errors, so each class says no more than what can
  * be told from the wire, and above all whether the provider may have done what it was asked:
  *
- *     nothing took effect       NotSent · RateLimited · Unauthorized · Rejected
+ *     nothing took effect       NotSent · PutOff · TokenUnreadable · RateLimited · Unauthorized · Rejected
  *     may have taken effect     UnknownOutcome
  *     not the provider at all   UnexpectedResponse
  *
@@ -10,7 +10,14 @@
  */
 
 export type ProviderFailureName =
-  'NotSent' | 'RateLimited' | 'Unauthorized' | 'Rejected' | 'UnknownOutcome' | 'UnexpectedResponse';
+  | 'NotSent'
+  | 'PutOff'
+  | 'TokenUnreadable'
+  | 'RateLimited'
+  | 'Unauthorized'
+  | 'Rejected'
+  | 'UnknownOutcome'
+  | 'UnexpectedResponse';
 
 export interface FailureFacts {
   /** Method and the document's path with its parameters unfilled, e.g. `DELETE /order/cartItems/delete/{cart_item_id}`. */
@@ -40,17 +47,29 @@ export abstract class ProviderFailure extends Error {
 
 /**
  * No byte of the request left: the name did not resolve, the connection was refused, TLS failed, no connection was free
- * in time, the credentials could not be read, or the provider has asked to slow down. Not a sign that the request is at fault; sending it again is safe.
+ * in time. Not a sign that the request is at fault; sending it again is safe.
  */
 export class NotSent extends ProviderFailure {
-  override readonly name = 'NotSent';
-  /** How long it is no use to try again, in milliseconds; absent where that is not known. */
-  readonly retryAfterMs?: number;
+  override readonly name: 'NotSent' | 'PutOff' | 'TokenUnreadable' = 'NotSent';
+}
 
-  constructor(message: string, facts: FailureFacts, retryAfterMs?: number) {
+/** Another call was answered 429, and the pause that the provider asked for is not over. It says nothing of this call. */
+export class PutOff extends NotSent {
+  override readonly name = 'PutOff';
+
+  constructor(
+    message: string,
+    facts: FailureFacts,
+    /** How long it is no use to try again, in milliseconds. */
+    readonly retryAfterMs: number,
+  ) {
     super(message, facts);
-    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
   }
+}
+
+/** Whoever keeps the token did not give it: our own trouble. It says nothing of the provider. */
+export class TokenUnreadable extends NotSent {
+  override readonly name = 'TokenUnreadable';
 }
 
 /** 429: too many calls; this one took no effect. Does not mean that the request is at fault, nor that a wait is enough. */

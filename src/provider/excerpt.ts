@@ -1,9 +1,19 @@
 /**
- * The part of an answer that may be shown to people: secrets blanked out, then cut. Providers echo what they refuse,
- * whole, in part, escaped or decoded, so any twelve characters in a row of a secret are taken for the secret.
+ * The part of an answer that may be shown to people: secrets blanked out, then cut. Providers echo what they refuse, and what
+ * they took, whole, in part, escaped or decoded, so any twelve characters in a row of a secret are taken for the secret.
  */
 
+/** Of a request, whose names are the document's. */
 const secretFields = ['password', 'custom_ssh_key', 'custom_script'];
+
+/** Of an answer, whose names are not: in lower case, without `_` and `-`. */
+const secretName =
+  /password|passwd|passphrase|rootpass|^pass$|^pwd$|secret|sshkey|privatekey|customscript|userdata|credential|apikey|accesstoken|^token$/;
+
+export function isSecretField(name: string): boolean {
+  return secretName.test(name.toLowerCase().replace(/[^a-z0-9]/g, ''));
+}
+
 const mark = '[redacted]';
 
 /** Characters of an answer that a failure carries. */
@@ -14,6 +24,9 @@ const tellingChars = 12;
 
 /** More than enough to fill an excerpt, and little enough to search through. */
 const searchedCharsMax = 16_384;
+
+/** What must not be shown; 'unknown' where there are secrets that cannot be had, so that nothing that was said may be. */
+export type Secrets = readonly string[] | 'unknown';
 
 /** The values of secret fields in a request, at any depth. */
 export function secretsIn(value: unknown): string[] {
@@ -36,17 +49,74 @@ export function excerptOf(text: string, secrets: readonly string[]): string | un
 
 function blankFields(text: string): string {
   try {
-    return JSON.stringify(JSON.parse(text), (field, value: unknown) =>
-      secretFields.includes(field.toLowerCase()) ? mark : value,
-    );
+    return JSON.stringify(JSON.parse(text), (field, value: unknown) => (isSecretField(field) ? mark : value));
   } catch {
     // Not JSON, JSON that ends early, or nested too deep to print: by the looks of it, then.
-    const assigned = new RegExp(
-      `((["']?)(?:${secretFields.join('|')})\\2\\s*[:=]\\s*)("(?:[^"\\\\]|\\\\.)*"?|'[^']*'?|[^\\s,;&}\\]]+)`,
-      'gi',
-    );
-    return text.replace(assigned, `$1${mark}`);
+    return blankAssigned(text);
   }
+}
+
+const assigned = /((\\*["']?)([\w-]{3,64})\2\s*[:=]\s*)("(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,;&}\]]+)/g;
+
+/** `password = x`, in what has no fields. */
+function blankAssigned(text: string): string {
+  return text.replace(assigned, (whole, before: string, _quote: string, name: string) =>
+    isSecretField(name) ? before + mark : whole,
+  );
+}
+
+/** What no secret's text has in it. */
+const between = '\u0000';
+
+/**
+ * What may be kept of an answer of success: every field of a secret's name blanked out, and every secret in every text.
+ * A secret that is a word is blanked out only where it is the whole text: the answer may hold the order's id.
+ *
+ * @param secrets 'unknown': no text is shown, but for names of fields that are words
+ */
+export function withoutSecrets(answer: unknown, secrets: Secrets): unknown {
+  const named = blankNamed(answer);
+  if (secrets === 'unknown') return withoutTexts(named);
+  const long = secrets.filter((secret) => secret.length >= wordCharsMax && !secret.includes(between));
+  const words = new Set(secrets.filter((secret) => secret.length < wordCharsMax));
+  const texts: string[] = [];
+  mapTexts(named, (text) => {
+    texts.push(text);
+    return text;
+  });
+  // Searched as one text: the search costs as much as there are secrets.
+  const shown = blankValues(texts.map(blankAssigned).join(between), long).split(between);
+  if (shown.length !== texts.length) return mapTexts(named, () => mark);
+  let next = 0;
+  return mapTexts(named, (text, isName) => {
+    const blanked = shown[next++] ?? mark;
+    return words.has(text) && !isName ? mark : blanked;
+  });
+}
+
+/** Shorter ones are words that answers are full of. */
+const wordCharsMax = 6;
+
+function blankNamed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(blankNamed);
+  if (value === null || typeof value !== 'object') return value;
+  const entries = Object.entries(value).map(
+    ([field, inner]) => [field, isSecretField(field) ? mark : blankNamed(inner)] as const,
+  );
+  return Object.fromEntries(entries);
+}
+
+function withoutTexts(value: unknown): unknown {
+  return mapTexts(value, (text, isName) => (isName && /^[A-Za-z]+(_[A-Za-z]+)*$/.test(text) ? text : mark));
+}
+
+/** A copy with other texts, the names of fields among them: a list of errors may be by what is wrong. */
+function mapTexts(value: unknown, map: (text: string, isName: boolean) => string): unknown {
+  if (typeof value === 'string') return map(value, false);
+  if (Array.isArray(value)) return value.map((inner) => mapTexts(inner, map));
+  if (value === null || typeof value !== 'object') return value;
+  const entries = Object.entries(value).map(([field, inner]) => [map(field, true), mapTexts(inner, map)] as const);
+  return Object.fromEntries(entries);
 }
 
 function blankValues(text: string, secrets: readonly string[]): string {

@@ -101,6 +101,11 @@ export interface ProviderClientOptions {
    * @default Date.now
    */
   now?: () => number;
+  /**
+   * Milliseconds by a clock that nobody sets, for the pause after a 429.
+   * @default performance.now
+   */
+  monotonicMs?: () => number;
 }
 
 /** The options with every default filled in and the base URL taken apart. */
@@ -128,6 +133,7 @@ export function resolveOptions(options: ProviderClientOptions): ResolvedOptions 
     quoteMethod: 'PUT',
     onCall: () => undefined,
     now: Date.now,
+    monotonicMs: () => performance.now(),
     ...withoutUndefined(rest),
     ...resolveBaseUrl(baseUrl, allowHttp),
   };

@@ -18,6 +18,7 @@ export class Pause {
   constructor(
     /** A longer Retry-After concerns the call that got it, and not all others. 0: never a pause. */
     private readonly maxMs: number,
+    /** Of a clock that nobody sets: a step back of the wall's by an hour would be an hour's pause. */
     private readonly now: () => number,
   ) {}
 

@@ -2,7 +2,8 @@
  * The secrets that were sent of late. A provider that is asked to place an order may quote the item that it was told before,
  * password and all, in an answer to a call that carries none. So what one call sent is blanked out in the next ones' answers.
  *
- * This knows only what went through here: with several workers, an item that another one added is not among it.
+ * This knows only what went through here: with several workers, an item that another one added is not among it. What a saga's
+ * other calls have told the provider, whoever made them, comes with the call (`CallOptions.secrets`).
  */
 
 /** A failure's answer is searched for all of them: more would hold up the calls of others. */

@@ -18,6 +18,7 @@ import type { EffectAsked } from '../activities/effect';
 import type { Effected } from '../domain/effects';
 import { callFailureNames, describeFailure, type CallFailure } from '../domain/failures';
 import type { JournalMemory } from './journal-memory';
+import { countFailedCall } from './metrics';
 import { inWords, type Step } from './progress';
 import { lostCallAttemptsMax, lostCallDelayMs } from './temperaments';
 
@@ -59,6 +60,7 @@ export async function attempt<T>(attempting: Attempting<T>, act: Act<T>): Promis
     }
     const { failure } = settled;
     step.say(describeFailure(failure));
+    countFailedCall(failure);
     log.warn('a call failed', {
       step: step.id,
       attempt: count,

@@ -47,7 +47,8 @@ export async function deleteItems(saga: Saga, items: readonly OpenItem[]): Promi
   const outcomes = await saga.together(
     items.map(({ cartItemId, step }): Plan<unknown> => ({
       step: saga.step(`delete-cart-item-${cartItemId}`, `Delete cart item ${cartItemId}`),
-      act: (asked) => once(`delete cart item ${cartItemId}`).deleteCartItem({ ...asked, step, cartItemId }),
+      act: (asked) =>
+        once(`delete cart item ${cartItemId}`).deleteCartItem({ ...asked, step, cartItemId, secrets: 'unknown' }),
       leaveAlone: (why) => leftAlone.set(cartItemId, why),
     })),
     { refusal: 'ask', skippable: true },

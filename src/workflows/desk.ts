@@ -33,14 +33,15 @@ import {
   type Decision,
   type DecisionName,
 } from '../domain/decisions';
-import type { CallFailure } from '../domain/failures';
+import { ownerOf, type CallFailure } from '../domain/failures';
 import { heldReleasedSignal, readHoldWords } from '../domain/hold';
 import { beyondLimits } from '../domain/limits';
 import type { ProgressView, WaitKind } from '../domain/progress';
-import { redact } from '../domain/secrets';
+import { holdsSecret, redact } from '../domain/secrets';
 import { check, describeProblems } from '../domain/validation';
+import { cameInClear } from './clear-input';
 import { countDecision, countWait } from './metrics';
-import { describeWait } from './notice';
+import { describeWait, howToSendSecrets } from './notice';
 import { now, type Progress } from './progress';
 import type { Question } from './questions';
 import { reminderDelaysMs } from './reminders';
@@ -165,7 +166,10 @@ export class Desk {
         `${name}: question ${decision.question.slice(0, 40)} is not the one that waits now, which is ${question.id}: read it first`,
       );
     }
-    const objection = correctionObjection(decision, question) ?? question.objection?.(decision);
+    const objection =
+      clearObjection(decision, body, question) ??
+      correctionObjection(decision, question) ??
+      question.objection?.(decision);
     if (objection !== undefined) throw refusal(`${name}: ${objection}`);
     return decision;
   }
@@ -213,13 +217,15 @@ export class Desk {
     } catch (error) {
       if (!(error instanceof ApplicationFailure)) throw error;
       const by = (body as { by?: unknown } | null | undefined)?.by;
+      // An update that is refused leaves nothing behind; a signal does.
+      const why = error.message + (cameInClear(body) && holdsSecret(body) ? signalStays : '');
       this.progress.ignore({
         decision: name,
         at: now(),
-        why: error.message.slice(0, whyCharsMax),
+        why: why.slice(0, whyCharsMax),
         ...(typeof by === 'string' ? { by: by.slice(0, 200) } : {}),
       });
-      log.warn('a signal was ignored', { decision: name, step: this.open?.step, why: error.message });
+      log.warn('a signal was ignored', { decision: name, step: this.open?.step, why });
       countDecision(name, 'ignored');
     }
   }
@@ -227,6 +233,18 @@ export class Desk {
 
 /** Of a signal that is ignored: enough to see what was wrong with it, and fifty of them still fit a report. */
 const whyCharsMax = 1_000;
+
+const signalStays = '. This signal, and the secret in it, can be read in this history for good: choose another secret';
+
+/**
+ * Of a secret in a correction that was not encrypted where there are keys: it would stand in the history for all to read. The
+ * setting that allows it came with the failure, because a workflow reads none.
+ */
+function clearObjection(decision: Decision, body: unknown, { lastFailure }: Question): string | undefined {
+  if (decision.decision !== 'retry' || lastFailure?.takesClear) return undefined;
+  if (!cameInClear(body) || !holdsSecret(decision.correction)) return undefined;
+  return `the correction came unencrypted, and holds a secret. ${howToSendSecrets}`;
+}
 
 function correctionObjection(decision: Decision, { correction, step }: Question): string | undefined {
   if (decision.decision !== 'retry' || decision.correction === undefined) return undefined;
@@ -251,9 +269,10 @@ function refusal(message: string): ApplicationFailure {
 }
 
 /** What a person wants to know of a failure; when to retry was for the saga. */
-function withoutInstructions({ failure, message, endpoint, status, body }: CallFailure) {
+function withoutInstructions({ failure, message, endpoint, status, body, doubt }: CallFailure) {
   return {
     failure,
+    whose: ownerOf({ failure, ...(doubt ? { doubt } : {}) }),
     message,
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(status === undefined ? {} : { status }),

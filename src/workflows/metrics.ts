@@ -1,7 +1,7 @@
 /** Counts what happens in a saga. Nothing of it is a command: no history holds it, and a replay counts nothing again. */
 import { metricMeter } from '@temporalio/workflow';
 import type { DecisionName } from '../domain/decisions';
-import type { SagaFailureName } from '../domain/failures';
+import { ownerOf, type CallFailure, type SagaFailureName } from '../domain/failures';
 import { metrics, type DecisionFate, type UndoFate } from '../domain/metrics';
 import type { WaitKind } from '../domain/progress';
 import type { Progress } from './progress';
@@ -20,6 +20,10 @@ export function countWait(what: 'waits' | 'waitsEnded' | 'reminders', kind: Wait
 
 export function countDecision(decision: DecisionName, fate: DecisionFate): void {
   count(metrics.decisions, { decision, fate });
+}
+
+export function countFailedCall(failure: CallFailure): void {
+  count(metrics.failedCalls, { failure: failure.failure, whose: ownerOf(failure) });
 }
 
 export function countUndo(fate: UndoFate): void {

@@ -4,6 +4,7 @@
  */
 import { decisionHints, exampleFor, type DecisionName } from '../domain/decisions';
 import type { Queued, WaitKind } from '../domain/progress';
+import { secretFields } from '../domain/secrets';
 import { inWords } from './progress';
 import type { Question } from './questions';
 
@@ -20,8 +21,17 @@ const cancelDoes: Record<WaitKind, string> = {
   held: 'nothing was sent, so nothing is left',
 };
 
-/** What stands in the example of a correction where the field is not a text. */
-const exampleValues: Record<string, unknown> = { item: 1, os_template_id: 3, firewalls: [143] };
+/** Where payloads are encrypted, only who has the keys can send what nobody else may read. */
+export const howToSendSecrets =
+  'Send a secret with `order-saga decide`, which encrypts it, or by its name: {"secret":"its name"}';
+
+/** What stands in the example of a correction where the field is not a text, or not one to type. */
+const exampleValues: Record<string, unknown> = {
+  item: 1,
+  password: { secret: 'its name' },
+  os_template_id: 3,
+  firewalls: [143],
+};
 
 /** The Web UI's frame is shorter than what it shows, by about a paragraph: so the last one is a space that does not break. */
 const hiddenEnd = '\n\n\u00a0';
@@ -65,7 +75,8 @@ function describeCorrection(fields: readonly string[], question: string): string
   const shown = fields.slice(0, 2).map((field) => [field, exampleValues[field] ?? 'new'] as const);
   const example = JSON.stringify({ question, by: 'you', correction: Object.fromEntries(shown) });
   const named = fields.map((field) => `\`${field}\``).join(', ');
-  return `A *retry* may correct the request first (${named}), like this: \`${example}\``;
+  const secret = fields.some((field) => secretFields.includes(field)) ? ` ${howToSendSecrets}.` : '';
+  return `A *retry* may correct the request first (${named}), like this: \`${example}\`.${secret}`;
 }
 
 /** The provider's words as they are: no markdown of theirs becomes ours. */

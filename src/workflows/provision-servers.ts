@@ -31,6 +31,7 @@ import type { Step } from './progress';
 import type { Plan, Saga } from './saga';
 import { tell } from './tell';
 import { once } from './temperaments';
+import { Told } from './told-secrets';
 
 const placing: PivotStep = {
   id: 'place-order',
@@ -41,18 +42,19 @@ const placing: PivotStep = {
 export function provisionServers(input: unknown): Promise<ResultOf['provisionServers']> {
   const story = async (saga: Saga, request: ProvisionServersRequest) => {
     const { progress } = saga;
+    const told = new Told(request.items);
     const { cartItemIds, placement } = await saga.relying(
-      async () => (progress.known['cartItemIds'] = await fillCart(saga, request.items)),
-      async (cartItemIds) => ({ cartItemIds, placement: await placeOrder(saga, request, cartItemIds) }),
+      async () => (progress.known['cartItemIds'] = await fillCart(saga, request.items, told)),
+      async (cartItemIds) => ({ cartItemIds, placement: await placeOrder(saga, request, cartItemIds, told) }),
     );
     const strays = saga.journal.inDoubt ? await findStrayItems(saga) : [];
 
     // The servers exist from here on and somebody pays for them: what fails now waits for a person, nothing is undone.
     const order = orderOf(placement);
     progress.known['order'] = order;
-    const vmObjectIds = await findServers(saga, request, placement);
+    const vmObjectIds = await findServers(saga, request, placement, told);
     progress.known['vmObjectIds'] = vmObjectIds;
-    const servers = await protect(saga, vmObjectIds, request.firewalls ?? []);
+    const servers = await protect(saga, vmObjectIds, request.firewalls ?? [], told);
 
     return {
       reference: request.reference,
@@ -72,17 +74,18 @@ function orderOf(placed: Placement<unknown>): unknown {
   return placed.how === 'answered' ? (placed.value as PlacedOrder).order : null;
 }
 
-async function fillCart(saga: Saga, requested: readonly CartItem[]): Promise<number[]> {
+async function fillCart(saga: Saga, requested: readonly CartItem[], told: Told): Promise<number[]> {
   // Copies, because a person may correct an item that was not added yet.
   const items = requested.map((item) => ({ ...item }));
   const plans = items.map((item, index): Plan<{ cartItemId: number }> => {
     const number = index + 1;
     return {
       step: saga.step(`add-cart-item-${String(number)}`, `Add cart item ${String(number)}`),
-      act: (asked) => once(`add cart item ${number}`).addCartItem({ item, number, ...asked }),
+      act: (asked) => once(`add cart item ${number}`).addCartItem({ item, number, ...told.withOthers, ...asked }),
       undo: ({ cartItemId }) => ({
         title: `Delete cart item ${String(cartItemId)}`,
-        act: (asked) => once(`delete cart item ${cartItemId}`).deleteCartItem({ cartItemId, ...asked }),
+        act: (asked) =>
+          once(`delete cart item ${cartItemId}`).deleteCartItem({ cartItemId, ...told.withOthers, ...asked }),
         leftover: (why) => ({ kind: 'cart-item', cartItemId, why }),
       }),
     };
@@ -90,19 +93,20 @@ async function fillCart(saga: Saga, requested: readonly CartItem[]): Promise<num
   const isAdded = (number: number) => plans[number - 1]?.step.status === 'done';
   const outcomes = await saga.together(plans, {
     refusal: 'OrderRejected',
-    correction: itemCorrection(items, isAdded),
+    correction: itemCorrection(items, isAdded, told),
   });
   return outcomes.flatMap((outcome) => (outcome.skipped ? [] : [outcome.value.cartItemId]));
 }
 
 /** `{"item": 2, "password": "…"}` corrects item 2; without `item`, every item that is not added yet. */
-function itemCorrection(items: readonly CartItem[], isAdded: (number: number) => boolean): Correction {
+function itemCorrection(items: readonly CartItem[], isAdded: (number: number) => boolean, told: Told): Correction {
   const waits = (number: number) => number >= 1 && number <= items.length && !isAdded(number);
   const itemNumber = () =>
     z.int('must be the number of an item').refine(waits, 'is not the number of an item that waits');
   return {
     schema: () => z.strictObject({ item: itemNumber().optional(), ...correctableItemFields() }),
     apply: ({ item, ...fields }) => {
+      told.add(fields);
       items.forEach((target, index) => {
         if (waits(index + 1) && (item === undefined || item === index + 1)) Object.assign(target, fields);
       });
@@ -114,6 +118,7 @@ function placeOrder(
   saga: Saga,
   { account, currency, label: requestedLabel, payment_type, items }: ProvisionServersRequest,
   cartItems: number[],
+  told: Told,
 ): Promise<Placement<PlacedOrder>> {
   let label = requestedLabel;
   const order = () => ({
@@ -129,7 +134,7 @@ function placeOrder(
     note: () => ({
       foundBy: `account ${account.slice(0, 40)}${label === undefined ? '' : `, label “${label.slice(0, 60)}”`}`,
     }),
-    act: (asked) => once('place the order').placeOrder({ order: order(), ...asked }),
+    act: (asked) => once('place the order').placeOrder({ order: order(), ...told.withThePivot, ...asked }),
     refusal: 'OrderRejected',
     correction: {
       schema: () => z.strictObject({ label: z.string('must be a string').min(1, 'must not be empty').optional() }),
@@ -137,7 +142,8 @@ function placeOrder(
         label = (correction['label'] as string | undefined) ?? label;
       },
     },
-    look: () => searchDirectory(saga, { account, label, expected: serversOrdered(items), settles: true }),
+    look: () =>
+      searchDirectory(saga, { account, label, expected: serversOrdered(items), settles: true, ...told.withOthers }),
     servers: serversOrdered(items),
   });
 }
@@ -150,13 +156,14 @@ async function findServers(
   saga: Saga,
   { vmObjectIds, firewalls, account, label, items }: ProvisionServersRequest,
   placement: Placement<PlacedOrder>,
+  told: Told,
 ): Promise<number[]> {
   const expected = serversOrdered(items);
-  const told = placement.how === 'answered' ? placement.value.vmObjectIds : placement.vmObjectIds;
-  const known = [vmObjectIds, told].find((ids) => ids?.length === expected);
+  const answered = placement.how === 'answered' ? placement.value.vmObjectIds : placement.vmObjectIds;
+  const known = [vmObjectIds, answered].find((ids) => ids?.length === expected);
   if (known) return known;
   if (placement.how !== 'answered' || placement.value.directory) {
-    const found = await searchDirectory(saga, { account, label, expected });
+    const found = await searchDirectory(saga, { account, label, expected, ...told.withOthers });
     if (found) return found;
   }
   return firewalls?.length ? askServers(saga, expected) : [];
@@ -198,7 +205,12 @@ async function askServers(saga: Saga, expected: number): Promise<number[]> {
   return decision.vmObjectIds;
 }
 
-async function protect(saga: Saga, vmObjectIds: readonly number[], requested: readonly number[]): Promise<Server[]> {
+async function protect(
+  saga: Saga,
+  vmObjectIds: readonly number[],
+  requested: readonly number[],
+  told: Told,
+): Promise<Server[]> {
   if (requested.length === 0) return vmObjectIds.map((vmObjectId) => ({ vmObjectId, firewalls: [], verified: true }));
   const servers = vmObjectIds.map((vmObjectId) => ({
     vmObjectId,
@@ -209,7 +221,12 @@ async function protect(saga: Saga, vmObjectIds: readonly number[], requested: re
   await saga.together(
     servers.map((server): Plan<unknown> => ({
       step: server.assigning,
-      act: (asked) => once(`assign firewalls to ${server.vmObjectId}`).assignFirewalls({ ...idsOf(server), ...asked }),
+      act: (asked) =>
+        once(`assign firewalls to ${server.vmObjectId}`).assignFirewalls({
+          ...idsOf(server),
+          ...told.withOthers,
+          ...asked,
+        }),
     })),
     {
       refusal: 'ask',
@@ -224,20 +241,25 @@ async function protect(saga: Saga, vmObjectIds: readonly number[], requested: re
       },
     },
   );
-  return verify(saga, servers);
+  return verify(saga, servers, told);
 }
 
 type Protected = Omit<Server, 'verified'> & { assigning: Step; verifying: Step };
 
 const idsOf = ({ vmObjectId, firewalls }: Protected) => ({ vmObjectId, firewalls });
 
-async function verify(saga: Saga, servers: readonly Protected[]): Promise<Server[]> {
+async function verify(saga: Saga, servers: readonly Protected[], told: Told): Promise<Server[]> {
   const assigned = servers.filter(({ assigning }) => assigning.status === 'done');
   const outcomes = await saga.together(
     assigned.map(({ vmObjectId, firewalls, verifying }): Plan<FirewallList> => ({
       step: verifying,
       act: ({ again }) =>
-        once(`list firewalls of ${vmObjectId}`).listFirewalls({ vmObjectId, expect: firewalls, again }),
+        once(`list firewalls of ${vmObjectId}`).listFirewalls({
+          vmObjectId,
+          expect: firewalls,
+          ...told.withOthers,
+          again,
+        }),
     })),
     { refusal: 'ask', skippable: true },
   );

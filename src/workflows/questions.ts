@@ -74,6 +74,10 @@ export function cause({ failure, message }: CallFailure): string {
       return `The provider refuses it: ${message}.`;
     case 'NotSent':
       return 'The provider could not be reached, again and again; nothing was sent.';
+    case 'PutOff':
+      return 'The provider keeps asking us to slow down; nothing was sent.';
+    case 'TokenUnreadable':
+      return 'Our own token for the provider could not be read, again and again; nothing was sent.';
     case 'RateLimited':
       return 'The provider keeps asking us to slow down.';
     case 'UnknownOutcome':
@@ -91,13 +95,19 @@ export function cause({ failure, message }: CallFailure): string {
     case 'WorkerLost':
       return 'Our own workers were lost in the middle of it, again and again.';
     case 'NotThere':
+      return `The provider’s own list does not show it: ${message}.`;
     case 'SecretMissing':
+      return `Our own secret cannot be had: ${message}.`;
     case 'Unwanted':
+      return `Temporal has given the call up, again and again: ${message}.`;
     case 'UnderWay':
+      return `Our own earlier call may still be in the air: ${message}.`;
     case 'TakenBack':
+      return `Another run of ours took back what it rests on: ${message}.`;
     case 'Ordered':
+      return `An order of ours has it, or may: ${message}.`;
     case 'TurnLost':
-      return `${message}.`;
+      return `Our own turn is over: ${message}.`;
     case 'Held':
       return 'New sagas are held.';
   }

@@ -18,7 +18,12 @@
  * Any other error is a mistake in our code. It fails the workflow task, not the saga: the run stands still, loses nothing,
  * and goes on when a mended worker comes.
  */
-import { ApplicationFailure, defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import {
+  ApplicationFailure,
+  ApplicationFailureCategory,
+  defineSearchAttributeKey,
+  SearchAttributeType,
+} from '@temporalio/common';
 import {
   CancellationScope,
   CancelledFailure,
@@ -113,7 +118,13 @@ async function giveUp(saga: Saga, error: unknown, cancelled: () => boolean, { pi
   await writeEnding(saga, error.type, { report });
   progress.enter('failed');
   ended(progress, error.type);
-  throw ApplicationFailure.nonRetryable(error.message, error.type, report);
+  throw endedAs(error.type, error.message, report);
+}
+
+/** An end that the saga knows, and no failure to Temporal's own metrics and logs. */
+function endedAs(type: SagaFailureName, message: string, report: Report): ApplicationFailure {
+  const category = ApplicationFailureCategory.BENIGN;
+  return ApplicationFailure.create({ type, message, nonRetryable: true, details: [report], category });
 }
 
 /**
@@ -214,10 +225,7 @@ async function readRequest<W extends WorkflowName>(
 function fail(progress: Progress, type: SagaFailureName, message: string, problems: Problem[]): never {
   progress.enter('failed');
   ended(progress, type);
-  throw ApplicationFailure.nonRetryable(message, type, {
-    ...reportOf(progress, 'failed', message),
-    problems,
-  } satisfies Report);
+  throw endedAs(type, message, { ...reportOf(progress, 'failed', message), problems });
 }
 
 /**

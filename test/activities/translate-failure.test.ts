@@ -6,9 +6,11 @@ import type { CallFailure } from '../../src/domain/failures';
 import { JournalUnavailable, JournalUnreadable } from '../../src/journal/errors';
 import {
   NotSent,
+  PutOff,
   ProviderFailure,
   RateLimited,
   Rejected,
+  TokenUnreadable,
   Unauthorized,
   UnexpectedResponse,
   UnknownOutcome,
@@ -43,6 +45,8 @@ function translated(
 /** The table of docs/failures.md: what each failure means for a step that may be repeated, and for a pivot. */
 const table: [string, () => ProviderFailure, repeated: boolean, pivotRepeated: boolean][] = [
   ['NotSent', () => new NotSent('said no', about()), true, true],
+  ['PutOff', () => new PutOff('said no', about(), 0), true, true],
+  ['TokenUnreadable', () => new TokenUnreadable('said no', about()), true, true],
   ['RateLimited', () => new RateLimited('said no', about(429), 2_000), true, true],
   ['Unauthorized', () => new Unauthorized('said no', about(401)), false, false],
   ['Rejected', () => new Rejected('said no', about(422)), false, false],
@@ -191,7 +195,7 @@ it.each(moods)('what was read already is not read otherwise the second time, whe
     ...table.map(([, make]) => make()),
     new UnknownOutcome('said no', about(503)),
     new RateLimited('said no', about(429), 2_000),
-    new NotSent('said no', about(), 3_000),
+    new PutOff('said no', about(), 3_000),
     new OwnFailure('UnknownOutcome', 'said neither', about(200)),
   ]) {
     const once = callFailureOf(error, mood, safe)!;

@@ -158,6 +158,8 @@ const shown = ['progress', 'errors', 'what the command line prints', 'what the w
 const stored = ['the server’s files', 'exported histories', 'the journal’s files', 'descriptions and lists'];
 /** Of these nothing is told but our own words, and other tests bring them about. */
 const inOurWords: readonly CallFailureName[] = [
+  'PutOff',
+  'TokenUnreadable',
   'WorkerLost',
   'StoodStill',
   'JournalUnavailable',

@@ -92,7 +92,15 @@ export class Journey {
 
     // An answer of success may tell what was asked for, too; and one without ids asks a person for them.
     const talkative = this.orderRequest({ firewalls: [143] });
-    this.fault('place-order', talkative, { kind: 'other-body', body: { items: talkative.items } });
+    this.fault('place-order', talkative, {
+      kind: 'other-body',
+      body: {
+        items: talkative.items,
+        root_password: secrets.password.text,
+        servers: [{ Password: secrets.password.text, sshKey: secrets.keyBase64 }],
+        message: `the password is ${secrets.password.text}, the script ${secrets.script.text}`,
+      },
+    });
     const asked = await sagas.provision(talkative);
     await this.wait(asked);
     await this.refusedDecisions(asked);

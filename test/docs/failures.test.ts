@@ -9,12 +9,20 @@ import { createOrderActivities } from '../../src/activities/orders';
 import { createPlanSwitchActivities } from '../../src/activities/plan-switch';
 import type { Mood } from '../../src/activities/settings';
 import { OwnFailure, translateFailure } from '../../src/activities/translate-failure';
-import { callFailureNames, outcomeOf, type CallFailure, type CallFailureName } from '../../src/domain/failures';
+import {
+  callFailureNames,
+  failureOwners,
+  outcomeOf,
+  ownerOf,
+  type CallFailure,
+  type CallFailureName,
+} from '../../src/domain/failures';
 import { waitKinds } from '../../src/domain/progress';
 import { classifyStatus } from '../../src/provider/classify';
 import { ProviderClient, type ProviderClientOptions } from '../../src/provider/client';
 import {
   NotSent,
+  PutOff,
   RateLimited,
   Rejected,
   Unauthorized,
@@ -185,6 +193,7 @@ describe('what is no status', () => {
       const unread = () => Promise.reject(new Error('no such file'));
       return failureAt(await answering('{}'), { credentials: { read: unread, reread: unread } });
     },
+    'never left: a pause after a 429': () => Promise.resolve(new PutOff('m', { endpoint: 'e' }, askedMs)),
     'sent, no answer in time': async () => failureAt(await listen(() => undefined), { totalTimeoutMs: 300 }),
     'sent, connection lost': async () => failureAt(await listen((request) => request.socket.destroy())),
     '`2xx`, body is not JSON': async () => failureAt(await answering('<html>')),
@@ -249,6 +258,25 @@ it('names every failure that there is, and none that there is not', () => {
   expect([...named].sort()).toEqual([...callFailureNames].sort());
 });
 
+it('says of each whose it is, once, and nothing else on our side', () => {
+  const table = tableUnder(document, 'Whose it is');
+  const documented = table.map((row) => [codesIn(row['name']!)[0], row['whose']]);
+  expect(documented).toEqual(Object.entries(failureOwners));
+  // What a pivot's row is in doubt about is not the name's.
+  const decidedHere = own.filter(({ failure }) => failure !== '`UnknownOutcome`');
+  for (const { failure, whose } of decidedHere) {
+    expect([failure, whose]).toEqual([failure, failureOwners[codesIn(failure!)[0] as CallFailureName]]);
+  }
+  expect(ownerOf({ failure: 'UnknownOutcome', doubt: { putBack: true } as CallFailure['doubt'] & object })).toBe(
+    'journal',
+  );
+});
+
+it('has another sentence for each', () => {
+  const sentences = callFailureNames.map((failure) => cause({ failure, message: 'm' }));
+  expect(new Set(sentences).size).toBe(callFailureNames.length);
+});
+
 it('names only waits that there are', () => {
   const waits = [...wire, ...own].flatMap((row) => codesIn(row['then']!));
   expect(waits.filter((name) => !waitKinds.some((kind) => kind === name))).toEqual([]);
@@ -264,7 +292,7 @@ const asOwn = ({ details }: ApplicationFailure) => {
 /** A pivot's activity without its journal: what it makes of an answer. */
 const call = createCall(settings);
 const unwritten: Effect = (_spec, asked, send) =>
-  call('daring', asked, async () => ({ value: await send({}), knows: { journal: 'j', epoch: 1 } }));
+  call('daring', asked, async () => ({ value: await send({ secrets: [] }), knows: { journal: 'j', epoch: 1 } }));
 
 function switching(provider: ProviderClient): Promise<unknown> {
   const { switchPlan } = createPlanSwitchActivities(provider, call, unwritten, settings);
@@ -275,7 +303,7 @@ const pivots: [string, (provider: ProviderClient) => Promise<unknown>][] = [
   [
     'an order',
     (provider) => {
-      const { placeOrder } = createOrderActivities(provider, call, unwritten, settings);
+      const { placeOrder } = createOrderActivities(provider, call, unwritten, settings, () => Promise.resolve([]));
       return placeOrder({ step: 's', order: { account: 'AB-1', cartItems: [1] } });
     },
   ],

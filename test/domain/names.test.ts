@@ -48,6 +48,8 @@ it('are these', () => {
   expect(stepStatuses).toEqual(['pending', 'running', 'done', 'stuck', 'skipped', 'undoing', 'undone', 'failed']);
   expect(callFailureNames).toEqual([
     'NotSent',
+    'PutOff',
+    'TokenUnreadable',
     'RateLimited',
     'Unauthorized',
     'Rejected',

@@ -132,6 +132,24 @@ it('counts what became of the sagas, by workflow', () => {
   expect(counted(metrics.undos, 'fate')).toEqual({ undone: 1, 'left-behind': 1, 'left-alone': 1 });
 });
 
+it('counts failed calls, and whose trouble they are', () => {
+  expect(counted(metrics.failedCalls, 'failure', 'whose')).toEqual({
+    'RateLimited provider': 1,
+    'Rejected provider': 2,
+    'UnknownOutcome provider': 1,
+    'Unauthorized us': 1,
+  });
+});
+
+it('what a saga expects is no failure to Temporal: no metric of its own counts it', () => {
+  const failures = samples.filter(
+    ({ name, value }) => /^temporal_(local_)?(activity_execution|workflow)_failed/.test(name) && value > 0,
+  );
+  expect(failures).toEqual([]);
+  // The scrape has what they stand beside.
+  expect(samples.some(({ name }) => name.startsWith('temporal_activity_execution_latency'))).toBe(true);
+});
+
 it('counts waits as they begin and end, and what people decide', () => {
   const waits = { approval: 1, 'outcome-unknown': 1, stuck: 1 };
   expect(counted(metrics.waits, 'kind')).toEqual(waits);

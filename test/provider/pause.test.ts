@@ -1,6 +1,6 @@
 /** A 429 is for everybody who uses the same token. */
 import type { CallEvent } from '../../src/provider/client';
-import { NotSent, RateLimited } from '../../src/provider/errors';
+import { PutOff, RateLimited } from '../../src/provider/errors';
 import { closeAll, createClient, failureOf, serve } from './support/stand-in';
 
 afterEach(closeAll);
@@ -11,7 +11,11 @@ const toldToWait = async (header: string | undefined, pauseMaxMs?: number) => {
   let nowMs = Date.parse('2026-01-01T00:00:00Z');
   const limited = { status: 429, headers: header === undefined ? {} : { 'retry-after': header } };
   const server = await serve(limited, { body: '{}' });
-  const client = createClient(server.url, { now: () => nowMs, ...(pauseMaxMs === undefined ? {} : { pauseMaxMs }) });
+  const client = createClient(server.url, {
+    now: () => nowMs,
+    monotonicMs: () => nowMs,
+    ...(pauseMaxMs === undefined ? {} : { pauseMaxMs }),
+  });
   expect(await failureOf(client.listFirewalls(1))).toBeInstanceOf(RateLimited);
   return {
     client,
@@ -32,7 +36,7 @@ test.each([
   const { client, server, later } = await toldToWait(header, pauseMaxMs);
   later(lastsMs - 1);
   const failure = await failureOf(client.placeOrder(order));
-  expect(failure).toBeInstanceOf(NotSent);
+  expect(failure).toBeInstanceOf(PutOff);
   expect(failure).toMatchObject({ retryAfterMs: 1, endpoint: 'POST /order' });
   expect(failure.message).toBe('POST /order was not sent: the provider has asked to slow down');
   expect(server.seen).toHaveLength(1);
@@ -48,10 +52,10 @@ test('a shorter pause does not end a longer one', async () => {
     { body: '{}' },
   );
   let nowMs = 0;
-  const client = createClient(server.url, { now: () => nowMs });
+  const client = createClient(server.url, { now: () => nowMs, monotonicMs: () => nowMs });
   await Promise.all([failureOf(client.listFirewalls(1)), failureOf(client.listFirewalls(2))]);
   nowMs = 29_999;
-  expect(await failureOf(client.listFirewalls(3))).toBeInstanceOf(NotSent);
+  expect(await failureOf(client.listFirewalls(3))).toBeInstanceOf(PutOff);
 });
 
 test('what is put off is told apart from what could not be sent', async () => {
@@ -62,7 +66,7 @@ test('what is put off is told apart from what could not be sent', async () => {
   await failureOf(client.listFirewalls(1));
   expect(events).toMatchObject([
     { failure: 'RateLimited', sent: true },
-    { failure: 'NotSent', sent: false, putOff: true },
+    { failure: 'PutOff', sent: false, putOff: true },
   ]);
   expect(events[0]).not.toHaveProperty('putOff');
 });
@@ -75,4 +79,14 @@ test('turned off, it is for the call alone', async () => {
 
 test('a negative bound is refused', () => {
   expect(() => createClient('https://provider.example', { pauseMaxMs: -1 })).toThrow('pauseMaxMs');
+});
+
+test('a wall clock that is put back does not lengthen it', async () => {
+  let nowMs = Date.now();
+  const server = await serve({ status: 429, headers: { 'retry-after': '5' } }, { body: '{}' });
+  const client = createClient(server.url, { now: () => nowMs });
+  await failureOf(client.listFirewalls(1));
+  nowMs -= 3_600_000;
+  const failure = await failureOf(client.listFirewalls(1));
+  expect((failure as PutOff).retryAfterMs).toBeLessThanOrEqual(5_000);
 });

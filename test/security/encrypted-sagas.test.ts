@@ -3,13 +3,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
+import type { Payload } from '@temporalio/common';
 import { OrderSagaClient } from '../../src/client/client';
 import { createDataConverter } from '../../src/security/data-converter';
 import { parsePayloadKeys } from '../../src/security/keys';
+import { EncryptionCodec } from '../../src/security/payload-codec';
 import { callsTo, openCartItems, ordersWithLabel } from '../../sandbox/sentences';
 import { buildEncryptedBundle } from '../support/encrypted-bundle';
 import { planIdOf, provisionRequest } from '../support/requests';
-import { Rig } from '../support/rig';
+import { Rig, until } from '../support/rig';
 import { outcomeOf, untilWaiting } from '../support/sagas';
 
 const key = () => randomBytes(32).toString('base64');
@@ -127,6 +129,83 @@ describe('a request in the clear', () => {
     const clear = new Client({ connection: rig.temporal.connection, namespace: rig.namespace });
     await clear.workflow.getHandle(saga.workflowId).signal('retry', { by: 'op' });
     expect(await saga.result()).toMatchObject({ decisions: [{ by: 'op' }] });
+  });
+});
+
+describe('a correction in the clear', () => {
+  /** A saga whose item waits to be corrected, and its handle for whoever has no keys. */
+  const waitingFor = async (of: Rig) => {
+    const request = provisionRequest();
+    const planId = planIdOf(request.reference);
+    of.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'unauthorized', match: { planId } });
+    const saga = await of.sagas.provision(request);
+    await untilWaiting(saga);
+    const { connection } = of.temporal;
+    // It reads what is encrypted, and encrypts nothing: as the Web UI does where its codec server only decodes.
+    const codec = new EncryptionCodec(parsePayloadKeys(`k1:${one}`));
+    const decoding = { encode: (payloads: Payload[]) => Promise.resolve(payloads), decode: codec.decode.bind(codec) };
+    const dataConverter = { payloadCodecs: [decoding] };
+    const temporal = new Client({ connection, namespace: of.namespace, dataConverter });
+    return { saga, clear: temporal.workflow.getHandle(saga.workflowId) };
+  };
+  const passwords = ({ ledger }: Rig['sandbox'], reference: string) =>
+    callsTo(ledger, 'add-cart-item')
+      .filter(({ names }) => names.planId?.includes(planIdOf(reference)))
+      .map(({ body }) => (body as { password?: string }).password);
+  const correction = { password: canary };
+
+  it('that holds a secret is refused as an update, leaves nothing behind, and is told how to come', async () => {
+    const { saga, clear } = await waitingFor(rig);
+    const refused = clear.executeUpdate('retry', { args: [{ correction }] });
+    await expect(refused).rejects.toMatchObject({
+      cause: {
+        type: 'DecisionRefused',
+        message: expect.stringMatching(/unencrypted.*`order-saga decide`.*\{"secret":"its name"\}/s) as string,
+      },
+    });
+    expect(await historyOf(rig, saga.workflowId)).not.toContain(canary);
+    await saga.decide('retry', { correction });
+    await saga.result();
+    expect(passwords(rig.sandbox, saga.reference).at(-1)).toBe(canary);
+  });
+
+  it('is ignored as a signal, which stays in the history and says so', async () => {
+    const { saga, clear } = await waitingFor(rig);
+    await clear.signal('retry', { by: 'op', correction });
+    const [ignored] = await until(async () => {
+      const { ignored } = await saga.progress();
+      return ignored.length > 0 && ignored;
+    });
+    expect(ignored).toMatchObject({ decision: 'retry', by: 'op' });
+    expect(ignored?.why).toMatch(/unencrypted.*can be read in this history for good: choose another secret/s);
+    expect(ignored?.why).not.toContain(canary);
+    expect(await historyOf(rig, saga.workflowId)).toContain(canary);
+    await saga.cancel();
+    await outcomeOf(saga);
+    expect(passwords(rig.sandbox, saga.reference)).not.toContain(canary);
+  });
+
+  it.each([
+    ['names its secret', { password: { secret: 'ssh-key' } }, 'c3NoLWtleQ=='],
+    ['holds none', { os_template_id: 3 }, 'S3cret!pass'],
+  ])('that %s is taken', async (_, correction, password) => {
+    const { saga, clear } = await waitingFor(rig);
+    await clear.executeUpdate('retry', { args: [{ correction }] });
+    await saga.result();
+    if ('password' in correction) expect(passwords(rig.sandbox, saga.reference).at(-1)).toBe(password);
+  });
+
+  it('is taken where a setting allows it', async () => {
+    const payloadKeys = parsePayloadKeys(`k1:${one}`);
+    const lenient = await Rig.start({ bundle, payloadKeys, activities: { takesClearRequests: true } });
+    try {
+      const { saga, clear } = await waitingFor(lenient);
+      await clear.executeUpdate('retry', { args: [{ correction }] });
+      await saga.result();
+      expect(passwords(lenient.sandbox, saga.reference).at(-1)).toBe(canary);
+    } finally {
+      await lenient.close();
+    }
   });
 });
 

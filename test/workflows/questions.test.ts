@@ -25,8 +25,8 @@ describe('the question at a step that is stuck', () => {
     ['Rejected', 'The provider refuses it: it said no. Retry'],
     ['UnknownOutcome', 'The provider failed or did not answer, again and again. Retry'],
     ['UnexpectedResponse', 'The answer did not come from the provider’s service: is its base URL right? Then retry'],
-    ['NotThere', 'it said no. Retry'],
-    ['SecretMissing', 'it said no. Retry'],
+    ['NotThere', 'The provider’s own list does not show it: it said no. Retry'],
+    ['SecretMissing', 'Our own secret cannot be had: it said no. Retry'],
     ['StoodStill', 'Our own worker stood still before it could send, again and again: it said no. Retry'],
     ['WorkerLost', 'Our own workers were lost in the middle of it, again and again. Retry'],
     ['TemporalUnavailable', 'Temporal fails, not the provider: it said no. Retry'],
@@ -116,7 +116,8 @@ describe('the notice in the Web UI', () => {
       'Press **More Actions**, then **Send an Update**, choose the name and paste the data:',
       '- **retry** — Try the waiting step again  \n  `{"question":"1a2b3c4d","by":"you"}`',
       'A *retry* may correct the request first (`item`, `password`, `os_template_id`), like this: ' +
-        '`{"question":"1a2b3c4d","by":"you","correction":{"item":1,"password":"new"}}`',
+        '`{"question":"1a2b3c4d","by":"you","correction":{"item":1,"password":{"secret":"its name"}}}`. ' +
+        'Send a secret with `order-saga decide`, which encrypts it, or by its name: {"secret":"its name"}.',
       'Or press **Request Cancellation** to stop: what can be put back is put back; an order that was placed stays.',
       'It waits as *stuck* at step `place-order` since 2026-01-02 03:04:05 UTC. This is question `1a2b3c4d`.',
       'Last failure: no answer in time (UnknownOutcome).',

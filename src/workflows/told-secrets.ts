@@ -1,0 +1,47 @@
+/**
+ * What an order has told the provider that nobody may read. Any worker may make the next call, and the provider may quote in its
+ * answer what another worker's call told it: so the values go with each call, in the same encrypted arguments that brought them
+ * the first time. docs/decisions/0020 has why.
+ */
+import { secretFields, type Secret, type ToldSecrets } from '../domain/secrets';
+
+/** Of the order itself, whose answer is kept: a request holds 1 MiB, and its answer is searched for each piece of a secret. */
+const withThePivotCharsMax = 131_072;
+
+/** Of each other call: an order of 200 items makes 600 of them, and as many again for each retry. */
+const withOthersCharsMax = 8_192;
+
+/** The name of a secret is short; what is read for it is not. */
+const referenceChars = 64;
+
+export class Told {
+  private readonly secrets = new Map<string, Secret>();
+
+  constructor(items: readonly object[]) {
+    items.forEach((item) => this.add(item));
+  }
+
+  /** @param item of the request, or the fields of one that were corrected */
+  add(item: object): void {
+    for (const [field, secret] of Object.entries(item)) {
+      if (secret !== undefined && secretFields.includes(field)) {
+        this.secrets.set(JSON.stringify(secret), secret as Secret);
+      }
+    }
+  }
+
+  get withThePivot(): { secrets: ToldSecrets } {
+    return { secrets: this.within(withThePivotCharsMax) };
+  }
+
+  get withOthers(): { secrets: ToldSecrets } {
+    return { secrets: this.within(withOthersCharsMax) };
+  }
+
+  /** All or none: an answer in which some of them are blanked out shows the others. */
+  private within(charsMax: number): ToldSecrets {
+    const told = [...this.secrets.values()];
+    const chars = told.reduce((sum, one) => sum + (typeof one === 'string' ? one.length : referenceChars), 0);
+    return chars > charsMax ? 'unknown' : told;
+  }
+}
