@@ -35,13 +35,17 @@ import { attributesOf } from './search-attributes';
 export interface OrderSagaClientOptions {
   /** @default 'order-saga' */
   taskQueue?: string;
-  /** Values of `plan_type` that the installation's provider offers beyond the document's four; as the worker has them. */
+  /**
+   * Values of `plan_type` that the installation's provider offers beyond the document's four, as the worker's `PLAN_TYPES_MORE` has
+   * them: `name:server` is a server, `name:other` is none, `name` may be one.
+   */
   planTypesMore?: readonly string[];
 }
 
 export class OrderSagaClient {
   private readonly taskQueue: string;
   private readonly schemas: RequestSchemas;
+  private readonly planTypesMore: readonly string[];
 
   /** @param temporal where payloads are encrypted: with the same data converter as the worker's */
   constructor(
@@ -49,6 +53,7 @@ export class OrderSagaClient {
     { taskQueue = defaultTaskQueue, planTypesMore = [] }: OrderSagaClientOptions = {},
   ) {
     this.taskQueue = taskQueue;
+    this.planTypesMore = planTypesMore;
     this.schemas = requestSchemas(planTypesMore);
   }
 
@@ -180,7 +185,7 @@ export class OrderSagaClient {
       taskQueue: this.taskQueue,
       args: [request],
       ...policies,
-      ...notesOn(workflow, request),
+      ...notesOn(workflow, request, this.planTypesMore),
       ...sharedFairly(request),
     } as const;
     try {

@@ -1,5 +1,5 @@
 /**
- * Buy cloud servers.
+ * Buy cloud servers, and what else is ordered with them.
  *
  * ```text
  *   add each cart item (2)          ↩ delete it (3)
@@ -13,9 +13,9 @@ import { z } from 'zod';
 import type { FirewallList } from '../activities/firewalls';
 import type { FindServers, PlacedOrder } from '../activities/orders';
 import type { Placement } from '../domain/effects';
+import { fits, isExact, serversOrdered, type ServersOrdered } from '../domain/plan-types';
 import {
   correctableItemFields,
-  serversOrdered,
   firewallsSchema,
   type CartItem,
   type ProvisionServersRequest,
@@ -25,7 +25,7 @@ import { attempt } from './attempts';
 import { deleteStrayItems, findStrayItems } from './cart-items';
 import type { PivotStep } from './look-back';
 import type { Correction } from './questions';
-import { miscounted } from './doubt';
+import { miscounted, rangeOf } from './doubt';
 import { placePivot } from './pivot';
 import type { Step } from './progress';
 import type { Plan, Saga } from './saga';
@@ -39,18 +39,19 @@ const placing: PivotStep = {
 };
 
 export function provisionServers(input: unknown): Promise<ResultOf['provisionServers']> {
-  const story = async (saga: Saga, request: ProvisionServersRequest) => {
+  const story = async (saga: Saga, request: ProvisionServersRequest, planTypesMore: readonly string[]) => {
     const { progress } = saga;
+    const ordered = serversOrdered(request.items, planTypesMore);
     const { cartItemIds, placement } = await saga.relying(
       async () => (progress.known['cartItemIds'] = await fillCart(saga, request.items)),
-      async (cartItemIds) => ({ cartItemIds, placement: await placeOrder(saga, request, cartItemIds) }),
+      async (cartItemIds) => ({ cartItemIds, placement: await placeOrder(saga, request, cartItemIds, ordered) }),
     );
     const strays = saga.journal.inDoubt ? await findStrayItems(saga) : [];
 
     // The servers exist from here on and somebody pays for them: what fails now waits for a person, nothing is undone.
     const order = orderOf(placement);
     progress.known['order'] = order;
-    const vmObjectIds = await findServers(saga, request, placement);
+    const vmObjectIds = await findServers(saga, request, ordered, placement);
     progress.known['vmObjectIds'] = vmObjectIds;
     const servers = await protect(saga, vmObjectIds, request.firewalls ?? []);
 
@@ -112,8 +113,9 @@ function itemCorrection(items: readonly CartItem[], isAdded: (number: number) =>
 
 function placeOrder(
   saga: Saga,
-  { account, currency, label: requestedLabel, payment_type, items }: ProvisionServersRequest,
+  { account, currency, label: requestedLabel, payment_type }: ProvisionServersRequest,
   cartItems: number[],
+  ordered: ServersOrdered,
 ): Promise<Placement<PlacedOrder>> {
   let label = requestedLabel;
   const order = () => ({
@@ -137,8 +139,10 @@ function placeOrder(
         label = (correction['label'] as string | undefined) ?? label;
       },
     },
-    look: () => searchDirectory(saga, { account, label, expected: serversOrdered(items), settles: true }),
-    servers: serversOrdered(items),
+    ...(ordered.most === 0
+      ? {}
+      : { look: () => searchDirectory(saga, { account, label, expected: ordered, settles: true }) }),
+    servers: ordered,
   });
 }
 
@@ -148,12 +152,13 @@ function placeOrder(
  */
 async function findServers(
   saga: Saga,
-  { vmObjectIds, firewalls, account, label, items }: ProvisionServersRequest,
+  { vmObjectIds, firewalls, account, label }: ProvisionServersRequest,
+  expected: ServersOrdered,
   placement: Placement<PlacedOrder>,
 ): Promise<number[]> {
-  const expected = serversOrdered(items);
+  if (expected.most === 0) return [];
   const told = placement.how === 'answered' ? placement.value.vmObjectIds : placement.vmObjectIds;
-  const known = [vmObjectIds, told].find((ids) => ids?.length === expected);
+  const known = [vmObjectIds, told].find((ids) => ids !== undefined && fits(ids.length, expected));
   if (known) return known;
   if (placement.how !== 'answered' || placement.value.directory) {
     const found = await searchDirectory(saga, { account, label, expected });
@@ -182,13 +187,15 @@ async function searchDirectory(saga: Saga, wanted: Omit<FindServers, 'again'>): 
   return settled.value;
 }
 
-async function askServers(saga: Saga, expected: number): Promise<number[]> {
+async function askServers(saga: Saga, expected: ServersOrdered): Promise<number[]> {
   const step = saga.step('find-servers', findTitle);
   step.end('stuck');
+  const none = expected.least === 0 ? ' Where there are none, name none: []' : '';
+  const servers = isExact(expected) ? `${expected.most} servers?` : `servers? It brings ${rangeOf(expected)}.${none}`;
   const decision = await saga.desk.ask({
     kind: 'servers',
     step: step.id,
-    question: `The order is placed. What are the object ids of its ${String(expected)} servers?`,
+    question: `The order is placed. What are the object ids of its ${servers}`,
     choices: ['provideServers'],
     objection: (decision) =>
       decision.decision === 'provideServers' ? miscounted(decision.vmObjectIds, expected) : undefined,

@@ -57,11 +57,11 @@ it('say what is bought', () => {
     { billing_cycle: 1 as const, plan_id: 18 },
   ];
   const notes = notesOn('provisionServers', { reference: 'PO-1', account: 'AB-1', items, firewalls: [143] });
-  expect(notes.staticSummary).toBe('3 servers for AB-1 (PO-1)');
+  expect(notes.staticSummary).toBe('2 to 3 servers for AB-1 (PO-1)');
   expect(notes.staticDetails.split('\n')).toEqual([
     '- reference: PO-1',
     '- account: AB-1',
-    '- servers: 3',
+    '- servers: 2 to 3',
     '- plans: 2 × cloud_servers_standard 17, 1 × plan 18',
     '- firewalls: 143',
     // The Web UI hides the last line.
