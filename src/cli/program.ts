@@ -25,7 +25,7 @@ const exits =
 
 const starting: [command: string, workflow: WorkflowName, does: string][] = [
   ['provision', 'provisionServers', 'buy cloud servers and assign firewalls to them'],
-  ['change', 'changeOrder', 'add resources to a subscription'],
+  ['change', 'changeOrder', 'add resources to a subscription, or only quote that'],
   ['switch', 'switchPlan', 'move a subscription to another plan, or only quote it'],
   ['firewalls', 'setFirewalls', 'change which firewalls protect a server'],
 ];

@@ -62,7 +62,7 @@ export class OrderSagaClient {
     return this.start('provisionServers', request);
   }
 
-  /** Adds resources to a subscription; as {@link start}. */
+  /** Adds resources to a subscription, or only quotes that; as {@link start}. */
   change(request: ChangeOrderRequest): Promise<SagaHandle<'changeOrder'>> {
     return this.start('changeOrder', request);
   }

@@ -57,16 +57,17 @@ const writers: { [W in WorkflowName]: Writer<W> } = {
       ],
     };
   },
-  changeOrder: ({ subscription_id, account, resources, guard, approval }) => {
+  changeOrder: ({ subscription_id, account, resources, guard, approval, quoteOnly }) => {
     const changes = short(
       resources.map(({ resource_name, delta_value }) => `${resource_name} ${delta_value.slice(0, 20)}`),
     );
     return {
-      summary: `subscription ${String(subscription_id)}: ${changes}`,
+      summary: `subscription ${String(subscription_id)}: ${quoteOnly ? 'quote ' : ''}${changes}`,
       lines: [
         ['subscription', String(subscription_id)],
         ...(account === undefined ? [] : [line('account', account.slice(0, 40))]),
         ['resources', changes],
+        ...(quoteOnly ? [line('quote only', 'nothing is placed')] : []),
         ...conditions(guard, approval),
       ],
     };

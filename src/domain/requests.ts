@@ -180,6 +180,7 @@ export const changeOrderSchema = onFirstUse(() =>
       .min(1, 'must hold at least one resource'),
     guard: guardSchema().optional(),
     approval: approvalSchema().optional(),
+    quoteOnly: z.boolean('must be true or false').optional(),
   }),
 );
 

@@ -70,6 +70,13 @@ it('say what is bought', () => {
   ]);
 });
 
+it('say that a change order is only quoted', () => {
+  const resources = [{ resource_name: 'vm_backup' as const, delta_value: '1' }];
+  const notes = notesOn('changeOrder', { reference: 'C', subscription_id: 5512, resources, quoteOnly: true });
+  expect(notes.staticSummary).toBe('subscription 5512: quote vm_backup 1 (C)');
+  expect(notes.staticDetails).toContain('- quote only: nothing is placed');
+});
+
 it('say that a switch is only quoted', () => {
   const notes = notesOn('switchPlan', { reference: 'S', subscription_id: 5512, plan_id: 21, quoteOnly: true });
   expect(notes.staticSummary).toBe('subscription 5512: quote a switch to plan 21 (S)');
