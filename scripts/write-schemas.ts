@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { format } from 'prettier';
 import { z } from 'zod';
 import { decisionSchemas } from '../src/domain/decisions';
+import { firewallsOfSchema, serverFirewallsSchema } from '../src/domain/firewalls-of';
 import { progressSchema } from '../src/domain/progress';
 import { recordSchema } from '../src/domain/record';
 import { requestSchemas } from '../src/domain/requests';
@@ -20,6 +21,8 @@ const sources: Record<string, z.ZodType> = {
   ...Object.fromEntries(Object.entries(requestSchemas()).map(([name, schema]) => [`${name}.request`, schema()])),
   ...Object.fromEntries(Object.entries(resultSchemas).map(([name, schema]) => [`${name}.result`, schema])),
   ...Object.fromEntries(Object.entries(decisionSchemas).map(([name, schema]) => [`${name}.decision`, schema()])),
+  'firewallsOf.request': firewallsOfSchema(),
+  'firewallsOf.result': serverFirewallsSchema(),
   progress: progressSchema,
   report: reportSchema,
   record: recordSchema,

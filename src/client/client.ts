@@ -13,6 +13,7 @@
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { defaultTaskQueue, referenceSchema, workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
+import type { ServerFirewalls } from '../domain/firewalls-of';
 import { beyondLimits } from '../domain/limits';
 import {
   requestSchemas,
@@ -25,6 +26,7 @@ import {
 } from '../domain/requests';
 import { check } from '../domain/validation';
 import { AmbiguousReferenceError, InvalidRequestError, UnknownReferenceError } from './errors';
+import { lookAtFirewalls } from './firewalls-of';
 import { requireSameRequest } from './first-request';
 import { notesOn } from './notes';
 import { reach } from './reach';
@@ -75,6 +77,17 @@ export class OrderSagaClient {
   /** Changes which firewalls protect a server; as {@link start}. */
   firewalls(request: SetFirewallsRequest): Promise<SagaHandle<'setFirewalls'>> {
     return this.start('setFirewalls', request);
+  }
+
+  /**
+   * Looks which firewalls protect a server, now. It is no saga, and changes nothing. `unreadable` is the provider's answer where no
+   * list can be read from it.
+   *
+   * @throws InvalidRequestError for what is no id; FirewallsUnknownError where the provider does not tell; NoWorkerError,
+   * NoConnectionError
+   */
+  firewallsOf(vmObjectId: number): Promise<ServerFirewalls> {
+    return lookAtFirewalls(this.temporal, this.taskQueue, vmObjectId);
   }
 
   /**

@@ -3,3 +3,4 @@ export { changeOrder } from './change-order';
 export { switchPlan } from './switch-plan';
 export { setFirewalls } from './set-firewalls';
 export { cleanCart } from './clean-cart';
+export { firewallsOf } from './firewalls-of';
