@@ -30,7 +30,7 @@ export interface OrderPlaced {
   cartItems: number[];
   /** The cart items as they were added, in the order of `cartItems`. */
   items: CartItem[];
-  /** One per unit of quantity. */
+  /** One per unit of quantity of each item that is a server. */
   vmObjectIds: number[];
 }
 export interface ChangeOrderPlaced {

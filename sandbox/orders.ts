@@ -2,7 +2,7 @@
 import type { CartItemAdded, CartItemDeleted, Ledger, OrderPlaced } from './ledger';
 import { type Answer, cartItemAnswer, orderAnswer, plainAnswer, refusal } from './responses';
 import type { CartItem } from './payloads';
-import { checkCartItem, checkOrder } from './rules';
+import { checkCartItem, checkOrder, isServer } from './rules';
 import type { Settings } from './settings';
 
 interface CartEntry {
@@ -75,7 +75,7 @@ export class Orders {
     this.fixedCurrencies.set(account, currency);
     for (const entry of entries) entry.state = 'ordered';
     const items = entries.map((entry) => entry.item);
-    const units = items.reduce((sum, item) => sum + (item.quantity ?? 1), 0);
+    const units = items.reduce((sum, item) => sum + (isServer(item, this.settings()) ? (item.quantity ?? 1) : 0), 0);
     const order = this.ledger.tookEffect<OrderPlaced>({
       type: 'orderPlaced',
       orderId: this.nextOrderId++,

@@ -6,19 +6,18 @@
  */
 import { z } from 'zod';
 import type { CartItem, ChangeOrder, Order } from './payloads';
-import type { Settings } from './settings';
+import { cloudServerPlanTypes, type Settings } from './settings';
 
 export type Checked<T> = { ok: true; value: T } | { ok: false; errors: string[] };
 
-/** The plan types that the document's password rule names. It also calls the supported four "cloud servers". */
-export const cloudServerPlanTypes = [
-  'cloud_servers_standard',
-  'cloud_servers_highmemory',
-  'cloud_servers_highstorage',
-  'cloud_servers_highfrequency',
-  'cloud_servers_dedicatedcpu',
-  'cloud_servers_highstorage_sas',
-];
+/** Whether an item makes servers: by its plan type, else by its plan's, else as the setting says. */
+export function isServer(
+  { plan_type, plan_id }: CartItem,
+  rules: Pick<Settings, 'plans' | 'serverPlanTypes' | 'untypedItemsAreServers'>,
+): boolean {
+  const planType = plan_type ?? rules.plans[String(plan_id)];
+  return planType === undefined ? rules.untypedItemsAreServers : rules.serverPlanTypes.includes(planType);
+}
 
 const id = z.int('must be a whole number').positive('must be positive');
 const base64 = z

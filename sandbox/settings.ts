@@ -5,6 +5,16 @@
 import { z } from 'zod';
 import type { OrderPlaced } from './ledger';
 
+/** The plan types that the document's password rule names. It also calls the supported four "cloud servers". */
+export const cloudServerPlanTypes = [
+  'cloud_servers_standard',
+  'cloud_servers_highmemory',
+  'cloud_servers_highstorage',
+  'cloud_servers_highfrequency',
+  'cloud_servers_dedicatedcpu',
+  'cloud_servers_highstorage_sas',
+];
+
 /** How an undocumented body may look: nothing at all (204), `{}`, or something that says little. */
 const plainShape = z.enum(['none', 'empty', 'opaque']);
 
@@ -30,6 +40,10 @@ const settingsSchema = z.strictObject({
 
   /** Cart item table: the four supported values. The password rule names two more, so the list can be widened. */
   supportedPlanTypes: z.array(z.string()),
+  /** Plan types whose items make servers when they are ordered; items of others make none. */
+  serverPlanTypes: z.array(z.string()),
+  /** Whether an item makes servers that names no plan type, and whose plan is not listed. */
+  untypedItemsAreServers: z.boolean(),
   /** plan_id -> plan_type. A plan that is not listed exists and fits every type. */
   plans: z.record(z.string(), z.string()),
   /** os_template_id -> kind. A template that is not listed is a default Linux one. */
@@ -110,6 +124,8 @@ export const defaultSettings: Settings = {
     'cloud_servers_dedicatedcpu',
     'cloud_servers_highstorage_sas',
   ],
+  serverPlanTypes: [...cloudServerPlanTypes],
+  untypedItemsAreServers: true,
   plans: {},
   templates: {},
   accountCurrencies: {},

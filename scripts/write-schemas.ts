@@ -10,6 +10,7 @@ import { format } from 'prettier';
 import { z } from 'zod';
 import { decisionSchemas } from '../src/domain/decisions';
 import { holdSchema, releaseSchema } from '../src/domain/hold';
+import { firewallsOfSchema, serverFirewallsSchema } from '../src/domain/firewalls-of';
 import { progressSchema } from '../src/domain/progress';
 import { recordSchema } from '../src/domain/record';
 import { requestSchemas } from '../src/domain/requests';
@@ -23,6 +24,8 @@ const sources: Record<string, z.ZodType> = {
   ...Object.fromEntries(Object.entries(decisionSchemas).map(([name, schema]) => [`${name}.decision`, schema()])),
   hold: holdSchema(),
   'hold.release': releaseSchema(),
+  'firewallsOf.request': firewallsOfSchema(),
+  'firewallsOf.result': serverFirewallsSchema(),
   progress: progressSchema,
   report: reportSchema,
   record: recordSchema,

@@ -3,7 +3,7 @@ import type { ActivitySettings } from './settings';
 
 export function createInstallationActivities(settings: ActivitySettings) {
   return {
-    /** Values of `plan_type` beyond the document's four that this installation knows. */
+    /** Values of `plan_type` beyond the document's four that this installation knows, as the setting has them. */
     supportedPlanTypes(): Promise<string[]> {
       return Promise.resolve([...settings.planTypesMore]);
     },

@@ -1,5 +1,6 @@
 /** The order itself (row 1), and where its servers are. Nothing here can be undone. */
 import type { Effected, Placement } from '../domain/effects';
+import { countOf, type ServersOrdered } from '../domain/plan-types';
 import type { ToldSecrets } from '../domain/secrets';
 import type { OrderBody } from '../provider/schemas';
 import { readPointers } from '../provider/json-pointer';
@@ -26,8 +27,8 @@ export interface PlacedOrder {
 export interface FindServers extends Asked {
   account: string;
   label?: string | undefined;
-  /** As many as were ordered: fewer are not there yet, more are not these. */
-  expected: number;
+  /** Only the most is an answer: fewer may be those that are there so far, more are not these. */
+  expected: ServersOrdered;
   /** True where the order's outcome is unknown: only a directory with unique labels may answer that. */
   settles?: boolean;
   /** What was ordered was told the provider with these. */
@@ -62,8 +63,8 @@ export function createOrderActivities(
     },
 
     /**
-     * The optional server directory, which is not in the document. Fails with `NotThere` until it lists as many as were
-     * ordered; none, and no call, where no directory is configured that can answer.
+     * The optional server directory, which is not in the document. Fails with `NotThere` until it lists as many as may have
+     * been ordered; none, and no call, where no directory is configured that can answer.
      */
     findServers(input: FindServers): Promise<number[]> {
       return call('expecting', input, async () => {
@@ -79,10 +80,10 @@ export function createOrderActivities(
           { secrets },
         );
         const vmObjectIds = readPointers(directory.pointers, listed);
-        if (vmObjectIds.length === input.expected) return vmObjectIds;
+        if (vmObjectIds.length === input.expected.most) return vmObjectIds;
         throw new OwnFailure(
           'NotThere',
-          `the server directory lists ${String(vmObjectIds.length)} of ${String(input.expected)} servers`,
+          `the server directory lists ${String(vmObjectIds.length)} of ${countOf(input.expected)} servers`,
         );
       });
     },

@@ -50,6 +50,21 @@ export async function clean({ printer }: Scene, reference: string): Promise<numb
   });
 }
 
+/** Looks which firewalls protect a server; a worker asks the provider. */
+export async function firewallsOf({ printer }: Scene, server: string): Promise<number> {
+  const vmObjectId = /^\d{1,15}$/.test(server) ? Number(server) : NaN;
+  return withSagas(readClientConfig(), async (sagas) => {
+    const found = await sagas.firewallsOf(vmObjectId);
+    printer.document(found);
+    if ('firewalls' in found) {
+      printer.line(`server ${server}: ${found.firewalls.length === 0 ? 'no firewalls' : found.firewalls.join(', ')}`);
+      return exitStatus.done;
+    }
+    printer.line(`server ${server}: the provider’s list cannot be read: ${JSON.stringify(found.unreadable)}`);
+    return exitStatus.notDone;
+  });
+}
+
 export async function status({ printer }: Scene, target: Target): Promise<number> {
   return withSaga(target, async (_sagas, saga) => {
     const row = toRow(await saga.describe());

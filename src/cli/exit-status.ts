@@ -1,6 +1,7 @@
 /** How the command line ends; scripts rely on it. Everything that went wrong becomes one status and one message here. */
 import { ServiceError } from '@temporalio/client';
 import {
+  FirewallsUnknownError,
   InvalidRequestError,
   NoConnectionError,
   NoWorkerError,
@@ -13,7 +14,7 @@ import { JournalSchemaError, JournalUnavailable, JournalUnreadable } from '../jo
 
 export const exitStatus = {
   done: 0,
-  /** The saga failed, was cancelled or was lost. */
+  /** The saga failed, was cancelled or was lost; or the provider did not tell a server's firewalls. */
   notDone: 1,
   /**
    * Bad usage, a wrong request, an unknown reference, a decision that is refused, settings that are wrong: a key that is missing
@@ -59,6 +60,7 @@ export function complaintOf(error: unknown): Complaint {
     ]);
   }
   if (error instanceof AmbiguousReferenceError) return complaint(exitStatus.refused, [`${message} (--workflow)`]);
+  if (error instanceof FirewallsUnknownError) return complaint(exitStatus.notDone, [message]);
   if (error instanceof NoWorkerError) return complaint(exitStatus.noConnection, [message]);
   if (error instanceof OrderSagaError || error instanceof UsageError || error instanceof SettingsError) {
     return complaint(exitStatus.refused, [message]);

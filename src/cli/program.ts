@@ -9,7 +9,7 @@ import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identi
 import { decisionNames } from '../domain/decisions';
 import type { NewReferences } from '../journal/ceremony';
 import { listedStates, type SagaFilter } from '../client/saga-rows';
-import { cancel, clean, decide, list, start, status, watch, type Scene, type Target } from './commands';
+import { cancel, clean, decide, firewallsOf, list, start, status, watch, type Scene, type Target } from './commands';
 import { complaintOf, exitStatus } from './exit-status';
 import { holdOff, holdOn, holdStatus } from './hold-commands';
 import { Printer, type Streams } from './print';
@@ -26,7 +26,7 @@ const exits =
 
 const starting: [command: string, workflow: WorkflowName, does: string][] = [
   ['provision', 'provisionServers', 'buy cloud servers and assign firewalls to them'],
-  ['change', 'changeOrder', 'add resources to a subscription'],
+  ['change', 'changeOrder', 'add resources to a subscription, or only quote that'],
   ['switch', 'switchPlan', 'move a subscription to another plan, or only quote it'],
   ['firewalls', 'setFirewalls', 'change which firewalls protect a server'],
 ];
@@ -67,6 +67,12 @@ function createProgram(scene: Scene, { out, err }: Streams, settle: (status: num
         settle(await start(scene, workflow, file, { detach }));
       });
   }
+
+  command(program, 'firewalls-of <SERVER>', 'look which firewalls protect a server; it changes nothing').action(
+    async (server: string) => {
+      settle(await firewallsOf(scene, server));
+    },
+  );
 
   command(program, 'status <REFERENCE>', 'tell how a saga stands')
     .addOption(workflowOption())

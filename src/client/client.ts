@@ -13,6 +13,7 @@
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { defaultTaskQueue, referenceSchema, workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
+import type { ServerFirewalls } from '../domain/firewalls-of';
 import type { Hold, HoldWords } from '../domain/hold';
 import { beyondLimits } from '../domain/limits';
 import {
@@ -26,6 +27,7 @@ import {
 } from '../domain/requests';
 import { check } from '../domain/validation';
 import { AmbiguousReferenceError, InvalidRequestError, UnknownReferenceError } from './errors';
+import { lookAtFirewalls } from './firewalls-of';
 import { requireSameRequest } from './first-request';
 import { countHeld, endHold, readHold, startHold, type ReleaseOptions } from './hold';
 import { notesOn } from './notes';
@@ -37,13 +39,17 @@ import { attributesOf } from './search-attributes';
 export interface OrderSagaClientOptions {
   /** @default 'order-saga' */
   taskQueue?: string;
-  /** Values of `plan_type` that the installation's provider offers beyond the document's four; as the worker has them. */
+  /**
+   * Values of `plan_type` that the installation's provider offers beyond the document's four, as the worker's `PLAN_TYPES_MORE` has
+   * them: `name:server` is a server, `name:other` is none, `name` may be one.
+   */
   planTypesMore?: readonly string[];
 }
 
 export class OrderSagaClient {
   private readonly taskQueue: string;
   private readonly schemas: RequestSchemas;
+  private readonly planTypesMore: readonly string[];
 
   /** @param temporal where payloads are encrypted: with the same data converter as the worker's */
   constructor(
@@ -51,6 +57,7 @@ export class OrderSagaClient {
     { taskQueue = defaultTaskQueue, planTypesMore = [] }: OrderSagaClientOptions = {},
   ) {
     this.taskQueue = taskQueue;
+    this.planTypesMore = planTypesMore;
     this.schemas = requestSchemas(planTypesMore);
   }
 
@@ -59,7 +66,7 @@ export class OrderSagaClient {
     return this.start('provisionServers', request);
   }
 
-  /** Adds resources to a subscription; as {@link start}. */
+  /** Adds resources to a subscription, or only quotes that; as {@link start}. */
   change(request: ChangeOrderRequest): Promise<SagaHandle<'changeOrder'>> {
     return this.start('changeOrder', request);
   }
@@ -72,6 +79,17 @@ export class OrderSagaClient {
   /** Changes which firewalls protect a server; as {@link start}. */
   firewalls(request: SetFirewallsRequest): Promise<SagaHandle<'setFirewalls'>> {
     return this.start('setFirewalls', request);
+  }
+
+  /**
+   * Looks which firewalls protect a server, now. It is no saga, and changes nothing. `unreadable` is the provider's answer where no
+   * list can be read from it.
+   *
+   * @throws InvalidRequestError for what is no id; FirewallsUnknownError where the provider does not tell; NoWorkerError,
+   * NoConnectionError
+   */
+  firewallsOf(vmObjectId: number): Promise<ServerFirewalls> {
+    return lookAtFirewalls(this.temporal, this.taskQueue, vmObjectId);
   }
 
   /**
@@ -211,7 +229,7 @@ export class OrderSagaClient {
       taskQueue: this.taskQueue,
       args: [request],
       ...policies,
-      ...notesOn(workflow, request),
+      ...notesOn(workflow, request, this.planTypesMore),
       ...sharedFairly(request),
     } as const;
     try {

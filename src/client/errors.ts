@@ -128,6 +128,18 @@ export class SagaEndedError extends OrderSagaError {
   }
 }
 
+/** The provider was asked which firewalls protect a server, and did not tell. Nothing changed; ask again. */
+export class FirewallsUnknownError extends OrderSagaError {
+  constructor(
+    readonly vmObjectId: number,
+    /** As a call's failure is named, or `InvalidRequest`. */
+    readonly failure: string,
+    why: string,
+  ) {
+    super(`the firewalls of server ${String(vmObjectId)} are not known: ${failure}: ${why}`);
+  }
+}
+
 /**
  * Temporal answers, but no worker does. The saga is not lost: it goes on when a worker comes. After a decision it means that
  * nobody knows whether it was taken; the progress will tell.

@@ -3,7 +3,8 @@
  * password, a key or a script. Temporal encrypts both like payloads, but a note is read over shoulders.
  */
 import type { WorkflowName } from '../domain/identity';
-import { serversOrdered, type RequestOf } from '../domain/requests';
+import { countOf, serversOrdered } from '../domain/plan-types';
+import type { RequestOf } from '../domain/requests';
 
 /** The server takes 400 bytes of summary and keeps the details to some KB; both are to be read at a glance. */
 const summaryMax = 200;
@@ -16,8 +17,12 @@ export interface Notes {
   staticDetails: string;
 }
 
-export function notesOn<W extends WorkflowName>(workflow: W, request: RequestOf[W]): Notes {
-  const { summary, lines } = writers[workflow](request);
+export function notesOn<W extends WorkflowName>(
+  workflow: W,
+  request: RequestOf[W],
+  planTypesMore: readonly string[] = [],
+): Notes {
+  const { summary, lines } = writers[workflow](request, planTypesMore);
   const rows: [string, string][] = [['reference', request.reference], ...lines];
   return {
     staticSummary: `${summary} (${request.reference})`.slice(0, summaryMax),
@@ -29,36 +34,40 @@ export function notesOn<W extends WorkflowName>(workflow: W, request: RequestOf[
   };
 }
 
-type Writer<W extends WorkflowName> = (request: RequestOf[W]) => { summary: string; lines: [string, string][] };
+type Writer<W extends WorkflowName> = (
+  request: RequestOf[W],
+  planTypesMore: readonly string[],
+) => { summary: string; lines: [string, string][] };
 
 const writers: { [W in WorkflowName]: Writer<W> } = {
-  provisionServers: ({ account, items, firewalls }) => {
-    const servers = serversOrdered(items);
+  provisionServers: ({ account, items, firewalls }, planTypesMore) => {
+    const servers = countOf(serversOrdered(items, planTypesMore));
     const plans = items.map(({ plan_id, plan_type, quantity }) =>
       [`${String(quantity ?? 1)} ×`, plan_type ?? 'plan', ...(plan_id === undefined ? [] : [String(plan_id)])].join(
         ' ',
       ),
     );
     return {
-      summary: `${String(servers)} ${servers === 1 ? 'server' : 'servers'} for ${account.slice(0, 40)}`,
+      summary: `${servers} ${servers === '1' ? 'server' : 'servers'} for ${account.slice(0, 40)}`,
       lines: [
         ['account', account.slice(0, 40)],
-        ['servers', String(servers)],
+        ['servers', servers],
         ['plans', short(plans)],
         ...(firewalls?.length ? [line('firewalls', short(firewalls))] : []),
       ],
     };
   },
-  changeOrder: ({ subscription_id, account, resources, guard, approval }) => {
+  changeOrder: ({ subscription_id, account, resources, guard, approval, quoteOnly }) => {
     const changes = short(
       resources.map(({ resource_name, delta_value }) => `${resource_name} ${delta_value.slice(0, 20)}`),
     );
     return {
-      summary: `subscription ${String(subscription_id)}: ${changes}`,
+      summary: `subscription ${String(subscription_id)}: ${quoteOnly ? 'quote ' : ''}${changes}`,
       lines: [
         ['subscription', String(subscription_id)],
         ...(account === undefined ? [] : [line('account', account.slice(0, 40))]),
         ['resources', changes],
+        ...(quoteOnly ? [line('quote only', 'nothing is placed')] : []),
         ...conditions(guard, approval),
       ],
     };

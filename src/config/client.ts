@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defaultTaskQueue } from '../domain/identity';
 import type { PayloadKeys } from '../security/keys';
 import { isCertificate, isKeyPair, isLoopback } from './checks';
-import { list, payloadKeys, text } from './kinds';
+import { payloadKeys, planTypes, text } from './kinds';
 import { readSettings, SettingsError, type Environment } from './settings';
 
 /** What the client and the worker read. */
@@ -12,7 +12,7 @@ export const clientSettings = {
   PAYLOAD_KEYS: payloadKeys.optional(),
   PAYLOAD_ENCRYPTION: z.enum(['on', 'off'], 'must be on or off').default('on'),
   TASK_QUEUE: text.default(defaultTaskQueue),
-  PLAN_TYPES_MORE: list.default([]),
+  PLAN_TYPES_MORE: planTypes.default([]),
 };
 
 export interface ClientConfig {

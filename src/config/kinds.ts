@@ -5,6 +5,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { RetryBudget } from '../activities/settings';
+import { cloudServerPlanTypes, readPlanType } from '../domain/plan-types';
 import { parsePayloadKeys } from '../security/keys';
 
 export interface ListenAddress {
@@ -35,10 +36,20 @@ export const list = z.string().transform((value) =>
     .map((part) => part.trim())
     .filter((part) => part !== ''),
 );
+export const planTypes = list.refine(
+  (all) => all.every((entry) => readPlanType(entry) !== undefined && !isOther(entry)),
+  'must be plan types, comma-separated, each with :server, :other or nothing behind it; the document’s cloud servers are no :other',
+);
 export const pointers = list.refine(
   (all) => all.every((pointer) => pointer === '' || pointer.startsWith('/')),
   'must be JSON pointers, comma-separated, each beginning with /',
 );
+
+/** What the document calls a cloud server, said to be none. */
+function isOther(entry: string): boolean {
+  const { name = '', kind } = readPlanType(entry) ?? {};
+  return kind === 'other' && cloudServerPlanTypes.includes(name);
+}
 
 /** From the least to the most, both included. */
 type Bounds = readonly [min: number, max: number];

@@ -7,7 +7,7 @@
  */
 import { z } from 'zod';
 import { onFirstUse } from './on-first-use';
-import { vmObjectIdsSchema } from './requests';
+import { foundServersSchema } from './requests';
 
 const text = () => z.string('must be a string');
 const by = () => text().min(1, 'must not be empty').optional();
@@ -33,7 +33,7 @@ export const decisionSchemas = {
     z.strictObject({
       ...bound(),
       note: evidence(),
-      vmObjectIds: vmObjectIdsSchema().optional(),
+      vmObjectIds: foundServersSchema().optional(),
       /** As the provider's control panel shows it. */
       orderId: z
         .union(
@@ -46,7 +46,7 @@ export const decisionSchemas = {
   confirmNotPlaced: onFirstUse(() => z.strictObject({ ...bound(), note: evidence() })),
   approve: onFirstUse(() => z.strictObject(bound())),
   reject: onFirstUse(() => z.strictObject({ ...any(), reason: text().optional() })),
-  provideServers: onFirstUse(() => z.strictObject({ ...any(), vmObjectIds: vmObjectIdsSchema() })),
+  provideServers: onFirstUse(() => z.strictObject({ ...any(), vmObjectIds: foundServersSchema() })),
 };
 
 export type DecisionName = keyof typeof decisionSchemas;

@@ -6,7 +6,7 @@
  * They are numbers and no settings: a workflow reads none. They stand apart from the schemas because what is beyond them is not
  * to be gone through field by field.
  */
-import { serversOrdered } from './requests';
+import { isExact, serversOrdered } from './plan-types';
 import { nameOfField, type Problem } from './validation';
 
 /** Naming what is wrong with each value takes the time and the memory of a workflow task, and it has little of both. */
@@ -78,20 +78,23 @@ function isJson(value: unknown): boolean {
 function tooManyServers(input: unknown): Problem[] {
   const { items, firewalls } = (isObject(input) ? input : {}) as { items?: unknown; firewalls?: unknown };
   if (!Array.isArray(items)) return [];
-  const servers = serversOrdered(items.map(quantityOf));
-  if (servers > serversMax) {
-    return [
-      { field: 'items', message: `order ${String(servers)} servers; at most ${String(serversMax)} fit one saga` },
-    ];
+  // Which further plan types are no servers is a setting, which is not read here: they count.
+  const servers = serversOrdered(items.map(itemOf));
+  const ordered = `${isExact(servers) ? '' : 'up to '}${String(servers.most)}`;
+  if (servers.most > serversMax) {
+    return [{ field: 'items', message: `order ${ordered} servers; at most ${String(serversMax)} fit one saga` }];
   }
-  if (servers <= stepsMax || lengthOf(firewalls) === 0) return [];
-  const message = `fit at most ${String(stepsMax)} servers of one saga, but ${String(servers)} are ordered`;
+  if (servers.most <= stepsMax || lengthOf(firewalls) === 0) return [];
+  const message = `fit at most ${String(stepsMax)} servers of one saga, but ${ordered} are ordered`;
   return [{ field: 'firewalls', message }];
 }
 
-function quantityOf(item: unknown): { quantity?: number } {
-  const quantity = isObject(item) ? (item as { quantity?: unknown }).quantity : undefined;
-  return typeof quantity === 'number' ? { quantity } : {};
+function itemOf(item: unknown): { plan_type?: string; quantity?: number } {
+  const { plan_type, quantity } = (isObject(item) ? item : {}) as { plan_type?: unknown; quantity?: unknown };
+  return {
+    ...(typeof plan_type === 'string' ? { plan_type } : {}),
+    ...(typeof quantity === 'number' ? { quantity } : {}),
+  };
 }
 
 function lengthOf(value: unknown): number {

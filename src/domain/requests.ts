@@ -10,6 +10,7 @@
 import { z } from 'zod';
 import { referenceSchema, type WorkflowName } from './identity';
 import { onFirstUse } from './on-first-use';
+import { cloudServerPlanTypes, countOf, fits, planTypesWith, serversOrdered } from './plan-types';
 import { redactedMark, secretReferenceSchema } from './secrets';
 
 const positiveInt = z.int('must be a whole number').positive('must be a whole number above 0');
@@ -31,27 +32,6 @@ const base64 = onFirstUse(() =>
     .refine((text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text), 'must be base64, and not empty'),
 );
 
-/** Cart item, `plan_type`: the four values that the document calls supported. More of them are a setting (`PLAN_TYPES_MORE`). */
-export const documentedPlanTypes = [
-  'cloud_servers_standard',
-  'cloud_servers_highmemory',
-  'cloud_servers_dedicatedcpu',
-  'cloud_servers_highstorage_sas',
-] as const;
-
-/**
- * Cart item, `password`: the six types for which the document requires one. Two of them are not among the supported
- * types; the document says both, so both lists stand. `os_template_id` is required "for cloud servers": the same six.
- */
-export const cloudServerPlanTypes: readonly string[] = [
-  'cloud_servers_standard',
-  'cloud_servers_highmemory',
-  'cloud_servers_highstorage',
-  'cloud_servers_highfrequency',
-  'cloud_servers_dedicatedcpu',
-  'cloud_servers_highstorage_sas',
-];
-
 /**
  * Rules across fields are skipped by default where a field is wrong by itself; here they speak as well, so that all that
  * is wrong is told at once. They see values whose parts may be of any type.
@@ -69,6 +49,9 @@ const uniqueIds = onFirstUse(() =>
 );
 
 export const firewallsSchema = uniqueIds;
+
+/** Of an order of which it is not known that it brings servers, a person may say that there are none. */
+export const foundServersSchema = uniqueIds;
 
 export const vmObjectIdsSchema = onFirstUse(() => uniqueIds().min(1, 'must name at least one server'));
 
@@ -100,7 +83,7 @@ export const correctableItemFields = onFirstUse(() => ({
 }));
 
 function cartItemSchema(planTypesMore: readonly string[]) {
-  const planTypes = [...documentedPlanTypes, ...planTypesMore];
+  const planTypes = planTypesWith(planTypesMore);
   return z
     .strictObject({
       billing_cycle: z.literal([1, 3, 12], 'must be 1 (monthly), 3 (quarterly) or 12 (annually)'),
@@ -121,7 +104,7 @@ function cartItemSchema(planTypesMore: readonly string[]) {
     }, alsoBesideOthers);
 }
 
-/** @param planTypesMore values of `plan_type` that this installation's provider offers beyond the document's four */
+/** @param planTypesMore values of `plan_type` that this installation's provider offers beyond the document's four, as the setting has them */
 export function provisionServersSchema(planTypesMore: readonly string[] = []) {
   return z
     .strictObject({
@@ -137,22 +120,20 @@ export function provisionServersSchema(planTypesMore: readonly string[] = []) {
       vmObjectIds: vmObjectIdsSchema().optional(),
     })
     .superRefine((request, context) => {
-      const ordered = serversOrdered(request.items);
-      if (request.vmObjectIds === undefined || request.vmObjectIds.length === ordered) return;
+      const ordered = serversOrdered(request.items, planTypesMore);
+      if (ordered.most === 0 && request.firewalls?.length) {
+        context.addIssue({ code: 'custom', path: ['firewalls'], message: 'protect servers, but no item is one' });
+      }
+      if (request.vmObjectIds === undefined || fits(request.vmObjectIds.length, ordered)) return;
       context.addIssue({
         code: 'custom',
         path: ['vmObjectIds'],
-        message: `names ${String(request.vmObjectIds.length)} servers, but ${String(ordered)} are ordered`,
+        message: `names ${String(request.vmObjectIds.length)} servers, but ${countOf(ordered)} are ordered`,
       });
     });
 }
 
 const documentedOnly = onFirstUse(() => provisionServersSchema());
-
-/** How many servers a list of items buys. A missing quantity counts as one. */
-export function serversOrdered(items: readonly { quantity?: number | undefined }[]): number {
-  return items.reduce((sum, item) => sum + (item.quantity ?? 1), 0);
-}
 
 /** A numeric string, as the document's example has it. A number is accepted and sent as such a string. */
 const deltaValue = () =>
@@ -199,6 +180,7 @@ export const changeOrderSchema = onFirstUse(() =>
       .min(1, 'must hold at least one resource'),
     guard: guardSchema().optional(),
     approval: approvalSchema().optional(),
+    quoteOnly: z.boolean('must be true or false').optional(),
   }),
 );
 

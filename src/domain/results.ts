@@ -34,6 +34,9 @@ export const changeOrderResultSchema = z.strictObject({
   reference: z.string(),
   /** Absent where it was placed before, and at which terms is not known any more. */
   quote: quoteSchema().optional(),
+  /** False only for a request with `quoteOnly`. */
+  placed: z.boolean(),
+  /** Null where nothing was placed, and where the order is known without an answer. */
   order: asItCame,
   decisions,
 });

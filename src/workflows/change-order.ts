@@ -1,5 +1,5 @@
 /**
- * Add resources to a subscription.
+ * Add resources to a subscription, or only ask what that would cost.
  *
  * ```text
  *   quote (5), available?, guard, approval     nothing to undo
@@ -24,9 +24,18 @@ const placing: PivotStep = {
 
 export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
   const story = async (saga: Saga, request: ChangeOrderRequest) => {
-    const { reference, subscription_id, resources, guard, approval } = request;
+    const { reference, subscription_id, resources, guard, approval, quoteOnly } = request;
     const change = { subscription_id, resources };
     const quoting = saga.step('quote', 'Quote the change order');
+    const { decisions } = saga.progress;
+
+    if (quoteOnly) {
+      const { quote } = await saga.must(
+        { step: quoting, act: ({ again }) => once('quote the change order').quoteChangeOrder({ change, again }) },
+        { refusal: 'OrderRejected' },
+      );
+      return { reference, quote, placed: false, order: null, decisions };
+    }
 
     const comeToTerms = () =>
       agree(saga, {
@@ -52,7 +61,7 @@ export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
 
     const order = orderOf(placement);
     saga.progress.known['order'] = order;
-    return { reference, quote, order, decisions: saga.progress.decisions };
+    return { reference, quote, placed: true, order, decisions };
   };
   return tell('changeOrder', input, story, { pivot: placing });
 }

@@ -5,6 +5,7 @@
 import { CancellationScope } from '@temporalio/workflow';
 import type { Placement } from '../domain/effects';
 import type { CallFailure, PivotDoubt } from '../domain/failures';
+import { countOf, fits, isExact, type ServersOrdered } from '../domain/plan-types';
 import type { Act } from './attempts';
 import { inWords, type Step } from './progress';
 import type { Question } from './questions';
@@ -17,8 +18,8 @@ export interface Doubtful {
   noun: string;
   /** By what it is found in the provider's control panel, where the row does not say it: "account AB-1, label “web-1”". */
   foundBy: string;
-  /** Servers that it brings, where it brings any: as many ids fit `confirmPlaced`. */
-  servers?: number;
+  /** Servers that it brings, where it can bring any: as many ids fit `confirmPlaced`. */
+  servers?: ServersOrdered;
 }
 
 export interface Doubt extends PivotDoubt {
@@ -85,7 +86,9 @@ function questionAbout({ step, noun, servers, ...doubtful }: Doubtful, doubt: Do
     step: step.id,
     question:
       `${what}. Look in the provider’s control panel (${foundBy}): is it there? ` +
-      `“Not placed” is taken from ${deniable} on: look then, because the call may be in the air until then.`,
+      `“Not placed” is taken from ${deniable} on: look then, because the call may be in the air until then.${
+        servers === undefined || isExact(servers) ? '' : ` It brings ${rangeOf(servers)}.`
+      }`,
     choices: ['confirmPlaced', 'confirmNotPlaced'],
     notPlacedFromMs: deniableMs,
     objection: (decision) => {
@@ -93,14 +96,19 @@ function questionAbout({ step, noun, servers, ...doubtful }: Doubtful, doubt: Do
         return `the call may still be in the air until ${deniable}: look again then`;
       }
       if (decision.decision !== 'confirmPlaced' || decision.vmObjectIds === undefined) return undefined;
-      if (servers === undefined) return 'vmObjectIds: this step brings no servers; leave it out';
+      if (servers === undefined || servers.most === 0) return 'vmObjectIds: this step brings no servers; leave it out';
       return miscounted(decision.vmObjectIds, servers);
     },
   };
 }
 
-/** A sentence where the ids are not as many as the servers that were ordered. */
-export function miscounted(vmObjectIds: readonly number[], servers: number): string | undefined {
-  if (vmObjectIds.length === servers) return undefined;
-  return `vmObjectIds: names ${String(vmObjectIds.length)} servers, but ${String(servers)} were ordered`;
+/** A sentence where the ids are not as many as servers can have been ordered. */
+export function miscounted(vmObjectIds: readonly number[], servers: ServersOrdered): string | undefined {
+  if (fits(vmObjectIds.length, servers)) return undefined;
+  return `vmObjectIds: names ${String(vmObjectIds.length)} servers, but ${countOf(servers)} were ordered`;
+}
+
+/** Of an order that may bring more or fewer servers. */
+export function rangeOf(servers: ServersOrdered): string {
+  return `${countOf(servers)} servers: not every item’s plan type says whether it is one`;
 }

@@ -4,3 +4,4 @@ export { switchPlan } from './switch-plan';
 export { setFirewalls } from './set-firewalls';
 export { cleanCart } from './clean-cart';
 export { hold, releaseHeld } from './hold';
+export { firewallsOf } from './firewalls-of';

@@ -19,6 +19,7 @@
  */
 import type { PivotNote, Placement } from '../domain/effects';
 import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
+import type { ServersOrdered } from '../domain/plan-types';
 import { attempt, type Act } from './attempts';
 import { askAboutPlacement, writePlaced, type Doubt } from './doubt';
 import type { Step } from './progress';
@@ -39,7 +40,7 @@ export interface Pivot<T> {
   /** Looks whether it happened, without a person; undefined where that cannot be told. */
   look?: () => Promise<number[] | undefined>;
   /** Servers that it brings, where it brings any: as many ids fit `confirmPlaced`. */
-  servers?: number;
+  servers?: ServersOrdered;
 }
 
 /** @throws SagaFailed where the provider refuses it; TakenBack where what it rests on has to be done again */

@@ -1,5 +1,5 @@
 /**
- * Buy cloud servers.
+ * Buy cloud servers, and what else is ordered with them.
  *
  * ```text
  *   add each cart item (2)          ↩ delete it (3)
@@ -13,9 +13,9 @@ import { z } from 'zod';
 import type { FirewallList } from '../activities/firewalls';
 import type { FindServers, PlacedOrder } from '../activities/orders';
 import type { Placement } from '../domain/effects';
+import { fits, isExact, serversOrdered, type ServersOrdered } from '../domain/plan-types';
 import {
   correctableItemFields,
-  serversOrdered,
   firewallsSchema,
   type CartItem,
   type ProvisionServersRequest,
@@ -25,7 +25,7 @@ import { attempt } from './attempts';
 import { deleteStrayItems, findStrayItems } from './cart-items';
 import type { PivotStep } from './look-back';
 import type { Correction } from './questions';
-import { miscounted } from './doubt';
+import { miscounted, rangeOf } from './doubt';
 import { placePivot } from './pivot';
 import type { Step } from './progress';
 import type { Plan, Saga } from './saga';
@@ -40,19 +40,23 @@ const placing: PivotStep = {
 };
 
 export function provisionServers(input: unknown): Promise<ResultOf['provisionServers']> {
-  const story = async (saga: Saga, request: ProvisionServersRequest) => {
+  const story = async (saga: Saga, request: ProvisionServersRequest, planTypesMore: readonly string[]) => {
     const { progress } = saga;
     const told = new Told(request.items);
+    const ordered = serversOrdered(request.items, planTypesMore);
     const { cartItemIds, placement } = await saga.relying(
       async () => (progress.known['cartItemIds'] = await fillCart(saga, request.items, told)),
-      async (cartItemIds) => ({ cartItemIds, placement: await placeOrder(saga, request, cartItemIds, told) }),
+      async (cartItemIds) => ({
+        cartItemIds,
+        placement: await placeOrder(saga, request, cartItemIds, { ordered, told }),
+      }),
     );
     const strays = saga.journal.inDoubt ? await findStrayItems(saga) : [];
 
     // The servers exist from here on and somebody pays for them: what fails now waits for a person, nothing is undone.
     const order = orderOf(placement);
     progress.known['order'] = order;
-    const vmObjectIds = await findServers(saga, request, placement, told);
+    const vmObjectIds = await findServers(saga, request, placement, { ordered, told });
     progress.known['vmObjectIds'] = vmObjectIds;
     const servers = await protect(saga, vmObjectIds, request.firewalls ?? [], told);
 
@@ -114,11 +118,17 @@ function itemCorrection(items: readonly CartItem[], isAdded: (number: number) =>
   };
 }
 
+/** What the steps of an order have in common. */
+interface Ordering {
+  ordered: ServersOrdered;
+  told: Told;
+}
+
 function placeOrder(
   saga: Saga,
-  { account, currency, label: requestedLabel, payment_type, items }: ProvisionServersRequest,
+  { account, currency, label: requestedLabel, payment_type }: ProvisionServersRequest,
   cartItems: number[],
-  told: Told,
+  { ordered, told }: Ordering,
 ): Promise<Placement<PlacedOrder>> {
   let label = requestedLabel;
   const order = () => ({
@@ -142,9 +152,12 @@ function placeOrder(
         label = (correction['label'] as string | undefined) ?? label;
       },
     },
-    look: () =>
-      searchDirectory(saga, { account, label, expected: serversOrdered(items), settles: true, ...told.withOthers }),
-    servers: serversOrdered(items),
+    ...(ordered.most === 0
+      ? {}
+      : {
+          look: () => searchDirectory(saga, { account, label, expected: ordered, settles: true, ...told.withOthers }),
+        }),
+    servers: ordered,
   });
 }
 
@@ -154,13 +167,13 @@ function placeOrder(
  */
 async function findServers(
   saga: Saga,
-  { vmObjectIds, firewalls, account, label, items }: ProvisionServersRequest,
+  { vmObjectIds, firewalls, account, label }: ProvisionServersRequest,
   placement: Placement<PlacedOrder>,
-  told: Told,
+  { ordered: expected, told }: Ordering,
 ): Promise<number[]> {
-  const expected = serversOrdered(items);
+  if (expected.most === 0) return [];
   const answered = placement.how === 'answered' ? placement.value.vmObjectIds : placement.vmObjectIds;
-  const known = [vmObjectIds, answered].find((ids) => ids?.length === expected);
+  const known = [vmObjectIds, answered].find((ids) => ids !== undefined && fits(ids.length, expected));
   if (known) return known;
   if (placement.how !== 'answered' || placement.value.directory) {
     const found = await searchDirectory(saga, { account, label, expected, ...told.withOthers });
@@ -189,13 +202,15 @@ async function searchDirectory(saga: Saga, wanted: Omit<FindServers, 'again'>): 
   return settled.value;
 }
 
-async function askServers(saga: Saga, expected: number): Promise<number[]> {
+async function askServers(saga: Saga, expected: ServersOrdered): Promise<number[]> {
   const step = saga.step('find-servers', findTitle);
   step.end('stuck');
+  const none = expected.least === 0 ? ' Where there are none, name none: []' : '';
+  const servers = isExact(expected) ? `${expected.most} servers?` : `servers? It brings ${rangeOf(expected)}.${none}`;
   const decision = await saga.desk.ask({
     kind: 'servers',
     step: step.id,
-    question: `The order is placed. What are the object ids of its ${String(expected)} servers?`,
+    question: `The order is placed. What are the object ids of its ${servers}`,
     choices: ['provideServers'],
     objection: (decision) =>
       decision.decision === 'provideServers' ? miscounted(decision.vmObjectIds, expected) : undefined,

@@ -38,7 +38,8 @@ import type { SagaFailureName } from '../domain/failures';
 import { searchAttributeNames, workflowIdOf, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
 import { beyondLimits } from '../domain/limits';
-import { documentedPlanTypes, requestSchemas, type RequestOf } from '../domain/requests';
+import { documentedPlanTypes } from '../domain/plan-types';
+import { requestSchemas, type RequestOf } from '../domain/requests';
 import type { Report, ResultOf } from '../domain/results';
 import { resourceOf } from '../domain/turns';
 import { check, describeProblems, type Problem } from '../domain/validation';
@@ -69,7 +70,7 @@ export interface Ways {
 export async function tell<W extends WorkflowName>(
   workflow: W,
   input: unknown,
-  story: (saga: Saga, request: RequestOf[W]) => Promise<ResultOf[W]>,
+  story: (saga: Saga, request: RequestOf[W], planTypesMore: readonly string[]) => Promise<ResultOf[W]>,
   ways: Ways = {},
 ): Promise<ResultOf[W]> {
   const progress = new Progress(workflow, (stringField(input, 'reference') ?? '').slice(0, 128));
@@ -77,11 +78,11 @@ export async function tell<W extends WorkflowName>(
   const cancelled = () => root.consideredCancelled;
   const root = CancellationScope.current();
   try {
-    const request = await readRequest(workflow, input, progress);
+    const { request, planTypesMore } = await readRequest(workflow, input, progress);
     nameForSearch(request);
     throwIfCancelled();
     if (ways.takesReference !== false) await takeReference(saga, request, resourceOf(workflow, request));
-    const result = await inTurn(saga, () => story(saga, request));
+    const result = await inTurn(saga, () => story(saga, request, planTypesMore));
     // A call in flight is awaited; where it was the last one, the story does not notice.
     throwIfCancelled();
     await CancellationScope.nonCancellable(() =>
@@ -206,18 +207,19 @@ async function readRequest<W extends WorkflowName>(
   workflow: W,
   input: unknown,
   progress: Progress,
-): Promise<RequestOf[W]> {
+): Promise<{ request: RequestOf[W]; planTypesMore: readonly string[] }> {
   const tooMuch = beyondLimits(input);
   // Awaited only where there is something to wait for: each promise costs, see docs/performance.md.
+  const planTypesMore = tooMuch.length > 0 || namesDocumentedPlans(input) ? [] : await supportedPlanTypes();
   const checked =
     tooMuch.length > 0
       ? ({ ok: false, problems: tooMuch } as const)
-      : check(requestSchemas(namesDocumentedPlans(input) ? [] : await planTypesMore())[workflow](), input);
+      : check(requestSchemas(planTypesMore)[workflow](), input);
   const problems = [
     ...(cameInClear(input) ? await readable() : []),
     ...(checked.ok ? misnamed(workflow, checked.value.reference) : checked.problems),
   ];
-  if (checked.ok && problems.length === 0) return checked.value;
+  if (checked.ok && problems.length === 0) return { request: checked.value, planTypesMore };
   return fail(progress, 'InvalidRequest', `the request is wrong: ${describeProblems(problems)}`, problems);
 }
 
@@ -254,7 +256,7 @@ async function readable(): Promise<Problem[]> {
  * The plan types beyond the document's four, asked for only when the request names one. They are a setting of the worker:
  * asked of an activity, the answer is in the history, and a changed setting leaves old runs alone.
  */
-function planTypesMore(): Promise<string[]> {
+function supportedPlanTypes(): Promise<string[]> {
   return once('look up further plan types').supportedPlanTypes();
 }
 

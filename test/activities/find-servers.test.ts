@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => stand.close());
 
 const asked = () => stand.sent('find-servers');
-const wanted: FindServers = { account: 'AB-31', label: 'theirs', expected: 1 };
+const wanted: FindServers = { account: 'AB-31', label: 'theirs', expected: { least: 1, most: 1 } };
 
 const sagaWith = ({ path = '/servers?account={account}&label={label}', labelIsUnique = true } = {}) =>
   stand.saga({ settings: { ...rigSettings, directory: { path, pointers: ['/data/*/vm_object_id'], labelIsUnique } } });
@@ -45,7 +45,7 @@ it.each<[string, FindServers, Parameters<typeof sagaWith>[0]]>([
 });
 
 it('other servers than were ordered are no answer', async () => {
-  expect(await sagaWith().refusal('findServers', { ...wanted, expected: 2 })).toMatchObject({
+  expect(await sagaWith().refusal('findServers', { ...wanted, expected: { least: 2, most: 2 } })).toMatchObject({
     failure: 'NotThere',
     message: expect.stringMatching(/lists 1 of 2 servers/) as string,
   });

@@ -8,12 +8,8 @@ import type { CallMatch } from '../../sandbox/call-match';
 import type { EndpointName } from '../../sandbox/endpoints';
 import { faultKinds, type FaultKind } from '../../sandbox/fault-kinds';
 import type { ServerSeed } from '../../sandbox/servers';
-import {
-  serversOrdered,
-  type ApprovalRule,
-  type ChangeOrderRequest,
-  type SetFirewallsRequest,
-} from '../../src/domain/requests';
+import { serversOrdered } from '../../src/domain/plan-types';
+import type { ApprovalRule, ChangeOrderRequest, SetFirewallsRequest } from '../../src/domain/requests';
 import type { Asked } from '../support/promises';
 import { cartItem, planIdOf } from '../support/requests';
 
@@ -262,7 +258,7 @@ function callsOf({ workflow, request }: Asked): CallMatch {
 function usualCalls({ workflow, request }: Asked): number {
   switch (workflow) {
     case 'provisionServers':
-      return request.items.length + 1 + (request.firewalls === undefined ? 0 : 2 * serversOrdered(request.items));
+      return request.items.length + 1 + (request.firewalls === undefined ? 0 : 2 * serversOrdered(request.items).most);
     case 'setFirewalls':
       return 3;
     case 'switchPlan':

@@ -68,6 +68,8 @@ const wrong: [name: string, value: string, expected: RegExp][] = [
   ['PROVIDER_QUOTE_METHOD', 'POST', /must be PUT or GET/],
   ['PROVIDER_CA_FILE', '/nowhere/ca.pem', /cannot be read \(ENOENT\)/],
   ['PROVIDER_TOKEN_FILE', '/nowhere/token', /cannot be read \(ENOENT\)/],
+  ['PLAN_TYPES_MORE', 'gpu:maybe', /must be plan types, .*each with :server, :other or nothing/],
+  ['PLAN_TYPES_MORE', 'cloud_servers_highstorage:other', /the document’s cloud servers are no :other/],
   ['SERVER_POINTERS', 'vm_object_ids', /must be JSON pointers/],
   ['SERVER_DIRECTORY_PATH', 'servers', /must begin with \//],
   ['SERVER_DIRECTORY_POINTERS', 'id', /must be JSON pointers/],

@@ -14,8 +14,8 @@ import {
   workflowNames,
 } from '../../src/domain/identity';
 import { leftoverSchema } from '../../src/domain/leftovers';
+import { cloudServerPlanTypes, documentedPlanTypes } from '../../src/domain/plan-types';
 import { sagaStates, stepStatuses, waitKinds } from '../../src/domain/progress';
-import { cloudServerPlanTypes, documentedPlanTypes } from '../../src/domain/requests';
 import { clearMark, redactedMark, secretFields, secretReferenceSchema } from '../../src/domain/secrets';
 import { check } from '../../src/domain/validation';
 

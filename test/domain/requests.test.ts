@@ -1,11 +1,9 @@
 import fc from 'fast-check';
+import { cloudServerPlanTypes, documentedPlanTypes } from '../../src/domain/plan-types';
 import {
   changeOrderSchema,
-  cloudServerPlanTypes,
-  documentedPlanTypes,
   provisionServersSchema,
   requestSchemas,
-  serversOrdered,
   setFirewallsSchema,
 } from '../../src/domain/requests';
 import { redactedMark } from '../../src/domain/secrets';
@@ -217,8 +215,4 @@ describe('firewalls', () => {
   it('may be set to exactly none', () => {
     expect(fieldsOf(setFirewallsSchema(), firewallsRequest({ assign: undefined, exactly: [] }))).toEqual([]);
   });
-});
-
-it('counts a missing quantity as one server', () => {
-  expect(serversOrdered([{}, { quantity: 3 }, { quantity: undefined }])).toBe(5);
 });

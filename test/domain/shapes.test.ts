@@ -119,7 +119,7 @@ const examples: [string, z.ZodType, Record<string, unknown>, optional: string[]]
   [
     'a change order’s result',
     resultSchemas.changeOrder,
-    { reference: 'R', quote, order: null, decisions: [] },
+    { reference: 'R', quote, placed: true, order: null, decisions: [] },
     ['quote', 'order'],
   ],
   [

@@ -148,7 +148,7 @@ describe('a decision', () => {
     ['confirmPlaced', { question }, evidence],
     ['confirmPlaced', { note: 'seen' }, unnamed],
     ['confirmPlaced', { question: 7, note: 'seen' }, unnamed],
-    ['confirmPlaced', { question, note: 'seen', vmObjectIds: [] }, 'vmObjectIds: must name at least one server'],
+    ['confirmPlaced', { question, note: 'seen', vmObjectIds: [] }, 'nothing'],
     ['confirmPlaced', { question, by: 'op', note: 'seen', vmObjectIds: [1] }, 'nothing'],
     ['confirmPlaced', { question, note: 'seen', orderId: '' }, 'orderId: must not be empty'],
     ['confirmPlaced', { question, note: 'seen', orderId: true }, notAnId],
@@ -195,11 +195,20 @@ it.each<[string, () => unknown, string]>([
     () => ({ a: [() => 1], b: Symbol('s'), c: 1n }),
     'a[0]: is no JSON; b: is no JSON; c: is no JSON',
   ],
-  ['many servers', () => ({ items: [{ quantity: 10_001 }] }), 'items: order 10001 servers; at most 10000 fit one saga'],
+  [
+    'many servers',
+    () => ({ items: [{ quantity: 10_001 }] }),
+    'items: order up to 10001 servers; at most 10000 fit one saga',
+  ],
   ['a quantity that is none', () => ({ items: [{ quantity: '10001' }] }), ''],
   [
     'many servers with firewalls',
     () => ({ items: [{ quantity: 201 }], firewalls: [1] }),
+    'firewalls: fit at most 200 servers of one saga, but up to 201 are ordered',
+  ],
+  [
+    'many servers for certain',
+    () => ({ items: [{ plan_type: 'cloud_servers_standard', quantity: 201 }], firewalls: [1] }),
     'firewalls: fit at most 200 servers of one saga, but 201 are ordered',
   ],
 ])('beyond the limits: %s', (_, input, sentence) => {

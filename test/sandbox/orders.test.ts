@@ -22,6 +22,25 @@ describe('placing an order (row 1)', () => {
     expect(serversOf(sandbox.ledger, 'AB-12345678').map((server) => server.vmObjectId)).toEqual([9001, 9002, 9003]);
   });
 
+  test('builds servers of items that are servers: by their plan type, their plan’s, else as it is set', async () => {
+    const supportedPlanTypes = ['cloud_servers_standard', 'object_storage'];
+    const sandbox = await startSandbox({ supportedPlanTypes, plans: { '19': 'object_storage' } });
+    const bare = { billing_cycle: 1 };
+    const builtBy = async (item: Record<string, unknown>) => {
+      await placeOrder(sandbox, { cartItems: [await addCartItem(sandbox, item)] });
+      return ordersOf(sandbox.ledger, 'AB-12345678').at(-1)?.vmObjectIds.length;
+    };
+    expect(await builtBy(cloudServer)).toBe(1);
+    expect(await builtBy({ ...bare, plan_type: 'object_storage' })).toBe(0);
+    expect(await builtBy({ ...bare, plan_id: 19 })).toBe(0);
+    expect(await builtBy({ ...bare, plan_id: 18 })).toBe(1);
+    sandbox.configure({ untypedItemsAreServers: false });
+    expect(await builtBy({ ...bare, plan_id: 18 })).toBe(0);
+    sandbox.configure({ serverPlanTypes: ['object_storage'] });
+    expect(await builtBy({ ...bare, plan_id: 19 })).toBe(1);
+    expect(serversOf(sandbox.ledger, 'AB-12345678')).toHaveLength(3);
+  });
+
   test('an order without a label has none', async () => {
     const sandbox = await startSandbox();
     await placeOrder(sandbox);

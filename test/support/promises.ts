@@ -55,7 +55,8 @@ function promisesOf(ledger: LedgerSnapshot, asked: Asked, told: Told): string[] 
       return provisioned(ledger, asked.request, told);
     case 'changeOrder': {
       const placed = changeOrdersOf(ledger, asked.request.subscription_id);
-      return placedOnce(placed, 'place-change-order', told);
+      if (!asked.request.quoteOnly) return placedOnce(placed, 'place-change-order', told);
+      return placed.length === 0 ? [] : ['it was only asked for a quote, and it placed'];
     }
     case 'switchPlan': {
       const placed = switchesOf(ledger, asked.request.subscription_id);

@@ -41,6 +41,8 @@ export interface RigOptions {
   /** With keys; needs a bundle of its own, see {@link bundle}. */
   payloadKeys?: PayloadKeys;
   secrets?: Partial<SecretSources>;
+  /** What the client takes beside the document's plan types. */
+  planTypesMore?: readonly string[];
   /** Another server than the one that all test files share. */
   address?: string;
   /** Another workflow bundle than the one that all test files share. */
@@ -84,7 +86,8 @@ export class Rig {
     const dataConverter = createDataConverter(options.payloadKeys);
     const temporal = new Client({ connection, namespace, dataConverter });
     const folder = mkdtempSync(join(tmpdir(), 'order-saga-rig-'));
-    const rig = new Rig(address, namespace, sandbox, temporal, new OrderSagaClient(temporal), native, options, folder);
+    const sagas = new OrderSagaClient(temporal, { planTypesMore: options.planTypesMore ?? [] });
+    const rig = new Rig(address, namespace, sandbox, temporal, sagas, native, options, folder);
     if (options.worker !== false) {
       await rig.startWorker();
       await untilNamed(rig.sagas);

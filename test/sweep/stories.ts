@@ -121,6 +121,7 @@ export const stories: readonly Story[] = [
   ),
   change('', {}),
   change('that is approved', { approval: 'always' }),
+  change('that is only quoted', { quoteOnly: true }),
   change('that breaks its guard', { guard: { maxTotal: 1 } }),
   switchPlan('', {}),
   switchPlan('that is approved', { approval: { above: 1 } }),

@@ -26,10 +26,27 @@ it('quotes, and places what is available', async () => {
   expect(result).toMatchObject({
     reference: request.reference,
     quote: { available: true, total: 10, currency: 'usd' },
+    placed: true,
     order: { status: 'accepted' },
     decisions: [],
   });
   expect(changesOf(request)).toMatchObject([{ resources: [{ resource_name: 'vm_backup', delta_value: '2' }] }]);
+});
+
+it('only quotes when that is all that was asked, whatever the quote says', async () => {
+  const request = changeRequest({ quoteOnly: true, guard: { maxTotal: 1 }, approval: 'always' });
+  rig.sandbox.configure({ unavailableSubscriptions: [request.subscription_id] });
+  const result = await (await rig.sagas.change(request)).result();
+  expect(result).toMatchObject({ placed: false, quote: { available: false, total: 5 }, order: null, decisions: [] });
+  expect(callsAbout(request).map(({ endpoint }) => endpoint)).toEqual(['quote-change-order']);
+  expect(changesOf(request)).toEqual([]);
+});
+
+it('that only asks ends as refused where the quote is', async () => {
+  const request = changeRequest({ quoteOnly: true });
+  const match = { subscriptionId: request.subscription_id };
+  rig.sandbox.faults.add({ endpoint: 'quote-change-order', kind: 'refuse-before', match });
+  expect((await outcomeOf(await rig.sagas.change(request))).failure?.type).toBe('OrderRejected');
 });
 
 it('places nothing that is not available', async () => {

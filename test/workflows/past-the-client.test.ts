@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { callsTo } from '../../sandbox/sentences';
 import { readAttributes } from '../../src/client/search-attributes';
 import { workflowIdOf, type WorkflowName } from '../../src/domain/identity';
-import { documentedPlanTypes } from '../../src/domain/requests';
+import { documentedPlanTypes } from '../../src/domain/plan-types';
 import type { Report } from '../../src/domain/results';
 import { activitiesOf, attributeWritesOf } from '../support/events';
 import { cartItem, changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../support/requests';

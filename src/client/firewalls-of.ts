@@ -1,0 +1,60 @@
+/** A look at a server's firewalls: made by a worker, since the client has no way to the provider. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { WorkflowFailedError, type Client } from '@temporalio/client';
+import { ApplicationFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
+import { firewallsOfSchema, lookIdOf, type ServerFirewalls } from '../domain/firewalls-of';
+import { check } from '../domain/validation';
+import { FirewallsUnknownError, InvalidRequestError, NoWorkerError } from './errors';
+import { reach } from './reach';
+
+/** Longer than the longest call. A look that nobody makes any more ends by itself: it is no saga. */
+const lookWithinMs = 60_000;
+
+/** As long as for a query: a worker that is there takes it within milliseconds. */
+const takenWithinMs = 10_000;
+
+/** @throws InvalidRequestError, FirewallsUnknownError, NoWorkerError, NoConnectionError */
+export async function lookAtFirewalls(
+  temporal: Client,
+  taskQueue: string,
+  vmObjectId: number,
+): Promise<ServerFirewalls> {
+  const checked = check(firewallsOfSchema(), { vmObjectId });
+  if (!checked.ok) throw new InvalidRequestError(checked.problems);
+  const run = await reach(temporal, () =>
+    temporal.workflow.start('firewallsOf', {
+      workflowId: lookIdOf(vmObjectId, randomUUID()),
+      taskQueue,
+      args: [checked.value],
+      workflowExecutionTimeout: lookWithinMs,
+      staticSummary: `firewalls of server ${String(vmObjectId)}`,
+    }),
+  );
+  const found = reach(temporal, () => run.result() as Promise<ServerFirewalls>);
+  const look = { untaken: false };
+  const silence = new AbortController();
+  try {
+    void pause(takenWithinMs, undefined, { signal: silence.signal })
+      .then(async () => {
+        // Started, and its first task scheduled: nobody has begun it, and nobody is to find it later.
+        if ((await run.describe()).historyLength > 2) return;
+        look.untaken = true;
+        await run.terminate('no worker took it');
+      })
+      .catch(() => undefined);
+    return await found;
+  } catch (error) {
+    if (!(error instanceof WorkflowFailedError)) throw error;
+    const { cause } = error;
+    if (cause instanceof TimeoutFailure || (look.untaken && cause instanceof TerminatedFailure))
+      throw new NoWorkerError(run.workflowId);
+    throw new FirewallsUnknownError(
+      vmObjectId,
+      (cause instanceof ApplicationFailure ? cause.type : undefined) ?? 'WorkerLost',
+      cause?.message ?? error.message,
+    );
+  } finally {
+    silence.abort();
+  }
+}

@@ -1,0 +1,23 @@
+/** To look which firewalls protect a server. It changes nothing, so it is no saga: it has no reference, and the journal does not hear of it. */
+import { z } from 'zod';
+import { onFirstUse } from './on-first-use';
+
+export const firewallsOfSchema = onFirstUse(() =>
+  z.strictObject({
+    vmObjectId: z.int('must be a whole number').positive('must be a whole number above 0'),
+  }),
+);
+
+export const serverFirewallsSchema = onFirstUse(() =>
+  z.union([
+    z.strictObject({ vmObjectId: z.int(), firewalls: z.array(z.int()) }),
+    /** The provider's answer as it came, where no list can be read from it; one over the size limit is cut to an excerpt. */
+    z.strictObject({ vmObjectId: z.int(), unreadable: z.unknown() }),
+  ]),
+);
+export type ServerFirewalls = z.infer<ReturnType<typeof serverFirewallsSchema>>;
+
+/** Each look is a run of its own: what another one found may be old by now. */
+export function lookIdOf(vmObjectId: number, look: string): string {
+  return `firewalls-of/${String(vmObjectId)}/${look}`;
+}

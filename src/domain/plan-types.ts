@@ -1,0 +1,87 @@
+/**
+ * Which plan types there are, and which of them are servers. An order may hold other things beside servers, and only servers have
+ * object ids and firewalls. What the document does not call a cloud server is one, or none, or perhaps one: as a setting says.
+ */
+
+/** Cart item, `plan_type`: the four values that the document calls supported. More of them are a setting (`PLAN_TYPES_MORE`). */
+export const documentedPlanTypes = [
+  'cloud_servers_standard',
+  'cloud_servers_highmemory',
+  'cloud_servers_dedicatedcpu',
+  'cloud_servers_highstorage_sas',
+] as const;
+
+/**
+ * Cart item, `password`: the six types for which the document requires one. Two of them are not among the supported
+ * types; the document says both, so both lists stand. `os_template_id` is required "for cloud servers": the same six.
+ */
+export const cloudServerPlanTypes: readonly string[] = [
+  'cloud_servers_standard',
+  'cloud_servers_highmemory',
+  'cloud_servers_highstorage',
+  'cloud_servers_highfrequency',
+  'cloud_servers_dedicatedcpu',
+  'cloud_servers_highstorage_sas',
+];
+
+/** Undefined: it may be a server. */
+type Kind = 'server' | 'other' | undefined;
+
+interface PlanTypeMore {
+  name: string;
+  kind: Kind;
+}
+
+/** @param entry of `PLAN_TYPES_MORE`: `name`, `name:server` or `name:other`. @returns undefined for what is none of them */
+export function readPlanType(entry: string): PlanTypeMore | undefined {
+  const [, name, kind] = /^([^:\s]+)(?::(server|other))?$/.exec(entry) ?? [];
+  return name === undefined ? undefined : { name, kind: kind as Kind };
+}
+
+/** The names that a request may use. */
+export function planTypesWith(more: readonly string[]): string[] {
+  return [...documentedPlanTypes, ...more.map((entry) => readPlanType(entry)?.name ?? entry)];
+}
+
+/** How many servers an order brings. Where both numbers are the same, it is known. */
+export interface ServersOrdered {
+  least: number;
+  most: number;
+}
+
+interface Counted {
+  plan_type?: string | undefined;
+  quantity?: number | undefined;
+}
+
+/**
+ * How many servers a list of items buys. A missing quantity counts as one. An item without a plan type may be servers or not.
+ *
+ * @param planTypesMore as the setting has them
+ */
+export function serversOrdered(items: readonly Counted[], planTypesMore: readonly string[] = []): ServersOrdered {
+  const more = new Map(planTypesMore.map((entry) => [readPlanType(entry)?.name, readPlanType(entry)?.kind]));
+  const kindOf = (planType: string): Kind => (cloudServerPlanTypes.includes(planType) ? 'server' : more.get(planType));
+  let least = 0;
+  let most = 0;
+  for (const { plan_type, quantity = 1 } of items) {
+    const kind = plan_type === undefined ? undefined : kindOf(plan_type);
+    if (kind === 'server') least += quantity;
+    if (kind !== 'other') most += quantity;
+  }
+  return { least, most };
+}
+
+export function isExact({ least, most }: ServersOrdered): boolean {
+  return least === most;
+}
+
+/** Whether so many servers can be those of the order. */
+export function fits(servers: number, { least, most }: ServersOrdered): boolean {
+  return servers >= least && servers <= most;
+}
+
+/** "2", or "1 to 3" */
+export function countOf(servers: ServersOrdered): string {
+  return isExact(servers) ? String(servers.most) : `${String(servers.least)} to ${String(servers.most)}`;
+}

@@ -1,0 +1,36 @@
+/**
+ * Look which firewalls protect a server.
+ *
+ * ```text
+ *   list the firewalls (10)     changes nothing
+ * ```
+ *
+ * One call, and what became of it: whoever asks is there, and asks again. Nobody else is asked, and nothing is kept.
+ */
+import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
+import type { CallFailure } from '../domain/failures';
+import { firewallsOfSchema, type ServerFirewalls } from '../domain/firewalls-of';
+import { check, describeProblems } from '../domain/validation';
+import { once } from './temperaments';
+
+export async function firewallsOf(input: unknown): Promise<ServerFirewalls> {
+  const checked = check(firewallsOfSchema(), input);
+  if (!checked.ok) {
+    const message = `the request is wrong: ${describeProblems(checked.problems)}`;
+    throw ApplicationFailure.nonRetryable(message, 'InvalidRequest');
+  }
+  const { vmObjectId } = checked.value;
+  try {
+    const list = await once(`list firewalls of ${vmObjectId}`).listFirewalls({ vmObjectId });
+    return { vmObjectId, ...list };
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    const { failure, message } = failureOf(error);
+    throw ApplicationFailure.nonRetryable(message, failure);
+  }
+}
+
+function failureOf({ cause, message }: ActivityFailure): Pick<CallFailure, 'failure' | 'message'> {
+  const known = cause instanceof ApplicationFailure ? (cause.details?.[0] as CallFailure | undefined) : undefined;
+  return known ?? { failure: 'WorkerLost', message: `the call ended without an answer (${cause?.message ?? message})` };
+}
