@@ -141,6 +141,11 @@ function describeLeftover(leftover: Leftover): string {
       return `perhaps a cart item of unknown id${leftover.item === undefined ? '' : ` (item ${String(leftover.item)} of the request)`}`;
     case 'firewalls':
       return `firewalls ${leftover.firewalls.join(', ')} of server ${String(leftover.vmObjectId)}`;
+    case 'server-unprotected': {
+      const { vmObjectId, firewalls } = leftover;
+      const which = vmObjectId === undefined ? 'the servers, whose ids are not known,' : `server ${String(vmObjectId)}`;
+      return `${which} without firewalls ${firewalls.join(', ')}`;
+    }
     case 'placement-unknown':
       return `nobody knows whether ${leftover.step} took effect`;
   }

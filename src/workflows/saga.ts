@@ -53,7 +53,8 @@ export interface Manner {
   correction?: Correction;
 }
 
-export type Outcome<T> = { skipped: false; value: T } | { skipped: true };
+/** `note`: what a person said who left it out. */
+export type Outcome<T> = { skipped: false; value: T } | { skipped: true; note?: string };
 
 /** The saga cannot go on and ends as failed, with this name, after undoing. */
 export class SagaFailed extends Error {
@@ -268,7 +269,7 @@ export class Saga {
         for (const plan of open) {
           this.progress.skipped.push(plan.step.id);
           hooks.skip(plan, decision.note);
-          outcomes.set(plan, { skipped: true });
+          outcomes.set(plan, { skipped: true, note: decision.note });
         }
         break;
       }

@@ -53,6 +53,12 @@ export interface Ways {
    * @param own what this run has undone, or reported
    */
   tidyUp?: (saga: Saga, standing: Standing, own: readonly Leftover[]) => Promise<unknown>;
+  /**
+   * Runs last before the report, also where the journal could not be read: says what the saga leaves that no undo knows of.
+   *
+   * @param standing undefined where there is no pivot, or a person went on without the journal
+   */
+  ownUp?: (saga: Saga, standing: Standing | undefined) => void;
   /** False where it is about another saga's reference. @default true */
   takesReference?: boolean;
 }
@@ -87,13 +93,19 @@ export async function tell<W extends WorkflowName>(
   }
 }
 
-async function giveUp(saga: Saga, error: unknown, cancelled: () => boolean, { pivot, tidyUp }: Ways): Promise<never> {
+async function giveUp(
+  saga: Saga,
+  error: unknown,
+  cancelled: () => boolean,
+  { pivot, tidyUp, ownUp }: Ways,
+): Promise<never> {
   const { progress } = saga;
   const standing = pivot && (await lookBack(saga, pivot));
   const own = saga.undoable;
   if (own.length > 0) progress.enter('undoing');
   await saga.undoAll();
   if (standing) await tidyUp?.(saga, standing, own);
+  ownUp?.(saga, standing);
   // Whoever pressed Cancel while a refused order was being undone gets what they pressed; the report says the rest.
   if (cancelled()) {
     const why = error instanceof SagaFailed ? `cancelled; before that, ${error.type}: ${error.message}` : 'cancelled';

@@ -101,10 +101,35 @@ function provisioned(ledger: LedgerSnapshot, request: RequestOf['provisionServer
     if (!holds && !skipped.includes(`assign-firewalls-${String(vmObjectId)}`))
       broken.push(`server ${String(vmObjectId)} lacks a firewall, and nobody left it out`);
   }
+  broken.push(...silentlyUnprotected(ledger, placed, wanted, told));
   const unprotected =
     told.result !== undefined && wanted.length > 0 && servers.length !== placed[0]?.vmObjectIds.length;
   if (unprotected) broken.push('it is done, and not all its servers are named');
   return broken;
+}
+
+/** A server without what was asked for is told, by its id or with all of the order; or nobody knows of the order at all. */
+function silentlyUnprotected(
+  ledger: LedgerSnapshot,
+  placed: readonly OrderPlaced[],
+  wanted: readonly number[],
+  told: Told,
+): string[] {
+  const leftovers = leftoversOf(told);
+  if (told.result === undefined && told.report === undefined) return [];
+  if (leftovers.some(({ kind }) => kind === 'placement-unknown')) return [];
+  const isTold = (id: number, firewall: number) =>
+    leftovers.some(
+      (one) => one.kind === 'server-unprotected' && (one.vmObjectId ?? id) === id && one.firewalls.includes(firewall),
+    );
+  return placed.flatMap(({ vmObjectIds }) =>
+    vmObjectIds
+      .filter((id) => {
+        const held = firewallsOf(ledger, id);
+        return wanted.some((firewall) => !held.includes(firewall) && !isTold(id, firewall));
+      })
+      .map((id) => `server ${String(id)} runs without firewalls that were asked for, and no leftover says so`),
+  );
 }
 
 function leftInTheCart(ledger: LedgerSnapshot, reference: string, told: Told): string[] {
