@@ -88,6 +88,8 @@ type UndoPlan = Plan<unknown> & Pick<Undo, 'leftover'>;
 export class Saga {
   private readonly levels: ArmedUndo[][] = [];
   readonly journal = new JournalMemory(writeOutcome);
+  /** The pivot has happened, in whichever run. */
+  isPlaced = false;
   /** Set while nobody knows whether the pivot happened: undoing under an order that may be in work could harm it. */
   private untouchable?: string | undefined;
 
@@ -169,6 +171,7 @@ export class Saga {
 
   /** The pivot has happened: what came before it now belongs to an order and is not undone any more. */
   settle(): void {
+    this.isPlaced = true;
     this.levels.length = 0;
   }
 

@@ -32,7 +32,9 @@ import { searchAttributeNames, workflowIdOf, type WorkflowName } from '../domain
 import type { Leftover } from '../domain/leftovers';
 import { beyondLimits } from '../domain/limits';
 import { documentedPlanTypes, requestSchemas, type RequestOf } from '../domain/requests';
-import type { Report, ResultOf } from '../domain/results';
+import { outcomeOfEnd, type SagaOutcome } from '../domain/outcomes';
+import type { RecordedEnding } from '../domain/record';
+import type { Report, ResultOf, StoryResult } from '../domain/results';
 import { check, describeProblems, type Problem } from '../domain/validation';
 import { throwIfCancelled } from './attempts';
 import { cameInClear } from './clear-input';
@@ -66,38 +68,44 @@ export interface Ways {
 export async function tell<W extends WorkflowName>(
   workflow: W,
   input: unknown,
-  story: (saga: Saga, request: RequestOf[W]) => Promise<ResultOf[W]>,
+  story: (saga: Saga, request: RequestOf[W]) => Promise<StoryResult<W>>,
   ways: Ways = {},
 ): Promise<ResultOf[W]> {
   const progress = new Progress(workflow, (stringField(input, 'reference') ?? '').slice(0, 128));
   const saga = new Saga(progress, new Desk(progress));
   const cancelled = () => root.consideredCancelled;
   const root = CancellationScope.current();
+  let isThrough = false;
   try {
     const request = await readRequest(workflow, input, progress);
     nameForSearch(request);
     throwIfCancelled();
     if (ways.takesReference !== false) await takeReference(saga, request);
-    const result = await story(saga, request);
+    const told = await story(saga, request);
+    isThrough = true;
     // A call in flight is awaited; where it was the last one, the story does not notice.
     throwIfCancelled();
+    const result = () => ({ ...told, outcome: isWhole(progress) ? 'done' : 'partly' }) as ResultOf[W];
+    const { outcome } = result();
     await CancellationScope.nonCancellable(() =>
-      writeEnding(saga, 'done', { report: reportOf(progress, 'done', 'done'), result }),
+      writeEnding(saga, { ended: 'done', report: reportOf(progress, outcome, 'done'), result: result() }),
     );
-    progress.enter('done');
-    ended(progress, 'done');
-    return result;
+    // Once more: a person may have left out the writing.
+    const last = result();
+    progress.enter(last.outcome);
+    ended(progress, last.outcome);
+    return last;
   } catch (error) {
     if (!(error instanceof SagaFailed) && !isCancellation(error)) throw error;
-    return await CancellationScope.nonCancellable(() => giveUp(saga, error, cancelled, ways));
+    return await CancellationScope.nonCancellable(() => giveUp(saga, error, { cancelled, isThrough }, ways));
   }
 }
 
 async function giveUp(
   saga: Saga,
   error: unknown,
-  cancelled: () => boolean,
-  { pivot, tidyUp, ownUp }: Ways,
+  { cancelled, isThrough }: { cancelled: () => boolean; isThrough: boolean },
+  { pivot, tidyUp, ownUp, takesReference = true }: Ways,
 ): Promise<never> {
   const { progress } = saga;
   const standing = pivot && (await lookBack(saga, pivot));
@@ -106,20 +114,24 @@ async function giveUp(
   await saga.undoAll();
   if (standing) await tidyUp?.(saga, standing, own);
   ownUp?.(saga, standing);
+  const { leftovers, skipped } = progress;
+  // A clean-up puts nothing back.
+  const stands = saga.isPlaced || (isThrough && !takesReference);
+  const outcome = outcomeOfEnd({ stands, isThrough, skipped, leftovers });
   // Whoever pressed Cancel while a refused order was being undone gets what they pressed; the report says the rest.
   if (cancelled()) {
     const why = error instanceof SagaFailed ? `cancelled; before that, ${error.type}: ${error.message}` : 'cancelled';
-    const report = reportOf(progress, 'cancelled', why);
-    await writeEnding(saga, 'cancelled', { report });
-    progress.enter('cancelled');
+    const report = reportOf(progress, outcome, why);
+    await writeEnding(saga, { ended: 'cancelled', report });
+    progress.enter(outcome, true);
     upsertMemo({ report });
     ended(progress, 'cancelled');
     throw new CancelledFailure(why);
   }
   if (!(error instanceof SagaFailed)) throw error;
-  const report = reportOf(progress, 'failed', error.message);
-  await writeEnding(saga, error.type, { report });
-  progress.enter('failed');
+  const report = reportOf(progress, outcome, error.message);
+  await writeEnding(saga, { ended: error.type, report });
+  progress.enter(outcome, true);
   ended(progress, error.type);
   throw ApplicationFailure.nonRetryable(error.message, error.type, report);
 }
@@ -163,7 +175,11 @@ async function takeReference(saga: Saga, request: RequestOf[WorkflowName]): Prom
 }
 
 /** Whoever skips it leaves the record without an end; what was sent stands in it all the same. */
-async function writeEnding(saga: Saga, outcome: Outcome, ending: { report: Report; result?: unknown }): Promise<void> {
+async function writeEnding(
+  saga: Saga,
+  ending: { ended: RecordedEnding['ended']; report: Report; result?: unknown },
+): Promise<void> {
+  const { outcome } = ending.report;
   const step = saga.quietStep('write-ending', 'Write the ending into the journal');
   await saga.one(
     {
@@ -179,9 +195,14 @@ function ended(progress: Progress, outcome: Outcome): void {
   countEnd(progress, outcome);
 }
 
-function reportOf(progress: Progress, state: Report['state'], why: string): Report {
+/** All that was asked for is there, and nothing else. */
+function isWhole({ skipped, leftovers }: Progress): boolean {
+  return outcomeOfEnd({ stands: true, isThrough: true, skipped, leftovers }) === 'done';
+}
+
+function reportOf(progress: Progress, outcome: SagaOutcome, why: string): Report {
   const { reference, workflow, steps, leftovers, ignored, decisions } = progress.view();
-  return { reference, workflow, state, why, steps, known: progress.known, leftovers, ignored, decisions };
+  return { reference, workflow, outcome, why, steps, known: progress.known, leftovers, ignored, decisions };
 }
 
 /** @throws ApplicationFailure `InvalidRequest`, with every field that is wrong; nothing was done yet */
@@ -206,10 +227,10 @@ async function readRequest<W extends WorkflowName>(
 
 /** Ends a saga that has done nothing yet. */
 function fail(progress: Progress, type: SagaFailureName, message: string, problems: Problem[]): never {
-  progress.enter('failed');
+  progress.enter('reversed');
   ended(progress, type);
   throw ApplicationFailure.nonRetryable(message, type, {
-    ...reportOf(progress, 'failed', message),
+    ...reportOf(progress, 'reversed', message),
     problems,
   } satisfies Report);
 }

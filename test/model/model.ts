@@ -247,11 +247,8 @@ function resetIn(before: State, past: readonly State[]): State[] {
 }
 
 /** Whether the real saga may be in this state, by what it shows and by what the provider has. */
-export function allows(
-  { rest, undoing, strays, leftovers, placed }: State,
-  view: ProgressView,
-  isPlaced: boolean,
-): boolean {
+export function allows(state: State, view: ProgressView, isPlaced: boolean): boolean {
+  const { rest, undoing, strays, leftovers, placed } = state;
   if (placed !== isPlaced) return false;
   if (rest.is === 'held') {
     if (strays?.then === 'end') return view.waiting === undefined;
@@ -259,12 +256,23 @@ export function allows(
   }
   const left = view.leftovers.map(({ kind }) => kind).sort();
   if (leftovers !== undefined && leftovers.join() !== left.join()) return false;
-  if (rest.is === 'ended') return view.state === rest.as && view.waiting === undefined;
+  if (rest.is === 'ended') return endsAs(state).includes(view.state) && view.waiting === undefined;
   const { kind, step, choices } = rest.wait;
   const { waiting } = view;
   if (waiting === undefined || view.state !== kind || waiting.kind !== kind) return false;
   const isStep = step.endsWith('*') ? waiting.step.startsWith(step.slice(0, -1)) : waiting.step === step;
   return isStep && waiting.choices.join() === choices.join();
+}
+
+/** What it comes to at the provider, in a word; both where the model does not know all that was left. */
+function endsAs({ rest, fate, leftovers, decided, run }: State): ProgressView['state'][] {
+  if (rest.is === 'ended' && rest.as === 'done') {
+    if (run === 'later' || leftovers === undefined) return ['done', 'partly'];
+    return leftovers.length > 0 || decided.includes('skip') ? ['partly'] : ['done'];
+  }
+  if (fate === 'past') return leftovers?.length ? ['partly'] : ['done', 'partly'];
+  if (leftovers === undefined) return ['reversed', 'reversed-with-leftovers'];
+  return leftovers.length > 0 ? ['reversed-with-leftovers'] : ['reversed'];
 }
 
 /** Two ways to the same state are one. */

@@ -206,7 +206,7 @@ it('leaves out what was left over and is gone since', async () => {
   await (await rig.sagas.clean(reference)).result();
   const cleaned = await recordOf(reference);
   expect(cleaned.leftovers.map(({ kind }) => kind)).toEqual(['cart-item-unknown']);
-  expect(cleaned.state).toBe('OrderRejected');
+  expect(cleaned.state).toBe('reversed');
 });
 
 it('asks which workflow is meant', async () => {

@@ -22,6 +22,7 @@ import type { LedgerSnapshot, OrderPlaced, Placed } from '../../sandbox/ledger';
 import type { RequestOf } from '../../src/domain/requests';
 import type { WorkflowName } from '../../src/domain/identity';
 import type { Leftover } from '../../src/domain/leftovers';
+import type { SagaOutcome } from '../../src/domain/outcomes';
 import type { Report, ResultOf } from '../../src/domain/results';
 import { planIdOf } from './requests';
 import type { Ended } from './sagas';
@@ -32,7 +33,7 @@ export type Asked = { [W in WorkflowName]: { workflow: W; request: RequestOf[W] 
 /** @returns the promises that this saga broke, as sentences */
 export function brokenPromises(ledger: LedgerSnapshot, asked: Asked, ended: Ended): string[] {
   const told = { ...ended, report: ended.failure?.report ?? ended.cancelled };
-  const broken = promisesOf(ledger, asked, told);
+  const broken = [...promisesOf(ledger, asked, told), ...hiddenByWords(told)];
   return broken.map((sentence) => `${asked.workflow} ${asked.request.reference}: ${sentence}`);
 }
 
@@ -45,6 +46,19 @@ export function brokenByAll(ledger: LedgerSnapshot): string[] {
       ({ cartItemId }) => `cart item ${String(cartItemId)} was ordered, and then deleted`,
     ),
   ];
+}
+
+/** The word for it all hides nothing of what stands beside it. */
+function hiddenByWords(told: Told): string[] {
+  const { outcome } = (told.result ?? told.report ?? {}) as { outcome?: SagaOutcome };
+  if (outcome === undefined) return [];
+  const { skipped = [] } = (told.result ?? {}) as { skipped?: string[] };
+  const isWhole = outcome === 'done' || outcome === 'reversed';
+  const isLeft = leftoversOf(told).length + skipped.length > 0;
+  if (isWhole && isLeft) return [`it is called ${outcome}, and something was skipped or is left over`];
+  const pivots = ['place-order', 'place-change-order', 'switch-plan'];
+  const isPlaced = told.report?.steps.some(({ id, status }) => pivots.includes(id) && status === 'done') ?? false;
+  return isPlaced && outcome.startsWith('reversed') ? [`it is called ${outcome}, and it was placed`] : [];
 }
 
 type Told = Ended & { report: Report | undefined };

@@ -120,7 +120,7 @@ it('puts back what it unassigned when it is cancelled before the end', async () 
   await saga.cancel();
   rig.sandbox.faults.release(gate);
   const { cancelled } = await outcomeOf(saga);
-  expect(cancelled).toMatchObject({ state: 'cancelled', leftovers: [] });
+  expect(cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
   expect(firewallsNow(request.vmObjectId)).toEqual([150]);
   expect(neverLessProtected(rig.sandbox.ledger, request.vmObjectId, [143])).toBe(true);
 });
