@@ -88,7 +88,7 @@ it('tells what was taken back, and by what', async () => {
   await outcomeOf(await rig.sagas.provision(request));
 
   const told = await recordOf(request.reference);
-  expect(told).toMatchObject({ state: 'OrderRejected', placement: 'none', leftovers: [] });
+  expect(told).toMatchObject({ state: 'reversed', placement: 'none', leftovers: [] });
   expect(told.effects.find(({ kind }) => kind === 'pivot')).toMatchObject({ outcome: 'not-done', failure: 'Rejected' });
   const added = told.effects.filter(({ kind }) => kind === 'mutate');
   expect(added.map(({ outcome }) => outcome)).toEqual(['undone', 'undone']);
@@ -206,7 +206,7 @@ it('leaves out what was left over and is gone since', async () => {
   await (await rig.sagas.clean(reference)).result();
   const cleaned = await recordOf(reference);
   expect(cleaned.leftovers.map(({ kind }) => kind)).toEqual(['cart-item-unknown']);
-  expect(cleaned.state).toBe('reversed');
+  expect(cleaned.state).toBe('reversed-with-leftovers');
 });
 
 it('asks which workflow is meant', async () => {
