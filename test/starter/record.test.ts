@@ -101,7 +101,7 @@ it('tells what was taken back, and by what', async () => {
   const happened = happeningsIn(people);
   expect(happened.filter((what) => what === 'undone')).toHaveLength(2);
   expect(happened.indexOf('not-done')).toBeLessThan(happened.indexOf('undone'));
-  expect(people.out).toMatch(/ended {7}OrderRejected: Place the order: /);
+  expect(people.out).toMatch(/ended {7}OrderRejected, reversed: Place the order: /);
 });
 
 it('tells who decided, when, and how they know; nothing that they wrote looks like a line of ours', async () => {

@@ -28,6 +28,7 @@ it('assigns first, then unassigns, then looks', async () => {
   const result = await (await rig.sagas.firewalls(request)).result();
   expect(result).toEqual({
     reference: request.reference,
+    outcome: 'done',
     vmObjectId: request.vmObjectId,
     assigned: [143],
     unassigned: [150],
