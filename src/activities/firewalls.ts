@@ -71,6 +71,7 @@ export function createFirewallActivities(provider: ProviderClient, call: Call, e
         throw new OwnFailure(
           'NotThere',
           `the provider's firewall list of server ${String(input.vmObjectId)} ${said.join(' and ')}`,
+          { lacks: missing },
         );
       });
     },

@@ -45,6 +45,8 @@ export interface Standing {
   perhapsOrdered: OpenItem[];
   /** Adds of which nobody knows whether they did, by the item's number in the request. */
   doubtfulAdds: number[];
+  /** Firewalls that were assigned and not taken off again. */
+  assigned: { vmObjectId: number; firewalls: readonly number[] }[];
 }
 
 export interface Settle extends Asked, Verdict {

@@ -8,10 +8,11 @@ import { readClientConfig } from '../config';
 import { decisionHints, decisionNames } from '../domain/decisions';
 import { readWorkflowId, type WorkflowName } from '../domain/identity';
 import { waitKinds, type ProgressView } from '../domain/progress';
+import type { SagaOutcome } from '../domain/outcomes';
 import { requestSchemas } from '../domain/requests';
 import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
-import { answerWithinMs, endOf, follow, type Ending, type FollowOptions } from './follow';
+import { answerWithinMs, endOf, follow, outcomeOf, type Ending, type FollowOptions } from './follow';
 import { tellHold } from './hold-commands';
 import type { Printer } from './print';
 import { parseJson, readRequest } from './read-request';
@@ -75,7 +76,9 @@ export async function status({ printer }: Scene, target: Target): Promise<number
     });
     const isOver = row?.closeTime !== undefined;
     const ending = isOver ? await endOf(saga) : undefined;
-    printer.line(`${saga.workflowId}: ${ending?.state ?? progress?.state ?? row?.state ?? 'running'}`);
+    printer.line(
+      `${saga.workflowId}: ${(ending && (outcomeOf(ending) ?? ending.state)) ?? progress?.state ?? row?.state ?? 'running'}`,
+    );
     if (progress) printer.progress(progress, saga.workflowId);
     if (ending) printer.ending(ending, saga.workflowId);
     printer.document(documentOf(saga, progress, ending, row));
@@ -124,7 +127,7 @@ export async function decide(
   });
 }
 
-/** Done when the saga ends as cancelled; one that was quicker, or waits for a decision while it undoes, is not. */
+/** Done when the saga ends as cancelled and nothing of it is there; one that was quicker, or waits while it undoes, is not. */
 export async function cancel({ printer }: Scene, target: Target, { wait }: { wait: boolean }): Promise<number> {
   return withSaga(target, async (sagas, saga) => {
     try {
@@ -132,10 +135,11 @@ export async function cancel({ printer }: Scene, target: Target, { wait }: { wai
     } catch (error) {
       if (!(error instanceof SagaEndedError)) throw error;
       const ending = await endOf(saga);
-      if (ending.state !== 'cancelled') throw new UsageError(`${saga.workflowId} has ended as ${ending.state}`);
+      if (ending.state !== 'cancelled')
+        throw new UsageError(`${saga.workflowId} has ended as ${outcomeOf(ending) ?? ending.state}`);
       printer.line(`${saga.workflowId} was cancelled before`);
       printer.document(documentOf(saga, undefined, ending));
-      return exitStatus.done;
+      return statusOfCancelled(ending);
     }
     printer.line(`${saga.workflowId}: cancellation is requested`);
     if (wait) return followToEnd(printer, sagas, saga, { leaving: true });
@@ -158,7 +162,7 @@ function withSaga(
   return withSagas(readClientConfig(), async (sagas) => work(sagas, await sagas.get(named.reference, named.workflow)));
 }
 
-async function followToEnd(
+export async function followToEnd(
   printer: Printer,
   sagas: OrderSagaClient,
   saga: SagaHandle,
@@ -179,13 +183,26 @@ async function followToEnd(
   printer.document(documentOf(saga, latest, ending));
   if (!options.leaving) return statusOf(ending);
   if (ending.state === 'waits') return exitStatus.waits;
-  return ending.state === 'cancelled' ? exitStatus.done : exitStatus.notDone;
+  if (ending.state !== 'cancelled') return exitStatus.notDone;
+  return statusOfCancelled(ending);
+}
+
+/** What a cancellation is asked for: nothing of it is there. */
+function statusOfCancelled(ending: Ending): number {
+  return outcomeOf(ending) === 'reversed' ? exitStatus.done : statusOf(ending);
 }
 
 function statusOf(ending: Ending): number {
-  if (ending.state === 'done') return exitStatus.done;
-  return ending.state === 'waits' ? exitStatus.waits : exitStatus.notDone;
+  if (ending.state === 'waits') return exitStatus.waits;
+  return statusOfOutcome[outcomeOf(ending) ?? 'reversed'];
 }
+
+const statusOfOutcome: Record<SagaOutcome, number> = {
+  done: exitStatus.done,
+  partly: exitStatus.partly,
+  reversed: exitStatus.notDone,
+  'reversed-with-leftovers': exitStatus.leftovers,
+};
 
 function isWaiting(state: string | undefined): boolean {
   return waitKinds.some((kind) => kind === state);
@@ -203,7 +220,7 @@ function documentOf(saga: SagaHandle, progress: ProgressView | undefined, ending
     state:
       ending === undefined || ending.state === 'waits'
         ? (waiting?.kind ?? progress?.state ?? row?.state)
-        : ending.state,
+        : (outcomeOf(ending) ?? ending.state),
     waiting,
     ...(ending?.state === 'done' ? { result: ending.result } : {}),
     ...(ending?.state === 'failed' ? { failure: ending.failure } : {}),

@@ -14,7 +14,7 @@ import { JournalSchemaError, JournalUnavailable, JournalUnreadable } from '../jo
 
 export const exitStatus = {
   done: 0,
-  /** The saga failed, was cancelled or was lost; or the provider did not tell a server's firewalls. */
+  /** The saga failed or was cancelled, and nothing of it is there; or it was lost; or the provider did not tell a server's firewalls. */
   notDone: 1,
   /**
    * Bad usage, a wrong request, an unknown reference, a decision that is refused, settings that are wrong: a key that is missing
@@ -25,6 +25,10 @@ export const exitStatus = {
   noConnection: 3,
   /** For a decision; the journal, for `journal restored`. */
   waits: 4,
+  /** It is done or was placed, but something was skipped, is left over, or was not come to any more. */
+  partly: 5,
+  /** The saga failed or was cancelled, and something of it is there, or may be. */
+  leftovers: 6,
   /** A mistake of ours (`EX_SOFTWARE` of sysexits): never to be taken for the saga's outcome. */
   broken: 70,
 } as const;

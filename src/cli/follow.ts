@@ -11,6 +11,7 @@ import {
 } from '../client/errors';
 import type { SagaHandle } from '../client/handle';
 import type { ProgressView, Waiting } from '../domain/progress';
+import type { SagaOutcome } from '../domain/outcomes';
 import type { Report } from '../domain/results';
 
 export type Ending =
@@ -19,6 +20,20 @@ export type Ending =
   | { state: 'cancelled'; report: Report }
   | { state: 'lost'; status: string; message: string }
   | { state: 'waits'; waiting: Waiting };
+
+/** @returns undefined where it has not ended, or left no report */
+export function outcomeOf(ending: Ending): SagaOutcome | undefined {
+  switch (ending.state) {
+    case 'done':
+      return (ending.result as { outcome: SagaOutcome }).outcome;
+    case 'failed':
+      return ending.failure.report.outcome;
+    case 'cancelled':
+      return ending.report.outcome;
+    default:
+      return undefined;
+  }
+}
 
 export interface FollowOptions {
   /** Go on through waits, to the end. */

@@ -20,7 +20,9 @@ export function describeRecord(record: SagaRecord): string[] {
   return [
     `${workflowIdOf(workflow, reference)}: ${state}`,
     ...(state === 'open' ? ['  no run has written how it ended: it runs, waits, or was ended from outside'] : []),
-    ...(state === 'open' || last === undefined ? [] : [`  ended on ${last.at}${whyOf(last)}`]),
+    ...(state === 'open' || last === undefined
+      ? []
+      : [`  ended on ${last.at} as ${last.ended ?? last.outcome}${whyOf(last)}`]),
     `  first seen on ${firstSeen.at}, by run ${firstSeen.run || 'unknown'}${account === undefined ? '' : `, account ${account}`}`,
     ...placementOf(record),
     ...(total === undefined ? [] : [`  quoted ${String(total)} ${currency ?? ''}`]),
@@ -151,13 +153,14 @@ function toldOf({ outcome, failure, answer, decided }: RecordedEffect): string {
 }
 
 function endOf(ending: RecordedEnding): Happening {
-  const { at, run, workflow, outcome } = ending;
-  const what = workflow === 'cleanCart' ? `the clean-up: ${outcome}` : outcome;
+  const { at, run, workflow, outcome, ended } = ending;
+  const how = ended === undefined || ended === outcome ? outcome : `${ended}, ${outcome}`;
+  const what = workflow === 'cleanCart' ? `the clean-up: ${how}` : how;
   return { at, what: 'ended', text: `${what}${whyOf(ending)}`, run };
 }
 
-function whyOf({ outcome, report }: RecordedEnding): string {
-  return report === undefined || report.why === outcome ? '' : `: ${inOneLine(report.why)}`;
+function whyOf({ ended, report }: RecordedEnding): string {
+  return report === undefined || report.why === ended ? '' : `: ${inOneLine(report.why)}`;
 }
 
 const subjects: [keyof RecordedEffect['about'], string][] = [

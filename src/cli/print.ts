@@ -4,10 +4,11 @@
  */
 import type { Leftover } from '../domain/leftovers';
 import { decisionHints, exampleFor } from '../domain/decisions';
+import type { SagaOutcome } from '../domain/outcomes';
 import type { ProgressView, StepView, Waiting } from '../domain/progress';
 import { redact } from '../domain/secrets';
 import type { SagaRow } from '../client/saga-rows';
-import type { Ending } from './follow';
+import { outcomeOf, type Ending } from './follow';
 
 export interface Streams {
   out: { write: (text: string) => unknown };
@@ -100,14 +101,24 @@ function describeWait({ id, kind, step, question, choices, since }: Waiting, wor
 function describeEnding(ending: Ending, workflowId: string): string[] {
   switch (ending.state) {
     case 'done':
-      return [`${workflowId} is done`, ...describeFields(ending.result)];
+      return [
+        ...(outcomeOf(ending) === 'partly'
+          ? [`${workflowId} is done in part: something was skipped or is left over`]
+          : [`${workflowId} is done`]),
+        ...describeFields(ending.result),
+      ];
     case 'failed': {
       const { type, message, report } = ending.failure;
-      return [`${workflowId} failed: ${type}: ${message}`, ...describeLeftovers(report.leftovers)];
+      return [
+        `${workflowId} failed: ${type}: ${message}`,
+        ...describeOutcome(report.outcome),
+        ...describeLeftovers(report.leftovers),
+      ];
     }
     case 'cancelled':
       return [
         `${workflowId} was cancelled${ending.report.why === 'cancelled' ? '' : ` (${ending.report.why})`}`,
+        ...describeOutcome(ending.report.outcome),
         ...describeFields(ending.report.known),
         ...describeLeftovers(ending.report.leftovers),
       ];
@@ -119,10 +130,22 @@ function describeEnding(ending: Ending, workflowId: string): string[] {
   }
 }
 
+const outcomeSentences: Record<SagaOutcome, string> = {
+  done: 'all that was asked for is there',
+  partly: 'it was placed and stays; not all that was asked for is there',
+  reversed: 'nothing of it is there',
+  'reversed-with-leftovers': 'something of it is there, or may be',
+};
+
+/** Of one that failed or was cancelled. */
+function describeOutcome(outcome: SagaOutcome): string[] {
+  return [`  ${outcome}: ${outcomeSentences[outcome]}`];
+}
+
 /** A result's fields, each on a line; what is empty is left out. */
 function describeFields(result: unknown): string[] {
   return Object.entries(redact(result ?? {}) as object).flatMap(([name, value]) => {
-    if (name === 'reference' || value === null || value === undefined) return [];
+    if (name === 'reference' || name === 'outcome' || value === null || value === undefined) return [];
     if (Array.isArray(value) && value.length === 0) return [];
     const text = typeof value === 'string' ? value : JSON.stringify(value);
     return [`  ${name}: ${text.length > valueMax ? `${text.slice(0, valueMax)}… (--json shows all)` : text}`];
@@ -141,6 +164,11 @@ function describeLeftover(leftover: Leftover): string {
       return `perhaps a cart item of unknown id${leftover.item === undefined ? '' : ` (item ${String(leftover.item)} of the request)`}`;
     case 'firewalls':
       return `firewalls ${leftover.firewalls.join(', ')} of server ${String(leftover.vmObjectId)}`;
+    case 'server-unprotected': {
+      const { vmObjectId, firewalls } = leftover;
+      const which = vmObjectId === undefined ? 'the servers, whose ids are not known,' : `server ${String(vmObjectId)}`;
+      return `${which} without firewalls ${firewalls.join(', ')}`;
+    }
     case 'placement-unknown':
       return `nobody knows whether ${leftover.step} took effect`;
   }

@@ -1,7 +1,8 @@
 /**
  * The command line: which commands there are, and what they take.
  *
- * Exit status: 0 done, 1 the saga failed or was cancelled, 2 bad usage or request, 3 no connection, 4 it waits for a decision.
+ * Exit status: 0 done, 1 the saga failed or was cancelled, 2 bad usage or request, 3 no connection, 4 it waits for a decision,
+ * 5 partly done, 6 failed or cancelled with leftovers.
  */
 import type { Readable } from 'node:stream';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
@@ -22,7 +23,8 @@ export interface Terminal extends Streams {
 const ofTheJournal = () => import('./journal-commands.js');
 
 const exits =
-  'Exit status: 0 done, 1 the saga failed or was cancelled, 2 bad usage or request, 3 no connection, 4 it waits for a decision.';
+  'Exit status: 0 done, 1 the saga failed or was cancelled, 2 bad usage or request, 3 no connection, 4 it waits for a decision, ' +
+  '5 partly done, 6 failed or cancelled with leftovers.';
 
 const starting: [command: string, workflow: WorkflowName, does: string][] = [
   ['provision', 'provisionServers', 'buy cloud servers and assign firewalls to them'],
@@ -92,6 +94,8 @@ function createProgram(scene: Scene, { out, err }: Streams, settle: (status: num
       new Option('--state <STATE>', 'only these; waiting is any wait for a decision').choices([
         'waiting',
         ...listedStates,
+        'failed',
+        'cancelled',
       ]),
     )
     .addOption(workflowOption())
@@ -110,7 +114,11 @@ function createProgram(scene: Scene, { out, err }: Streams, settle: (status: num
       settle(await decide(scene, targetOf(reference, options), decision, json));
     });
 
-  command(program, 'cancel <REFERENCE>', 'stop a saga and wait until it has undone what it did (status 0: it has)')
+  command(
+    program,
+    'cancel <REFERENCE>',
+    'stop a saga and wait until it has undone what it did (status 0: it has, and nothing is left)',
+  )
     .addOption(workflowOption())
     .option('--no-wait', 'return when the cancellation is requested')
     .action(async (reference: string, options: Options & { wait: boolean }) => {

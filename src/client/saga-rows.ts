@@ -1,13 +1,14 @@
 /** Sagas as Temporal's visibility tells of them: without a worker, and without reading a history. */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { readWorkflowId, searchAttributeNames, workflowNames, type WorkflowName } from '../domain/identity';
+import { isOutcome, sagaOutcomes } from '../domain/outcomes';
 import { waitKinds, type SagaState } from '../domain/progress';
 import { SearchAttributesMissingError } from './errors';
 import { reach } from './reach';
 import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/grpc';
 import { readAttributes } from './search-attributes';
 
-/** `lost`: ended from outside (terminated, timed out), or broken; see SagaLostError. */
+/** What it came to where it has ended. `lost`: ended from outside (terminated, timed out), or broken; see SagaLostError. */
 export type ListedState = SagaState | 'lost';
 
 export const listedStates = [
@@ -15,9 +16,7 @@ export const listedStates = [
   'queued',
   ...waitKinds,
   'undoing',
-  'done',
-  'failed',
-  'cancelled',
+  ...sagaOutcomes,
   'lost',
 ] as const satisfies ListedState[];
 
@@ -38,8 +37,8 @@ export interface SagaRow {
 }
 
 export interface SagaFilter {
-  /** `waiting`: any kind of wait for a person. */
-  state?: ListedState | 'waiting';
+  /** `waiting`: any kind of wait for a person. `failed`, `cancelled`: however much of it was put back. */
+  state?: ListedState | 'waiting' | 'failed' | 'cancelled';
   workflow?: WorkflowName;
   /** Rows at most. */
   limit?: number;
@@ -72,11 +71,10 @@ function stateOf(status: WorkflowExecutionInfo['status']['name'], state: SagaSta
     case 'PAUSED':
       return state ?? 'running';
     case 'COMPLETED':
-      return 'done';
+      return state === 'partly' ? state : 'done';
     case 'FAILED':
-      return 'failed';
     case 'CANCELLED':
-      return 'cancelled';
+      return isOutcome(state) ? state : 'lost';
     default:
       return 'lost';
   }
@@ -90,11 +88,16 @@ function queryFor({ state, workflow }: SagaFilter): string {
   return state === undefined ? types : `${types} AND ${condition(state)}`;
 }
 
-function condition(state: ListedState | 'waiting'): string {
+function condition(state: NonNullable<SagaFilter['state']>): string {
   const running = `ExecutionStatus = 'Running'`;
+  const ended = `ExecutionStatus IN ('Completed', 'Failed', 'Canceled')`;
   switch (state) {
     case 'done':
-      return `ExecutionStatus = 'Completed'`;
+      return `(${ended} AND ${stateAttribute} = 'done' OR ExecutionStatus = 'Completed' AND ${stateAttribute} IS NULL)`;
+    case 'partly':
+    case 'reversed':
+    case 'reversed-with-leftovers':
+      return `${ended} AND ${stateAttribute} = '${state}'`;
     case 'failed':
       return `ExecutionStatus = 'Failed'`;
     case 'cancelled':

@@ -76,6 +76,8 @@ export interface CallFailure {
   retryInMs?: number;
   /** Of a pivot of unknown outcome: what a person is asked about. */
   doubt?: PivotDoubt;
+  /** Of `NotThere`: what the provider's list does not show. */
+  lacks?: number[];
   /** Of `TakenBack`: the steps that have to be done again. */
   steps?: string[];
   /** What the journal knows by now. */

@@ -5,6 +5,8 @@
  * - `cart-item-unknown`: a call to add an item whose outcome was never learned; there may be an item of unknown id. `item` is
  *   its number in the request, where this run made the call.
  * - `firewalls`: firewalls that were (or may have been) changed on a server and not put back.
+ * - `server-unprotected`: a server that was bought and, as far as the saga knows, lacks these firewalls that were asked for. Without
+ *   `vmObjectId` it is every server of the order: their ids are not known.
  * - `placement-unknown`: an order, change order or switch of which nobody has said whether it took effect.
  */
 import { z } from 'zod';
@@ -13,6 +15,12 @@ export const leftoverSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('cart-item'), cartItemId: z.int(), why: z.string() }),
   z.strictObject({ kind: z.literal('cart-item-unknown'), item: z.int().optional(), why: z.string() }),
   z.strictObject({ kind: z.literal('firewalls'), vmObjectId: z.int(), firewalls: z.array(z.int()), why: z.string() }),
+  z.strictObject({
+    kind: z.literal('server-unprotected'),
+    vmObjectId: z.int().optional(),
+    firewalls: z.array(z.int()),
+    why: z.string(),
+  }),
   z.strictObject({ kind: z.literal('placement-unknown'), step: z.string(), why: z.string() }),
 ]);
 export type Leftover = z.infer<typeof leftoverSchema>;

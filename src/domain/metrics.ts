@@ -3,7 +3,10 @@
  * these names. A label is always one of a few words: never a reference, an account or an id.
  */
 export const metrics = {
-  sagas: { name: 'order_saga_sagas', help: 'Sagas that have ended, by outcome: done, cancelled, or how they failed' },
+  sagas: {
+    name: 'order_saga_sagas',
+    help: 'Sagas that have ended, by outcome: done, partly, cancelled, or how they failed',
+  },
   waits: { name: 'order_saga_waits', help: 'Times that a saga began to wait for a person, by kind' },
   waitsEnded: { name: 'order_saga_waits_ended', help: 'Times that a saga stopped waiting for a person, by kind' },
   reminders: { name: 'order_saga_reminders', help: 'Reminders of waits for a person, by kind' },

@@ -4,12 +4,13 @@ import { callFailureNames, owners } from './failures';
 import { workflowNames } from './identity';
 import { decisionNames } from './decisions';
 import { leftoverSchema } from './leftovers';
+import { sagaOutcomes } from './outcomes';
 
 /** The kinds of waiting for a person. Each is also a state of the saga. */
 export const waitKinds = ['stuck', 'outcome-unknown', 'approval', 'servers', 'held'] as const;
 export type WaitKind = (typeof waitKinds)[number];
 
-export const sagaStates = ['running', 'queued', ...waitKinds, 'undoing', 'done', 'failed', 'cancelled'] as const;
+export const sagaStates = ['running', 'queued', ...waitKinds, 'undoing', ...sagaOutcomes] as const;
 export type SagaState = (typeof sagaStates)[number];
 
 export const stepStatuses = ['pending', 'running', 'done', 'stuck', 'skipped', 'undoing', 'undone', 'failed'] as const;

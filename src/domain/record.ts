@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { effectKinds, effectOutcomes } from './effects';
 import { workflowNames } from './identity';
 import { leftoverSchema } from './leftovers';
+import { sagaOutcomes } from './outcomes';
 import { decisionRecordSchema } from './progress';
 import { reportSchema } from './results';
 import { sagaFailureNames } from './failures';
@@ -16,7 +17,7 @@ const time = z.iso.datetime();
 export const recordedOutcomes = ['meant', ...effectOutcomes] as const;
 export type RecordedOutcome = (typeof recordedOutcomes)[number];
 
-export const endingOutcomes = ['done', 'cancelled', ...sagaFailureNames] as const;
+export const endedAs = ['done', 'cancelled', ...sagaFailureNames] as const;
 
 const aboutSchema = z.strictObject({
   /** The number of the item in the request, from 1. */
@@ -64,7 +65,9 @@ export const recordedEndingSchema = z.strictObject({
   at: time,
   /** `cleanCart` where a clean-up of this reference ended. */
   workflow: z.enum(workflowNames),
-  outcome: z.enum(endingOutcomes),
+  outcome: z.enum(sagaOutcomes),
+  /** Whether the run failed, and as what. Absent where it cannot be decrypted. */
+  ended: z.enum(endedAs).optional(),
   report: reportSchema.optional(),
   /** Of a run that is done. */
   result: z.unknown().optional(),
@@ -78,8 +81,8 @@ export const recordSchema = z.strictObject({
   firstSeen: z.strictObject({ at: time, run: z.string() }),
   /** Absent where only effects are known any more: the journal was put back. */
   request: z.unknown().optional(),
-  /** How its last run ended; `open` while there is none, or one has done more since: it runs, waits, or was ended from outside. */
-  state: z.enum(['open', ...endingOutcomes]),
+  /** The outcome of its last run; `open` while there is none, or one has done more since: it runs, waits, or was ended from outside. */
+  state: z.enum(['open', ...sagaOutcomes]),
   /** Whether an order, change order or switch was placed; `none` is sure. */
   placement: z.enum(['none', 'placed', 'unknown']),
   /** In the order in which they were meant. */

@@ -1,7 +1,8 @@
 /** How sagas end: the typed results of the contract, and the report that goes with a failure or a cancellation. */
 import { z } from 'zod';
 import { leftoverSchema } from './leftovers';
-import { decisionRecordSchema, ignoredSchema, sagaStates, stepSchema } from './progress';
+import { resultOutcomes, sagaOutcomes } from './outcomes';
+import { decisionRecordSchema, ignoredSchema, stepSchema } from './progress';
 import { quoteSchema } from './quotes';
 import { workflowNames, type WorkflowName } from './identity';
 
@@ -19,8 +20,12 @@ export type Server = z.infer<typeof serverSchema>;
 
 const decisions = z.array(decisionRecordSchema);
 
+/** `partly`: something was skipped, or is left over. */
+const outcome = z.enum(resultOutcomes);
+
 export const provisionServersResultSchema = z.strictObject({
   reference: z.string(),
+  outcome,
   cartItemIds: z.array(z.int()),
   order: asItCame,
   servers: z.array(serverSchema),
@@ -32,6 +37,7 @@ export const provisionServersResultSchema = z.strictObject({
 
 export const changeOrderResultSchema = z.strictObject({
   reference: z.string(),
+  outcome,
   /** Absent where it was placed before, and at which terms is not known any more. */
   quote: quoteSchema().optional(),
   /** False only for a request with `quoteOnly`. */
@@ -43,6 +49,7 @@ export const changeOrderResultSchema = z.strictObject({
 
 export const switchPlanResultSchema = z.strictObject({
   reference: z.string(),
+  outcome,
   /** Absent where it was placed before, and at which terms is not known any more. */
   quote: quoteSchema().optional(),
   /** False only for a request with `quoteOnly`. */
@@ -53,6 +60,7 @@ export const switchPlanResultSchema = z.strictObject({
 
 export const setFirewallsResultSchema = z.strictObject({
   reference: z.string(),
+  outcome,
   vmObjectId: z.int(),
   assigned: z.array(z.int()),
   unassigned: z.array(z.int()),
@@ -62,6 +70,7 @@ export const setFirewallsResultSchema = z.strictObject({
 
 export const cleanCartResultSchema = z.strictObject({
   reference: z.string(),
+  outcome,
   /** Cart items that were deleted. */
   deleted: z.array(z.int()),
   /** Cart items that belong to an order, as a person confirmed. */
@@ -79,12 +88,15 @@ export const resultSchemas = {
 };
 
 export type ResultOf = { [W in WorkflowName]: z.infer<(typeof resultSchemas)[W]> };
+/** What a story comes to; the outcome is said of its end. */
+export type StoryResult<W extends WorkflowName> = Omit<ResultOf[W], 'outcome'>;
 
 /** `details[0]` of a failure, and the memo `report` of a cancelled run: what was done, undone and left over. */
 export const reportSchema = z.strictObject({
   reference: z.string(),
   workflow: z.enum(workflowNames),
-  state: z.enum(sagaStates),
+  /** How it stands at the provider; that it failed, and as what, or was cancelled, stands beside the report and in `why`. */
+  outcome: z.enum(sagaOutcomes),
   why: z.string(),
   steps: z.array(stepSchema),
   /** What the saga knew when it ended: cart item ids, the order as it came, quotes. */

@@ -151,14 +151,15 @@ async function effectOf(row: EffectRow, { raised_ms }: JournalRow, open: Opening
 async function endingOf(row: EndingRow, open: Opening): Promise<RecordedEnding> {
   const { run, ended_by, ended_ms, outcome } = row;
   const told = (await open.value(row.report, `ending of run ${run}`)) as
-    { report?: Report; result?: unknown } | undefined;
-  const { report, result } = told ?? {};
+    { ended?: RecordedEnding['ended']; report?: Report; result?: unknown } | undefined;
+  const { ended, report, result } = told ?? {};
   return {
     run,
     at: iso(ended_ms),
     workflow: ended_by,
     ...(report ? { report } : {}),
     outcome: outcome as RecordedEnding['outcome'],
+    ...(ended ? { ended } : {}),
     ...(result === undefined ? {} : { result }),
   };
 }

@@ -34,6 +34,8 @@ export interface Standing {
   perhapsOrdered: OpenItem[];
   /** Calls to add an item of which nobody knows whether they did, by the item's number in the request. */
   doubtfulAdds: number[];
+  /** Firewalls that were assigned and not taken off again. */
+  assigned: { vmObjectId: number; firewalls: readonly number[] }[];
 }
 
 type Effect = Selectable<JournalTables['effect']>;
@@ -74,6 +76,11 @@ export async function standingOf(journal: Journal, key: SagaKey, { knows, inAirM
       const { item } = aboutOf(row);
       const open = row.kind === 'mutate' && (row.outcome === null || row.outcome === 'unknown');
       return open && item !== undefined ? [item] : [];
+    }),
+    assigned: rows.flatMap((row) => {
+      const { vmObjectId, firewalls } = aboutOf(row);
+      const isThere = row.kind === 'mutate' && row.activity === 'assignFirewalls' && row.outcome === 'done';
+      return isThere && vmObjectId !== undefined && firewalls ? [{ vmObjectId, firewalls }] : [];
     }),
   };
 }

@@ -8,6 +8,7 @@ import type { WorkerConfig } from '../config';
 import { sagaFailureNames } from '../domain/failures';
 import { workflowNames } from '../domain/identity';
 import { leftoverSchema } from '../domain/leftovers';
+import { resultOutcomes } from '../domain/outcomes';
 import { metrics } from '../domain/metrics';
 import { waitKinds } from '../domain/progress';
 import type { CallEvent } from '../provider/client';
@@ -42,7 +43,7 @@ export function beginAtZero(meter: MetricMeter): void {
       for (const value of values) counter.add(0, { workflowType, [label]: value });
     }
   };
-  zero(metrics.sagas, 'outcome', ['done', 'cancelled', ...sagaFailureNames]);
+  zero(metrics.sagas, 'outcome', [...resultOutcomes, 'cancelled', ...sagaFailureNames]);
   zero(
     metrics.leftovers,
     'kind',

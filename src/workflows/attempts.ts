@@ -134,6 +134,11 @@ export function throwIfCancelled(): void {
   if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('the saga was cancelled');
 }
 
+/** @returns undefined where the call was lost */
+export function failureOf(error: unknown): CallFailure | undefined {
+  return error instanceof ActivityFailure ? readFailure(error) : undefined;
+}
+
 function readFailure({ cause }: ActivityFailure): CallFailure | undefined {
   if (!(cause instanceof ApplicationFailure)) return undefined;
   if (!callFailureNames.some((name) => name === cause.type)) return undefined;

@@ -8,6 +8,7 @@
  * ```
  */
 import type { Standing } from '../activities/journal';
+import type { OpenItem } from '../domain/effects';
 import type { ResultOf } from '../domain/results';
 import { deleteItems, reportDoubtfulAdds } from './cart-items';
 import { askAboutPlacement } from './doubt';
@@ -16,14 +17,27 @@ import { tell } from './tell';
 import { once } from './temperaments';
 
 export function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> {
+  let open: OpenItem[] = [];
   const story = async (saga: Saga, { reference }: { reference: string }) => {
     const { items, doubtfulAdds, leftAlone } = await settle(saga, reference);
+    open = items;
     const deleted = await deleteItems(saga, items);
+    open = [];
     reportDoubtfulAdds(saga, doubtfulAdds);
     const { leftovers, decisions } = saga.progress;
     return { reference, deleted, leftAlone, leftovers, decisions };
   };
-  return tell('cleanCart', input, story, { takesReference: false });
+  return tell('cleanCart', input, story, { takesReference: false, ownUp: (saga) => reportOpen(saga, open) });
+}
+
+/** What it was to delete, and did not come to. */
+function reportOpen(saga: Saga, items: readonly OpenItem[]): void {
+  for (const { cartItemId } of items) {
+    const step = saga.step(`delete-cart-item-${cartItemId}`, `Delete cart item ${cartItemId}`);
+    if (step.status === 'done') continue;
+    const why = 'the clean-up ended before it was deleted';
+    saga.progress.leftovers.push({ kind: 'cart-item', cartItemId, why });
+  }
 }
 
 /** How the reference stands, once it is known what became of its order. */

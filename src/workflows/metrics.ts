@@ -3,11 +3,12 @@ import { metricMeter } from '@temporalio/workflow';
 import type { DecisionName } from '../domain/decisions';
 import { ownerOf, type CallFailure, type SagaFailureName } from '../domain/failures';
 import { metrics, type DecisionFate, type UndoFate } from '../domain/metrics';
+import type { resultOutcomes } from '../domain/outcomes';
 import type { WaitKind } from '../domain/progress';
 import type { Progress } from './progress';
 
 /** How a saga has ended; a failure by its name. */
-export type Outcome = 'done' | 'cancelled' | SagaFailureName;
+export type Outcome = (typeof resultOutcomes)[number] | 'cancelled' | SagaFailureName;
 
 export function countEnd({ leftovers }: Progress, outcome: Outcome): void {
   count(metrics.sagas, { outcome });

@@ -9,6 +9,7 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import { searchAttributeNames, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
+import { isOutcome } from '../domain/outcomes';
 import type {
   DecisionRecord,
   IgnoredDecision,
@@ -157,10 +158,11 @@ export class Progress {
     delete this.waiting;
   }
 
-  enter(state: Exclude<SagaState, Waiting['kind'] | 'queued'>): void {
+  /** @param isTold found by it, also where it met no trouble: what it came to, unless it is simply done */
+  enter(state: Exclude<SagaState, Waiting['kind'] | 'queued'>, isTold = isOutcome(state) && state !== 'done'): void {
     if (this.state === state) return;
     this.state = state;
-    if (!this.everShown) return;
+    if (!this.everShown && !isTold) return;
     // Empty lists, not null: the server hands on what it was given, and the Python SDK can neither describe nor list a run
     // with a time that is null.
     upsertSearchAttributes({ [stateKey.name]: [state], [stepKey.name]: [], [sinceKey.name]: [] });

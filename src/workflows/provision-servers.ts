@@ -10,7 +10,9 @@
  * ```
  */
 import { z } from 'zod';
+import type { Asked } from '../activities/call';
 import type { FirewallList } from '../activities/firewalls';
+import type { Standing } from '../activities/journal';
 import type { FindServers, PlacedOrder } from '../activities/orders';
 import type { Placement } from '../domain/effects';
 import { fits, isExact, serversOrdered, type ServersOrdered } from '../domain/plan-types';
@@ -21,14 +23,15 @@ import {
   type ProvisionServersRequest,
 } from '../domain/requests';
 import type { ResultOf, Server } from '../domain/results';
-import { attempt } from './attempts';
+import { attempt, failureOf } from './attempts';
 import { deleteStrayItems, findStrayItems } from './cart-items';
 import type { PivotStep } from './look-back';
 import type { Correction } from './questions';
 import { miscounted, rangeOf } from './doubt';
 import { placePivot } from './pivot';
 import type { Step } from './progress';
-import type { Plan, Saga } from './saga';
+import { Protection, type Protected } from './protection';
+import type { Outcome, Plan, Saga } from './saga';
 import { tell } from './tell';
 import { once } from './temperaments';
 import { Told } from './told-secrets';
@@ -40,10 +43,13 @@ const placing: PivotStep = {
 };
 
 export function provisionServers(input: unknown): Promise<ResultOf['provisionServers']> {
+  let asked: { request: ProvisionServersRequest; ordered: ServersOrdered; protection: Protection } | undefined;
   const story = async (saga: Saga, request: ProvisionServersRequest, planTypesMore: readonly string[]) => {
     const { progress } = saga;
     const told = new Told(request.items);
     const ordered = serversOrdered(request.items, planTypesMore);
+    const protection = new Protection(request.firewalls ?? []);
+    asked = { request, ordered, protection };
     const { cartItemIds, placement } = await saga.relying(
       async () => (progress.known['cartItemIds'] = await fillCart(saga, request.items, told)),
       async (cartItemIds) => ({
@@ -51,6 +57,7 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
         placement: await placeOrder(saga, request, cartItemIds, { ordered, told }),
       }),
     );
+    protection.isPlaced = true;
     const strays = saga.journal.inDoubt ? await findStrayItems(saga) : [];
 
     // The servers exist from here on and somebody pays for them: what fails now waits for a person, nothing is undone.
@@ -58,7 +65,8 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
     progress.known['order'] = order;
     const vmObjectIds = await findServers(saga, request, placement, { ordered, told });
     progress.known['vmObjectIds'] = vmObjectIds;
-    const servers = await protect(saga, vmObjectIds, request.firewalls ?? [], told);
+    const servers = await protect(saga, protection, { vmObjectIds, requested: request.firewalls ?? [], told });
+    protection.ownUp(saga);
 
     return {
       reference: request.reference,
@@ -70,7 +78,34 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
       decisions: progress.decisions,
     };
   };
-  return tell('provisionServers', input, story, { pivot: placing, tidyUp: deleteStrayItems });
+  const ownUp = (saga: Saga, standing: Standing | undefined) => {
+    if (asked === undefined) return;
+    const { request, ordered, protection } = asked;
+    const placement = standing?.placement.how === 'placed' ? standing.placement.placed : undefined;
+    if (placement === undefined && !protection.isPlaced) return;
+    const { assigned = [] } = standing ?? {};
+    const ids = knownIds(saga, request, placement, ordered) ?? idsAmong(assigned, ordered);
+    protection.ownUp(saga, assigned, ids);
+  };
+  return tell('provisionServers', input, story, { pivot: placing, tidyUp: deleteStrayItems, ownUp });
+}
+
+/** Where an earlier run knew the servers: all of them, or nothing is said of any. */
+function idsAmong(assigned: Standing['assigned'], expected: ServersOrdered): number[] | undefined {
+  const ids = [...new Set(assigned.map(({ vmObjectId }) => vmObjectId))];
+  return isExact(expected) && ids.length === expected.most ? ids : undefined;
+}
+
+/** The object ids, where nobody has to be asked for them. */
+function knownIds(
+  { progress }: Saga,
+  { vmObjectIds }: Pick<ProvisionServersRequest, 'vmObjectIds'>,
+  placement: Placement<unknown> | undefined,
+  expected: ServersOrdered,
+): number[] | undefined {
+  const told = placement?.how === 'answered' ? (placement.value as PlacedOrder).vmObjectIds : placement?.vmObjectIds;
+  const learnt = progress.known['vmObjectIds'] as number[] | undefined;
+  return [learnt, vmObjectIds, told].find((ids) => ids !== undefined && fits(ids.length, expected));
 }
 
 /** The provider's answer; null where the order is known without one. */
@@ -167,13 +202,13 @@ function placeOrder(
  */
 async function findServers(
   saga: Saga,
-  { vmObjectIds, firewalls, account, label }: ProvisionServersRequest,
+  request: ProvisionServersRequest,
   placement: Placement<PlacedOrder>,
   { ordered: expected, told }: Ordering,
 ): Promise<number[]> {
   if (expected.most === 0) return [];
-  const answered = placement.how === 'answered' ? placement.value.vmObjectIds : placement.vmObjectIds;
-  const known = [vmObjectIds, answered].find((ids) => ids !== undefined && fits(ids.length, expected));
+  const { firewalls, account, label } = request;
+  const known = knownIds(saga, request, placement, expected);
   if (known) return known;
   if (placement.how !== 'answered' || placement.value.directory) {
     const found = await searchDirectory(saga, { account, label, expected, ...told.withOthers });
@@ -222,26 +257,29 @@ async function askServers(saga: Saga, expected: ServersOrdered): Promise<number[
 
 async function protect(
   saga: Saga,
-  vmObjectIds: readonly number[],
-  requested: readonly number[],
-  told: Told,
+  protection: Protection,
+  { vmObjectIds, requested, told }: { vmObjectIds: readonly number[]; requested: readonly number[]; told: Told },
 ): Promise<Server[]> {
   if (requested.length === 0) return vmObjectIds.map((vmObjectId) => ({ vmObjectId, firewalls: [], verified: true }));
-  const servers = vmObjectIds.map((vmObjectId) => ({
+  const servers = vmObjectIds.map((vmObjectId): Guarded => ({
     vmObjectId,
     firewalls: [...requested],
     assigning: saga.step(`assign-firewalls-${String(vmObjectId)}`, `Assign firewalls to server ${String(vmObjectId)}`),
     verifying: saga.step(`verify-firewalls-${String(vmObjectId)}`, `Verify firewalls of server ${String(vmObjectId)}`),
   }));
-  await saga.together(
+  protection.servers = servers;
+  const outcomes = await saga.together(
     servers.map((server): Plan<unknown> => ({
       step: server.assigning,
-      act: (asked) =>
-        once(`assign firewalls to ${server.vmObjectId}`).assignFirewalls({
+      act: async (asked) => {
+        const answer = await once(`assign firewalls to ${server.vmObjectId}`).assignFirewalls({
           ...idsOf(server),
           ...told.withOthers,
           ...asked,
-        }),
+        });
+        server.lacks = [];
+        return answer;
+      },
     })),
     {
       refusal: 'ask',
@@ -256,30 +294,30 @@ async function protect(
       },
     },
   );
+  servers.forEach((server, index) => keepNote(server, outcomes[index]));
   return verify(saga, servers, told);
 }
 
-type Protected = Omit<Server, 'verified'> & { assigning: Step; verifying: Step };
+type Guarded = Protected & { assigning: Step; verifying: Step };
 
 const idsOf = ({ vmObjectId, firewalls }: Protected) => ({ vmObjectId, firewalls });
 
-async function verify(saga: Saga, servers: readonly Protected[], told: Told): Promise<Server[]> {
+function keepNote(server: Protected, outcome: Outcome<unknown> | undefined): void {
+  if (outcome?.skipped && outcome.note !== undefined) server.note = outcome.note;
+}
+
+async function verify(saga: Saga, servers: readonly Guarded[], told: Told): Promise<Server[]> {
   const assigned = servers.filter(({ assigning }) => assigning.status === 'done');
   const outcomes = await saga.together(
-    assigned.map(({ vmObjectId, firewalls, verifying }): Plan<FirewallList> => ({
-      step: verifying,
-      act: ({ again }) =>
-        once(`list firewalls of ${vmObjectId}`).listFirewalls({
-          vmObjectId,
-          expect: firewalls,
-          ...told.withOthers,
-          again,
-        }),
+    assigned.map((server): Plan<FirewallList> => ({
+      step: server.verifying,
+      act: ({ again }) => listUntilShown(server, told, again),
     })),
     { refusal: 'ask', skippable: true },
   );
   return servers.map((server) => {
     const outcome = outcomes[assigned.indexOf(server)];
+    keepNote(server, outcome);
     if (outcome === undefined) {
       server.verifying.end('skipped');
       return { vmObjectId: server.vmObjectId, firewalls: [], verified: false };
@@ -290,4 +328,23 @@ async function verify(saga: Saga, servers: readonly Protected[], told: Told): Pr
     if (!outcome.skipped) server.verifying.say('unverified: the list’s shape is not known');
     return { ...idsOf(server), verified: false };
   });
+}
+
+/** What the list does not show is what the server lacks, whatever was answered to the assignment. */
+async function listUntilShown(server: Protected, told: Told, again: Asked['again']): Promise<FirewallList> {
+  const { vmObjectId, firewalls } = server;
+  try {
+    const list = await once(`list firewalls of ${vmObjectId}`).listFirewalls({
+      vmObjectId,
+      expect: firewalls,
+      ...told.withOthers,
+      again,
+    });
+    server.lacks = [];
+    return list;
+  } catch (error) {
+    const lacks = failureOf(error)?.lacks;
+    if (lacks !== undefined) server.lacks = lacks;
+    throw error;
+  }
 }

@@ -53,7 +53,8 @@ export interface Manner {
   correction?: Correction;
 }
 
-export type Outcome<T> = { skipped: false; value: T } | { skipped: true };
+/** `note`: what a person said who left it out. */
+export type Outcome<T> = { skipped: false; value: T } | { skipped: true; note?: string };
 
 /** The saga cannot go on and ends as failed, with this name, after undoing. */
 export class SagaFailed extends Error {
@@ -94,6 +95,8 @@ type UndoPlan = Plan<unknown> & Pick<Undo, 'leftover'>;
 export class Saga {
   private readonly levels: ArmedUndo[][] = [];
   readonly journal = new JournalMemory(writeOutcome);
+  /** The pivot has happened, in whichever run. */
+  isPlaced = false;
   /** Set while nobody knows whether the pivot happened: undoing under an order that may be in work could harm it. */
   private untouchable?: string | undefined;
 
@@ -175,6 +178,7 @@ export class Saga {
 
   /** The pivot has happened: what came before it now belongs to an order and is not undone any more. */
   settle(): void {
+    this.isPlaced = true;
     this.levels.length = 0;
   }
 
@@ -282,7 +286,7 @@ export class Saga {
         for (const plan of open) {
           this.progress.skipped.push(plan.step.id);
           hooks.skip(plan, decision.note);
-          outcomes.set(plan, { skipped: true });
+          outcomes.set(plan, { skipped: true, note: decision.note });
         }
         break;
       }

@@ -38,9 +38,11 @@ import type { SagaFailureName } from '../domain/failures';
 import { searchAttributeNames, workflowIdOf, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
 import { beyondLimits } from '../domain/limits';
+import { outcomeOfEnd, type SagaOutcome } from '../domain/outcomes';
 import { documentedPlanTypes } from '../domain/plan-types';
+import type { RecordedEnding } from '../domain/record';
 import { requestSchemas, type RequestOf } from '../domain/requests';
-import type { Report, ResultOf } from '../domain/results';
+import type { Report, ResultOf, StoryResult } from '../domain/results';
 import { resourceOf } from '../domain/turns';
 import { check, describeProblems, type Problem } from '../domain/validation';
 import { throwIfCancelled } from './attempts';
@@ -63,6 +65,12 @@ export interface Ways {
    * @param own what this run has undone, or reported
    */
   tidyUp?: (saga: Saga, standing: Standing, own: readonly Leftover[]) => Promise<unknown>;
+  /**
+   * Runs last before the report, also where the journal could not be read: says what the saga leaves that no undo knows of.
+   *
+   * @param standing undefined where there is no pivot, or a person went on without the journal
+   */
+  ownUp?: (saga: Saga, standing: Standing | undefined) => void;
   /** False where it is about another saga's reference. @default true */
   takesReference?: boolean;
 }
@@ -70,54 +78,70 @@ export interface Ways {
 export async function tell<W extends WorkflowName>(
   workflow: W,
   input: unknown,
-  story: (saga: Saga, request: RequestOf[W], planTypesMore: readonly string[]) => Promise<ResultOf[W]>,
+  story: (saga: Saga, request: RequestOf[W], planTypesMore: readonly string[]) => Promise<StoryResult<W>>,
   ways: Ways = {},
 ): Promise<ResultOf[W]> {
   const progress = new Progress(workflow, (stringField(input, 'reference') ?? '').slice(0, 128));
   const saga = new Saga(progress, new Desk(progress));
   const cancelled = () => root.consideredCancelled;
   const root = CancellationScope.current();
+  let isThrough = false;
   try {
     const { request, planTypesMore } = await readRequest(workflow, input, progress);
     nameForSearch(request);
     throwIfCancelled();
     if (ways.takesReference !== false) await takeReference(saga, request, resourceOf(workflow, request));
-    const result = await inTurn(saga, () => story(saga, request, planTypesMore));
+    const told = await inTurn(saga, () => story(saga, request, planTypesMore));
+    isThrough = true;
     // A call in flight is awaited; where it was the last one, the story does not notice.
     throwIfCancelled();
+    const result = () => ({ ...told, outcome: isWhole(progress) ? 'done' : 'partly' }) as ResultOf[W];
+    const { outcome } = result();
     await CancellationScope.nonCancellable(() =>
-      writeEnding(saga, 'done', { report: reportOf(progress, 'done', 'done'), result }),
+      writeEnding(saga, { ended: 'done', report: reportOf(progress, outcome, 'done'), result: result() }),
     );
-    progress.enter('done');
-    ended(progress, 'done');
-    return result;
+    // Once more: a person may have left out the writing.
+    const last = result();
+    progress.enter(last.outcome);
+    ended(progress, last.outcome);
+    return last;
   } catch (error) {
     if (!(error instanceof SagaFailed) && !isCancellation(error)) throw error;
-    return await CancellationScope.nonCancellable(() => giveUp(saga, error, cancelled, ways));
+    return await CancellationScope.nonCancellable(() => giveUp(saga, error, { cancelled, isThrough }, ways));
   }
 }
 
-async function giveUp(saga: Saga, error: unknown, cancelled: () => boolean, { pivot, tidyUp }: Ways): Promise<never> {
+async function giveUp(
+  saga: Saga,
+  error: unknown,
+  { cancelled, isThrough }: { cancelled: () => boolean; isThrough: boolean },
+  { pivot, tidyUp, ownUp, takesReference = true }: Ways,
+): Promise<never> {
   const { progress } = saga;
   const standing = pivot && (await lookBack(saga, pivot));
   const own = saga.undoable;
   if (own.length > 0) progress.enter('undoing');
   await saga.undoAll();
   if (standing) await tidyUp?.(saga, standing, own);
+  ownUp?.(saga, standing);
+  const { leftovers, skipped } = progress;
+  // A clean-up puts nothing back.
+  const stands = saga.isPlaced || (isThrough && !takesReference);
+  const outcome = outcomeOfEnd({ stands, isThrough, skipped, leftovers });
   // Whoever pressed Cancel while a refused order was being undone gets what they pressed; the report says the rest.
   if (cancelled()) {
     const why = error instanceof SagaFailed ? `cancelled; before that, ${error.type}: ${error.message}` : 'cancelled';
-    const report = reportOf(progress, 'cancelled', why);
-    await writeEnding(saga, 'cancelled', { report });
-    progress.enter('cancelled');
+    const report = reportOf(progress, outcome, why);
+    await writeEnding(saga, { ended: 'cancelled', report });
+    progress.enter(outcome, true);
     upsertMemo({ report });
     ended(progress, 'cancelled');
     throw new CancelledFailure(why);
   }
   if (!(error instanceof SagaFailed)) throw error;
-  const report = reportOf(progress, 'failed', error.message);
-  await writeEnding(saga, error.type, { report });
-  progress.enter('failed');
+  const report = reportOf(progress, outcome, error.message);
+  await writeEnding(saga, { ended: error.type, report });
+  progress.enter(outcome, true);
   ended(progress, error.type);
   throw endedAs(error.type, error.message, report);
 }
@@ -174,8 +198,12 @@ async function takeReference(
 }
 
 /** Whoever skips it leaves the record without an end; what was sent stands in it all the same. */
-async function writeEnding(saga: Saga, outcome: Outcome, ending: { report: Report; result?: unknown }): Promise<void> {
+async function writeEnding(
+  saga: Saga,
+  ending: { ended: RecordedEnding['ended']; report: Report; result?: unknown },
+): Promise<void> {
   const { resource } = saga.journal;
+  const { outcome } = ending.report;
   const step = saga.quietStep('write-ending', 'Write the ending into the journal');
   await saga.one(
     {
@@ -197,9 +225,14 @@ function ended(progress: Progress, outcome: Outcome): void {
   countEnd(progress, outcome);
 }
 
-function reportOf(progress: Progress, state: Report['state'], why: string): Report {
+/** All that was asked for is there, and nothing else. */
+function isWhole({ skipped, leftovers }: Progress): boolean {
+  return outcomeOfEnd({ stands: true, isThrough: true, skipped, leftovers }) === 'done';
+}
+
+function reportOf(progress: Progress, outcome: SagaOutcome, why: string): Report {
   const { reference, workflow, steps, leftovers, ignored, decisions } = progress.view();
-  return { reference, workflow, state, why, steps, known: progress.known, leftovers, ignored, decisions };
+  return { reference, workflow, outcome, why, steps, known: progress.known, leftovers, ignored, decisions };
 }
 
 /** @throws ApplicationFailure `InvalidRequest`, with every field that is wrong; nothing was done yet */
@@ -225,9 +258,9 @@ async function readRequest<W extends WorkflowName>(
 
 /** Ends a saga that has done nothing yet. */
 function fail(progress: Progress, type: SagaFailureName, message: string, problems: Problem[]): never {
-  progress.enter('failed');
+  progress.enter('reversed');
   ended(progress, type);
-  throw endedAs(type, message, { ...reportOf(progress, 'failed', message), problems });
+  throw endedAs(type, message, { ...reportOf(progress, 'reversed', message), problems });
 }
 
 /**

@@ -12,6 +12,7 @@ import type { OrderSagaClient } from '../../src/client/client';
 import type { SagaHandle } from '../../src/client/handle';
 import type { DecisionName } from '../../src/domain/decisions';
 import { workflowIdOf } from '../../src/domain/identity';
+import { isOutcome } from '../../src/domain/outcomes';
 import type { ProgressView } from '../../src/domain/progress';
 import { runCommand } from '../starter/command-line';
 import { until } from '../support/rig';
@@ -361,7 +362,7 @@ export class Journey {
   private async wait(saga: SagaHandle): Promise<void> {
     const progress = await until(async () => {
       const view = await progressOf(saga);
-      if (['done', 'failed', 'cancelled'].includes(view.state)) {
+      if (isOutcome(view.state)) {
         throw new Error(`${saga.workflowId} should wait, but is ${view.state}`);
       }
       return view.waiting === undefined ? undefined : view;
@@ -396,7 +397,7 @@ export class Journey {
     const failure = progress.waiting?.lastFailure?.failure;
     if (failure !== undefined) this.seen.callFailures.add(failure);
     for (const { decision } of progress.decisions) this.seen.decisions.add(decision);
-    if (progress.state === 'failed' && JSON.stringify(progress).includes('was answered 4')) {
+    if (progress.state === 'reversed' && JSON.stringify(progress).includes('was answered 4')) {
       this.seen.callFailures.add('Rejected');
     }
   }

@@ -33,7 +33,7 @@ const lived = (changes: Partial<Lived> = {}): Lived => ({
 const report = (kind?: 'placement-unknown'): Report => ({
   reference: request.reference,
   workflow: 'changeOrder',
-  state: 'cancelled',
+  outcome: 'reversed-with-leftovers',
   why: 'cancelled',
   steps: [],
   known: {},

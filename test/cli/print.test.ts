@@ -26,7 +26,12 @@ const waitingFor = (id: string, choices: DecisionName[] = ['confirmPlaced', 'con
 describe('leftovers', () => {
   const told = (leftover: Leftover) =>
     printed((printer) => {
-      const report = { why: 'cancelled', known: {}, leftovers: [leftover] } as unknown as Report;
+      const report = {
+        outcome: 'reversed-with-leftovers',
+        why: 'cancelled',
+        known: {},
+        leftovers: [leftover],
+      } as unknown as Report;
       printer.ending({ state: 'cancelled', report }, 'provision/R');
     });
 
@@ -35,9 +40,19 @@ describe('leftovers', () => {
     [{ kind: 'cart-item-unknown', item: 2, why: 'w' }, 'perhaps a cart item of unknown id (item 2 of the request): w'],
     [{ kind: 'cart-item-unknown', why: 'w' }, 'perhaps a cart item of unknown id: w'],
     [{ kind: 'firewalls', vmObjectId: 9001, firewalls: [143, 144], why: 'w' }, 'firewalls 143, 144 of server 9001: w'],
+    [
+      { kind: 'server-unprotected', vmObjectId: 9001, firewalls: [143], why: 'w' },
+      'server 9001 without firewalls 143: w',
+    ],
+    [
+      { kind: 'server-unprotected', firewalls: [143], why: 'w' },
+      'the servers, whose ids are not known, without firewalls 143: w',
+    ],
     [{ kind: 'placement-unknown', step: 'place-order', why: 'w' }, 'nobody knows whether place-order took effect: w'],
   ])('%j', (leftover, line) => {
-    expect(told(leftover)).toBe(`provision/R was cancelled\n  left over: ${line}\n`);
+    expect(told(leftover)).toBe(
+      `provision/R was cancelled\n  reversed-with-leftovers: something of it is there, or may be\n  left over: ${line}\n`,
+    );
   });
 });
 

@@ -58,7 +58,7 @@ describe('the end', () => {
     expect(error).toMatchObject({
       type: 'GuardViolated',
       workflowId: saga.workflowId,
-      report: { state: 'failed', leftovers: [] },
+      report: { outcome: 'reversed', leftovers: [] },
     });
     expect((error as Error).message).toContain('guard');
   });
@@ -68,7 +68,7 @@ describe('the end', () => {
     await saga.cancel();
     const error = await errorOf(saga.result());
     expect(error).toBeInstanceOf(SagaCancelledError);
-    expect(error).toMatchObject({ report: { state: 'cancelled', reference: saga.reference } });
+    expect(error).toMatchObject({ report: { outcome: 'reversed', reference: saga.reference } });
   });
 
   it('of a terminated one is none of the saga’s own', async () => {

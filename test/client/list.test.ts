@@ -69,6 +69,9 @@ it.each<[NonNullable<SagaFilter['state']>, string[]]>([
   ['waiting', ['approval', 'resumed', 'reset']],
   ['running', ['untouched']],
   ['done', ['done', 'doneAfterWaiting']],
+  ['partly', []],
+  ['reversed', ['failed', 'cancelled']],
+  ['reversed-with-leftovers', []],
   ['failed', ['failed']],
   ['cancelled', ['cancelled']],
   ['lost', ['terminated']],
@@ -82,7 +85,8 @@ it.each<[NonNullable<SagaFilter['state']>, string[]]>([
     { state },
     names.map((name) => sagas[name]),
   );
-  const expected = state === 'waiting' ? 'approval' : state;
+  const shown: Record<string, string> = { waiting: 'approval', failed: 'reversed', cancelled: 'reversed' };
+  const expected = shown[state] ?? state;
   for (const row of found) expect(row.state).toBe(expected);
 });
 

@@ -44,7 +44,16 @@ it('are these', () => {
     waitingSince: 'SagaWaitingSince',
   });
   expect(waitKinds).toEqual(['stuck', 'outcome-unknown', 'approval', 'servers', 'held']);
-  expect(sagaStates).toEqual(['running', 'queued', ...waitKinds, 'undoing', 'done', 'failed', 'cancelled']);
+  expect(sagaStates).toEqual([
+    'running',
+    'queued',
+    ...waitKinds,
+    'undoing',
+    'done',
+    'partly',
+    'reversed',
+    'reversed-with-leftovers',
+  ]);
   expect(stepStatuses).toEqual(['pending', 'running', 'done', 'stuck', 'skipped', 'undoing', 'undone', 'failed']);
   expect(callFailureNames).toEqual([
     'NotSent',

@@ -60,7 +60,7 @@ const server = { vmObjectId: 9001, firewalls: [143], verified: true };
 const report = {
   reference: 'R',
   workflow: 'provisionServers',
-  state: 'running',
+  outcome: 'partly',
   why: 'w',
   steps: [step],
   known: {},
@@ -71,7 +71,7 @@ const effect = {
   ...{ meantAt: at, answeredAt: at, outcome: 'denied', inAirUntil: at, failure: 'UnknownOutcome', answer: {} },
   ...{ undoneBy: 'f', decided: { at, by: 'op', note: 'n' }, late: { answer: {} } },
 };
-const ending = { run: 'r', at, workflow: 'provisionServers', outcome: 'done', report, result: {} };
+const ending = { run: 'r', at, workflow: 'provisionServers', outcome: 'done', ended: 'done', report, result: {} };
 
 const examples: [string, z.ZodType, Record<string, unknown>, optional: string[]][] = [
   ['what it waits for', waitingSchema, waiting, ['notPlacedFrom', 'lastFailure']],
@@ -93,7 +93,7 @@ const examples: [string, z.ZodType, Record<string, unknown>, optional: string[]]
     {
       reference: 'R',
       workflow: 'cleanCart',
-      state: 'failed',
+      outcome: 'reversed',
       why: 'w',
       steps: [step],
       known: { order: null },
@@ -107,6 +107,7 @@ const examples: [string, z.ZodType, Record<string, unknown>, optional: string[]]
     resultSchemas.provisionServers,
     {
       reference: 'R',
+      outcome: 'partly',
       cartItemIds: [1],
       order: { order_id: 1 },
       servers: [server],
@@ -119,25 +120,25 @@ const examples: [string, z.ZodType, Record<string, unknown>, optional: string[]]
   [
     'a change order’s result',
     resultSchemas.changeOrder,
-    { reference: 'R', quote, placed: true, order: null, decisions: [] },
+    { reference: 'R', outcome: 'done', quote, placed: true, order: null, decisions: [] },
     ['quote', 'order'],
   ],
   [
     'a switch’s result',
     resultSchemas.switchPlan,
-    { reference: 'R', quote, placed: true, finalQuote: quote, decisions: [] },
+    { reference: 'R', outcome: 'done', quote, placed: true, finalQuote: quote, decisions: [] },
     ['quote', 'finalQuote'],
   ],
   [
     'a change of firewalls’ result',
     resultSchemas.setFirewalls,
-    { reference: 'R', vmObjectId: 1, assigned: [1], unassigned: [2], firewalls: [1], verified: true },
+    { reference: 'R', outcome: 'done', vmObjectId: 1, assigned: [1], unassigned: [2], firewalls: [1], verified: true },
     [],
   ],
   [
     'a cleaning’s result',
     resultSchemas.cleanCart,
-    { reference: 'R', deleted: [1], leftAlone: [2], leftovers: [leftover], decisions: [] },
+    { reference: 'R', outcome: 'partly', deleted: [1], leftAlone: [2], leftovers: [leftover], decisions: [] },
     [],
   ],
   [
@@ -146,7 +147,7 @@ const examples: [string, z.ZodType, Record<string, unknown>, optional: string[]]
     effect,
     ['answeredAt', 'inAirUntil', 'failure', 'answer', 'undoneBy', 'decided', 'late'],
   ],
-  ['an ending of a record', recordedEndingSchema, ending, ['report', 'result']],
+  ['an ending of a record', recordedEndingSchema, ending, ['ended', 'report', 'result']],
   [
     'a record',
     recordSchema,

@@ -118,7 +118,7 @@ here('the Python SDK', () => {
     expect(refusal).toMatchObject({
       type: 'OrderRejected',
       message: expect.stringMatching(/^Place the order: POST \/order was answered 422/),
-      details: [{ reference: request.reference, state: 'failed', leftovers: [] }],
+      details: [{ reference: request.reference, outcome: 'reversed', leftovers: [] }],
     });
     const { events } = await rig.temporal.workflow.getHandle(workflowId).fetchHistory();
     expect(events?.at(-1)?.workflowExecutionFailedEventAttributes?.failure).toMatchObject({
@@ -137,7 +137,7 @@ here('the Python SDK', () => {
     await saga.cancel();
     await expect(saga.result()).rejects.toThrow(/cancelled/);
     expect(await backend.ask({ do: 'memo', workflowId })).toMatchObject({
-      report: { state: 'cancelled', reference: request.reference },
+      report: { outcome: 'reversed', reference: request.reference },
     });
     // A run that waited has search attributes that were taken away again: they must not be in the way.
     await until(async () => ((await backend.ask({ do: 'list', workflowId })) as string[]).includes(workflowId));

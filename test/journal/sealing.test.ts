@@ -141,10 +141,10 @@ describeEachDatabase('what is sealed', ({ fresh }) => {
     await run.take();
     const end = (by: 'cleanCart' | 'provisionServers', id: string, outcome: string) =>
       journal.ended(run.key, { run: id, by, outcome, report: {} });
-    await end('provisionServers', 'saga', 'cancelled');
+    await end('provisionServers', 'saga', 'reversed');
     await end('cleanCart', 'clean-up', 'done');
     const record = await recordOf(await opened(address, sealedWith(second)), run.key);
-    expect(record?.state).toBe('cancelled');
+    expect(record?.state).toBe('reversed');
     // Both may have ended in one millisecond.
     expect(record?.endings.map(({ workflow }) => workflow).sort()).toEqual(['cleanCart', 'provisionServers']);
   });

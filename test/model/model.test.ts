@@ -141,13 +141,13 @@ describe('says no', () => {
 
   it('to a leftover that is not told, or that is not there', () => {
     const ended = only(cancel(lost));
-    expect(allows(ended, shown('cancelled'), true)).toBe(false);
+    expect(allows(ended, shown('reversed-with-leftovers'), true)).toBe(false);
     const told: ProgressView['leftovers'] = [
       { kind: 'placement-unknown', step: 'place-order', why: '' },
       { kind: 'cart-item', cartItemId: 1, why: '' },
       { kind: 'cart-item', cartItemId: 2, why: '' },
     ];
-    expect(allows(ended, { ...shown('cancelled'), leftovers: told }, true)).toBe(true);
+    expect(allows(ended, { ...shown('reversed-with-leftovers'), leftovers: told }, true)).toBe(true);
     expect(allows(only(begin(provisioning, {})), { ...shown('done'), leftovers: told }, true)).toBe(false);
   });
 });

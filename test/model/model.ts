@@ -91,6 +91,8 @@ export interface State {
   placed: boolean;
   /** The server has the firewalls that were to be assigned. */
   assigned: boolean;
+  /** Servers whose firewalls a person left out: told when it ends. */
+  leftOut: number;
   /** Sorted; undefined where the model cannot know them all. */
   leftovers: Leftover['kind'][] | undefined;
   /** A later run, after a reset, finds what earlier ones did. */
@@ -123,6 +125,7 @@ export function begin(story: Story, armed: State['armed']): State[] {
     serversKnown: false,
     placed: false,
     assigned: false,
+    leftOut: 0,
     leftovers: [],
     run: 'first',
     doneAgain: false,
@@ -147,7 +150,7 @@ export function decide(before: State, decision: DecisionName, named: boolean): S
       return callsOf(state)?.pivot ? dareAgain(state) : goOn(state);
     case 'skip':
       if (state.strays) return afterStrays({ ...state, leftovers: undefined }, state.strays.then);
-      return state.undoing === undefined ? enter(state, state.stage + 1) : leaveBehind(state);
+      return state.undoing === undefined ? leaveOut(state) : leaveBehind(state);
     case 'confirmPlaced':
       return ifPlaced(state, named).flatMap(pastPivot);
     case 'confirmNotPlaced':
@@ -244,11 +247,8 @@ function resetIn(before: State, past: readonly State[]): State[] {
 }
 
 /** Whether the real saga may be in this state, by what it shows and by what the provider has. */
-export function allows(
-  { rest, undoing, strays, leftovers, placed }: State,
-  view: ProgressView,
-  isPlaced: boolean,
-): boolean {
+export function allows(state: State, view: ProgressView, isPlaced: boolean): boolean {
+  const { rest, undoing, strays, leftovers, placed } = state;
   if (placed !== isPlaced) return false;
   if (rest.is === 'held') {
     if (strays?.then === 'end') return view.waiting === undefined;
@@ -256,12 +256,23 @@ export function allows(
   }
   const left = view.leftovers.map(({ kind }) => kind).sort();
   if (leftovers !== undefined && leftovers.join() !== left.join()) return false;
-  if (rest.is === 'ended') return view.state === rest.as && view.waiting === undefined;
+  if (rest.is === 'ended') return endsAs(state).includes(view.state) && view.waiting === undefined;
   const { kind, step, choices } = rest.wait;
   const { waiting } = view;
   if (waiting === undefined || view.state !== kind || waiting.kind !== kind) return false;
   const isStep = step.endsWith('*') ? waiting.step.startsWith(step.slice(0, -1)) : waiting.step === step;
   return isStep && waiting.choices.join() === choices.join();
+}
+
+/** What it comes to at the provider, in a word; both where the model does not know all that was left. */
+function endsAs({ rest, fate, leftovers, decided, run }: State): ProgressView['state'][] {
+  if (rest.is === 'ended' && rest.as === 'done') {
+    if (run === 'later' || leftovers === undefined) return ['done', 'partly'];
+    return leftovers.length > 0 || decided.includes('skip') ? ['partly'] : ['done'];
+  }
+  if (fate === 'past') return leftovers?.length ? ['partly'] : ['done', 'partly'];
+  if (leftovers === undefined) return ['reversed', 'reversed-with-leftovers'];
+  return leftovers.length > 0 ? ['reversed-with-leftovers'] : ['reversed'];
 }
 
 /** Two ways to the same state are one. */
@@ -294,7 +305,7 @@ function enter(state: State, stage: number): State[] {
 function goOn(state: State): State[] {
   const stage = state.story.stages[state.stage];
   if (stage === undefined) {
-    return state.cancelled ? giveUp(state) : [{ ...state, rest: { is: 'ended', as: 'done' } }];
+    return state.cancelled ? giveUp(state) : [{ ...leavingOpen(state), rest: { is: 'ended', as: 'done' } }];
   }
   if (stage.is === 'servers' && state.serversKnown) return enter(state, state.stage + 1);
   if (state.cancelled) return giveUp(state);
@@ -415,7 +426,7 @@ function dareAgain(state: State): State[] {
 /** The journal says what is not to be undone. */
 function giveUp(state: State): State[] {
   const { fate, levels } = state;
-  if (fate === 'past') return undo({ ...state, undoing: 0, levels: [] });
+  if (fate === 'past') return undo({ ...leavingOpen(state), undoing: 0, levels: [] });
   if (fate === 'before') return undo({ ...state, undoing: 0 });
   return undo({ ...leaving(state, [...levels.flatMap(leftoversOf), 'placement-unknown']), undoing: 0, levels: [] });
 }
@@ -473,6 +484,23 @@ function afterStrays(before: State, then: 'end' | 'on'): State[] {
   const { cancelled, failing } = state;
   if (cancelled || failing === undefined) return [{ ...state, rest: { is: 'ended', as: 'cancelled' } }];
   return [{ ...state, rest: { is: 'ended', as: 'failed', type: failing } }];
+}
+
+function leaveOut(state: State): State[] {
+  const isAssigning = callsOf(state)?.endpoint === 'assign-firewalls';
+  const leftOut = state.leftOut + (isAssigning ? state.open : 0);
+  return enter({ ...state, leftOut }, state.stage + 1);
+}
+
+/** Every server that was bought and has not got its firewalls is told; where nobody knows the servers, all of them as one. */
+function leavingOpen(state: State): State {
+  const { story, stage, open, serversKnown, leftOut } = state;
+  const assigning = story.stages.findIndex((one) => one.is === 'calls' && one.endpoint === 'assign-firewalls');
+  const { [assigning]: stageOfIt } = story.stages;
+  if (story.workflow !== 'provisionServers' || stageOfIt?.is !== 'calls') return state;
+  const ahead = serversKnown ? stageOfIt.calls : 1;
+  const lacking = stage < assigning ? ahead : stage === assigning ? open : leftOut;
+  return leaving(state, Array<Leftover['kind']>(lacking).fill('server-unprotected'));
 }
 
 function leaveBehind(state: State): State[] {

@@ -5,6 +5,7 @@ import type { EndpointName } from '../../sandbox/endpoints';
 import { DecisionRefusedError, NoWorkerError, ReferenceTakenError, SagaEndedError } from '../../src/client/errors';
 import { SagaHandle } from '../../src/client/handle';
 import type { DecisionName } from '../../src/domain/decisions';
+import { isOutcome } from '../../src/domain/outcomes';
 import type { ProgressView } from '../../src/domain/progress';
 import { fittingDecisions, type Fitting } from '../support/operator';
 import { brokenPromises, type Asked } from '../support/promises';
@@ -175,7 +176,7 @@ export class RealSaga {
       // In this order: what is shown of a saga whose call is held is as new as that.
       const wasHeld = isHeld();
       const view = await this.progress();
-      if (wasHeld || view.waiting !== undefined || ['done', 'failed', 'cancelled'].includes(view.state)) return view;
+      if (wasHeld || view.waiting !== undefined || isOutcome(view.state)) return view;
       await pause(delayMs);
     }
   }

@@ -277,14 +277,14 @@ function aJournal(kind: keyof typeof places): void {
     await run(url, ['journal', 'restored', '--new-references', 'trust']);
     const meaning = { ...keyOf('R-1'), call: order, knows: undefined, inAirMs: 0 };
     const row = await withJournal(url, undefined, async (journal) => {
-      await journal.ended(keyOf('R-1'), { run: 'run-1', by: 'provisionServers', outcome: 'cancelled', report: {} });
+      await journal.ended(keyOf('R-1'), { run: 'run-1', by: 'provisionServers', outcome: 'reversed', report: {} });
       const meant = await journal.mean({ ...meaning, run: 'run-2' });
       if (meant.how !== 'unknown') throw new Error(meant.how);
       return meant.row;
     });
     const record = async () => recordSchema.parse(documentIn(await run(url, ['record', 'R-1', '--json'])));
     const timeline = async () => (await run(url, ['record', 'R-1', '--timeline'])).out;
-    expect(await record()).toMatchObject({ state: 'open', placement: 'unknown', endings: [{ outcome: 'cancelled' }] });
+    expect(await record()).toMatchObject({ state: 'open', placement: 'unknown', endings: [{ outcome: 'reversed' }] });
     expect(await timeline()).toMatch(/ {2}in doubt {4}place-order, row .*: the journal was put back, and may/);
 
     await withJournal(url, undefined, async (journal) => {

@@ -88,7 +88,7 @@ it('tells what was taken back, and by what', async () => {
   await outcomeOf(await rig.sagas.provision(request));
 
   const told = await recordOf(request.reference);
-  expect(told).toMatchObject({ state: 'OrderRejected', placement: 'none', leftovers: [] });
+  expect(told).toMatchObject({ state: 'reversed', placement: 'none', leftovers: [] });
   expect(told.effects.find(({ kind }) => kind === 'pivot')).toMatchObject({ outcome: 'not-done', failure: 'Rejected' });
   const added = told.effects.filter(({ kind }) => kind === 'mutate');
   expect(added.map(({ outcome }) => outcome)).toEqual(['undone', 'undone']);
@@ -101,7 +101,7 @@ it('tells what was taken back, and by what', async () => {
   const happened = happeningsIn(people);
   expect(happened.filter((what) => what === 'undone')).toHaveLength(2);
   expect(happened.indexOf('not-done')).toBeLessThan(happened.indexOf('undone'));
-  expect(people.out).toMatch(/ended {7}OrderRejected: Place the order: /);
+  expect(people.out).toMatch(/ended {7}OrderRejected, reversed: Place the order: /);
 });
 
 it('tells who decided, when, and how they know; nothing that they wrote looks like a line of ours', async () => {
@@ -206,7 +206,7 @@ it('leaves out what was left over and is gone since', async () => {
   await (await rig.sagas.clean(reference)).result();
   const cleaned = await recordOf(reference);
   expect(cleaned.leftovers.map(({ kind }) => kind)).toEqual(['cart-item-unknown']);
-  expect(cleaned.state).toBe('OrderRejected');
+  expect(cleaned.state).toBe('reversed-with-leftovers');
 });
 
 it('asks which workflow is meant', async () => {

@@ -69,7 +69,7 @@ describe('starting', () => {
     expect(ended.out).toMatch(/failed: GuardViolated: .*guard allows 0/);
     const again = await order(['change', '-', '--json'], request);
     expect(again.status).toBe(1);
-    expect(documentIn(again)).toMatchObject({ state: 'failed', existing: true, failure: { type: 'GuardViolated' } });
+    expect(documentIn(again)).toMatchObject({ state: 'reversed', existing: true, failure: { type: 'GuardViolated' } });
   });
 
   it('exits 4 when it waits for a decision, and says which', async () => {

@@ -22,6 +22,7 @@ import type { LedgerSnapshot, OrderPlaced, Placed } from '../../sandbox/ledger';
 import type { RequestOf } from '../../src/domain/requests';
 import type { WorkflowName } from '../../src/domain/identity';
 import type { Leftover } from '../../src/domain/leftovers';
+import type { SagaOutcome } from '../../src/domain/outcomes';
 import type { Report, ResultOf } from '../../src/domain/results';
 import { planIdOf } from './requests';
 import type { Ended } from './sagas';
@@ -32,7 +33,7 @@ export type Asked = { [W in WorkflowName]: { workflow: W; request: RequestOf[W] 
 /** @returns the promises that this saga broke, as sentences */
 export function brokenPromises(ledger: LedgerSnapshot, asked: Asked, ended: Ended): string[] {
   const told = { ...ended, report: ended.failure?.report ?? ended.cancelled };
-  const broken = promisesOf(ledger, asked, told);
+  const broken = [...promisesOf(ledger, asked, told), ...hiddenByWords(told)];
   return broken.map((sentence) => `${asked.workflow} ${asked.request.reference}: ${sentence}`);
 }
 
@@ -45,6 +46,19 @@ export function brokenByAll(ledger: LedgerSnapshot): string[] {
       ({ cartItemId }) => `cart item ${String(cartItemId)} was ordered, and then deleted`,
     ),
   ];
+}
+
+/** The word for it all hides nothing of what stands beside it. */
+function hiddenByWords(told: Told): string[] {
+  const { outcome } = (told.result ?? told.report ?? {}) as { outcome?: SagaOutcome };
+  if (outcome === undefined) return [];
+  const { skipped = [] } = (told.result ?? {}) as { skipped?: string[] };
+  const isWhole = outcome === 'done' || outcome === 'reversed';
+  const isLeft = leftoversOf(told).length + skipped.length > 0;
+  if (isWhole && isLeft) return [`it is called ${outcome}, and something was skipped or is left over`];
+  const pivots = ['place-order', 'place-change-order', 'switch-plan'];
+  const isPlaced = told.report?.steps.some(({ id, status }) => pivots.includes(id) && status === 'done') ?? false;
+  return isPlaced && outcome.startsWith('reversed') ? [`it is called ${outcome}, and it was placed`] : [];
 }
 
 type Told = Ended & { report: Report | undefined };
@@ -102,10 +116,35 @@ function provisioned(ledger: LedgerSnapshot, request: RequestOf['provisionServer
     if (!holds && !skipped.includes(`assign-firewalls-${String(vmObjectId)}`))
       broken.push(`server ${String(vmObjectId)} lacks a firewall, and nobody left it out`);
   }
+  broken.push(...silentlyUnprotected(ledger, placed, wanted, told));
   const unprotected =
     told.result !== undefined && wanted.length > 0 && servers.length !== placed[0]?.vmObjectIds.length;
   if (unprotected) broken.push('it is done, and not all its servers are named');
   return broken;
+}
+
+/** A server without what was asked for is told, by its id or with all of the order; or nobody knows of the order at all. */
+function silentlyUnprotected(
+  ledger: LedgerSnapshot,
+  placed: readonly OrderPlaced[],
+  wanted: readonly number[],
+  told: Told,
+): string[] {
+  const leftovers = leftoversOf(told);
+  if (told.result === undefined && told.report === undefined) return [];
+  if (leftovers.some(({ kind }) => kind === 'placement-unknown')) return [];
+  const isTold = (id: number, firewall: number) =>
+    leftovers.some(
+      (one) => one.kind === 'server-unprotected' && (one.vmObjectId ?? id) === id && one.firewalls.includes(firewall),
+    );
+  return placed.flatMap(({ vmObjectIds }) =>
+    vmObjectIds
+      .filter((id) => {
+        const held = firewallsOf(ledger, id);
+        return wanted.some((firewall) => !held.includes(firewall) && !isTold(id, firewall));
+      })
+      .map((id) => `server ${String(id)} runs without firewalls that were asked for, and no leftover says so`),
+  );
 }
 
 function leftInTheCart(ledger: LedgerSnapshot, reference: string, told: Told): string[] {

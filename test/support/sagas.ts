@@ -2,6 +2,7 @@
 import { DecisionRefusedError, NoWorkerError, SagaCancelledError, SagaFailedError } from '../../src/client/errors';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DecisionName } from '../../src/domain/decisions';
+import { isOutcome } from '../../src/domain/outcomes';
 import type { Report } from '../../src/domain/results';
 import type { ProgressView, StepView, Waiting } from '../../src/domain/progress';
 import type { SagaHandle } from '../../src/client/handle';
@@ -44,7 +45,7 @@ export async function untilWaitingOrEnded(
   return found.waiting;
 }
 
-const hasEnded = (state: ProgressView['state']) => state === 'done' || state === 'failed' || state === 'cancelled';
+const hasEnded = (state: ProgressView['state']) => isOutcome(state);
 
 /**
  * Decides what the saga waits for, naming the question; where the call may be in the air, as soon as it no longer can be.

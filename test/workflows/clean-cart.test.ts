@@ -34,6 +34,7 @@ it('deletes what a terminated run left in the cart', async () => {
   expect(left).toHaveLength(2);
   expect(await (await clean(reference)).result()).toEqual({
     reference,
+    outcome: 'done',
     deleted: left,
     leftAlone: [],
     leftovers: [],

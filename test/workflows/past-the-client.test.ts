@@ -92,7 +92,7 @@ describe('is refused before anything is asked for', () => {
     const { message, report } = await refused({ ...provisionRequest(), reference });
     expect(message).toMatch(/^the request is wrong: reference: must be /);
     expect(report.reference).toBe(shown);
-    expect(report.state).toBe('failed');
+    expect(report.outcome).toBe('reversed');
   });
 
   it('with every wrong field named', async () => {

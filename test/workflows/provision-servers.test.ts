@@ -28,6 +28,7 @@ describe('the way forward', () => {
     expect(more).toEqual([]);
     expect(result).toEqual({
       reference: request.reference,
+      outcome: 'done',
       cartItemIds: order?.cartItems,
       order: { order_id: order?.orderId, vm_object_ids: order?.vmObjectIds },
       servers: order?.vmObjectIds.map((vmObjectId) => ({ vmObjectId, firewalls: [143, 144], verified: true })),
@@ -102,10 +103,10 @@ describe('before the order', () => {
     const { failure } = await outcomeOf(saga);
 
     expect(failure?.type).toBe('OrderRejected');
-    expect(failure?.report).toMatchObject({ state: 'failed', leftovers: [] });
+    expect(failure?.report).toMatchObject({ outcome: 'reversed', leftovers: [] });
     expect(failure?.report.steps.map(({ status }) => status)).toEqual(['undone', 'undone', 'failed']);
     expect(openItemsOf(request.reference)).toEqual([]);
-    expect((await saga.progress()).state).toBe('failed');
+    expect((await saga.progress()).state).toBe('reversed');
   });
 
   it('awaits the siblings of a refused item, and deletes what they added', async () => {
@@ -430,7 +431,7 @@ describe('after the order', () => {
 
     const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
     expect(cancelled).toMatchObject({
-      state: 'cancelled',
+      outcome: 'partly',
       known: { order: { order_id: order?.orderId }, vmObjectIds: order?.vmObjectIds },
       leftovers: [],
     });

@@ -28,6 +28,7 @@ it('assigns first, then unassigns, then looks', async () => {
   const result = await (await rig.sagas.firewalls(request)).result();
   expect(result).toEqual({
     reference: request.reference,
+    outcome: 'done',
     vmObjectId: request.vmObjectId,
     assigned: [143],
     unassigned: [150],
@@ -120,7 +121,7 @@ it('puts back what it unassigned when it is cancelled before the end', async () 
   await saga.cancel();
   rig.sandbox.faults.release(gate);
   const { cancelled } = await outcomeOf(saga);
-  expect(cancelled).toMatchObject({ state: 'cancelled', leftovers: [] });
+  expect(cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
   expect(firewallsNow(request.vmObjectId)).toEqual([150]);
   expect(neverLessProtected(rig.sandbox.ledger, request.vmObjectId, [143])).toBe(true);
 });

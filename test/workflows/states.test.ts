@@ -39,7 +39,7 @@ describe('the list shows', () => {
       type: 'NotApproved',
       report: { why: 'rejected: too dear' },
     });
-    expect(await statesOf(runOf(saga))).toEqual(['approval', 'running', 'failed']);
+    expect(await statesOf(runOf(saga))).toEqual(['approval', 'running', 'reversed']);
   });
 
   it('an undoing that waits, and goes on as one', async () => {
@@ -56,7 +56,7 @@ describe('the list shows', () => {
     expect(question).toMatch(/^Undoing: “Delete cart item \d+” did not succeed/);
     await saga.decide('retry');
     await outcomeOf(saga);
-    expect(await statesOf(runOf(saga))).toEqual(['stuck', 'undoing', 'stuck', 'undoing', 'cancelled']);
+    expect(await statesOf(runOf(saga))).toEqual(['stuck', 'undoing', 'stuck', 'undoing', 'reversed']);
   });
 });
 

@@ -16,7 +16,7 @@ it.each(['changeOrder', 'switchPlan'] as const)('%s whose quote is refused', asy
   const { failure } = await outcomeOf(await rig.sagas.start(workflow, request));
   expect(failure?.type).toBe('OrderRejected');
   expect(failure?.report.why).toMatch(/^Quote the .*: .*422/);
-  expect(failure?.report).toMatchObject({ state: 'failed', leftovers: [] });
+  expect(failure?.report).toMatchObject({ outcome: 'reversed', leftovers: [] });
 });
 
 it('what is not available is said to be so', async () => {

@@ -199,7 +199,7 @@ it('a change of firewalls that is undone', async () => {
   await saga.decide('skip', { note: 'let it stay' });
   await expect(saga.result()).rejects.toMatchObject({
     report: {
-      state: 'cancelled',
+      outcome: 'reversed-with-leftovers',
       why: 'cancelled',
       leftovers: [
         { kind: 'firewalls', vmObjectId: request.vmObjectId, firewalls: [150], why: 'unassigned: not needed' },

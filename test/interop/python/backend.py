@@ -93,7 +93,7 @@ async def obey(client, command):
     if do == "memo":
         return dict(await (await handle.describe()).memo())
     if do == "list":
-        return [run.id async for run in client.list_workflows("SagaState = 'cancelled'")]
+        return [run.id async for run in client.list_workflows("SagaState = 'reversed'")]
     raise ValueError(f"there is no command {do}")
 
 
