@@ -32,9 +32,10 @@ export function guardViolations(quote: Quote, guard: Guard | undefined): string[
   return broken;
 }
 
-export function needsApproval(quote: Quote, rule: ApprovalRule = 'never'): boolean {
+/** @param asked `total`: a price, or of a purchase the number of servers */
+export function needsApproval(asked: Pick<Quote, 'total'>, rule: ApprovalRule = 'never'): boolean {
   if (rule === 'never') return false;
-  return rule === 'always' || quote.total > rule.above;
+  return rule === 'always' || asked.total > rule.above;
 }
 
 /** Whether an approval of one quote holds for the other: the same price, currency and availability. Dates may move. */

@@ -135,6 +135,8 @@ export function provisionServersSchema(planTypesMore: readonly string[] = []) {
         .min(1, 'must hold at least one item'),
       firewalls: firewallsSchema().optional(),
       vmObjectIds: vmObjectIdsSchema().optional(),
+      guard: purchaseGuardSchema().optional(),
+      approval: purchaseApprovalSchema().optional(),
     })
     .superRefine((request, context) => {
       const ordered = serversOrdered(request.items);
@@ -179,6 +181,25 @@ export const approvalSchema = onFirstUse(() =>
   ),
 );
 export type ApprovalRule = z.infer<ReturnType<typeof approvalSchema>>;
+
+const count = () => z.int('must be a whole number').nonnegative('must not be negative');
+
+/** Of a purchase, which the provider does not quote: limits for what is asked for. */
+export const purchaseGuardSchema = onFirstUse(() =>
+  z.strictObject({
+    maxServers: count().optional(),
+    maxItems: count().optional(),
+  }),
+);
+export type PurchaseGuard = z.infer<ReturnType<typeof purchaseGuardSchema>>;
+
+/** Of a purchase: above so many servers. */
+export const purchaseApprovalSchema = onFirstUse(() =>
+  z.union(
+    [z.literal('never'), z.literal('always'), z.strictObject({ above: count() })],
+    'must be "never", "always" or { "above": a number of servers }',
+  ),
+);
 
 export const changeOrderSchema = onFirstUse(() =>
   z.strictObject({

@@ -9,6 +9,7 @@ import { describeQuote, guardViolations, needsApproval, sameTerms, type Quote } 
 import type { ApprovalRule, Guard } from '../domain/requests';
 import type { SagaFailureName } from '../domain/failures';
 import type { Quoted } from '../activities/change-orders';
+import { askApproval } from './approval';
 import type { Act } from './attempts';
 import type { Step } from './progress';
 import { placementOf } from './look-back';
@@ -49,7 +50,7 @@ export async function agree(saga: Saga, terms: Terms): Promise<Quote | undefined
     checkTerms(quote, terms);
     if (!needsApproval(quote, terms.approval)) return quote;
     if (approved && sameTerms(approved.quote, quote) && approved.agedMs <= (approvalMaxAgeMs ?? Infinity)) return quote;
-    approved = await askApproval(saga, terms.step, { quote, id }, approved);
+    approved = await approve(saga, terms.step, { quote, id }, approved);
   }
 }
 
@@ -59,24 +60,10 @@ function checkTerms(quote: Quote, { notAvailable, guard }: Terms): void {
   if (violations.length > 0) throw new SagaFailed('GuardViolated', violations.join('; '));
 }
 
-async function askApproval(
-  saga: Saga,
-  step: Step,
-  { quote, id }: Quoted,
-  before: Approved | undefined,
-): Promise<Approved> {
+async function approve(saga: Saga, step: Step, { quote, id }: Quoted, before: Approved | undefined): Promise<Approved> {
   const askedMs = Date.now();
   const moved =
     before === undefined ? '' : ` Approved before was ${describeQuote(before.quote)}; it moved or grew old.`;
-  const decision = await saga.desk.ask({
-    kind: 'approval',
-    subject: id,
-    step: step.id,
-    question: `Approve ${describeQuote(quote)}?${moved}`,
-    choices: ['approve', 'reject'],
-  });
-  if (decision.decision === 'reject') {
-    throw new SagaFailed('NotApproved', decision.reason ? `rejected: ${decision.reason}` : 'rejected');
-  }
+  await askApproval(saga, { step, subject: id, question: `Approve ${describeQuote(quote)}?${moved}` });
   return { quote, agedMs: Date.now() - askedMs };
 }

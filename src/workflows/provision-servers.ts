@@ -2,6 +2,7 @@
  * Buy cloud servers.
  *
  * ```text
+ *   guard, approval                 nothing to undo
  *   add each cart item (2)          ↩ delete it (3)
  *   ═════════ place the order (1) ═════════  point of no return
  *   learn the object ids of the new servers
@@ -28,6 +29,7 @@ import type { Correction } from './questions';
 import { miscounted } from './doubt';
 import { placePivot } from './pivot';
 import type { Step } from './progress';
+import { agreeToPurchase } from './purchase';
 import type { Plan, Saga } from './saga';
 import { tell } from './tell';
 import { once } from './temperaments';
@@ -41,6 +43,7 @@ const placing: PivotStep = {
 export function provisionServers(input: unknown): Promise<ResultOf['provisionServers']> {
   const story = async (saga: Saga, request: ProvisionServersRequest) => {
     const { progress } = saga;
+    await agreeToPurchase(saga, request);
     const { cartItemIds, placement } = await saga.relying(
       async () => (progress.known['cartItemIds'] = await fillCart(saga, request.items)),
       async (cartItemIds) => ({ cartItemIds, placement: await placeOrder(saga, request, cartItemIds) }),
