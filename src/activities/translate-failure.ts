@@ -109,6 +109,7 @@ function isRepeated(failure: CallFailure['failure'], mood: Mood): boolean {
     case 'JournalUnavailable':
     case 'TemporalUnavailable':
     case 'Unwanted':
+    case 'QuoteAged':
       return true;
     case 'UnknownOutcome':
       return mood !== 'daring';
@@ -124,6 +125,7 @@ function isRepeated(failure: CallFailure['failure'], mood: Mood): boolean {
     case 'JournalPutBack':
     case 'TakenBack':
     case 'Ordered':
+    case 'DeadlinePassed':
       return false;
   }
 }

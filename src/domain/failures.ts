@@ -41,6 +41,10 @@ export const callFailureNames = [
   'TakenBack',
   /** A cart item that is to be deleted belongs to an order, or may. */
   'Ordered',
+  /** The request's `notAfter` has passed. */
+  'DeadlinePassed',
+  /** The quote of what is to be placed grew old on the way. */
+  'QuoteAged',
 ] as const;
 export type CallFailureName = (typeof callFailureNames)[number];
 
@@ -82,6 +86,8 @@ const withoutEffect: readonly CallFailureName[] = [
   'StoodStill',
   'TemporalUnavailable',
   'Unwanted',
+  'DeadlinePassed',
+  'QuoteAged',
 ];
 
 /** What is written down of a call that was meant and then failed. */
@@ -103,6 +109,7 @@ export const sagaFailureNames = [
   'SwitchNotAvailable',
   'GuardViolated',
   'NotApproved',
+  'DeadlinePassed',
   'FirewallsRejected',
   'FirewallListUnreadable',
 ] as const;

@@ -24,6 +24,11 @@ const accountSchema = onFirstUse(() =>
 
 const nonEmpty = z.string('must be a string').min(1, 'must not be empty');
 
+/** After it nothing is sent that changes anything, but to undo. A time that has passed is no wrong one: what was done may be asked for. */
+const timeSchema = onFirstUse(() =>
+  z.iso.datetime({ offset: true, error: 'must be a time with its zone, like 2026-01-31T18:00:00Z' }),
+);
+
 /** By hand, because zod's own asks `atob`, which a workflow does not have. */
 const base64 = onFirstUse(() =>
   z
@@ -137,6 +142,7 @@ export function provisionServersSchema(planTypesMore: readonly string[] = []) {
       vmObjectIds: vmObjectIdsSchema().optional(),
       guard: purchaseGuardSchema().optional(),
       approval: purchaseApprovalSchema().optional(),
+      notAfter: timeSchema().optional(),
     })
     .superRefine((request, context) => {
       const ordered = serversOrdered(request.items);
@@ -220,6 +226,7 @@ export const changeOrderSchema = onFirstUse(() =>
       .min(1, 'must hold at least one resource'),
     guard: guardSchema().optional(),
     approval: approvalSchema().optional(),
+    notAfter: timeSchema().optional(),
   }),
 );
 
@@ -230,6 +237,7 @@ export const switchPlanSchema = onFirstUse(() =>
     plan_id: positiveInt,
     guard: guardSchema().optional(),
     approval: approvalSchema().optional(),
+    notAfter: timeSchema().optional(),
     quoteOnly: z.boolean('must be true or false').optional(),
   }),
 );
@@ -242,6 +250,7 @@ export const setFirewallsSchema = onFirstUse(() =>
       assign: uniqueIds().optional(),
       unassign: uniqueIds().optional(),
       exactly: uniqueIds().optional(),
+      notAfter: timeSchema().optional(),
     })
     .superRefine(({ assign, unassign, exactly }, context) => {
       if (exactly && (assign || unassign)) {

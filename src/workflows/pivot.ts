@@ -48,8 +48,8 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
   /** When this run first heard of a row: by the run's own clock, so that no two clocks have to agree. */
   const firstSeenMs = new Map<string, number>();
   for (;;) {
-    const settled = await attempt({ step, journal: saga.journal }, (asked) =>
-      pivot.act({ ...asked, note: pivot.note() }),
+    const settled = await attempt({ step, journal: saga.journal, deadline: saga.deadline }, (asked) =>
+      saga.deadline.whileInFlight(() => pivot.act({ ...asked, note: pivot.note() })),
     );
     if (settled.ok) {
       step.end('done', settled.detail);
@@ -62,6 +62,10 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
       step.end('failed', describeFailure(failure));
       throw new SagaFailed(pivot.refusal, `${step.title}: ${describeFailure(failure)}`);
     }
+    if (failure.failure === 'DeadlinePassed') {
+      step.end('failed', describeFailure(failure));
+      throw new SagaFailed('DeadlinePassed', `${step.title}: ${failure.message}`);
+    }
     step.end('stuck', describeFailure(failure));
     const { doubt } = failure;
     if (doubt) {
@@ -69,6 +73,12 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
       firstSeenMs.set(doubt.row, seenMs);
       const settled = await settleDoubt(saga, pivot, { ...doubt, deniableMs: seenMs + doubt.inAirMs }, failure);
       if (settled) return settled;
+      // Surely not placed, and it may not be any more.
+      const { whyPassed } = saga.deadline;
+      if (whyPassed !== undefined) {
+        step.end('failed', whyPassed);
+        throw new SagaFailed('DeadlinePassed', whyPassed);
+      }
     } else {
       const { correction } = pivot;
       const decision = await saga.desk.ask(

@@ -96,6 +96,8 @@ export function cause({ failure, message }: CallFailure): string {
     case 'UnderWay':
     case 'TakenBack':
     case 'Ordered':
+    case 'DeadlinePassed':
+    case 'QuoteAged':
       return `${message}.`;
     case 'Held':
       return 'New sagas are held.';

@@ -16,6 +16,7 @@ import type { Unwritten } from '../domain/effects';
 import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
 import { attempt, throwIfCancelled, type Act, type Settled } from './attempts';
+import { Deadline } from './deadline';
 import type { Desk } from './desk';
 import { JournalMemory } from './journal-memory';
 import { countUndo } from './metrics';
@@ -87,6 +88,7 @@ type UndoPlan = Plan<unknown> & Pick<Undo, 'leftover'>;
 export class Saga {
   private readonly levels: ArmedUndo[][] = [];
   readonly journal = new JournalMemory(writeOutcome);
+  readonly deadline = new Deadline();
   /** Set while nobody knows whether the pivot happened: undoing under an order that may be in work could harm it. */
   private untouchable?: string | undefined;
 
@@ -168,6 +170,7 @@ export class Saga {
 
   /** The pivot has happened: what came before it now belongs to an order and is not undone any more. */
   settle(): void {
+    this.deadline.lift();
     this.levels.length = 0;
   }
 
@@ -254,6 +257,11 @@ export class Saga {
 
       const takenBack = failed.find(({ failure }) => failure.failure === 'TakenBack');
       if (takenBack) throw new TakenBack(takenBack.plan, takenBack.failure);
+      const late = failed.find(({ failure }) => failure.failure === 'DeadlinePassed');
+      if (late) {
+        for (const { plan, failure } of failed) plan.step.end('failed', describeFailure(failure));
+        throw new SagaFailed('DeadlinePassed', `${late.plan.step.title}: ${late.failure.message}`);
+      }
       const refused = failed.find(({ failure }) => failure.failure === 'Rejected');
       if (refused && refusal !== 'ask') {
         for (const { plan, failure } of failed) plan.step.end('failed', describeFailure(failure));
@@ -286,7 +294,7 @@ export class Saga {
       {
         step: plan.step,
         journal: this.journal,
-        ...(hooks.undoing ? { undoing: true } : {}),
+        ...(hooks.undoing ? { undoing: true } : { deadline: this.deadline }),
         // At once, not when its siblings are through: progress tells the truth, and the undo is armed.
         onSuccess: (value, detail) => {
           hooks.succeed(plan, value, detail);

@@ -37,7 +37,7 @@ import { check, describeProblems, type Problem } from '../domain/validation';
 import { throwIfCancelled } from './attempts';
 import { cameInClear } from './clear-input';
 import { Desk } from './desk';
-import { lookBack, type PivotStep } from './look-back';
+import { lookBack, nothingPlaced, type PivotStep } from './look-back';
 import { countEnd, type Outcome } from './metrics';
 import { inWords, Progress } from './progress';
 import { Saga, SagaFailed } from './saga';
@@ -71,8 +71,15 @@ export async function tell<W extends WorkflowName>(
     const request = await readRequest(workflow, input, progress);
     nameForSearch(request);
     throwIfCancelled();
-    if (ways.takesReference !== false) await takeReference(saga, request);
-    const result = await story(saga, request);
+    const notAfter = 'notAfter' in request ? request.notAfter : undefined;
+    const result = await saga.deadline.bound(
+      notAfter,
+      () => nothingPlaced(saga, ways.pivot),
+      async () => {
+        if (ways.takesReference !== false) await takeReference(saga, request);
+        return story(saga, request);
+      },
+    );
     // A call in flight is awaited; where it was the last one, the story does not notice.
     throwIfCancelled();
     await CancellationScope.nonCancellable(() =>
@@ -83,7 +90,9 @@ export async function tell<W extends WorkflowName>(
     return result;
   } catch (error) {
     if (!(error instanceof SagaFailed) && !isCancellation(error)) throw error;
-    return await CancellationScope.nonCancellable(() => giveUp(saga, error, cancelled, ways));
+    const { ended } = saga.deadline;
+    const why = ended && isCancellation(error) ? new SagaFailed('DeadlinePassed', ended.why) : error;
+    return await CancellationScope.nonCancellable(() => giveUp(saga, why, cancelled, ways));
   }
 }
 

@@ -59,6 +59,8 @@ it('are these', () => {
     'UnderWay',
     'TakenBack',
     'Ordered',
+    'DeadlinePassed',
+    'QuoteAged',
   ]);
   expect(effectKinds).toEqual(['mutate', 'compensate', 'pivot']);
   expect(effectOutcomes).toEqual(['done', 'not-done', 'unknown', 'undone', 'denied']);
@@ -70,6 +72,7 @@ it('are these', () => {
     'SwitchNotAvailable',
     'GuardViolated',
     'NotApproved',
+    'DeadlinePassed',
     'FirewallsRejected',
     'FirewallListUnreadable',
   ]);
