@@ -50,6 +50,8 @@ const workerSettings = {
   /** After we gave a call up, the provider lets it take effect within this, or never. */
   PROVIDER_SETTLES_MS: whole(0, 3_600_000).default(30_000),
   APPROVAL_MAX_AGE_MS: whole(0, Number.MAX_SAFE_INTEGER).default(24 * 60 * 60 * 1000),
+  /** Longer than a quote and a pivot take one after the other, so that each quote can be placed by. */
+  QUOTE_MAX_AGE_MS: whole(60_000, 86_400_000).default(300_000),
   HOLD_FILE: text.optional(),
   TAKE_CLEAR_REQUESTS: flag.default(false),
   SECRETS_FOLDER: text.optional(),
@@ -216,6 +218,7 @@ function activitiesIn(settings: WorkerSettings): ActivitySettings {
     sendWithinMs: settings.SEND_WITHIN_MS,
     inAirMs: settings.SEND_WITHIN_MS + settings.PROVIDER_TIMEOUT_MS + settings.PROVIDER_SETTLES_MS,
     approvalMaxAgeMs: settings.APPROVAL_MAX_AGE_MS,
+    quoteMaxAgeMs: settings.QUOTE_MAX_AGE_MS,
     holdFile: settings.HOLD_FILE,
   };
 }

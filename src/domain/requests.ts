@@ -171,6 +171,15 @@ const deltaValue = () =>
 
 const amount = () => z.number('must be a number').nonnegative('must not be negative');
 
+/** Of each question; a year at most. */
+const seconds = () =>
+  z.int('must be a whole number').min(1, 'must be at least 1').max(31_536_000, 'must be a year at most');
+
+const expiringSchema = () => z.strictObject({ expiresAfterSeconds: seconds() });
+
+const aboveSchema = <T extends z.ZodType<number>>(above: T) =>
+  z.strictObject({ above, expiresAfterSeconds: seconds().optional() });
+
 export const guardSchema = onFirstUse(() =>
   z.strictObject({
     maxTotal: amount().optional(),
@@ -182,8 +191,8 @@ export type Guard = z.infer<ReturnType<typeof guardSchema>>;
 
 export const approvalSchema = onFirstUse(() =>
   z.union(
-    [z.literal('never'), z.literal('always'), z.strictObject({ above: amount() })],
-    'must be "never", "always" or { "above": a total }',
+    [z.literal('never'), z.literal('always'), aboveSchema(amount()), expiringSchema()],
+    'must be "never", "always", { "above": a total } or { "expiresAfterSeconds": a whole number }, or both of these',
   ),
 );
 export type ApprovalRule = z.infer<ReturnType<typeof approvalSchema>>;
@@ -202,8 +211,8 @@ export type PurchaseGuard = z.infer<ReturnType<typeof purchaseGuardSchema>>;
 /** Of a purchase: above so many servers. */
 export const purchaseApprovalSchema = onFirstUse(() =>
   z.union(
-    [z.literal('never'), z.literal('always'), z.strictObject({ above: count() })],
-    'must be "never", "always" or { "above": a number of servers }',
+    [z.literal('never'), z.literal('always'), aboveSchema(count()), expiringSchema()],
+    'must be "never", "always", { "above": a number of servers } or { "expiresAfterSeconds": a whole number }, or both of these',
   ),
 );
 

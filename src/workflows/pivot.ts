@@ -34,6 +34,10 @@ export interface Pivot<T> {
   act: Act<Placement<T>>;
   refusal: SagaFailureName;
   correction?: Correction;
+  /** Runs before each sending, also between automatic retries. */
+  beforeSending?: () => Promise<void>;
+  /** It is not sent after this time. */
+  quoteUntil?: () => string | undefined;
   /** Runs before it is sent again after a person's decision: terms may have moved meanwhile. */
   beforeAgain?: () => Promise<void>;
   /** Looks whether it happened, without a person; undefined where that cannot be told. */
@@ -48,8 +52,13 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
   /** When this run first heard of a row: by the run's own clock, so that no two clocks have to agree. */
   const firstSeenMs = new Map<string, number>();
   for (;;) {
-    const settled = await attempt({ step, journal: saga.journal, deadline: saga.deadline }, (asked) =>
-      saga.deadline.whileInFlight(() => pivot.act({ ...asked, note: pivot.note() })),
+    const { deadline, journal } = saga;
+    const before = pivot.beforeSending;
+    const settled = await attempt({ step, journal, deadline, ...(before ? { before } : {}) }, (asked) =>
+      deadline.whileInFlight(() => {
+        const quoteUntil = pivot.quoteUntil?.();
+        return pivot.act({ ...asked, note: pivot.note(), ...(quoteUntil ? { quoteUntil } : {}) });
+      }),
     );
     if (settled.ok) {
       step.end('done', settled.detail);

@@ -5,7 +5,7 @@
  * Before the first cart item: whoever says no leaves nothing behind that would have to be deleted.
  */
 import { describePurchase, purchaseViolations } from '../domain/purchases';
-import { needsApproval } from '../domain/quotes';
+import { approvalExpiresInMs, needsApproval } from '../domain/quotes';
 import { serversOrdered, type ProvisionServersRequest } from '../domain/requests';
 import { askApproval } from './approval';
 import { placementOf } from './look-back';
@@ -25,7 +25,7 @@ export async function agreeToPurchase(saga: Saga, request: ProvisionServersReque
   step.end('stuck');
   try {
     const question = `Approve ${describePurchase(request)}? The provider names no price beforehand.`;
-    await askApproval(saga, { step, question });
+    await askApproval(saga, { step, question, expiresInMs: approvalExpiresInMs(approval) });
   } catch (error) {
     step.end('failed');
     throw error;

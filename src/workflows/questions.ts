@@ -24,6 +24,8 @@ export interface Question {
   correction?: Correction | undefined;
   /** From then on nobody can be sending what is asked about, in milliseconds since 1970. */
   notPlacedFromMs?: number;
+  /** Where nobody has decided after so long it is decided so. Never a yes. */
+  expiry?: { inMs: number; decision: Extract<Decision, { decision: 'reject' }> };
   /** A sentence when a well-formed decision does not fit all the same, such as a wrong number of servers. */
   objection?: (decision: Decision) => string | undefined;
 }
