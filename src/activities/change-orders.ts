@@ -14,6 +14,8 @@ export interface Quoted {
   id: string;
   /** How long an approval of this quote may take; the setting, told where an approval may be asked for. */
   approvalMaxAgeMs?: number;
+  /** How old it may be when it is placed by; the setting. */
+  quoteMaxAgeMs?: number;
 }
 
 export interface AskQuote extends Asked {
@@ -67,6 +69,7 @@ export function quoted(quote: Quote, input: AskQuote, settings: ActivitySettings
   return {
     quote,
     id: randomUUID(),
+    quoteMaxAgeMs: settings.quoteMaxAgeMs,
     ...(input.approvable ? { approvalMaxAgeMs: settings.approvalMaxAgeMs } : {}),
   };
 }

@@ -22,7 +22,7 @@ import type {
   PivotNote,
   Unwritten,
 } from '../domain/effects';
-import { outcomeOf } from '../domain/failures';
+import { outcomeOf, type CallFailure } from '../domain/failures';
 import { metrics } from '../domain/metrics';
 import { JournalUnavailable } from '../journal/errors';
 import type { Answer, Journal, Meaning, Meant, MeantCall, SagaKey } from '../journal/journal';
@@ -47,6 +47,10 @@ export interface EffectAsked extends Asked {
   turn?: string | undefined;
   /** What the provider was told by other calls of this saga, and may quote in its answer. */
   secrets?: ToldSecrets | undefined;
+  /** It is not sent after this time, unless it takes something back. */
+  notAfter?: string | undefined;
+  /** Of a pivot: it is not sent after this time, because its quote is too old by then. */
+  quoteUntil?: string | undefined;
 }
 
 export interface EffectSpec<T> {
@@ -103,7 +107,8 @@ export function createEffect(journal: Journal, call: Call, settings: ActivitySet
         foundBy,
         meant: { call: effect, run, knows: meant.knows, inAirMs: settings.inAirMs },
       };
-      const { value, unwritten } = await sendOnce(written, clock, settings, spec, (options) =>
+      const whyTooLate = () => tooLate(spec.kind, asked, clock, settings);
+      const { value, unwritten } = await sendOnce(written, clock, whyTooLate, settings, spec, (options) =>
         send({ ...options, secrets }),
       );
       return { value, knows: meant.knows, ...among(meant.doubts), ...unwritten };
@@ -141,13 +146,14 @@ interface Written {
 async function sendOnce<T>(
   written: Written,
   clock: Clock,
+  whyTooLate: () => Lateness | undefined,
   settings: ActivitySettings,
   { kind, cartItemIdOf }: EffectSpec<T>,
   send: (options: CallOptions) => Promise<T>,
 ): Promise<{ value: T; unwritten: { unwritten?: Unwritten } }> {
   const { run, knows } = written.meant;
-  let tooLate: string | undefined;
-  const mayLeave = () => (tooLate = clock.whyTooLate(settings.sendWithinMs));
+  let late: Lateness | undefined;
+  const mayLeave = () => (late = whyTooLate())?.message;
   try {
     await stillWanted();
     const value = await send({ mayLeave });
@@ -156,10 +162,7 @@ async function sendOnce<T>(
   } catch (error) {
     const failed = callFailureOf(error, moods[kind], settings);
     if (failed === undefined) throw error;
-    const failure =
-      tooLate !== undefined && failed.failure === 'NotSent'
-        ? ({ failure: 'StoodStill', message: `was not sent: ${tooLate}` } as const)
-        : failed;
+    const failure = late !== undefined && failed.failure === 'NotSent' ? late : failed;
     const { failure: name } = failure;
     const unwritten = await write(written, { outcome: outcomeOf(name), failure: name, answer: failure });
     const doubt = {
@@ -221,6 +224,29 @@ function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): 
         'another saga may have worked on it since this one had its turn; nothing was sent',
       );
   }
+}
+
+type Lateness = Pick<CallFailure, 'failure' | 'message'>;
+
+/** Looked at in the tick in which a call leaves: whatever it had to wait for, it does not leave later than it may. */
+function tooLate(
+  kind: EffectKind,
+  { notAfter, quoteUntil }: EffectAsked,
+  clock: Clock,
+  { sendWithinMs }: ActivitySettings,
+): Lateness | undefined {
+  if (kind !== 'compensate' && isPast(notAfter)) {
+    return { failure: 'DeadlinePassed', message: `was not sent: the request says “not after ${notAfter}”` };
+  }
+  if (isPast(quoteUntil)) {
+    return { failure: 'QuoteAged', message: `was not sent: its quote was too old from ${quoteUntil} on` };
+  }
+  const why = clock.whyTooLate(sendWithinMs);
+  return why === undefined ? undefined : { failure: 'StoodStill', message: `was not sent: ${why}` };
+}
+
+function isPast(time: string | undefined): time is string {
+  return time !== undefined && Date.now() > Date.parse(time);
 }
 
 interface Clock {

@@ -41,6 +41,8 @@ export interface ActivitySettings {
   directory?: ServerDirectory | undefined;
   /** A quote that was approved later than this after it was made is asked about again. */
   approvalMaxAgeMs: number;
+  /** A pivot is not sent by a quote that is older: it is quoted again first, in milliseconds. */
+  quoteMaxAgeMs: number;
   /** A call that has not begun to leave so long after the journal was asked does not leave, in milliseconds. */
   sendWithinMs: number;
   /**

@@ -139,6 +139,7 @@ function isRepeated(failure: CallFailure['failure'], mood: Mood): boolean {
     case 'JournalUnavailable':
     case 'TemporalUnavailable':
     case 'Unwanted':
+    case 'QuoteAged':
       return true;
     case 'UnknownOutcome':
       return mood !== 'daring';
@@ -155,6 +156,7 @@ function isRepeated(failure: CallFailure['failure'], mood: Mood): boolean {
     case 'TakenBack':
     case 'Ordered':
     case 'TurnLost':
+    case 'DeadlinePassed':
       return false;
   }
 }

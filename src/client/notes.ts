@@ -104,7 +104,8 @@ function conditions(
 ): [string, string][] {
   const limit = guard?.maxTotal === undefined ? [] : [line('at most', String(guard.maxTotal))];
   if (approval === undefined || approval === 'never') return limit;
-  return [...limit, line('approval', approval === 'always' ? 'always' : `above ${String(approval.above)}`)];
+  const above = typeof approval === 'object' && 'above' in approval ? `above ${String(approval.above)}` : 'always';
+  return [...limit, line('approval', above)];
 }
 
 function line(name: string, value: string): [string, string] {

@@ -58,6 +58,8 @@ export const workerSettings = {
   PROVIDER_SETTLES_MS: whole(0, 3_600_000).default(30_000),
   /** With less than a minute no person is quick enough; a price of thirty days ago is none. */
   APPROVAL_MAX_AGE_MS: whole(60_000, 30 * 24 * 60 * 60 * 1000).default(24 * 60 * 60 * 1000),
+  /** Longer than a quote and a pivot take one after the other, so that each quote can be placed by. */
+  QUOTE_MAX_AGE_MS: whole(60_000, 86_400_000).default(300_000),
   TAKE_CLEAR_REQUESTS: flag.default(false),
   SECRETS_FOLDER: text.optional(),
   PROVIDER_CA_FILE: text.optional(),
@@ -227,6 +229,7 @@ function activitiesIn(settings: WorkerSettings): ActivitySettings {
     sendWithinMs: settings.SEND_WITHIN_MS,
     inAirMs: settings.SEND_WITHIN_MS + settings.PROVIDER_TIMEOUT_MS + settings.PROVIDER_SETTLES_MS,
     approvalMaxAgeMs: settings.APPROVAL_MAX_AGE_MS,
+    quoteMaxAgeMs: settings.QUOTE_MAX_AGE_MS,
   };
 }
 

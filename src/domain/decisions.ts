@@ -68,8 +68,8 @@ export const decisionHints: Record<DecisionName, { does: string; example: string
     does: 'It was not placed: place it again',
     example: '{"question":"its id","by":"you","note":"where you looked"}',
   },
-  approve: { does: 'Accept the quote and place the order', example: '{"question":"its id","by":"you"}' },
-  reject: { does: 'Refuse the quote: nothing is placed', example: '{"by":"you","reason":"why"}' },
+  approve: { does: 'Say yes: it is placed as it was asked about', example: '{"question":"its id","by":"you"}' },
+  reject: { does: 'Say no: nothing is placed', example: '{"by":"you","reason":"why"}' },
   provideServers: {
     does: 'Name the object ids of the new servers',
     example: '{"by":"you","vmObjectIds":[9001]}',

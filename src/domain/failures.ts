@@ -53,6 +53,10 @@ export const failureOwners = {
   Ordered: 'us',
   /** The saga's turn at a server or a subscription is over: it was put back to before its end, or to before somebody took its place. */
   TurnLost: 'us',
+  /** The request's `notAfter` has passed. */
+  DeadlinePassed: 'us',
+  /** The quote of what is to be placed grew old on the way. */
+  QuoteAged: 'us',
 } as const satisfies Record<string, Owner>;
 export type CallFailureName = keyof typeof failureOwners;
 export const callFailureNames = Object.keys(failureOwners) as [CallFailureName, ...CallFailureName[]];
@@ -106,6 +110,8 @@ const withoutEffect: readonly CallFailureName[] = [
   'StoodStill',
   'TemporalUnavailable',
   'Unwanted',
+  'DeadlinePassed',
+  'QuoteAged',
 ];
 
 /** What is written down of a call that was meant and then failed. */
@@ -127,6 +133,7 @@ export const sagaFailureNames = [
   'SwitchNotAvailable',
   'GuardViolated',
   'NotApproved',
+  'DeadlinePassed',
   'FirewallsRejected',
   'FirewallListUnreadable',
 ] as const;

@@ -38,6 +38,7 @@ const lengthsMax: Readonly<Record<string, number>> = {
   currency: 100,
   by: 200,
   orderId: 200,
+  notAfter: 64,
   note: 4_000,
   reason: 4_000,
 };

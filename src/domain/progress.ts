@@ -51,6 +51,8 @@ export const waitingSchema = z.strictObject({
   since: time,
   /** From then on `confirmNotPlaced` is taken: until then the call may be in the air. */
   notPlacedFrom: time.optional(),
+  /** Then an approval is rejected, where nobody has decided. */
+  expiresAt: time.optional(),
   lastFailure: lastFailureSchema.optional(),
 });
 export type Waiting = z.infer<typeof waitingSchema>;

@@ -32,9 +32,16 @@ export function guardViolations(quote: Quote, guard: Guard | undefined): string[
   return broken;
 }
 
-export function needsApproval(quote: Quote, rule: ApprovalRule = 'never'): boolean {
+/** @param asked `total`: a price, or of a purchase the number of servers */
+export function needsApproval(asked: Pick<Quote, 'total'>, rule: ApprovalRule = 'never'): boolean {
   if (rule === 'never') return false;
-  return rule === 'always' || quote.total > rule.above;
+  return rule === 'always' || !('above' in rule) || asked.total > rule.above;
+}
+
+/** After so long without a decision it is rejected; undefined where it waits for ever. */
+export function approvalExpiresInMs(rule: ApprovalRule = 'never'): number | undefined {
+  if (typeof rule === 'string' || rule.expiresAfterSeconds === undefined) return undefined;
+  return rule.expiresAfterSeconds * 1_000;
 }
 
 /** Whether an approval of one quote holds for the other: the same price, currency and availability. Dates may move. */

@@ -25,6 +25,11 @@ const accountSchema = onFirstUse(() =>
 
 const nonEmpty = z.string('must be a string').min(1, 'must not be empty');
 
+/** After it nothing is sent that changes anything, but to undo. A time that has passed is no wrong one: what was done may be asked for. */
+const timeSchema = onFirstUse(() =>
+  z.iso.datetime({ offset: true, error: 'must be a time with its zone, like 2026-01-31T18:00:00Z' }),
+);
+
 /** By hand, because zod's own asks `atob`, which a workflow does not have. */
 const base64 = onFirstUse(() =>
   z
@@ -118,6 +123,9 @@ export function provisionServersSchema(planTypesMore: readonly string[] = []) {
         .min(1, 'must hold at least one item'),
       firewalls: firewallsSchema().optional(),
       vmObjectIds: vmObjectIdsSchema().optional(),
+      guard: purchaseGuardSchema().optional(),
+      approval: purchaseApprovalSchema().optional(),
+      notAfter: timeSchema().optional(),
     })
     .superRefine((request, context) => {
       const ordered = serversOrdered(request.items, planTypesMore);
@@ -144,6 +152,15 @@ const deltaValue = () =>
 
 const amount = () => z.number('must be a number').nonnegative('must not be negative');
 
+/** Of each question; a year at most. */
+const seconds = () =>
+  z.int('must be a whole number').min(1, 'must be at least 1').max(31_536_000, 'must be a year at most');
+
+const expiringSchema = () => z.strictObject({ expiresAfterSeconds: seconds() });
+
+const aboveSchema = <T extends z.ZodType<number>>(above: T) =>
+  z.strictObject({ above, expiresAfterSeconds: seconds().optional() });
+
 export const guardSchema = onFirstUse(() =>
   z.strictObject({
     maxTotal: amount().optional(),
@@ -155,11 +172,30 @@ export type Guard = z.infer<ReturnType<typeof guardSchema>>;
 
 export const approvalSchema = onFirstUse(() =>
   z.union(
-    [z.literal('never'), z.literal('always'), z.strictObject({ above: amount() })],
-    'must be "never", "always" or { "above": a total }',
+    [z.literal('never'), z.literal('always'), aboveSchema(amount()), expiringSchema()],
+    'must be "never", "always", { "above": a total } or { "expiresAfterSeconds": a whole number }, or both of these',
   ),
 );
 export type ApprovalRule = z.infer<ReturnType<typeof approvalSchema>>;
+
+const count = () => z.int('must be a whole number').nonnegative('must not be negative');
+
+/** Of a purchase, which the provider does not quote: limits for what is asked for. */
+export const purchaseGuardSchema = onFirstUse(() =>
+  z.strictObject({
+    maxServers: count().optional(),
+    maxItems: count().optional(),
+  }),
+);
+export type PurchaseGuard = z.infer<ReturnType<typeof purchaseGuardSchema>>;
+
+/** Of a purchase: above so many servers. */
+export const purchaseApprovalSchema = onFirstUse(() =>
+  z.union(
+    [z.literal('never'), z.literal('always'), aboveSchema(count()), expiringSchema()],
+    'must be "never", "always", { "above": a number of servers } or { "expiresAfterSeconds": a whole number }, or both of these',
+  ),
+);
 
 export const changeOrderSchema = onFirstUse(() =>
   z.strictObject({
@@ -181,6 +217,7 @@ export const changeOrderSchema = onFirstUse(() =>
     guard: guardSchema().optional(),
     approval: approvalSchema().optional(),
     quoteOnly: z.boolean('must be true or false').optional(),
+    notAfter: timeSchema().optional(),
   }),
 );
 
@@ -191,6 +228,7 @@ export const switchPlanSchema = onFirstUse(() =>
     plan_id: positiveInt,
     guard: guardSchema().optional(),
     approval: approvalSchema().optional(),
+    notAfter: timeSchema().optional(),
     quoteOnly: z.boolean('must be true or false').optional(),
   }),
 );
@@ -203,6 +241,7 @@ export const setFirewallsSchema = onFirstUse(() =>
       assign: uniqueIds().optional(),
       unassign: uniqueIds().optional(),
       exactly: uniqueIds().optional(),
+      notAfter: timeSchema().optional(),
     })
     .superRefine(({ assign, unassign, exactly }, context) => {
       if (exactly && (assign || unassign)) {

@@ -17,6 +17,7 @@ import {
 import type { EffectAsked } from '../activities/effect';
 import type { Effected } from '../domain/effects';
 import { callFailureNames, describeFailure, type CallFailure } from '../domain/failures';
+import type { Deadline } from './deadline';
 import type { JournalMemory } from './journal-memory';
 import { countFailedCall } from './metrics';
 import { inWords, type Step } from './progress';
@@ -38,6 +39,10 @@ export interface Attempting<T> {
   step: Step;
   journal: JournalMemory;
   undoing?: boolean;
+  /** Told to each call that it forbids. */
+  deadline?: Deadline;
+  /** Called before each call. What it throws ends the attempts. */
+  before?: () => Promise<void>;
   /** Called at once, where what waits for the attempt also waits for others beside it. */
   onSuccess?: (value: T, detail: string | undefined) => void;
 }
@@ -47,10 +52,18 @@ const uninterrupted = new CancellationScope({ cancellable: false });
 
 /** @throws CancelledFailure when the surrounding scope is cancelled, but never while a call is in flight */
 export async function attempt<T>(attempting: Attempting<T>, act: Act<T>): Promise<Settled<T>> {
-  const { step, journal, undoing, onSuccess } = attempting;
+  const { step, journal, undoing, before, onSuccess } = attempting;
   const startedMs = Date.now();
+  let last: CallFailure | undefined;
   for (let count = 1; ; count += 1) {
     throwIfCancelled();
+    if (before) {
+      await before().catch((error: unknown) => {
+        if (last) step.end('failed', describeFailure(last));
+        throw error;
+      });
+      throwIfCancelled();
+    }
     step.begin(undoing ? 'undoing' : 'running');
     const again = count === 1 ? undefined : { attempt: count, elapsedMs: Date.now() - startedMs };
     const settled = await call(attempting, act, count, again);
@@ -59,6 +72,7 @@ export async function attempt<T>(attempting: Attempting<T>, act: Act<T>): Promis
       return settled;
     }
     const { failure } = settled;
+    last = failure;
     step.say(describeFailure(failure));
     countFailedCall(failure);
     log.warn('a call failed', {
@@ -75,7 +89,7 @@ export async function attempt<T>(attempting: Attempting<T>, act: Act<T>): Promis
 
 /** One attempt. While the same call may be in the air from before, it waits, and looks again: that is no attempt. */
 async function call<T>(
-  { step, journal }: Attempting<T>,
+  { step, journal, deadline }: Attempting<T>,
   act: Act<T>,
   count: number,
   again: EffectAsked['again'],
@@ -83,7 +97,7 @@ async function call<T>(
   for (;;) {
     const unwritten = await journal.write();
     if (unwritten !== undefined) return { ok: false, failure: unwritten };
-    const settled = await callOnce(step, journal, act, count, again);
+    const settled = await callOnce({ step, journal, deadline }, act, count, again);
     if (settled.ok || settled.failure.failure !== 'UnderWay') return settled;
     journal.inDoubt = true;
     step.say(settled.failure.message);
@@ -92,17 +106,22 @@ async function call<T>(
 }
 
 async function callOnce<T>(
-  step: Step,
-  journal: JournalMemory,
+  { step, journal, deadline }: Pick<Attempting<T>, 'step' | 'journal'> & { deadline: Deadline | undefined },
   act: Act<T>,
   count: number,
   again: EffectAsked['again'],
 ): Promise<Settled<T>> {
   const { knows, turn } = journal;
+  const notAfter = deadline?.notAfter;
+  const asked = {
+    step: step.id,
+    again,
+    ...(knows ? { knows } : {}),
+    ...(turn ? { turn } : {}),
+    ...(notAfter ? { notAfter } : {}),
+  };
   try {
-    const answer = await uninterrupted.run(() =>
-      act({ step: step.id, again, ...(knows ? { knows } : {}), ...(turn ? { turn } : {}) }),
-    );
+    const answer = await uninterrupted.run(() => act(asked));
     if (!isEffected(answer)) return { ok: true, value: answer };
     const { value, recorded } = answer;
     await journal.learn(answer, value);

@@ -9,7 +9,7 @@
 import type { Placement } from '../domain/effects';
 import type { ChangeOrderRequest } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
-import { agree } from './agreement';
+import { Agreement } from './agreement';
 import type { PivotStep } from './look-back';
 import { placePivot } from './pivot';
 import type { Saga } from './saga';
@@ -37,31 +37,30 @@ export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
       return { reference, quote, placed: false, order: null, decisions };
     }
 
-    const comeToTerms = () =>
-      agree(saga, {
-        step: quoting,
-        quote: ({ again }) => once('quote the change order').quoteChangeOrder({ change, again, ...approvable }),
-        notAvailable: 'ChangeNotAvailable',
-        guard,
-        approval,
-      });
+    const terms = new Agreement(saga, {
+      step: quoting,
+      quote: ({ again }) => once('quote the change order').quoteChangeOrder({ change, again, ...approvable }),
+      notAvailable: 'ChangeNotAvailable',
+      guard,
+      approval,
+    });
     const approvable = approval === undefined || approval === 'never' ? {} : { approvable: true };
-    let quote = await comeToTerms();
+    await terms.come();
 
     const placement = await placePivot(saga, {
       step: saga.step(placing.id, placing.title),
       noun: 'the change order',
-      note: () => ({ foundBy: `subscription ${subscription_id}`, quote }),
+      note: () => ({ foundBy: `subscription ${subscription_id}`, quote: terms.quote }),
       act: (asked) => once('place the change order').placeChangeOrder({ change, ...asked }),
       refusal: 'OrderRejected',
-      beforeAgain: async () => {
-        quote = await comeToTerms();
-      },
+      beforeAgain: () => terms.come(),
+      beforeSending: () => terms.refresh(),
+      quoteUntil: () => terms.quoteUntil,
     });
 
     const order = orderOf(placement);
     saga.progress.known['order'] = order;
-    return { reference, quote, placed: true, order, decisions };
+    return { reference, quote: terms.quote, placed: true, order, decisions };
   };
   return tell('changeOrder', input, story, { pivot: placing });
 }

@@ -36,7 +36,7 @@ import {
 import { ownerOf, type CallFailure } from '../domain/failures';
 import { heldReleasedSignal, readHoldWords } from '../domain/hold';
 import { beyondLimits } from '../domain/limits';
-import type { ProgressView, WaitKind } from '../domain/progress';
+import type { ProgressView } from '../domain/progress';
 import { holdsSecret, redact } from '../domain/secrets';
 import { check, describeProblems } from '../domain/validation';
 import { cameInClear } from './clear-input';
@@ -77,7 +77,8 @@ export class Desk {
     delete this.taken;
     this.open = question;
     this.resumes = this.progress.state === 'undoing' ? 'undoing' : 'running';
-    const { id, kind, step, choices, lastFailure, notPlacedFromMs } = question;
+    const { id, kind, step, choices, lastFailure, notPlacedFromMs, expiry } = question;
+    const expiresMs = expiry && Date.parse(since) + expiry.inMs;
     this.progress.wait({
       id,
       kind,
@@ -86,13 +87,14 @@ export class Desk {
       choices,
       since,
       ...(notPlacedFromMs === undefined ? {} : { notPlacedFrom: new Date(notPlacedFromMs).toISOString() }),
+      ...(expiresMs === undefined ? {} : { expiresAt: new Date(expiresMs).toISOString() }),
       ...(lastFailure ? { lastFailure: withoutInstructions(lastFailure) } : {}),
     });
     setCurrentDetails(describeWait(question, since));
     log.warn('waiting for a decision', { id, kind, step, question: question.question, choices });
     countWait('waits', kind);
     try {
-      await this.untilTaken(kind, step, since);
+      await this.untilTaken(question, since, expiresMs);
     } catch (error) {
       if (!isCancellation(error) || this.decision() === undefined) throw error;
     } finally {
@@ -110,9 +112,19 @@ export class Desk {
     return this.taken;
   }
 
-  private async untilTaken(kind: WaitKind, step: string, since: string): Promise<void> {
+  private async untilTaken(
+    { id, kind, step, expiry }: AskedQuestion,
+    since: string,
+    expiresMs = Infinity,
+  ): Promise<void> {
     for (const delayMs of reminderDelaysMs()) {
-      if (await condition(() => this.taken !== undefined, delayMs)) return;
+      const waitMs = Math.max(1, Math.min(delayMs, expiresMs - Date.now()));
+      if (await condition(() => this.taken !== undefined, waitMs)) return;
+      if (expiry && Date.now() >= expiresMs) {
+        // In one go with the look: nobody's decision comes in between.
+        if (this.decision() === undefined) this.take({ ...expiry.decision, question: id });
+        return;
+      }
       log.warn('still waiting for a decision', { kind, step, since });
       countWait('reminders', kind);
     }

@@ -4,7 +4,8 @@
  */
 import type { Standing } from '../activities/journal';
 import type { Placement } from '../domain/effects';
-import { inWords } from './progress';
+import { attempt } from './attempts';
+import { inWords, Step } from './progress';
 import type { Saga } from './saga';
 import { once } from './temperaments';
 
@@ -26,6 +27,16 @@ export async function placementOf(saga: Saga): Promise<Standing['placement']> {
     { refusal: 'ask' },
   );
   return placement;
+}
+
+/** Asks nobody: where the journal cannot tell, whoever ends the saga looks again, and asks then. */
+export async function nothingPlaced(saga: Saga, pivot: PivotStep | undefined): Promise<boolean> {
+  if (pivot === undefined) return true;
+  const step = new Step('read-journal', 'Look into the journal for what was placed');
+  const looked = await attempt({ step, journal: saga.journal }, (asked) =>
+    once('read what was placed').readStanding(asked),
+  );
+  return !looked.ok || looked.value.placement.how === 'none';
 }
 
 /**

@@ -35,6 +35,10 @@ export interface Pivot<T> {
   act: Act<Placement<T>>;
   refusal: SagaFailureName;
   correction?: Correction;
+  /** Runs before each sending, also between automatic retries. */
+  beforeSending?: () => Promise<void>;
+  /** It is not sent after this time. */
+  quoteUntil?: () => string | undefined;
   /** Runs before it is sent again after a person's decision: terms may have moved meanwhile. */
   beforeAgain?: () => Promise<void>;
   /** Looks whether it happened, without a person; undefined where that cannot be told. */
@@ -49,8 +53,13 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
   /** When this run first heard of a row: by the run's own clock, so that no two clocks have to agree. */
   const firstSeenMs = new Map<string, number>();
   for (;;) {
-    const settled = await attempt({ step, journal: saga.journal }, (asked) =>
-      pivot.act({ ...asked, note: pivot.note() }),
+    const { deadline, journal } = saga;
+    const before = pivot.beforeSending;
+    const settled = await attempt({ step, journal, deadline, ...(before ? { before } : {}) }, (asked) =>
+      deadline.whileInFlight(() => {
+        const quoteUntil = pivot.quoteUntil?.();
+        return pivot.act({ ...asked, note: pivot.note(), ...(quoteUntil ? { quoteUntil } : {}) });
+      }),
     );
     if (settled.ok) {
       step.end('done', settled.detail);
@@ -64,6 +73,10 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
       step.end('failed', describeFailure(failure));
       throw new SagaFailed(pivot.refusal, `${step.title}: ${describeFailure(failure)}`);
     }
+    if (failure.failure === 'DeadlinePassed') {
+      step.end('failed', describeFailure(failure));
+      throw new SagaFailed('DeadlinePassed', `${step.title}: ${failure.message}`);
+    }
     step.end('stuck', describeFailure(failure));
     const { doubt } = failure;
     if (doubt) {
@@ -71,6 +84,12 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
       firstSeenMs.set(doubt.row, seenMs);
       const settled = await settleDoubt(saga, pivot, { ...doubt, deniableMs: seenMs + doubt.inAirMs }, failure);
       if (settled) return settled;
+      // Surely not placed, and it may not be any more.
+      const { whyPassed } = saga.deadline;
+      if (whyPassed !== undefined) {
+        step.end('failed', whyPassed);
+        throw new SagaFailed('DeadlinePassed', whyPassed);
+      }
     } else {
       const { correction } = pivot;
       const decision = await saga.desk.ask(

@@ -2,6 +2,7 @@
  * Buy cloud servers, and what else is ordered with them.
  *
  * ```text
+ *   guard, approval                 nothing to undo
  *   add each cart item (2)          ↩ delete it (3)
  *   ═════════ place the order (1) ═════════  point of no return
  *   learn the object ids of the new servers
@@ -31,6 +32,7 @@ import { miscounted, rangeOf } from './doubt';
 import { placePivot } from './pivot';
 import type { Step } from './progress';
 import { Protection, type Protected } from './protection';
+import { agreeToPurchase } from './purchase';
 import type { Outcome, Plan, Saga } from './saga';
 import { tell } from './tell';
 import { once } from './temperaments';
@@ -50,6 +52,7 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
     const ordered = serversOrdered(request.items, planTypesMore);
     const protection = new Protection(request.firewalls ?? []);
     asked = { request, ordered, protection };
+    await agreeToPurchase(saga, request, ordered);
     const { cartItemIds, placement } = await saga.relying(
       async () => (progress.known['cartItemIds'] = await fillCart(saga, request.items, told)),
       async (cartItemIds) => ({

@@ -24,6 +24,8 @@ export interface Question {
   correction?: Correction | undefined;
   /** From then on nobody can be sending what is asked about, in milliseconds since 1970. */
   notPlacedFromMs?: number;
+  /** Where nobody has decided after so long it is decided so. Never a yes. */
+  expiry?: { inMs: number; decision: Extract<Decision, { decision: 'reject' }> };
   /** A sentence when a well-formed decision does not fit all the same, such as a wrong number of servers. */
   objection?: (decision: Decision) => string | undefined;
 }
@@ -108,6 +110,10 @@ export function cause({ failure, message }: CallFailure): string {
       return `An order of ours has it, or may: ${message}.`;
     case 'TurnLost':
       return `Our own turn is over: ${message}.`;
+    case 'DeadlinePassed':
+      return `The request’s time is over: ${message}.`;
+    case 'QuoteAged':
+      return `Our own quote is too old: ${message}.`;
     case 'Held':
       return 'New sagas are held.';
   }

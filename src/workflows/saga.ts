@@ -16,6 +16,7 @@ import type { Unwritten } from '../domain/effects';
 import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
 import { attempt, throwIfCancelled, type Act, type Settled } from './attempts';
+import { Deadline } from './deadline';
 import type { Desk } from './desk';
 import { JournalMemory } from './journal-memory';
 import { countUndo } from './metrics';
@@ -97,6 +98,7 @@ export class Saga {
   readonly journal = new JournalMemory(writeOutcome);
   /** The pivot has happened, in whichever run. */
   isPlaced = false;
+  readonly deadline = new Deadline();
   /** Set while nobody knows whether the pivot happened: undoing under an order that may be in work could harm it. */
   private untouchable?: string | undefined;
 
@@ -179,6 +181,7 @@ export class Saga {
   /** The pivot has happened: what came before it now belongs to an order and is not undone any more. */
   settle(): void {
     this.isPlaced = true;
+    this.deadline.lift();
     this.levels.length = 0;
   }
 
@@ -272,6 +275,11 @@ export class Saga {
       if (takenBack) throw new TakenBack(takenBack.plan, takenBack.failure);
       const turnLost = failed.find(({ failure }) => failure.failure === 'TurnLost');
       if (turnLost) throw new TurnLost(turnLost.failure);
+      const late = failed.find(({ failure }) => failure.failure === 'DeadlinePassed');
+      if (late) {
+        for (const { plan, failure } of failed) plan.step.end('failed', describeFailure(failure));
+        throw new SagaFailed('DeadlinePassed', `${late.plan.step.title}: ${late.failure.message}`);
+      }
       const refused = failed.find(({ failure }) => failure.failure === 'Rejected');
       if (refused && refusal !== 'ask') {
         for (const { plan, failure } of failed) plan.step.end('failed', describeFailure(failure));
@@ -304,7 +312,7 @@ export class Saga {
       {
         step: plan.step,
         journal: this.journal,
-        ...(hooks.undoing ? { undoing: true } : {}),
+        ...(hooks.undoing ? { undoing: true } : { deadline: this.deadline }),
         // At once, not when its siblings are through: progress tells the truth, and the undo is armed.
         onSuccess: (value, detail) => {
           hooks.succeed(plan, value, detail);

@@ -11,7 +11,7 @@ import type { Placement } from '../domain/effects';
 import { describeQuote, sameTerms, type Quote } from '../domain/quotes';
 import type { SwitchPlanRequest } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
-import { agree } from './agreement';
+import { Agreement } from './agreement';
 import type { PivotStep } from './look-back';
 import { placePivot } from './pivot';
 import type { Saga } from './saga';
@@ -41,26 +41,26 @@ export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
 
     const step = saga.step(switching.id, switching.title);
     const approvable = approval === undefined || approval === 'never' ? {} : { approvable: true };
-    const comeToTerms = () =>
-      agree(saga, {
-        step: quoting,
-        quote: ({ again }) => once('quote the plan switch').quotePlanSwitch({ change, again, ...approvable }),
-        notAvailable: 'SwitchNotAvailable',
-        guard,
-        approval,
-      });
-    let quote = await comeToTerms();
+    const terms = new Agreement(saga, {
+      step: quoting,
+      quote: ({ again }) => once('quote the plan switch').quotePlanSwitch({ change, again, ...approvable }),
+      notAvailable: 'SwitchNotAvailable',
+      guard,
+      approval,
+    });
+    await terms.come();
 
     const placement = await placePivot(saga, {
       step,
       noun: 'the plan switch',
-      note: () => ({ foundBy: `subscription ${subscription_id}, plan ${plan_id}`, quote }),
+      note: () => ({ foundBy: `subscription ${subscription_id}, plan ${plan_id}`, quote: terms.quote }),
       act: (asked) => once('switch the plan').switchPlan({ change, ...asked }),
       refusal: 'OrderRejected',
-      beforeAgain: async () => {
-        quote = await comeToTerms();
-      },
+      beforeAgain: () => terms.come(),
+      beforeSending: () => terms.refresh(),
+      quoteUntil: () => terms.quoteUntil,
     });
+    const { quote } = terms;
     const finalQuote = quoteOf(placement);
     if (finalQuote === undefined) return { reference, quote, placed: true, decisions };
     saga.progress.known['finalQuote'] = finalQuote;

@@ -48,7 +48,7 @@ import { check, describeProblems, type Problem } from '../domain/validation';
 import { throwIfCancelled } from './attempts';
 import { cameInClear } from './clear-input';
 import { Desk } from './desk';
-import { lookBack, type PivotStep } from './look-back';
+import { lookBack, nothingPlaced, type PivotStep } from './look-back';
 import { countEnd, type Outcome } from './metrics';
 import { inWords, Progress } from './progress';
 import { Saga, SagaFailed } from './saga';
@@ -90,8 +90,15 @@ export async function tell<W extends WorkflowName>(
     const { request, planTypesMore } = await readRequest(workflow, input, progress);
     nameForSearch(request);
     throwIfCancelled();
-    if (ways.takesReference !== false) await takeReference(saga, request, resourceOf(workflow, request));
-    const told = await inTurn(saga, () => story(saga, request, planTypesMore));
+    const notAfter = 'notAfter' in request ? request.notAfter : undefined;
+    const told = await saga.deadline.bound(
+      notAfter,
+      () => nothingPlaced(saga, ways.pivot),
+      async () => {
+        if (ways.takesReference !== false) await takeReference(saga, request, resourceOf(workflow, request));
+        return inTurn(saga, () => story(saga, request, planTypesMore));
+      },
+    );
     isThrough = true;
     // A call in flight is awaited; where it was the last one, the story does not notice.
     throwIfCancelled();
@@ -107,7 +114,9 @@ export async function tell<W extends WorkflowName>(
     return last;
   } catch (error) {
     if (!(error instanceof SagaFailed) && !isCancellation(error)) throw error;
-    return await CancellationScope.nonCancellable(() => giveUp(saga, error, { cancelled, isThrough }, ways));
+    const { ended } = saga.deadline;
+    const why = ended && isCancellation(error) ? new SagaFailed('DeadlinePassed', ended.why) : error;
+    return await CancellationScope.nonCancellable(() => giveUp(saga, why, { cancelled, isThrough }, ways));
   }
 }
 

@@ -235,3 +235,42 @@ describe('before a call with an effect Temporal is asked whether the task is sti
     expect(await saga.refusal(name, input, temporal)).toMatchObject({ failure: 'Unwanted' });
   });
 });
+
+describe('a time that has passed', () => {
+  const notAfter = '2026-01-01T00:00:00Z';
+
+  it.each<[string, (saga: LoneSaga) => ReturnType<LoneSaga['refusal']>]>([
+    ['a pivot', (saga) => saga.refusal('placeChangeOrder', { ...placeChange, notAfter })],
+    ['an item', (saga) => saga.refusal('addCartItem', { ...add, notAfter })],
+    ['firewalls', (saga) => saga.refusal('assignFirewalls', { ...assign, notAfter })],
+  ])('lets nothing leave: %s', async (_, refused) => {
+    const saga = stand.saga({ settings });
+    const before = stand.calls;
+    const failure = await refused(saga);
+    expect(failure).toMatchObject({
+      failure: 'DeadlinePassed',
+      message: `was not sent: the request says “not after ${notAfter}”`,
+    });
+    expect(failure).not.toHaveProperty('retryInMs');
+    expect(stand.calls).toBe(before);
+    expect(await saga.told()).toEqual([expect.stringMatching(/ not-done DeadlinePassed$/)]);
+  });
+
+  it('does not hold up an undo', async () => {
+    const saga = stand.saga({ settings });
+    const before = stand.calls;
+    await saga.do('assignFirewalls', { ...assign, undoing: true, notAfter });
+    expect(stand.calls).toBe(before + 1);
+  });
+
+  it('of a quote lets no pivot leave, and is quoted again', async () => {
+    const saga = stand.saga({ settings });
+    const before = stand.calls;
+    expect(await saga.refusal('placeChangeOrder', { ...placeChange, quoteUntil: notAfter })).toMatchObject({
+      failure: 'QuoteAged',
+      message: `was not sent: its quote was too old from ${notAfter} on`,
+      retryInMs: expect.any(Number) as number,
+    });
+    expect(stand.calls).toBe(before);
+  });
+});

@@ -170,6 +170,8 @@ const inOurWords: readonly CallFailureName[] = [
   'UnderWay',
   'TakenBack',
   'Ordered',
+  'DeadlinePassed',
+  'QuoteAged',
 ];
 const sent = ['password', 'custom_ssh_key', 'custom_script', 'corrected password', 'provider token'];
 const namesOf = (sightings: { canary: string }[]) => new Set(sightings.map(({ canary }) => canary));

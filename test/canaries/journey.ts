@@ -240,6 +240,7 @@ export class Journey {
       change(5_001),
       change(5_002, { guard: { maxTotal: 1 } }),
       change(5_005),
+      change(5_006, { notAfter: '2026-01-01T00:00:00Z' }),
       switching(77),
       switching(21),
       this.firewalls(7_001, { assign: [143] }, { endpoint: 'assign-firewalls', kind: 'refuse-before', body }),

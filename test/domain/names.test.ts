@@ -78,6 +78,8 @@ it('are these', () => {
     'TakenBack',
     'Ordered',
     'TurnLost',
+    'DeadlinePassed',
+    'QuoteAged',
   ]);
   expect(effectKinds).toEqual(['mutate', 'compensate', 'pivot']);
   expect(effectOutcomes).toEqual(['done', 'not-done', 'unknown', 'undone', 'denied']);
@@ -89,6 +91,7 @@ it('are these', () => {
     'SwitchNotAvailable',
     'GuardViolated',
     'NotApproved',
+    'DeadlinePassed',
     'FirewallsRejected',
     'FirewallListUnreadable',
   ]);

@@ -14,6 +14,7 @@ export function activitySettings(budget: RetryBudget, changes: Partial<ActivityS
     sendWithinMs: 5_000,
     inAirMs: 1_000,
     approvalMaxAgeMs: 0,
+    quoteMaxAgeMs: 300_000,
     ...changes,
   };
 }

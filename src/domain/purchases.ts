@@ -1,0 +1,38 @@
+/** A purchase, which the provider does not quote: the rules by which we go on or stop, and what a person is told of it. */
+import { countOf, type ServersOrdered } from './plan-types';
+import type { CartItem, ProvisionServersRequest, PurchaseGuard } from './requests';
+
+/** The guard's parts that a purchase breaks, each as a sentence; none when it may go on. What may be a server counts as one. */
+export function purchaseViolations(
+  items: readonly CartItem[],
+  ordered: ServersOrdered,
+  guard: PurchaseGuard | undefined,
+): string[] {
+  const broken: string[] = [];
+  if (guard?.maxServers !== undefined && ordered.most > guard.maxServers) {
+    broken.push(`the request orders ${countOf(ordered)} servers and the guard allows ${String(guard.maxServers)}`);
+  }
+  if (guard?.maxItems !== undefined && items.length > guard.maxItems) {
+    broken.push(`the request has ${String(items.length)} items and the guard allows ${String(guard.maxItems)}`);
+  }
+  return broken;
+}
+
+/** A question has room for so many. */
+const itemsToldMax = 5;
+const cycles = { 1: 'monthly', 3: 'quarterly', 12: 'annually' } as const;
+
+/** "3 servers: 2 × plan 17 (cloud_servers_standard, monthly), 1 × …; account AB-1, label “web-1”". No secret is in it. */
+export function describePurchase({ account, label, items }: ProvisionServersRequest, ordered: ServersOrdered): string {
+  const told = items.slice(0, itemsToldMax).map(describeItem);
+  const more = items.length - told.length;
+  const all = `${told.join(', ')}${more > 0 ? ` and ${String(more)} more items` : ''}`;
+  const named = label === undefined ? '' : `, label “${label.slice(0, 60)}”`;
+  return `${countOf(ordered)} ${ordered.most === 1 ? 'server' : 'servers'}: ${all}; account ${account.slice(0, 40)}${named}`;
+}
+
+function describeItem({ quantity = 1, plan_id, plan_type, billing_cycle, addons }: CartItem): string {
+  const plan = plan_id === undefined ? 'plan not named' : `plan ${String(plan_id)}`;
+  const facts = [plan_type, cycles[billing_cycle], addons?.length && `${String(addons.length)} add-ons`];
+  return `${String(quantity)} × ${plan} (${facts.filter(Boolean).join(', ')})`;
+}

@@ -1,0 +1,30 @@
+/** A person's yes, before anything is placed. */
+import { inWords, type Step } from './progress';
+import { SagaFailed, type Saga } from './saga';
+
+export interface Approving {
+  step: Step;
+  /** See {@link Question.subject}. */
+  subject?: string;
+  question: string;
+  /** Rejected where nobody has decided so long after it was asked. */
+  expiresInMs: number | undefined;
+}
+
+/** @throws SagaFailed `NotApproved` where it is rejected */
+export async function askApproval(saga: Saga, { step, subject, question, expiresInMs }: Approving): Promise<void> {
+  const at = expiresInMs === undefined ? '' : inWords(new Date(Date.now() + expiresInMs).toISOString());
+  const decision = await saga.desk.ask({
+    kind: 'approval',
+    ...(subject === undefined ? {} : { subject }),
+    step: step.id,
+    question: at === '' ? question : `${question} Without an answer it is rejected on ${at}.`,
+    choices: ['approve', 'reject'],
+    ...(expiresInMs === undefined
+      ? {}
+      : { expiry: { inMs: expiresInMs, decision: { decision: 'reject', reason: `nobody answered until ${at}` } } }),
+  });
+  if (decision.decision !== 'reject') return;
+  const why = decision.reason ? `rejected: ${decision.reason}` : 'rejected';
+  throw new SagaFailed('NotApproved', why);
+}

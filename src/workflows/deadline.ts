@@ -1,0 +1,95 @@
+/**
+ * `notAfter` of a request: after it nothing is sent that changes anything, but to undo.
+ *
+ * ```text
+ *   timer ──▶ a pivot in flight? await it ──▶ look into the journal ──nothing placed──▶ end the story's waits ──▶ undo
+ *                                                      └─ placed, or nobody knows ──▶ the story goes on
+ * ```
+ *
+ * Two parts. Each call carries the time along, and the worker does not send it later (`src/activities/effect.ts`): that holds whatever
+ * stands still. And a timer ends whatever the story waits for: a person, a backoff, the hold. It ends the story as a cancellation
+ * would, and never while a pivot may have happened: then what is known to be placed goes on forward.
+ */
+import { CancellationScope, CancelledFailure, condition, isCancellation, sleep } from '@temporalio/workflow';
+import { inWords } from './progress';
+
+/** Temporal's longest timer is longer; this one is what its reminders have. */
+const sleepMaxMs = 182 * 24 * 60 * 60 * 1000;
+
+export class Deadline {
+  /** What the request says, for as long as it matters. */
+  notAfter?: string;
+  /** Set once it has ended the story's waits. */
+  ended?: { why: string };
+  private timer?: CancellationScope;
+  private pivots = 0;
+
+  /** @param nothingPlaced asked when it has passed, and no pivot is in flight */
+  async bound<T>(
+    notAfter: string | undefined,
+    nothingPlaced: () => Promise<boolean>,
+    story: () => Promise<T>,
+  ): Promise<T> {
+    if (notAfter === undefined) return story();
+    this.notAfter = notAfter;
+    const scope = new CancellationScope();
+    this.timer = new CancellationScope();
+    this.timer
+      .run(async () => {
+        await until(Date.parse(notAfter));
+        if (!(await this.endsNow(nothingPlaced))) return;
+        this.ended = { why: whyPassed(notAfter) };
+        scope.cancel();
+      })
+      .catch((error: unknown) => {
+        if (!isCancellation(error)) throw error;
+      });
+    try {
+      return await scope.run(story);
+    } finally {
+      this.lift();
+    }
+  }
+
+  /** It no longer matters: all that it forbids is done. */
+  lift(): void {
+    delete this.notAfter;
+    this.timer?.cancel();
+  }
+
+  /** A pivot's call. While it is in flight nothing is ended. */
+  async whileInFlight<T>(call: () => Promise<T>): Promise<T> {
+    if (this.ended) throw new CancelledFailure('the deadline has passed');
+    this.pivots += 1;
+    try {
+      return await call();
+    } finally {
+      this.pivots -= 1;
+    }
+  }
+
+  /** A sentence where it has passed. */
+  get whyPassed(): string | undefined {
+    const { notAfter } = this;
+    return notAfter !== undefined && Date.now() > Date.parse(notAfter) ? whyPassed(notAfter) : undefined;
+  }
+
+  private async endsNow(nothingPlaced: () => Promise<boolean>): Promise<boolean> {
+    do {
+      await condition(() => this.pivots === 0);
+      // It is placed, or nobody knows: that is left to the story, whose calls are not sent any more.
+      if (!(await nothingPlaced())) return false;
+    } while (this.pivots > 0);
+    return this.notAfter !== undefined;
+  }
+}
+
+/** One past it: at the time itself a call may still leave. */
+async function until(timeMs: number): Promise<void> {
+  const leftMs = () => timeMs + 1 - Date.now();
+  while (leftMs() > 0) await sleep(Math.min(leftMs(), sleepMaxMs));
+}
+
+function whyPassed(notAfter: string): string {
+  return `not all was sent by ${inWords(new Date(notAfter).toISOString())}, and the request allows nothing after it`;
+}
