@@ -132,7 +132,7 @@ it('is cancelled at once, without doing anything, and its place is the next oneâ
   await untilQueued(third, 2);
   await second.cancel();
   const { cancelled } = await outcomeOf(second);
-  expect(cancelled).toMatchObject({ state: 'cancelled', leftovers: [] });
+  expect(cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
   expect(cancelled?.steps.map(({ id, status }) => [id, status])).toEqual([['take-turn', 'failed']]);
   await look(third);
   await untilQueued(third, 1);
