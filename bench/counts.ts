@@ -3,8 +3,9 @@
  * that makes sagas dearer is noticed where it is made.
  *
  * How many workflow tasks there are depends on who is first: two calls that end together are told to the workflow in one task.
- * So the stub answers them one after the other, each told in a task of its own; where a busy machine lets two fall together all
- * the same, the saga is run again, and the dearest run counts.
+ * So the stub answers them one after the other, each told in a task of its own. Where a busy machine lets two fall together all
+ * the same, or lets a task run out of its time and be given again, the saga is run again: a run that is as it was kept counts, or
+ * the dearest of all.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -67,8 +68,9 @@ async function count(built: Built, kept: Kept): Promise<Kept> {
       let dearest: HistoryCounts | undefined;
       for (let n = 0; n < runsMax; n += 1) {
         const counts = countHistory(await client.workflow.getHandle(await run()).fetchHistory());
-        if (dearest === undefined || counts.workflowTasks > dearest.workflowTasks) dearest = counts;
-        if (dearest.workflowTasks >= (kept.sagas[name]?.workflowTasks ?? Infinity)) break;
+        const asKept = sagaDifferences(name, kept.sagas[name], counts).length === 0;
+        if (asKept || dearest === undefined || counts.workflowTasks > dearest.workflowTasks) dearest = counts;
+        if (asKept) break;
       }
       if (dearest !== undefined) sagas[name] = dearest;
     }
@@ -144,28 +146,30 @@ function unless(expected: new (...args: never[]) => Error) {
 
 /** What has moved, in sentences. */
 export function differences(kept: Kept, counted: Kept): string[] {
-  const said: string[] = [];
-  const compare = (what: string, was: number | undefined, is: number | undefined, tolerance: number) => {
-    if (was === undefined || is === undefined) said.push(`${what}: ${was === undefined ? 'is new' : 'is gone'}`);
-    else if (Math.abs(is - was) > was * tolerance) {
-      const by = is > was ? `${String(is - was)} more` : `${String(was - is)} fewer`;
-      said.push(`${what}: ${by} than kept (${String(was)} → ${String(is)})`);
-    }
-  };
-  for (const name of namesOf(kept.sagas, counted.sagas)) {
-    const [was, is] = [kept.sagas[name], counted.sagas[name]];
-    if (was === undefined || is === undefined) compare(name, was?.events, is?.events, 0);
-    else {
-      for (const [field, title] of Object.entries(titles)) {
-        const tolerance = field === 'bytes' ? bytesTolerance : 0;
-        compare(`${name}: ${title}`, was[field as keyof HistoryCounts], is[field as keyof HistoryCounts], tolerance);
-      }
-    }
-  }
-  for (const name of namesOf(kept.bundles, counted.bundles)) {
-    compare(`workflow bundle, ${name}: bytes of code`, kept.bundles[name], counted.bundles[name], bundleTolerance);
-  }
-  return said;
+  return [
+    ...namesOf(kept.sagas, counted.sagas).flatMap((name) =>
+      sagaDifferences(name, kept.sagas[name], counted.sagas[name]),
+    ),
+    ...namesOf(kept.bundles, counted.bundles).flatMap((name) =>
+      difference(`workflow bundle, ${name}: bytes of code`, kept.bundles[name], counted.bundles[name], bundleTolerance),
+    ),
+  ];
+}
+
+function sagaDifferences(name: string, was: HistoryCounts | undefined, is: HistoryCounts | undefined): string[] {
+  if (was === undefined || is === undefined) return difference(name, was?.events, is?.events, 0);
+  return Object.entries(titles).flatMap(([field, title]) => {
+    const key = field as keyof HistoryCounts;
+    return difference(`${name}: ${title}`, was[key], is[key], key === 'bytes' ? bytesTolerance : 0);
+  });
+}
+
+/** In one sentence, or none. */
+function difference(what: string, was: number | undefined, is: number | undefined, tolerance: number): string[] {
+  if (was === undefined || is === undefined) return [`${what}: ${was === undefined ? 'is new' : 'is gone'}`];
+  if (Math.abs(is - was) <= was * tolerance) return [];
+  const by = is > was ? `${String(is - was)} more` : `${String(was - is)} fewer`;
+  return [`${what}: ${by} than kept (${String(was)} → ${String(is)})`];
 }
 
 const titles: Record<keyof HistoryCounts, string> = {

@@ -9,7 +9,6 @@
  *     --at-once N   sagas in flight at most                               (60)
  *     --workers N   worker processes                                      (2)
  *     --least N     times that each kind of fault must have struck        (2)
- *     --crashes     Temporal is killed only, and neither put back nor emptied: the backend need not send anything again
  *     --patience N  seconds without any saga's end until the rest counts as forgotten (120)
  *     --json FILE   the figures, and all that is known of sagas that broke a promise
  *
@@ -26,11 +25,11 @@ import { printed, tooSeldom } from './table';
 async function main(): Promise<number> {
   const options = readArguments();
   if (options === undefined) return 2;
-  const { seed, sagas, atOnce, workers, least, patience, crashes, json } = options;
-  const repeat = `npm run chaos -- --sagas ${String(sagas)} --seed ${seed}${crashes ? ' --crashes' : ''}`;
+  const { seed, sagas, atOnce, workers, least, patience, json } = options;
+  const repeat = `npm run chaos -- --sagas ${String(sagas)} --seed ${seed}`;
   console.log(`chaos: ${String(sagas)} sagas, seed ${seed}`);
 
-  const run = new ChaosRun(planOf(seed, sagas, { crashes }), { atOnce, workers, patienceMs: patience * 1_000 });
+  const run = new ChaosRun(planOf(seed, sagas), { atOnce, workers, patienceMs: patience * 1_000 });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
       void run.close().finally(() => process.exit(130));
@@ -70,7 +69,6 @@ function readArguments() {
         workers: { type: 'string', default: '2' },
         least: { type: 'string', default: '2' },
         patience: { type: 'string', default: '120' },
-        crashes: { type: 'boolean', default: false },
         json: { type: 'string' },
       },
     });
@@ -81,7 +79,6 @@ function readArguments() {
       workers: whole('workers', values.workers),
       least: whole('least', values.least, 0),
       patience: whole('patience', values.patience),
-      crashes: values.crashes,
       json: values.json,
     };
   } catch (error) {

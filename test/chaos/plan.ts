@@ -79,15 +79,14 @@ export const spoilingKinds = faultKinds.filter(
 type Chance = () => number;
 type ResourceName = ChangeOrderRequest['resources'][number]['resource_name'];
 
-/** @param crashes Temporal always comes back with what it had */
-export function planOf(seed: string, sagas: number, { crashes = false } = {}): ChaosPlan {
+export function planOf(seed: string, sagas: number): ChaosPlan {
   const draw = drawing(chanceOf(`${seed}/${String(sagas)}`));
   const deaths = deathsAmong(sagas);
   const planned = Array.from({ length: sagas }, (_, index) => draw.saga(index + 1, deaths.get(index)));
   return {
     seed,
     sagas: planned,
-    losses: lossesAmong(sagas).map((loss) => (crashes ? { how: 'crash', ended: loss.ended } : loss)),
+    losses: lossesAmong(sagas),
     journalDeaths: spread(Math.max(3, Math.round(sagas / 100)), sagas),
     unavailableSubscriptions: planned.flatMap(({ calls }, index) =>
       index % 25 === 24 && calls.subscriptionId !== undefined ? [calls.subscriptionId] : [],

@@ -2,6 +2,7 @@
 import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { temporal as proto } from '@temporalio/proto';
+import { callsTo } from '../../sandbox/sentences';
 import { OrderSagaClient } from '../../src/client/client';
 import {
   InvalidRequestError,
@@ -11,9 +12,10 @@ import {
 } from '../../src/client/errors';
 import { readAttributes } from '../../src/client/search-attributes';
 import { workflowIdOf } from '../../src/domain/identity';
+import { deleteRun } from '../support/delete-run';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../support/requests';
 import { resetTo } from '../support/reset';
-import { Rig, until } from '../support/rig';
+import { Rig } from '../support/rig';
 import { untilWaiting } from '../support/sagas';
 import { bareNamespace, type BareNamespace } from './bare-namespace';
 
@@ -64,32 +66,19 @@ describe('the same request again', () => {
     const request = provisionRequest();
     const first = await rig.sagas.provision(request);
     const { order } = await first.result();
-    const { namespace } = rig;
-    const { connection } = rig.temporal;
     const deletes: WorkflowClientInterceptor = {
       async describe(input, next) {
-        await connection.workflowService.deleteWorkflowExecution({
-          namespace,
-          workflowExecution: input.workflowExecution,
-        });
-        await until(() =>
-          next(input).then(
-            () => false,
-            () => true,
-          ),
-        );
+        await deleteRun(rig.temporal, first);
         return next(input);
       },
     };
-    const temporal = new Client({ connection, namespace, interceptors: { workflow: [deletes] } });
+    const { connection } = rig.temporal;
+    const temporal = new Client({ connection, namespace: rig.namespace, interceptors: { workflow: [deletes] } });
     const second = await new OrderSagaClient(temporal).provision(request);
     expect(second).toMatchObject({ existing: false });
     expect(await second.result()).toMatchObject({ order });
-    expect(
-      rig.sandbox.ledger.calls.filter(
-        ({ endpoint, body }) => endpoint === 'place-order' && JSON.stringify(body).includes(request.reference),
-      ),
-    ).toHaveLength(1);
+    const placing = callsTo(rig.sandbox.ledger, 'place-order');
+    expect(placing.filter(({ body }) => JSON.stringify(body).includes(request.reference))).toHaveLength(1);
   });
 
   it('finds it, also when several start it at once', async () => {

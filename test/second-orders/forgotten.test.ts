@@ -15,6 +15,7 @@ import { buildEncryptedBundle } from '../support/encrypted-bundle';
 import { changeRequest, provisionRequest, switchRequest } from '../support/requests';
 import { resultsOf } from '../support/events';
 import { resetTo, workflowTasksOf } from '../support/reset';
+import { deleteRun } from '../support/delete-run';
 import { Rig, until } from '../support/rig';
 import { answer, outcomeOf, stepOf, untilDeniable, untilWaiting } from '../support/sagas';
 
@@ -36,21 +37,6 @@ async function startRaw(request: { reference: string }, of: Rig = rig): Promise<
   return new SagaHandle(of.temporal, 'provisionServers', request.reference, '', true);
 }
 
-async function deleteRun(workflowId: string, runId: string): Promise<void> {
-  const { namespace } = rig;
-  await rig.temporal.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId, runId } });
-  await until(async () => {
-    const gone = await rig.temporal.workflow
-      .getHandle(workflowId, runId)
-      .describe()
-      .then(
-        () => false,
-        () => true,
-      );
-    return gone;
-  });
-}
-
 describe('the run is gone, and the request comes again', () => {
   it('after the newest run was deleted, which frees the workflow id', async () => {
     const request = provisionRequest({ firewalls: [143] });
@@ -59,7 +45,7 @@ describe('the run is gone, and the request comes again', () => {
     await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[0] ?? 0);
     await latest(request.reference).result();
     const { runId } = await latest(request.reference).describe();
-    await deleteRun(saga.workflowId, runId);
+    await deleteRun(rig.temporal, { workflowId: saga.workflowId, runId });
     const again = await rig.sagas.provision(request);
     expect(await again.result()).toEqual(first);
     expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
@@ -116,7 +102,7 @@ describe('what was placed is told as placed, whatever the provider says of it no
     const saga = await start();
     await decide(saga as never);
     const first = await saga.result();
-    await deleteRun(saga.workflowId, saga.runId);
+    await deleteRun(rig.temporal, saga);
     return { first, start };
   }
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 
-interface Run {
+export interface Run {
   workflowId: string;
   runId?: string;
 }

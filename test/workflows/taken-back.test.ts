@@ -1,5 +1,7 @@
 /** What an order relies on is taken back again and again: it is done again, but not without end and without a word. */
 import { sql } from 'kysely';
+import { callsTo } from '../../sandbox/sentences';
+import type { EndpointName } from '../../sandbox/endpoints';
 import { provisionRequest } from '../support/requests';
 import { Rig } from '../support/rig';
 import { untilWaiting } from '../support/sagas';
@@ -33,4 +35,4 @@ it('a person is asked after the third time, and the saga goes on once it stands'
   expect(callsOf('place-order')).toBe(1);
 });
 
-const callsOf = (name: string) => rig.sandbox.ledger.calls.filter(({ endpoint }) => endpoint === name).length;
+const callsOf = (endpoint: EndpointName) => callsTo(rig.sandbox.ledger, endpoint).length;
