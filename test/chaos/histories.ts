@@ -6,6 +6,7 @@ import type { Client } from '@temporalio/client';
 import { temporal as protocol } from '@temporalio/proto';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { readWorkflowId } from '../../src/domain/identity';
+import { turnSignal } from '../../src/domain/turns';
 import { terminationReason } from './life';
 
 const { WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW, WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND } =
@@ -21,6 +22,8 @@ export interface Testimony {
   resets: number;
   startedAgain: number;
   lostCalls: number;
+  /** How often a saga was told that its turn has come. */
+  turns: number;
   decisions: Record<string, number>;
   /** What does not replay, and tasks that broke, in sentences. */
   broken: string[];
@@ -36,6 +39,7 @@ export async function hearHistories(temporal: Client, bundlePath: string): Promi
     resets: 0,
     startedAgain: 0,
     lostCalls: 0,
+    turns: 0,
     decisions: {},
     broken: [],
   };
@@ -82,6 +86,7 @@ function hear(testimony: Testimony, events: HistoryEvent[], run: { workflowId: s
     if (event.workflowExecutionCancelRequestedEventAttributes) testimony.cancelled += 1;
     if (event.workflowExecutionTerminatedEventAttributes?.reason === terminationReason) testimony.terminated += 1;
     if (event.activityTaskTimedOutEventAttributes) testimony.lostCalls += 1;
+    if (event.workflowExecutionSignaledEventAttributes?.signalName === turnSignal) testimony.turns += 1;
     const decision = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input?.name;
     if (decision) testimony.decisions[decision] = (testimony.decisions[decision] ?? 0) + 1;
   }

@@ -1,5 +1,6 @@
 /** Every promise, asked of every saga that it is made to. */
 import type { LedgerSnapshot } from '../../sandbox/ledger';
+import type { SetFirewallsRequest } from '../../src/domain/requests';
 import { brokenByAll, brokenPromises } from '../support/promises';
 import type { Lived } from './life';
 import { toldByBoth } from './told-by-both';
@@ -13,7 +14,8 @@ export interface Judgement {
 }
 
 export function judge(ledger: LedgerSnapshot, lives: readonly Lived[], forgotten: readonly string[]): Judgement {
-  const accused = lives.map((lived) => ({ lived, sentences: accusations(ledger, lived) }));
+  const named = firewallsNamed(lives);
+  const accused = lives.map((lived) => ({ lived, sentences: accusations(ledger, lived, named) }));
   const violations = [
     ...brokenByAll(ledger),
     ...accused.flatMap(({ sentences }) => sentences),
@@ -31,12 +33,32 @@ export function judge(ledger: LedgerSnapshot, lives: readonly Lived[], forgotten
   return { checks, violations, suspects };
 }
 
-function accusations(ledger: LedgerSnapshot, lived: Lived): string[] {
+/** By the server, and by the saga that names them. */
+type FirewallsNamed = Map<number, { lived: Lived; firewalls: number[] }[]>;
+
+function firewallsNamed(lives: readonly Lived[]): FirewallsNamed {
+  const named: FirewallsNamed = new Map();
+  for (const lived of lives) {
+    for (const request of [lived.planned.asked.request, otherRequest(lived)]) {
+      const { vmObjectId, assign = [], unassign = [] } = request as Partial<SetFirewallsRequest>;
+      if (vmObjectId === undefined) continue;
+      named.set(vmObjectId, [...(named.get(vmObjectId) ?? []), { lived, firewalls: [...assign, ...unassign] }]);
+    }
+  }
+  return named;
+}
+
+function otherRequest({ planned: { duplicate } }: Lived): object {
+  return typeof duplicate === 'object' ? duplicate.other : {};
+}
+
+function accusations(ledger: LedgerSnapshot, lived: Lived, named: FirewallsNamed): string[] {
   const { asked, ended, before, surprises } = lived;
+  const sharing = asked.workflow === 'setFirewalls' ? (named.get(asked.request.vmObjectId) ?? []) : [];
+  const others = sharing.flatMap((one) => (one.lived === lived ? [] : one.firewalls));
+  const told = before ? toldByBoth(before, ended) : ended;
   return [
-    ...brokenPromises(ledger, asked, before ? toldByBoth(before, ended) : ended).filter(
-      (sentence) => !isOfForgottenRun(sentence, lived),
-    ),
+    ...brokenPromises(ledger, asked, told, others).filter((sentence) => !isOfForgottenRun(sentence, lived)),
     ...surprises.map((one) => `${asked.workflow} ${asked.request.reference}: ${one}`),
   ];
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { requestSchemas } from '../../src/domain/requests';
 import { planOf, spoilingKinds } from './plan';
 
@@ -13,9 +14,20 @@ it('asks for nothing that a client would refuse', () => {
   for (const { asked } of plan.sagas) expect(schemas[asked.workflow]().safeParse(asked.request).error).toBeUndefined();
 });
 
-it('tells the calls of each saga from those of all others', () => {
-  const calls = plan.sagas.map((saga) => JSON.stringify(saga.calls));
-  expect(new Set(calls).size).toBe(calls.length);
+it('tells the calls of each saga from those of all others, but for pairs that share a server or a subscription', () => {
+  const sharing = new Map<string, string[]>();
+  for (const { asked, calls } of plan.sagas) {
+    const key = JSON.stringify(calls);
+    sharing.set(key, [...(sharing.get(key) ?? []), asked.workflow]);
+  }
+  const kinds = [...sharing.values()].filter(({ length }) => length > 1);
+  for (const pair of [
+    ['changeOrder', 'switchPlan'],
+    ['setFirewalls', 'setFirewalls'],
+  ]) {
+    expect(kinds.filter((kind) => isDeepStrictEqual(kind, pair)).length).toBeGreaterThan(2);
+  }
+  expect(kinds.every(({ length }) => length === 2)).toBe(true);
 });
 
 it.each([100, 400])('of %d sagas holds every kind of what can happen, several times', (sagas) => {

@@ -32,9 +32,9 @@ export type Loss = { how: 'crash' | 'forgotten'; ended: number } | { how: 'put-b
 
 export interface PlannedSaga {
   asked: Asked;
-  /** Every call of this saga, and of no other. */
+  /** Every call of this saga, and of those that share its server or subscription. */
   calls: CallMatch;
-  /** The server whose firewalls it changes. */
+  /** The server whose firewalls it changes, unless a saga before it brought it along. */
   server?: ServerSeed;
   fault?: Spoilt;
   death?: WorkerDeath;
@@ -136,12 +136,16 @@ function drawing(chance: Chance) {
     ...Array<undefined>(6).fill(undefined),
   ]);
   const duplicate = deck(chance, ['same', 'other', ...Array<undefined>(6).fill(undefined)] as const);
+  const isShared = deck(chance, [true, false, false]);
+  /** What the next one that shares goes to. */
+  let lastChanged: number | undefined;
+  let lastServer: number | undefined;
 
   return {
     saga(number: number, signal: WorkerDeath['signal'] | undefined): PlannedSaga {
       const asked = request(workflow(), `C-${String(number)}`, number);
       const planned: PlannedSaga = { asked, calls: callsOf(asked) };
-      if (asked.workflow === 'setFirewalls') {
+      if (asked.workflow === 'setFirewalls' && asked.request.vmObjectId === serverOf(number)) {
         planned.server = { vmObjectId: asked.request.vmObjectId, firewalls: [150, 151] };
       }
       const twice = duplicate();
@@ -187,10 +191,14 @@ function drawing(chance: Chance) {
       case 'changeOrder': {
         const names = oneOf<ResourceName[]>(['vm_backup'], ['vm_antiddos'], ['vm_backup', 'china_route']);
         const resources = names.map((resource_name) => ({ resource_name, delta_value: '1' }));
-        return { workflow: of, request: { reference, subscription_id: 1_000_000 + number, resources, ...terms } };
+        lastChanged = subscriptionOf(number);
+        return { workflow: of, request: { reference, subscription_id: lastChanged, resources, ...terms } };
       }
       case 'switchPlan': {
-        const change = { reference, subscription_id: 1_000_000 + number, plan_id: 21 };
+        // A change and a switch of one subscription are told apart in the ledger; two changes are not.
+        const shared = isShared() ? lastChanged : undefined;
+        if (shared !== undefined) lastChanged = undefined;
+        const change = { reference, subscription_id: shared ?? subscriptionOf(number), plan_id: 21 };
         return { workflow: of, request: chance() < 0.15 ? { ...change, quoteOnly: true } : { ...change, ...terms } };
       }
       case 'setFirewalls': {
@@ -200,7 +208,12 @@ function drawing(chance: Chance) {
           { assign: [143, 144], unassign: [151] },
           { exactly: [143, 151] },
         );
-        return { workflow: of, request: { reference, vmObjectId: 500_000 + number, ...wanted } };
+        const shared = isShared() ? lastServer : undefined;
+        lastServer = shared !== undefined || wanted.exactly !== undefined ? undefined : serverOf(number);
+        // In whichever order the two are done, these are not the firewalls that the other one names.
+        if (shared !== undefined)
+          return { workflow: of, request: { reference, vmObjectId: shared, assign: [145, 146] } };
+        return { workflow: of, request: { reference, vmObjectId: serverOf(number), ...wanted } };
       }
     }
   }
@@ -231,6 +244,9 @@ function drawing(chance: Chance) {
     }
   }
 }
+
+const subscriptionOf = (number: number) => 1_000_000 + number;
+const serverOf = (number: number) => 500_000 + number;
 
 /** Deals the cards in random order, then shuffles them anew: each comes as often as it is in the deck. */
 function deck<T>(chance: Chance, cards: readonly T[]): () => T {

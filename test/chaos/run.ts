@@ -304,6 +304,7 @@ export class ChaosRun {
           { of: '“not placed” too early: it was refused', count: operator.refused.early, required: true },
           { of: 'started again after the end', count: testimony.startedAgain, required: true },
           { of: 'started twice: the run was found', count: duplicates('found'), required: true },
+          { of: 'queued, and told that its turn has come', count: testimony.turns, required: true },
           { of: 'another request: it was refused', count: duplicates('refused'), required: true },
         ],
       },

@@ -30,10 +30,18 @@ import type { Ended } from './sagas';
 /** A workflow and the request that it was started with. */
 export type Asked = { [W in WorkflowName]: { workflow: W; request: RequestOf[W] } }[WorkflowName];
 
-/** @returns the promises that this saga broke, as sentences */
-export function brokenPromises(ledger: LedgerSnapshot, asked: Asked, ended: Ended): string[] {
+/**
+ * @param others firewalls that other sagas change on the same server
+ * @returns the promises that this saga broke, as sentences
+ */
+export function brokenPromises(
+  ledger: LedgerSnapshot,
+  asked: Asked,
+  ended: Ended,
+  others: readonly number[] = [],
+): string[] {
   const told = { ...ended, report: ended.failure?.report ?? ended.cancelled };
-  const broken = [...promisesOf(ledger, asked, told), ...hiddenByWords(told)];
+  const broken = [...promisesOf(ledger, asked, told, others), ...hiddenByWords(told)];
   return broken.map((sentence) => `${asked.workflow} ${asked.request.reference}: ${sentence}`);
 }
 
@@ -63,7 +71,7 @@ function hiddenByWords(told: Told): string[] {
 
 type Told = Ended & { report: Report | undefined };
 
-function promisesOf(ledger: LedgerSnapshot, asked: Asked, told: Told): string[] {
+function promisesOf(ledger: LedgerSnapshot, asked: Asked, told: Told, others: readonly number[]): string[] {
   switch (asked.workflow) {
     case 'provisionServers':
       return provisioned(ledger, asked.request, told);
@@ -78,7 +86,7 @@ function promisesOf(ledger: LedgerSnapshot, asked: Asked, told: Told): string[] 
       return placed.length === 0 ? [] : ['it was only asked for a quote, and it switched'];
     }
     case 'setFirewalls':
-      return protectedThroughout(ledger, asked.request, told);
+      return protectedThroughout(ledger, asked.request, told, others);
     case 'cleanCart':
       return cleaned(ledger, asked.request.reference, told);
   }
@@ -181,13 +189,19 @@ function isCorrected({ result, report }: Told): boolean {
   return decisions.some(({ correction }) => correction !== undefined);
 }
 
-function protectedThroughout(ledger: LedgerSnapshot, request: RequestOf['setFirewalls'], told: Told): string[] {
+function protectedThroughout(
+  ledger: LedgerSnapshot,
+  request: RequestOf['setFirewalls'],
+  told: Told,
+  others: readonly number[],
+): string[] {
   const { vmObjectId, assign = [], unassign = [], exactly } = request;
-  const before = firewallMoments(ledger, vmObjectId)[0]?.firewalls ?? [];
+  const own = (firewalls: readonly number[]) => firewalls.filter((id) => !others.includes(id));
+  const before = own(firewallMoments(ledger, vmObjectId)[0]?.firewalls ?? []);
   const wanted = exactly ?? [...new Set([...before, ...assign])].filter((id) => !unassign.includes(id));
   const broken: string[] = [];
   if (!neverLessProtected(ledger, vmObjectId, wanted)) broken.push('the server was less protected for a moment');
-  const after = firewallsOf(ledger, vmObjectId);
+  const after = own(firewallsOf(ledger, vmObjectId));
   if (told.result !== undefined) {
     if (!sameSet(after, wanted)) broken.push(`it is done, and the firewalls are ${after.join()}, not ${wanted.join()}`);
     return broken;

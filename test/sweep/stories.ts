@@ -9,8 +9,8 @@ import type { FaultSpec } from '../../sandbox/faults';
 import type { SagaHandle } from '../../src/client/handle';
 import type { Asked } from '../support/promises';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../support/requests';
-import type { Rig } from '../support/rig';
-import { untilWaiting } from '../support/sagas';
+import { until, type Rig } from '../support/rig';
+import { answer, untilWaiting } from '../support/sagas';
 
 export interface Story {
   name: string;
@@ -74,6 +74,22 @@ function firewalls(name: string, changes: Record<string, unknown>, rest: Omit<Sc
   };
 }
 
+/** Its subscription has a switch that waits for approval, and is rejected once the change has queued behind it. */
+const changeInTheQueue: Story = {
+  name: 'change in the queue',
+  prepare: async (rig) => {
+    const before = switchRequest({ approval: 'always' });
+    const saga = await rig.sagas.switch(before);
+    await untilWaiting(saga, 'approval');
+    const request = changeRequest({ subscription_id: before.subscription_id });
+    const meanwhile = async (_rig: Rig, behind: SagaHandle) => {
+      await until(async () => (await behind.progress()).queued !== undefined);
+      await answer(saga, 'reject', { by: 'op' });
+    };
+    return { asked: { workflow: 'changeOrder', request }, meanwhile };
+  },
+};
+
 /** A provisioning whose order met the fault, and which was terminated while it waited. */
 function clean(name: string, fault: Pick<FaultSpec, 'kind'>): Story {
   return {
@@ -123,6 +139,7 @@ export const stories: readonly Story[] = [
   change('that is approved', { approval: 'always' }),
   change('that is only quoted', { quoteOnly: true }),
   change('that breaks its guard', { guard: { maxTotal: 1 } }),
+  changeInTheQueue,
   switchPlan('', {}),
   switchPlan('that is approved', { approval: { above: 1 } }),
   switchPlan('that is only quoted', { quoteOnly: true }),
