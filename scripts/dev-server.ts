@@ -125,7 +125,7 @@ async function untilAllReady(
 function argumentsFor(options: DevServerOptions, port: number, uiPort: number | undefined): string[] {
   const pairs = (flag: string, values: Record<string, string>) =>
     Object.entries(values).flatMap(([key, value]) => [flag, `${key}=${value}`]);
-  const config = Object.entries({ ...dynamicConfig(), ...options.dynamicConfig });
+  const config = Object.entries({ ...dynamicConfig(), ...ofDevServers, ...options.dynamicConfig });
   return [
     ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port)],
     ...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]),
@@ -137,6 +137,12 @@ function argumentsFor(options: DevServerOptions, port: number, uiPort: number | 
     ...pairs('--dynamic-config-value', Object.fromEntries(config.map(([key, value]) => [key, JSON.stringify(value)]))),
   ];
 }
+
+/**
+ * A run that is to be deleted goes once the server has noted down that it is done with the rest of it, which it does each half
+ * minute as shipped, for many shards. Here is one.
+ */
+const ofDevServers = { 'history.transferProcessorUpdateAckInterval': '1s' };
 
 /** What every server of ours is told beyond its defaults, the one that runs in production too. */
 function dynamicConfig(): Record<string, unknown> {

@@ -254,12 +254,15 @@ async function meddle(
   }
 }
 
-/** It is gone some time later; a server that dies meanwhile, or is put back, has it still. */
+/**
+ * It is gone some time later; a server that dies meanwhile, or is put back, has it still. Each time it is asked, the server takes
+ * on a task, which it puts off until the run can go: asked all the time, it comes to nothing else.
+ */
 async function deleteForGood(temporal: Client, workflowId: string): Promise<never> {
   const { namespace } = temporal.options;
   for (;;) {
     await temporal.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId } });
-    await pause(500);
+    await pause(10_000);
   }
 }
 

@@ -2,16 +2,13 @@
  * A Temporal server that is killed as in a crash, and comes back at the same address: with what it had written to its file, with an
  * older copy of that, or with nothing.
  */
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'libsql';
 import { startDevServer, type DevServer } from '../../scripts/dev-server';
 import { resolveTemporal } from '../../scripts/temporal-cli';
+import { crashCopy, putDatabaseBack, removeDatabase } from '../support/sqlite-copy';
 import type { Loss } from './plan';
-
-/** A database in SQLite's write-ahead mode; what is shared memory is made anew. */
-const written = ['', '-wal'];
 
 export class MortalServer {
   /** One death after the other, however close together they are asked for. */
@@ -46,15 +43,7 @@ export class MortalServer {
   copy(): Promise<void> {
     this.last = this.last.then(async () => {
       if (this.ended) return;
-      const database = new Database(this.file, { timeout: 10_000 });
-      try {
-        // Nobody else writes, and what is in the log stays there.
-        database.exec('begin immediate');
-        for (const part of written) await copyFile(this.file + part, this.copied + part);
-        database.exec('rollback');
-      } finally {
-        database.close();
-      }
+      await crashCopy(this.server.pid, this.file, this.copied);
     });
     return this.last;
   }
@@ -66,10 +55,8 @@ export class MortalServer {
       const port = Number(this.address.split(':')[1]);
       await this.server.kill();
       await whenDead();
-      // With the memory that the processes shared, which a dead one may have left half written.
-      await rm(`${this.file}-shm`, { force: true });
-      if (how !== 'crash') for (const part of written) await rm(this.file + part, { force: true });
-      if (how === 'put-back') for (const part of written) await copyFile(this.copied + part, this.file + part);
+      if (how === 'put-back') putDatabaseBack(this.copied, this.file);
+      if (how === 'forgotten') removeDatabase(this.file);
       this.server = await startDevServer({ ...optionsOf(this.cli, this.folder), port });
     });
     return this.last;

@@ -2,7 +2,7 @@
  * Databases that were put back to an older copy: Temporal's, to each point of a run and while the run goes on elsewhere; the
  * journal's; and both.
  */
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
@@ -17,7 +17,7 @@ import { restored, trustNewReferences } from '../../src/journal/ceremony';
 import { changeRequest, provisionRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting, untilWaitingOrEnded } from '../support/sagas';
-import { copyDatabase, putDatabaseBack } from '../support/sqlite-copy';
+import { copyDatabase, crashCopy, putDatabaseBack } from '../support/sqlite-copy';
 
 describe('Temporal', () => {
   let cli: string;
@@ -36,13 +36,6 @@ describe('Temporal', () => {
   afterAll(() => {
     rmSync(folder, { recursive: true, force: true });
   });
-
-  /** As after a crash at this moment: what it has not written yet is lost. */
-  function crashCopy({ pid }: DevServer, dbFile: string, copy: string): void {
-    process.kill(pid, 'SIGSTOP');
-    for (const part of ['', '-wal']) copyFileSync(`${dbFile}${part}`, `${copy}${part}`);
-    process.kill(pid, 'SIGCONT');
-  }
 
   const startServer = async (dbFile: string): Promise<DevServer> => {
     const server = await startDevServer({ cli, ui: false, dbFile });
@@ -82,7 +75,7 @@ describe('Temporal', () => {
     for (const gate of gates) {
       await rig.sandbox.whenStruck(gate);
       const copy = join(folder, `each-${copies.length}.db`);
-      crashCopy(server, dbFile, copy);
+      await crashCopy(server.pid, dbFile, copy);
       copies.push(copy);
       rig.sandbox.faults.release(gate);
     }
@@ -116,7 +109,7 @@ describe('Temporal', () => {
     const saga = await rig.sagas.change(request);
     await rig.sandbox.whenStruck(one);
     const copy = join(folder, 'two-copy.db');
-    crashCopy(server, dbFile, copy);
+    await crashCopy(server.pid, dbFile, copy);
     rig.sandbox.faults.add({ endpoint: 'quote-change-order', kind: 'gate', nth: 1 });
     const lagging = await goOnFrom(copy, rig);
     // The first one's quote was given up by its own clock; both ask for one again, and stand at it.
