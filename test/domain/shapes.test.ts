@@ -16,6 +16,7 @@ const step = {
 };
 const lastFailure = {
   failure: 'UnknownOutcome',
+  whose: 'provider',
   message: 'no answer',
   endpoint: 'POST /order',
   status: 503,
@@ -29,8 +30,10 @@ const waiting = {
   choices: ['confirmPlaced'],
   since: at,
   notPlacedFrom: at,
+  expiresAt: at,
   lastFailure,
 };
+const queued = { resource: 'server 7', since: at, before: 1, holder: 'firewalls/R', lookedAt: at };
 const leftover = { kind: 'cart-item', cartItemId: 1, why: 'w' };
 const ignored = { decision: 'retry', at, why: 'nothing waits', by: 'op' };
 const decision = {
@@ -74,7 +77,7 @@ const effect = {
 const ending = { run: 'r', at, workflow: 'provisionServers', outcome: 'done', ended: 'done', report, result: {} };
 
 const examples: [string, z.ZodType, Record<string, unknown>, optional: string[]][] = [
-  ['what it waits for', waitingSchema, waiting, ['notPlacedFrom', 'lastFailure']],
+  ['what it waits for', waitingSchema, waiting, ['notPlacedFrom', 'expiresAt', 'lastFailure']],
   [
     'a decision that was taken',
     decisionRecordSchema,
@@ -84,8 +87,8 @@ const examples: [string, z.ZodType, Record<string, unknown>, optional: string[]]
   [
     'progress',
     progressSchema,
-    { reference: 'R', workflow: 'changeOrder', state: 'stuck', steps: [step], waiting, ...told },
-    ['waiting'],
+    { reference: 'R', workflow: 'changeOrder', state: 'stuck', steps: [step], waiting, queued, ...told },
+    ['waiting', 'queued'],
   ],
   [
     'a report',

@@ -95,7 +95,10 @@ describe('a change order and a switch', () => {
     [{ guard: { currency: '' } }, 'guard.currency: must not be empty'],
     [{ guard: { allowInapplicable: 'yes' } }, 'guard.allowInapplicable: must be true or false'],
     [{ guard: { maxTotal: 0, currency: 'usd', allowInapplicable: false } }, 'nothing'],
-    [{ approval: 'sometimes' }, 'approval: must be "never", "always" or { "above": a total }'],
+    [
+      { approval: 'sometimes' },
+      'approval: must be "never", "always", { "above": a total } or { "expiresAfterSeconds": a whole number }, or both of these',
+    ],
     [{ approval: { above: 20, below: 30 } }, 'approval.below: is not a field of this request'],
     [{ approval: { above: -1 } }, 'approval.above: must not be negative'],
     [{ approval: 'never' }, 'nothing'],
