@@ -235,7 +235,14 @@ it('loses neither the decision nor the cancel when they race', async () => {
 it('reads a decision that is no object, or names unknown fields, as a sentence and not as a crash', async () => {
   const saga = await waits['unknown servers']!.start();
   await untilWaiting(saga);
-  for (const body of [7, 'text', [], { vmObjectIds: 'x' }, { vmObjectIds: [1], colour: 'red' }, { vmObjectIds: [] }]) {
+  for (const body of [
+    7,
+    'text',
+    [],
+    { vmObjectIds: 'x' },
+    { vmObjectIds: [1], colour: 'red' },
+    { vmObjectIds: [1.5] },
+  ]) {
     await expect(raw(saga).executeUpdate('provideServers', { args: [body] })).rejects.toMatchObject({
       cause: { type: 'DecisionRefused', message: expect.stringMatching(/^provideServers: .*Like \{"question":"/s) },
     });

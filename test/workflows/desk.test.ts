@@ -42,7 +42,8 @@ it('says of each decision what it does and what to paste, and of the query what 
     decisionNames.map((name) => [name, `${decisionHints[name].does}. ${decisionHints[name].example}`]),
   );
   expect(described(definition?.updateDefinitions)).toEqual(hints);
-  expect(described(definition?.signalDefinitions)).toEqual(hints);
+  const released = { heldReleased: 'The hold has ended: begin. Sent by releaseHeld' };
+  expect(described(definition?.signalDefinitions)).toEqual({ ...hints, ...released });
   expect(described(definition?.queryDefinitions)).toMatchObject({
     progress: 'State, steps, what it waits for, decisions',
   });
@@ -65,6 +66,7 @@ it('shows of the last failure what a person wants to know, and not when the saga
   const { lastFailure } = await untilWaiting(await rig.sagas.provision(request));
   expect(lastFailure).toEqual({
     failure: 'Unauthorized',
+    whose: 'us',
     message: expect.stringMatching(/^POST \/order was answered 401/) as string,
     endpoint: 'POST /order',
     status: 401,

@@ -35,6 +35,17 @@ const held = async (count: number, start: () => Promise<SagaHandle>) => {
 };
 const cli = (...args: string[]) => runHere(args, '', rig.environment);
 
+// The first of all: no release of an earlier hold is under way, which would let it go.
+it('can be terminated: what was held is let go by the next release', async () => {
+  const hold = await startHold('hold', { note: 'a test' });
+  const [saga] = await held(1, () => rig.sagas.provision(provisionRequest()));
+  await hold.terminate();
+  await rig.sagas.provision(provisionRequest()).then((other) => other.result());
+  expect((await saga!.progress()).state).toBe('held');
+  expect(await rig.sagas.release()).toEqual({ was: false });
+  await saga!.result();
+});
+
 it('holds what has not begun, and says since when, who and why; it goes on when somebody releases it', async () => {
   const hold = await startHold('hold', { by: 'ann', note: 'moving the database' });
   await until(async () => (await rig.sagas.holding())?.by === 'ann');
@@ -119,16 +130,6 @@ it('holds without a word of who and why, and is released by a cancellation', asy
   await hold.cancel();
   await saga!.result();
   expect(await hold.result()).toMatchObject({ note: 'by a cancellation' });
-});
-
-it('can be terminated: what was held is let go by the next release', async () => {
-  const hold = await startHold('hold', { note: 'a test' });
-  const [saga] = await held(1, () => rig.sagas.provision(provisionRequest()));
-  await hold.terminate();
-  await rig.sagas.provision(provisionRequest()).then((other) => other.result());
-  expect((await saga!.progress()).state).toBe('held');
-  expect(await rig.sagas.release()).toEqual({ was: false });
-  await saga!.result();
 });
 
 it('refuses a pace beyond its bounds, and stays on', async () => {
