@@ -120,6 +120,7 @@ describe('how a saga stands', () => {
   it('not at all', async () => {
     expect(await standing(stand.saga())).toEqual({
       known: false,
+      assigned: [],
       running: false,
       placement: { how: 'none' },
       items: [],
