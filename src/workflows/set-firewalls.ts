@@ -13,7 +13,7 @@
 import type { FirewallList } from '../activities/firewalls';
 import type { SetFirewallsRequest } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
-import { SagaFailed, type Undo } from './saga';
+import { SagaFailed, type Saga, type Undo } from './saga';
 import { tell } from './tell';
 import { once } from './temperaments';
 
@@ -40,7 +40,13 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
           {
             step: assigning,
             act: (asked) => once('assign firewalls').assignFirewalls({ vmObjectId, firewalls: assign, ...asked }),
-            armed: unassignAgain(vmObjectId, assign, before),
+            armed: unassignAgain(saga, {
+              vmObjectId,
+              assigned: assign,
+              before,
+              replaced: unassign,
+              by: unassigning.id,
+            }),
           },
           { refusal: 'FirewallsRejected' },
         );
@@ -105,11 +111,21 @@ function difference(
   };
 }
 
+interface Assigned {
+  vmObjectId: number;
+  assigned: readonly number[];
+  before: readonly number[] | undefined;
+  /** What the step `by` unassigns, or has unassigned: another run may have been there, whose history this one lacks. */
+  replaced: readonly number[];
+  by: string;
+}
+
 /**
- * Only what was not there before and is there now is unassigned again: a firewall that protected the server before stays.
- * Where the list could not be read nobody knows which those are, so all stay, and are told.
+ * Only what was not there before and is there now is unassigned again: a firewall that protected the server before stays. What it
+ * replaced has to be back first, whoever unassigned it. Where the list could not be read nobody knows which those are, so all stay,
+ * and are told.
  */
-function unassignAgain(vmObjectId: number, assigned: readonly number[], before: readonly number[] | undefined): Undo {
+function unassignAgain(saga: Saga, { vmObjectId, assigned, before, replaced, by }: Assigned): Undo {
   const undo: Undo = {
     title: 'Unassign the assigned firewalls again',
     leftover: (why) => ({ kind: 'firewalls', vmObjectId, firewalls: [...assigned], why: `assigned: ${why}` }),
@@ -117,7 +133,13 @@ function unassignAgain(vmObjectId: number, assigned: readonly number[], before: 
   if (before === undefined) return undo;
   undo.act = async (asked) => {
     const now = readable(await once('list firewalls').listFirewalls({ vmObjectId, again: asked.again }));
-    const firewalls = now === undefined ? [...assigned] : assigned.filter((id) => now.includes(id));
+    const isGone = (id: number) => now?.includes(id) !== true;
+    const missing = replaced.filter(isGone);
+    if (missing.length > 0) {
+      const putBack = { vmObjectId, firewalls: missing, undoing: true, ...asked, step: by };
+      await saga.journal.learn(await once('assign firewalls again').assignFirewalls(putBack), null);
+    }
+    const firewalls = now === undefined ? [...assigned] : assigned.filter((id) => !isGone(id));
     if (firewalls.length === 0) return;
     return once('unassign firewalls again').unassignFirewalls({ vmObjectId, firewalls, undoing: true, ...asked });
   };

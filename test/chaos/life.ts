@@ -198,17 +198,9 @@ async function endOfSaga(
   }
 }
 
-/** Whoever asks a server that was put back meanwhile may wait for an answer that never comes: so it is asked anew now and then. */
-const askAgainMs = 15_000;
-
 async function endOf(saga: SagaHandle): Promise<Ended | 'terminated'> {
   try {
-    for (;;) {
-      const asking = persistently(() => outcomeOf(saga));
-      asking.catch(() => undefined);
-      const ended = await Promise.race([asking, pause(askAgainMs, undefined)]);
-      if (ended !== undefined) return ended;
-    }
+    return await persistently(() => outcomeOf(saga));
   } catch (error) {
     if (error instanceof SagaLostError && error.status === 'terminated') return 'terminated';
     throw error;
