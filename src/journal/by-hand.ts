@@ -41,6 +41,8 @@ export async function writeByHand(
   { calls, run, verdict, knows }: ByHand,
 ): Promise<{ how: 'written'; knows: JournalKnowledge } | { how: 'put-back'; why: string }> {
   const decided = await journal.sealing.seal(verdict);
+  // No call answered; whoever is given it again gets nothing.
+  const answer = await journal.sealing.seal(null);
   return journal.inTransaction(async (tx) => {
     const taken = await lock(tx, key);
     const state = await theJournal(tx);
@@ -49,7 +51,7 @@ export async function writeByHand(
     if (!taken) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(state));
     const { id, epoch } = state;
     let row: string | undefined;
-    for (const call of calls) row = await writeOne(tx, key, { call, run, decided, epoch });
+    for (const call of calls) row = await writeOne(tx, key, { call, run, decided, answer, epoch });
     return { how: 'written', knows: { journal: id, epoch, ...(row === undefined ? {} : { row }) } };
   });
 }
@@ -58,7 +60,13 @@ export async function writeByHand(
 async function writeOne(
   tx: Tx,
   key: SagaKey,
-  { call, run, decided, epoch }: { call: EffectCall; run: string; decided: string; epoch: number },
+  {
+    call,
+    run,
+    decided,
+    answer,
+    epoch,
+  }: { call: EffectCall; run: string; decided: string; answer: string; epoch: number },
 ): Promise<string> {
   const last = (await rowsOfStep(tx, key, call)).at(-1);
   if (last?.run === run && isDoneByHand(last, call)) return last.id;
@@ -66,7 +74,7 @@ async function writeOne(
   await insertEffect(tx, key, { call, run, inAirMs: 0 }, { id: row, epoch, outcome: 'done' });
   await tx
     .updateTable('effect')
-    .set({ decided, decided_ms: nowMs(tx) })
+    .set({ answer, decided, decided_ms: nowMs(tx) })
     .where('id', '=', row)
     .execute();
   if (call.kind === 'compensate') await markUndone(tx, key, call, row);
