@@ -165,7 +165,7 @@ it('tells what was done by hand, who says so, and of an undo what it took back',
   );
   // Nothing was sent with it, so nothing was meant.
   expect(happeningsIn(people)).toEqual([
-    ...['first seen', 'meant', 'done', 'meant', 'not-done', 'meant', 'not-done', 'decided', 'undone', 'ended'],
+    ...['first seen', 'meant', 'done', 'meant', 'not-done', 'meant', 'not-done', 'undone', 'decided', 'ended'],
   ]);
 });
 
