@@ -45,7 +45,14 @@ const rooms = {
       ...['src/config', 'src/domain', 'src/temporal'],
     ],
     types: ['src/workflows'],
-    packages: ['@temporalio/worker', '@temporalio/common', '@temporalio/proto', '@opentelemetry/[^/]+', 'pino'],
+    packages: [
+      '@temporalio/worker',
+      '@temporalio/common',
+      '@temporalio/proto',
+      '@opentelemetry/[^/]+',
+      'pino',
+      'pino-pretty',
+    ],
     node: true,
   },
   'src/cli': {

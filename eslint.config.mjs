@@ -72,7 +72,9 @@ export default defineConfig(
     rules: {
       'no-restricted-imports': [
         'error',
-        { patterns: [{ group: ['@temporalio/*/lib/*'], message: 'A private path: the next release may not have it.' }] },
+        {
+          patterns: [{ group: ['@temporalio/*/lib/*'], message: 'A private path: the next release may not have it.' }],
+        },
       ],
     },
   },
