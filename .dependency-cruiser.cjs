@@ -38,6 +38,23 @@ const rooms = {
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/envconfig', '@temporalio/proto'],
     node: true,
   },
+  // How the worker stands in its surroundings. It wires the hands to what they work with, and never imports a workflow.
+  'src/operations': {
+    rooms: [
+      ...['src/activities', 'src/journal', 'src/provider', 'src/security'],
+      ...['src/config', 'src/domain', 'src/temporal'],
+    ],
+    types: ['src/workflows'],
+    packages: [
+      '@temporalio/worker',
+      '@temporalio/common',
+      '@temporalio/proto',
+      '@opentelemetry/[^/]+',
+      'pino',
+      'pino-pretty',
+    ],
+    node: true,
+  },
   'src/cli': {
     rooms: ['src/client', 'src/domain', 'src/journal', 'src/security', 'src/config'],
     packages: ['@temporalio/client', '@temporalio/common', 'commander'],

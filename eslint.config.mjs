@@ -67,6 +67,17 @@ export default defineConfig(
     ignores: ['src/config.ts', 'src/config/*.ts'],
     rules: { 'no-restricted-syntax': ['error', ...environment] },
   },
+  {
+    files: ['src/**/*.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [{ group: ['@temporalio/*/lib/*'], message: 'A private path: the next release may not have it.' }],
+        },
+      ],
+    },
+  },
   { files: ['src/**/*.ts'], ignores: programs, rules: { 'no-console': 'error' } },
   {
     files: ['src/workflows/**/*.ts', 'bench/bare/workflows.ts'],

@@ -60,6 +60,8 @@ export interface EffectSpec<T> {
   recall?: boolean;
   /** Steps that must not have been taken back. */
   restsOn?: readonly string[];
+  /** Not sent where a person has done it by hand, and nothing has happened to it since. */
+  countsByHand?: boolean | undefined;
   /** Of an item that was added. */
   cartItemIdOf?: (value: T) => number;
 }
@@ -121,10 +123,14 @@ function mean(
   journal: Journal,
   { inAirMs }: ActivitySettings,
   meaning: Pick<Meaning, 'workflow' | 'reference' | 'call' | 'run'>,
-  { recall, restsOn }: Pick<EffectSpec<unknown>, 'recall' | 'restsOn'>,
+  { recall, restsOn, countsByHand }: Pick<EffectSpec<unknown>, 'recall' | 'restsOn' | 'countsByHand'>,
   { knows, note, turn }: EffectAsked,
 ): Promise<Meant> {
-  const rules = { ...(recall ? { recall } : {}), ...(restsOn ? { restsOn } : {}) };
+  const rules = {
+    ...(recall ? { recall } : {}),
+    ...(restsOn ? { restsOn } : {}),
+    ...(countsByHand ? { countsByHand } : {}),
+  };
   return journal.mean({ ...meaning, knows, note, turn, inAirMs, ...rules }).catch((error: unknown) => {
     if (!(error instanceof JournalUnavailable) || error.row === undefined || knows === undefined) throw error;
     // Nothing was sent for that row. Where it was written all the same, that has to be said of it.

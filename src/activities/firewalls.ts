@@ -13,6 +13,8 @@ export interface ChangeFirewalls extends EffectAsked {
   firewalls: number[];
   /** True where it puts back what an earlier step changed: it is tried longer then. */
   undoing?: boolean;
+  /** True where no list has said since that it is not so: what a person has done by hand is not sent again. */
+  countsByHand?: boolean;
 }
 
 export interface UnassignFirewalls extends ChangeFirewalls {
@@ -33,8 +35,8 @@ export interface ListFirewalls extends Asked {
 export type FirewallList = { firewalls: number[] } | { unreadable: unknown };
 
 export function createFirewallActivities(provider: ProviderClient, call: Call, effect: Effect, told: ReadTold) {
-  const specOf = ({ undoing, vmObjectId, firewalls }: ChangeFirewalls) =>
-    ({ kind: undoing ? 'compensate' : 'mutate', about: { vmObjectId, firewalls } }) as const;
+  const specOf = ({ undoing, vmObjectId, firewalls, countsByHand }: ChangeFirewalls) =>
+    ({ kind: undoing ? 'compensate' : 'mutate', about: { vmObjectId, firewalls }, countsByHand }) as const;
 
   return {
     /** Row 8. A second call assigns what is assigned already. */

@@ -1,10 +1,20 @@
 /** What a saga asks of the journal and tells it, beside its effects. None of these calls the provider. */
 import { Context } from '@temporalio/activity';
 import { differences } from '../domain/differences';
-import type { JournalKnowledge, OpenItem, OpenPivot, PivotNote, Placement, Unwritten } from '../domain/effects';
+import type {
+  EffectCall,
+  Effected,
+  JournalKnowledge,
+  OpenItem,
+  OpenPivot,
+  PivotNote,
+  Placement,
+  Unwritten,
+} from '../domain/effects';
 import { describeHold } from '../domain/hold';
 import { workflowIdOf } from '../domain/identity';
 import type { TurnAnswer } from '../domain/turns';
+import { writeByHand } from '../journal/by-hand';
 import type { Journal, Verdict } from '../journal/journal';
 import { standingOf } from '../journal/standing';
 import type { Asked, Call } from './call';
@@ -51,6 +61,10 @@ export interface Standing {
 
 export interface Settle extends Asked, Verdict {
   row: string;
+}
+
+export interface WriteByHand extends Asked, Pick<EffectAsked, 'knows'>, Verdict {
+  calls: readonly EffectCall[];
 }
 
 export function createJournalActivities(journal: Journal, call: Call, settings: ActivitySettings) {
@@ -122,6 +136,18 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const denied = await journal.deny(saga, row, { note, ...(by === undefined ? {} : { by }) });
         if (denied.how !== 'in-air') return denied.how;
         throw new OwnFailure('UnderWay', 'the call may still be in the air', { retryInMs: denied.leftMs });
+      });
+    },
+
+    /** Calls that need not be made, because a person has done the same by hand. A second call changes nothing. */
+    async writeByHand(input: WriteByHand): Promise<Effected<null>> {
+      return call('acting', input, async () => {
+        const { saga, run } = sagaOf(Context.current().info);
+        const { calls, by, note, knows } = input;
+        const verdict = { note, ...(by === undefined ? {} : { by }) };
+        const written = await writeByHand(journal, saga, { calls, run, verdict, knows });
+        if (written.how === 'put-back') throw new OwnFailure('JournalPutBack', written.why);
+        return { value: null, knows: written.knows };
       });
     },
 

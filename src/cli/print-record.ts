@@ -93,23 +93,31 @@ function lineOf(at: string, what: string, text: string): string {
 function happeningsOf(effect: RecordedEffect, effects: readonly RecordedEffect[]): Happening[] {
   const { step, run, answeredAt, outcome, decided, undoneBy } = effect;
   const name = nameOf(effect);
-  const all: Happening[] = [{ at: effect.meantAt, run, ...beginningOf(effect) }];
+  const all: Happening[] = isByHand(effect) ? [] : [{ at: effect.meantAt, run, ...beginningOf(effect) }];
   if (answeredAt !== undefined) {
     all.push({ at: answeredAt, what: answeredAs(effect), text: `${name}${toldOf(effect)}`, run });
   }
   if (decided) {
     const { at, by, note } = decided;
     const who = by === undefined ? 'somebody' : inOneLine(by);
-    const what = outcome === 'denied' || isDoneAfterDenial(effect) ? 'not placed' : 'placed';
+    const placed = outcome === 'denied' || isDoneAfterDenial(effect) ? 'not placed' : 'placed';
+    const what = isByHand(effect)
+      ? `${name}${described(effect.about)}, row ${effect.id}: done by hand`
+      : `${step}: ${placed}`;
     const how = note === undefined ? '' : `: ${inOneLine(note)}`;
-    all.push({ at, what: 'decided', text: `${step}: ${what}, says ${who}${how}` });
+    all.push({ at, what: 'decided', text: `${what}, says ${who}${how}`, ...(isByHand(effect) ? { run } : {}) });
   }
   if (undoneBy !== undefined) {
     const undoing = effects.find(({ id }) => id === undoneBy);
-    const at = undoing?.answeredAt ?? effect.meantAt;
+    const at = undoing?.answeredAt ?? undoing?.decided?.at ?? effect.meantAt;
     all.push({ at, what: 'undone', text: `${name}, by row ${undoneBy}` });
   }
   return all;
+}
+
+/** Nothing was sent with it. */
+function isByHand({ kind, decided }: RecordedEffect): boolean {
+  return kind !== 'pivot' && decided !== undefined;
 }
 
 /** A person said that it had not happened, and its own answer came later. */

@@ -87,12 +87,13 @@ function describeStep({ status, title, attempts, detail }: StepView): string {
   return `  ${status.padEnd(8)}  ${title}${again}${detail === undefined ? '' : `: ${detail}`}`;
 }
 
-function describeWait({ id, kind, step, question, choices, since }: Waiting, workflowId: string): string[] {
+function describeWait({ id, kind, step, steps, question, choices, since }: Waiting, workflowId: string): string[] {
   return [
     `${workflowId} waits for a decision (${kind}) at ${step} since ${since}, question ${id}:`,
     `  ${question}`,
     ...choices.map(
-      (name) => `  order-saga decide ${workflowId} ${name} '${exampleFor(name, id)}'   # ${decisionHints[name].does}`,
+      (name) =>
+        `  order-saga decide ${workflowId} ${name} '${exampleFor(name, id, steps)}'   # ${decisionHints[name].does}`,
     ),
     `  order-saga cancel ${workflowId}`,
   ];

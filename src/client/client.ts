@@ -26,9 +26,9 @@ import {
   type SwitchPlanRequest,
 } from '../domain/requests';
 import { check } from '../domain/validation';
-import { AmbiguousReferenceError, InvalidRequestError, UnknownReferenceError } from './errors';
+import { AmbiguousReferenceError, InvalidRequestError, ReferenceTakenError, UnknownReferenceError } from './errors';
 import { lookAtFirewalls } from './firewalls-of';
-import { requireSameRequest } from './first-request';
+import { requireSameRequest, tookNoReference } from './first-request';
 import { countHeld, endHold, readHold, startHold, type ReleaseOptions } from './hold';
 import { notesOn } from './notes';
 import { reach } from './reach';
@@ -115,9 +115,11 @@ export class OrderSagaClient {
   async start<W extends WorkflowName>(workflow: W, request: unknown): Promise<SagaHandle<W>> {
     const parsed = checkRequest(workflow, request, this.schemas);
     const { reference } = parsed;
+    const workflowId = workflowIdOf(workflow, reference);
+    let policies = onceForAll;
     for (;;) {
       try {
-        const runId = await reach(this.temporal, () => this.startRun(workflow, parsed));
+        const runId = await reach(this.temporal, () => this.startRun(workflow, parsed, policies));
         return new SagaHandle(this.temporal, workflow, reference, runId, false);
       } catch (error) {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
@@ -127,7 +129,10 @@ export class OrderSagaClient {
         return await this.existing(workflow, reference);
       } catch (error) {
         // Its run was deleted, or expired, between the two looks: the reference is free for Temporal, and the journal has it.
-        if (!(error instanceof UnknownReferenceError)) throw error;
+        if (error instanceof UnknownReferenceError) continue;
+        if (!(error instanceof ReferenceTakenError)) throw error;
+        if (!(await reach(this.temporal, () => tookNoReference(this.temporal, workflowId)))) throw error;
+        policies = overNothing;
       }
     }
   }
@@ -265,6 +270,9 @@ const onceForAll: Policies = {
   workflowIdReusePolicy: 'REJECT_DUPLICATE',
   workflowIdConflictPolicy: 'FAIL',
 };
+
+/** After a run that took no reference: else whoever may start one could burn it with nonsense. The new run asks the journal. */
+const overNothing: Policies = { ...onceForAll, workflowIdReusePolicy: 'ALLOW_DUPLICATE' };
 
 /** What does no harm twice. */
 const againAfterItsEnd: Policies = {

@@ -3,14 +3,18 @@
  * same first event.
  */
 import type { Client } from '@temporalio/client';
-import type { Payload } from '@temporalio/common';
-import { workflowIdOf, type WorkflowName } from '../domain/identity';
+import { WorkflowNotFoundError, type Payload } from '@temporalio/common';
+import { temporal as proto } from '@temporalio/proto';
+import type { SagaFailureName } from '../domain/failures';
+import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
 import { beyondLimits } from '../domain/limits';
 import type { RequestOf, RequestSchemas } from '../domain/requests';
 import { check } from '../domain/validation';
 import { differences } from '../domain/differences';
 import { ReferenceTakenError } from './errors';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
+
+const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.api.enums.v1.HistoryEventFilterType;
 
 /**
  * Holds a request against the one that its reference belongs to.
@@ -30,6 +34,32 @@ export async function requireSameRequest<W extends WorkflowName>(
   const checked = check(schemas[workflow](), first);
   const fields = differences(asJson(checked.ok ? checked.value : first), asJson(request));
   if (fields.length > 0) throw new ReferenceTakenError(workflowId, fields);
+}
+
+/** How a saga fails that has done nothing, and has not taken its reference. */
+const failuresOfNothing: readonly string[] = ['InvalidRequest', 'ReferenceTaken'] satisfies SagaFailureName[];
+
+/**
+ * Whether the last run under this id has ended without taking the reference, so that another one may ask the journal for it: with a
+ * wrong request, with one that another request has taken it from, or as no saga at all.
+ */
+export async function tookNoReference(temporal: Client, workflowId: string): Promise<boolean> {
+  const last = await temporal.workflow.getHandle(workflowId).describe().catch(unlessGone);
+  if (last === undefined) return true;
+  const { type, closeTime, runId } = last;
+  if (closeTime === undefined) return false;
+  if (!workflowNames.some((name) => name === type)) return true;
+  const { history } = await temporal.workflowService.getWorkflowExecutionHistory({
+    namespace: temporal.options.namespace,
+    execution: { workflowId, runId },
+    historyEventFilterType: HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
+  });
+  const { failure } = history?.events?.at(-1)?.workflowExecutionFailedEventAttributes ?? {};
+  return failuresOfNothing.includes(failure?.applicationFailureInfo?.type ?? '');
+}
+
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof WorkflowNotFoundError)) throw error;
 }
 
 async function readFirstRequest(temporal: Client, workflowId: string, workflow: WorkflowName): Promise<unknown> {

@@ -29,6 +29,14 @@ export const decisionSchemas = {
     }),
   ),
   skip: onFirstUse(() => z.strictObject(evident())),
+  markDone: onFirstUse(() =>
+    z.strictObject({
+      ...bound(),
+      note: evidence(),
+      /** Ids of the steps that were done, where more than one waits; the others are asked about again. */
+      steps: z.array(text(), 'must be a list of step ids').min(1, 'must name at least one step').optional(),
+    }),
+  ),
   confirmPlaced: onFirstUse(() =>
     z.strictObject({
       ...bound(),
@@ -60,6 +68,10 @@ export type Decision = {
 export const decisionHints: Record<DecisionName, { does: string; example: string }> = {
   retry: { does: 'Try the waiting step again', example: '{"by":"you"}' },
   skip: { does: 'Leave the waiting step out and go on', example: '{"by":"you","note":"why it can be left out"}' },
+  markDone: {
+    does: 'You have done it by hand: go on as if the call had succeeded',
+    example: '{"question":"its id","by":"you","note":"where you did it, and what you saw"}',
+  },
   confirmPlaced: {
     does: 'It was placed: go on without placing again (may be given, too: "vmObjectIds":[…], "orderId":"…")',
     example: '{"question":"its id","by":"you","note":"where you saw it"}',
@@ -76,8 +88,16 @@ export const decisionHints: Record<DecisionName, { does: string; example: string
   },
 };
 
-/** The JSON to paste as an answer to that question. */
-export function exampleFor(name: DecisionName, question: string): string {
+/** Of an order of many servers an example names so many steps; whoever did more of them adds theirs. */
+const exampleStepsMax = 3;
+
+/**
+ * The JSON to paste as an answer to that question.
+ *
+ * @param steps that wait together, where more than one does
+ */
+export function exampleFor(name: DecisionName, question: string, steps: readonly string[] = []): string {
   const { question: _id, ...rest } = JSON.parse(decisionHints[name].example) as Record<string, unknown>;
-  return JSON.stringify({ question, ...rest });
+  const named = name === 'markDone' && steps.length > 0 ? { steps: steps.slice(0, exampleStepsMax) } : {};
+  return JSON.stringify({ question, ...rest, ...named });
 }

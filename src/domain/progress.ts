@@ -46,6 +46,8 @@ export const waitingSchema = z.strictObject({
   id: z.string(),
   kind: z.enum(waitKinds),
   step: z.string(),
+  /** The ids of all steps that wait together, where more than one does. */
+  steps: z.array(z.string()).optional(),
   question: z.string(),
   choices: z.array(z.enum(decisionNames)),
   since: time,
@@ -82,6 +84,8 @@ export const decisionRecordSchema = z.strictObject({
   question: z.string().optional(),
   vmObjectIds: z.array(z.int()).optional(),
   orderId: z.string().optional(),
+  /** Of those that waited together, those that were done by hand. */
+  steps: z.array(z.string()).optional(),
   correction: z.record(z.string(), z.unknown()).optional(),
 });
 export type DecisionRecord = z.infer<typeof decisionRecordSchema>;

@@ -53,7 +53,7 @@ export const recordedEffectSchema = z.strictObject({
   answer: z.unknown().optional(),
   /** The id of the effect that took it back. */
   undoneBy: z.string().optional(),
-  /** A person's word on a pivot of unknown outcome. */
+  /** A person's word: on a pivot, what became of it; on any other effect, that they have done it by hand, and nothing was sent. */
   decided: z.strictObject({ at: time, by: z.string().optional(), note: z.string().optional() }).optional(),
   /** A call took effect that was not reckoned with: after it was said that it did not, or beside the one that stands here. */
   late: z.strictObject({ answer: z.unknown().optional() }).optional(),

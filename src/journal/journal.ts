@@ -15,6 +15,7 @@ import { randomUUID } from 'node:crypto';
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { About, AnsweredOutcome, EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
+import { stillDoneByHand } from './by-hand-rows';
 import { nowMs } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
 import type { JournalTables } from './schema';
@@ -37,6 +38,8 @@ export interface Meaning extends SagaKey {
   recall?: boolean;
   /** Steps that must not have been taken back: what is sent now relies on them. */
   restsOn?: readonly string[];
+  /** What a person has done by hand is not done again; see by-hand.ts. */
+  countsByHand?: boolean;
   /** Is sealed. */
   note?: PivotNote | undefined;
   /** The turn in which it is meant, of a saga that has one: once it is over, nothing is. */
@@ -86,14 +89,14 @@ export interface Verdict {
 
 type Effect = Selectable<JournalTables['effect']>;
 type JournalRow = Selectable<JournalTables['journal']>;
-type Tx = Transaction<JournalTables>;
+export type Tx = Transaction<JournalTables>;
 
 const mayHaveHappened = (outcome: Effect['outcome']) => outcome === null || outcome === 'unknown' || outcome === 'done';
 
 export class Journal {
   constructor(
     readonly db: Kysely<JournalTables>,
-    private readonly sealing: Sealing,
+    readonly sealing: Sealing,
   ) {}
 
   /**
@@ -378,7 +381,10 @@ async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
   if (refused !== undefined) return refused;
 
   const doubts = doubtsAmong(rows);
-  const known = call.kind === 'pivot' ? await decidePivot(tx, key, journal, rows, meaning) : recall(rows, meaning);
+  const known =
+    call.kind === 'pivot'
+      ? await decidePivot(tx, key, journal, rows, meaning)
+      : (recall(rows, meaning) ?? (await byHand(tx, key, rows, meaning)));
   if (known !== undefined) {
     if ('how' in known) return known;
     const at = iso(known.effect.answered_ms ?? known.effect.decided_ms ?? known.effect.meant_ms);
@@ -434,7 +440,7 @@ function isSeenToSince(journal: JournalRow, epoch: number): boolean {
 }
 
 /** For a reference that is seen for the first time: in doubt from the start, where it may be one that was lost. */
-function epochOfNew({ epoch, doubts_new }: JournalRow): number {
+export function epochOfNew({ epoch, doubts_new }: Pick<JournalRow, 'epoch' | 'doubts_new'>): number {
   return doubts_new === 1 ? 0 : epoch;
 }
 
@@ -604,6 +610,11 @@ function recall(rows: readonly Effect[], { call, recall: wanted }: Pick<Noted, '
   return effect && { effect };
 }
 
+async function byHand(tx: Tx, key: SagaKey, rows: readonly Effect[], meaning: Noted): Promise<Known | undefined> {
+  const effect = meaning.countsByHand ? await stillDoneByHand(tx, key, rows, meaning) : undefined;
+  return effect && { effect };
+}
+
 export function livePivot(tx: Tx, key: SagaKey): Promise<Effect | undefined> {
   return tx
     .selectFrom('effect')
@@ -615,7 +626,7 @@ export function livePivot(tx: Tx, key: SagaKey): Promise<Effect | undefined> {
 }
 
 /** All rows of the step, the oldest first; of a pivot, of whichever step the saga's pivots were. */
-function rowsOfStep(
+export function rowsOfStep(
   tx: Kysely<JournalTables>,
   key: SagaKey,
   { kind, step }: Pick<EffectCall, 'kind' | 'step'>,
@@ -661,7 +672,7 @@ function effectOf(tx: Tx, id: string): Promise<Effect | undefined> {
   return tx.selectFrom('effect').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-async function insertReference(tx: Tx, key: SagaKey, run: string, epoch: number): Promise<void> {
+export async function insertReference(tx: Tx, key: SagaKey, run: string, epoch: number): Promise<void> {
   const now = nowMs(tx);
   const row = { ...key, account: null, request: null, first_seen_ms: now, first_run: run, epoch, touched_ms: now };
   await tx.insertInto('reference').values(row).execute();
@@ -669,7 +680,7 @@ async function insertReference(tx: Tx, key: SagaKey, run: string, epoch: number)
 
 type Insertable = Pick<Noted, 'call' | 'run' | 'inAirMs'> & Partial<Pick<Noted, 'note'>>;
 
-async function insertEffect(
+export async function insertEffect(
   tx: Tx,
   key: SagaKey,
   { call: { about, ...call }, run, inAirMs, note = null }: Insertable,
@@ -750,7 +761,7 @@ async function markPutBack(tx: Tx, known: number): Promise<void> {
     .execute();
 }
 
-async function markUndone(tx: Tx, key: SagaKey, { step, about }: EffectCall, by: string): Promise<void> {
+export async function markUndone(tx: Tx, key: SagaKey, { step, about }: EffectCall, by: string): Promise<void> {
   await tx
     .updateTable('effect')
     .set({ outcome: 'undone', undone_by: by })

@@ -4,7 +4,6 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { defaultPayloadConverter, type MetricMeter } from '@temporalio/common';
-import { tsToMs } from '@temporalio/common/lib/time';
 import { temporal } from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import type { WorkerConfig } from '../config';
@@ -143,7 +142,7 @@ export class Gauges {
       query,
     });
     const sinceMs = executions.flatMap(({ searchAttributes, startTime }) => {
-      if (since === 'StartTime') return startTime ? [tsToMs(startTime)] : [];
+      if (since === 'StartTime') return startTime ? [secondsOf(startTime) * 1000] : [];
       const payload = searchAttributes?.indexedFields?.[waitingSince];
       return payload ? [Date.parse(defaultPayloadConverter.fromPayload<string>(payload))] : [];
     });
@@ -155,8 +154,9 @@ export class Gauges {
   }
 }
 
-function secondsOf(duration: { seconds?: unknown; nanos?: number | null } | null | undefined): number {
-  return Number(duration?.seconds ?? 0) + (duration?.nanos ?? 0) / 1e9;
+/** Of a duration, or of a time since 1970. */
+function secondsOf(proto: { seconds?: unknown; nanos?: number | null } | null | undefined): number {
+  return Number(proto?.seconds ?? 0) + (proto?.nanos ?? 0) / 1e9;
 }
 
 function earliest({ sinceMs }: Page): number | undefined {

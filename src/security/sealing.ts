@@ -2,15 +2,10 @@
  * Values for the journal, sealed like what Temporal stores: the text is a payload in the JSON that Temporal's own tools read and
  * write, so the same keys open it, and the codec server and other SDKs' codecs can.
  */
-import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { defaultPayloadConverter } from '@temporalio/common';
 import { EncryptionCodec } from './payload-codec';
 import type { PayloadKeys } from './keys';
-
-interface PayloadJson {
-  metadata: Record<string, string>;
-  /** Base64. */
-  data: string;
-}
+import { payloadFromJson, payloadToJson } from './payload-json';
 
 /** Without keys the text is base64 of JSON: readable for whoever has the journal, as histories are then. */
 export function createSealing(keys: PayloadKeys | undefined) {
@@ -22,28 +17,14 @@ export function createSealing(keys: PayloadKeys | undefined) {
       const payload = defaultPayloadConverter.toPayload(value ?? null);
       const [sealed] = codec ? await codec.encode([payload]) : [payload];
       if (sealed === undefined) throw new Error('one payload is sealed as one');
-      return JSON.stringify(toJson(sealed));
+      return JSON.stringify(payloadToJson(sealed));
     },
-    /** @throws DecryptionError that names the key; SyntaxError for what was altered */
+    /** @throws DecryptionError that names the key; SyntaxError or TypeError for what was altered */
     async unseal(text: string): Promise<unknown> {
-      const payload = fromJson(JSON.parse(text) as PayloadJson);
+      const payload = payloadFromJson(JSON.parse(text));
       const [open] = await opening.decode([payload]);
       if (open === undefined) throw new Error('one payload is unsealed as one');
       return defaultPayloadConverter.fromPayload(open);
     },
   };
-}
-
-function toJson({ metadata, data }: Payload): PayloadJson {
-  const entries = Object.entries(metadata ?? {}).map(([name, bytes]) => [name, base64(bytes)] as const);
-  return { metadata: Object.fromEntries(entries), data: base64(data ?? new Uint8Array()) };
-}
-
-function fromJson({ metadata, data }: PayloadJson): Payload {
-  const entries = Object.entries(metadata).map(([name, text]) => [name, Buffer.from(text, 'base64')] as const);
-  return { metadata: Object.fromEntries(entries), data: Buffer.from(data, 'base64') };
-}
-
-function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('base64');
 }

@@ -2,6 +2,7 @@
 import type { Standing } from '../activities/journal';
 import type { OpenItem } from '../domain/effects';
 import type { Leftover } from '../domain/leftovers';
+import { deletedByHand } from './by-hand';
 import type { Plan, Saga } from './saga';
 import { once } from './temperaments';
 
@@ -49,6 +50,7 @@ export async function deleteItems(saga: Saga, items: readonly OpenItem[]): Promi
       step: saga.step(`delete-cart-item-${cartItemId}`, `Delete cart item ${cartItemId}`),
       act: (asked) =>
         once(`delete cart item ${cartItemId}`).deleteCartItem({ ...asked, step, cartItemId, secrets: 'unknown' }),
+      byHand: deletedByHand(cartItemId, step),
       leaveAlone: (why) => leftAlone.set(cartItemId, why),
     })),
     { refusal: 'ask', skippable: true },

@@ -77,12 +77,13 @@ export class Desk {
     delete this.taken;
     this.open = question;
     this.resumes = this.progress.state === 'undoing' ? 'undoing' : 'running';
-    const { id, kind, step, choices, lastFailure, notPlacedFromMs, expiry } = question;
+    const { id, kind, step, steps, choices, lastFailure, notPlacedFromMs, expiry } = question;
     const expiresMs = expiry && Date.parse(since) + expiry.inMs;
     this.progress.wait({
       id,
       kind,
       step,
+      ...(steps ? { steps } : {}),
       question: question.question,
       choices,
       since,
@@ -171,7 +172,9 @@ export class Desk {
     }
     const checked = check(decisionSchemas[name]() as z.ZodType<object>, body ?? {});
     if (!checked.ok)
-      throw refusal(`${name}: ${describeProblems(checked.problems)}. Like ${exampleFor(name, question.id)}`);
+      throw refusal(
+        `${name}: ${describeProblems(checked.problems)}. Like ${exampleFor(name, question.id, question.steps)}`,
+      );
     const decision = { decision: name, ...checked.value } as Decision;
     if (decision.question !== undefined && decision.question !== question.id) {
       throw refusal(

@@ -38,11 +38,11 @@ const hiddenEnd = '\n\n\u00a0';
 
 /** @param question `undoing` where the step that waits puts something back */
 export function describeWait(question: Question & { id: string; undoing?: boolean }, since: string): string {
-  const { id, kind, step, choices, correction, lastFailure, undoing } = question;
+  const { id, kind, step, steps, choices, correction, lastFailure, undoing } = question;
   const paragraphs = [
     `### ${inOneLine(question.question, questionCharsMax)}`,
     'Press **More Actions**, then **Send an Update**, choose the name and paste the data:',
-    choices.map((name) => describeChoice(name, id)).join('\n'),
+    choices.map((name) => describeChoice(name, id, steps)).join('\n'),
     ...(correction ? [describeCorrection(Object.keys(correction.schema().shape), id)] : []),
     // What is being undone is undone to the end, cancelled or not.
     ...(undoing ? [] : [`Or press **Request Cancellation** to stop: ${cancelDoes[kind]}.`]),
@@ -67,8 +67,8 @@ export function describeQueue({ resource, since, before, holder, lookedAt }: Que
   return paragraphs.join('\n\n') + hiddenEnd;
 }
 
-function describeChoice(name: DecisionName, question: string): string {
-  return `- **${name}** — ${decisionHints[name].does}  \n  \`${exampleFor(name, question)}\``;
+function describeChoice(name: DecisionName, question: string, steps: readonly string[] | undefined): string {
+  return `- **${name}** — ${decisionHints[name].does}  \n  \`${exampleFor(name, question, steps)}\``;
 }
 
 function describeCorrection(fields: readonly string[], question: string): string {

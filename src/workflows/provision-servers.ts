@@ -26,6 +26,7 @@ import {
 import type { ResultOf, Server } from '../domain/results';
 import { attempt, failureOf } from './attempts';
 import { deleteStrayItems, findStrayItems } from './cart-items';
+import { deletedByHand, seen } from './by-hand';
 import type { PivotStep } from './look-back';
 import type { Correction } from './questions';
 import { miscounted, rangeOf } from './doubt';
@@ -128,6 +129,7 @@ async function fillCart(saga: Saga, requested: readonly CartItem[], told: Told):
         title: `Delete cart item ${String(cartItemId)}`,
         act: (asked) =>
           once(`delete cart item ${cartItemId}`).deleteCartItem({ cartItemId, ...told.withOthers, ...asked }),
+        byHand: deletedByHand(cartItemId),
         leftover: (why) => ({ kind: 'cart-item', cartItemId, why }),
       }),
     };
@@ -277,11 +279,16 @@ async function protect(
       act: async (asked) => {
         const answer = await once(`assign firewalls to ${server.vmObjectId}`).assignFirewalls({
           ...idsOf(server),
+          countsByHand: true,
           ...told.withOthers,
           ...asked,
         });
         server.lacks = [];
         return answer;
+      },
+      byHand: {
+        counts: () => (server.lacks = []),
+        call: (step) => ({ step, kind: 'mutate', activity: 'assignFirewalls', about: idsOf(server) }),
       },
     })),
     {
@@ -312,9 +319,15 @@ function keepNote(server: Protected, outcome: Outcome<unknown> | undefined): voi
 async function verify(saga: Saga, servers: readonly Guarded[], told: Told): Promise<Server[]> {
   const assigned = servers.filter(({ assigning }) => assigning.status === 'done');
   const outcomes = await saga.together(
-    assigned.map((server): Plan<FirewallList> => ({
+    assigned.map((server): Plan<FirewallList | typeof seen> => ({
       step: server.verifying,
       act: ({ again }) => listUntilShown(server, told, again),
+      byHand: {
+        counts: () => {
+          server.lacks = [];
+          return seen;
+        },
+      },
     })),
     { refusal: 'ask', skippable: true },
   );
@@ -325,10 +338,10 @@ async function verify(saga: Saga, servers: readonly Guarded[], told: Told): Prom
       server.verifying.end('skipped');
       return { vmObjectId: server.vmObjectId, firewalls: [], verified: false };
     }
-    if (!outcome.skipped && 'firewalls' in outcome.value) {
+    if (!outcome.skipped && outcome.value !== seen && 'firewalls' in outcome.value) {
       return { vmObjectId: server.vmObjectId, firewalls: outcome.value.firewalls, verified: true };
     }
-    if (!outcome.skipped) server.verifying.say('unverified: the list’s shape is not known');
+    if (!outcome.skipped && outcome.value !== seen) server.verifying.say('unverified: the list’s shape is not known');
     return { ...idsOf(server), verified: false };
   });
 }

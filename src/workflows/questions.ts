@@ -18,6 +18,8 @@ export interface Question {
   subject?: string;
   /** Id of the step that waits. */
   step: string;
+  /** Ids of all that wait together, where more than one does. */
+  steps?: string[];
   question: string;
   choices: DecisionName[];
   lastFailure?: CallFailure;
@@ -31,7 +33,7 @@ export interface Question {
 }
 
 interface Stuck {
-  plan: { step: Step; title?: string };
+  plan: { step: Step; title?: string; byHand?: unknown };
   failure: CallFailure;
 }
 
@@ -41,6 +43,8 @@ export function stuckQuestion(
 ): Question & { undoing: boolean } {
   const [first] = stuck;
   if (first === undefined) throw new Error('nothing is stuck');
+  const steps = stuck.map(({ plan }) => plan.step.id);
+  const markable = stuck.every(({ plan }) => plan.byHand !== undefined);
   const held = stuck.every(({ failure }) => failure.failure === 'Held');
   const what = held
     ? `New sagas are ${first.failure.message}. This one has not begun, and goes on when they are released.`
@@ -48,10 +52,12 @@ export function stuckQuestion(
   return {
     kind: held ? 'held' : 'stuck',
     step: first.plan.step.id,
-    question: `${what}${held ? '' : advice(first.failure, { undoing, skippable })}`,
-    choices: skippable ? ['retry', 'skip'] : ['retry'],
+    question: `${what}${held ? '' : advice(first.failure, { undoing, skippable, markable })}`,
+    choices: ['retry', ...(markable ? ['markDone' as const] : []), ...(skippable ? ['skip' as const] : [])],
     lastFailure: first.failure,
     correction,
+    ...(steps.length > 1 ? { steps } : {}),
+    ...(markable ? { objection: (decision) => misnamed(decision, steps) } : {}),
     undoing,
   };
 }
@@ -119,9 +125,28 @@ export function cause({ failure, message }: CallFailure): string {
   }
 }
 
-function advice({ failure }: CallFailure, { undoing, skippable }: { undoing: boolean; skippable: boolean }): string {
+/** A refusal shows so many of the steps; `progress` has them all. */
+const stepsToldMax = 20;
+
+/** Which steps were done must be said: a word on one server is none on the one beside it. */
+function misnamed(decision: Decision, waiting: readonly string[]): string | undefined {
+  if (decision.decision !== 'markDone') return undefined;
+  const those = `those that wait are ${waiting.slice(0, stepsToldMax).join(', ')}${waiting.length > stepsToldMax ? ', …' : ''}`;
+  const { steps } = decision;
+  if (steps === undefined) {
+    return waiting.length > 1 ? `steps: is required: name the steps that you have done; ${those}` : undefined;
+  }
+  const other = steps.find((step) => !waiting.includes(step));
+  return other === undefined ? undefined : `steps: ${other.slice(0, 100)} does not wait; ${those}`;
+}
+
+function advice(
+  { failure }: CallFailure,
+  { undoing, skippable, markable }: { undoing: boolean; skippable: boolean; markable: boolean },
+): string {
   const first: CallFailure['failure'][] = ['Unauthorized', 'UnexpectedResponse', 'JournalUnreadable', 'JournalPutBack'];
   const retry = first.includes(failure) ? ' Then retry' : ' Retry';
-  if (undoing) return `${retry}, or skip it: what is left behind will be listed in the outcome.`;
-  return skippable ? `${retry}, or skip it and go on without.` : `${retry}, or request cancellation.`;
+  const marked = markable ? ', or mark it as done once you have done it by hand' : '';
+  if (undoing) return `${retry}${marked}, or skip it: what is left behind will be listed in the outcome.`;
+  return `${retry}${marked}, or ${skippable ? 'skip it and go on without' : 'request cancellation'}.`;
 }

@@ -12,10 +12,12 @@
  * levels are undone backwards, each level side by side.
  */
 import { CancellationScope, log } from '@temporalio/workflow';
-import type { Unwritten } from '../domain/effects';
+import type { Decision } from '../domain/decisions';
+import type { EffectCall, Unwritten } from '../domain/effects';
 import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
 import { attempt, throwIfCancelled, type Act, type Settled } from './attempts';
+import { callsByHand, describeByHand, type ByHand, type MarkDone } from './by-hand';
 import { Deadline } from './deadline';
 import type { Desk } from './desk';
 import { JournalMemory } from './journal-memory';
@@ -30,6 +32,7 @@ export interface Undo {
   title: string;
   /** Absent where nothing can safely put it back: then it is only told as a leftover. */
   act?: Act<unknown>;
+  byHand?: ByHand<unknown>;
   leftover: (why: string) => Leftover;
 }
 
@@ -38,6 +41,8 @@ export interface Plan<T> {
   /** For the question, where the step's own title does not say it. */
   title?: string;
   act: Act<T>;
+  /** Present where a person may do it instead, and say so. */
+  byHand?: ByHand<T>;
   /** Armed before acting: for an undo that does no harm where nothing was done. */
   armed?: Undo;
   /** Armed with what the step made, for an undo that needs to know it. */
@@ -214,9 +219,10 @@ export class Saga {
       this.progress.leftovers.push(leftover(why));
       countUndo('left-alone');
     };
-    for (const { step, title, act, leftover } of level) {
+    for (const { step, title, act, byHand, leftover } of level) {
       if (this.untouchable === undefined && act !== undefined) {
-        plans.push({ step, title, act, leftover, leaveAlone: (why) => leaveAlone(leftover, why) });
+        const manual = byHand ? { byHand } : {};
+        plans.push({ step, title, act, ...manual, leftover, leaveAlone: (why) => leaveAlone(leftover, why) });
       } else leaveAlone(leftover, this.untouchable ?? 'it cannot be put back safely');
     }
     await this.settleAll<unknown, UndoPlan>(
@@ -286,10 +292,12 @@ export class Saga {
         throw new SagaFailed(refusal, `${refused.plan.step.title}: ${describeFailure(refused.failure)}`);
       }
       for (const { plan, failure } of failed) plan.step.end('stuck', describeFailure(failure));
-      open = failed.map(({ plan }) => plan);
-      const decision = await this.desk.ask(
-        stuckQuestion(failed, { undoing: hooks.undoing ?? false, skippable: skippable ?? false, correction }),
-      );
+      const asking = { undoing: hooks.undoing ?? false, skippable: skippable ?? false, correction };
+      const { decision, left } = await this.decide(failed, asking, (plan: P, value: T) => {
+        hooks.succeed(plan, value, undefined);
+        outcomes.set(plan, { skipped: false, value });
+      });
+      open = left;
       if (decision.decision === 'skip') {
         for (const plan of open) {
           this.progress.skipped.push(plan.step.id);
@@ -302,6 +310,35 @@ export class Saga {
     }
     throwIfCancelled();
     return plans.map((plan) => outcomes.get(plan) ?? { skipped: true });
+  }
+
+  /** Asks until somebody has said what to do about all that are left: what was done by hand is done, and the others are asked about again. */
+  private async decide<T, P extends Plan<T>>(
+    stuck: readonly { plan: P; failure: CallFailure }[],
+    asking: Parameters<typeof stuckQuestion>[1],
+    succeed: (plan: P, value: T) => void,
+  ): Promise<{ decision: Decision; left: P[] }> {
+    const decision = await this.desk.ask(stuckQuestion(stuck, asking));
+    if (decision.decision !== 'markDone') return { decision, left: stuck.map(({ plan }) => plan) };
+    const isNamed = ({ plan }: { plan: P }) => decision.steps?.includes(plan.step.id) ?? true;
+    const named = stuck.filter(isNamed).map(({ plan }) => plan);
+    await this.writeByHand(callsByHand(named), decision);
+    for (const plan of named) {
+      if (plan.byHand === undefined) throw new Error(`${plan.step.id} cannot be done by hand`);
+      succeed(plan, plan.byHand.counts());
+      plan.step.say(describeByHand(decision));
+    }
+    const left = stuck.filter((one) => !isNamed(one));
+    return left.length > 0 ? this.decide(left, asking, succeed) : { decision, left: [] };
+  }
+
+  /** Not cancelled with the saga: what a person has said is kept. */
+  private async writeByHand(calls: readonly EffectCall[], { by, note }: MarkDone): Promise<void> {
+    if (calls.length === 0) return;
+    const act: Act<null> = ({ again, knows }) =>
+      once('write what was done by hand into the journal').writeByHand({ calls, by, note, again, knows });
+    const step = this.quietStep('write-by-hand', 'Write into the journal what was done by hand');
+    await CancellationScope.nonCancellable(() => this.must({ step, act }, { refusal: 'ask' }));
   }
 
   private attemptPlan<T, P extends Plan<T>>(

@@ -11,8 +11,10 @@
  * Assigning comes first, and undoing goes backwards: at no moment has the server fewer firewalls than before and after.
  */
 import type { FirewallList } from '../activities/firewalls';
+import type { EffectKind } from '../domain/effects';
 import type { SetFirewallsRequest } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
+import { seen, type ByHand } from './by-hand';
 import { SagaFailed, type Saga, type Undo } from './saga';
 import { tell } from './tell';
 import { once } from './temperaments';
@@ -32,6 +34,10 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
       ),
     );
     const { assign, unassign } = difference(request, before);
+    const assignment = { vmObjectId, firewalls: assign };
+    const removal = { vmObjectId, firewalls: unassign };
+    // Where the list says what is there, it counts more than what somebody said earlier.
+    const countsByHand = before === undefined ? { countsByHand: true } : {};
 
     await saga.relying(
       async () => {
@@ -39,7 +45,8 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
         await saga.one(
           {
             step: assigning,
-            act: (asked) => once('assign firewalls').assignFirewalls({ vmObjectId, firewalls: assign, ...asked }),
+            act: (asked) => once('assign firewalls').assignFirewalls({ ...assignment, ...countsByHand, ...asked }),
+            byHand: changed('mutate', 'assignFirewalls', assignment),
             armed: unassignAgain(saga, {
               vmObjectId,
               assigned: assign,
@@ -58,7 +65,8 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
           {
             step: unassigning,
             act: (asked) =>
-              once('unassign firewalls').unassignFirewalls({ vmObjectId, firewalls: unassign, ...restsOn, ...asked }),
+              once('unassign firewalls').unassignFirewalls({ ...removal, ...countsByHand, ...restsOn, ...asked }),
+            byHand: changed('mutate', 'unassignFirewalls', removal),
             armed: assignAgain(vmObjectId, unassign),
           },
           { refusal: 'FirewallsRejected' },
@@ -69,15 +77,17 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
     // What follows only looks.
     saga.deadline.lift();
     const expect = request.exactly ?? request.assign ?? [];
-    const outcome = await saga.one(
+    const outcome = await saga.one<FirewallList | typeof seen>(
       {
         step: verifying,
         act: ({ again }) => once('list firewalls').listFirewalls({ vmObjectId, expect, without: unassign, again }),
+        byHand: { counts: () => seen },
       },
       { refusal: 'ask', skippable: true },
     );
-    const after = outcome.skipped ? undefined : readable(outcome.value);
-    if (!outcome.skipped && after === undefined) verifying.say('unverified: the list’s shape is not known');
+    const isSeen = !outcome.skipped && outcome.value === seen;
+    const after = outcome.skipped || outcome.value === seen ? undefined : readable(outcome.value);
+    if (!outcome.skipped && !isSeen && after === undefined) verifying.say('unverified: the list’s shape is not known');
     return {
       reference,
       vmObjectId,
@@ -87,6 +97,18 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
       verified: after !== undefined,
     };
   });
+}
+
+/** Of a person who has done it in the control panel. */
+function changed(
+  kind: EffectKind,
+  activity: 'assignFirewalls' | 'unassignFirewalls',
+  { vmObjectId, firewalls }: { vmObjectId: number; firewalls: readonly number[] },
+): ByHand<unknown> {
+  return {
+    counts: () => undefined,
+    call: (step) => ({ step, kind, activity, about: { vmObjectId, firewalls: [...firewalls] } }),
+  };
 }
 
 function readable(list: FirewallList): number[] | undefined {
@@ -128,6 +150,7 @@ interface Assigned {
 function unassignAgain(saga: Saga, { vmObjectId, assigned, before, replaced, by }: Assigned): Undo {
   const undo: Undo = {
     title: 'Unassign the assigned firewalls again',
+    byHand: changed('compensate', 'unassignFirewalls', { vmObjectId, firewalls: assigned }),
     leftover: (why) => ({ kind: 'firewalls', vmObjectId, firewalls: [...assigned], why: `assigned: ${why}` }),
   };
   if (before === undefined) return undo;
@@ -150,7 +173,12 @@ function assignAgain(vmObjectId: number, unassigned: readonly number[]): Undo {
   const firewalls = [...unassigned];
   return {
     title: 'Assign the unassigned firewalls again',
-    act: (asked) => once('assign firewalls again').assignFirewalls({ vmObjectId, firewalls, undoing: true, ...asked }),
+    act: (asked) =>
+      once('assign firewalls again').assignFirewalls({
+        ...{ vmObjectId, firewalls, undoing: true, countsByHand: true },
+        ...asked,
+      }),
+    byHand: changed('compensate', 'assignFirewalls', { vmObjectId, firewalls }),
     leftover: (why) => ({ kind: 'firewalls', vmObjectId, firewalls, why: `unassigned: ${why}` }),
   };
 }

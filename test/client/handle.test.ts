@@ -131,6 +131,7 @@ describe('a decision', () => {
 
   it.each<[DecisionName, unknown, RegExp]>([
     ['skip', {}, /note: is required/],
+    ['markDone', { note: 'done' }, /question: is required/],
     ['approve', { who: 'ada' }, /who: is not a field/],
     ['approve', 'yes', /must be a JSON object/],
     ['approve', null, /must be a JSON object/],

@@ -181,6 +181,45 @@ describe('another request under the same reference', () => {
     expect(refusal.message).toContain('the request as a whole');
   });
 
+  it.each<[string, string, unknown]>([
+    ['nonsense', 'switchPlan', 'nonsense'],
+    ['a saga of another kind', 'changeOrder', changeRequest()],
+  ])('is passed over where it was %s, and took no reference', async (_what, type, input) => {
+    const request = switchRequest();
+    const workflowId = workflowIdOf('switchPlan', request.reference);
+    const junk = await rig.temporal.workflow.start(type, { taskQueue: 'order-saga', workflowId, args: [input] });
+    await expect(junk.result()).rejects.toThrow();
+    const saga = await rig.sagas.switch(request);
+    expect(saga).toMatchObject({ existing: false });
+    expect(await saga.result()).toMatchObject({ placed: true });
+    expect((await rig.sagas.switch(request)).existing).toBe(true);
+  });
+
+  it('is passed over where it was no saga, once it has ended', async () => {
+    const request = switchRequest();
+    const workflowId = workflowIdOf('switchPlan', request.reference);
+    const options = { taskQueue: 'nobody', workflowId, args: [request] };
+    await bare.temporal.workflow.start('somethingElse', options);
+    await refusalOf(bare.sagas.switch(request));
+    await bare.temporal.workflow.getHandle(workflowId).terminate();
+    expect((await bare.sagas.switch(request)).existing).toBe(false);
+  });
+
+  it('does not take a reference from whoever has it: the first request is answered from the journal', async () => {
+    const request = switchRequest();
+    await (await rig.sagas.switch(request)).result();
+    const options = { taskQueue: 'order-saga', workflowId: workflowIdOf('switchPlan', request.reference) };
+    const other = { ...request, plan_id: 22 };
+    const thief = await rig.temporal.workflow.start('switchPlan', { ...options, args: [other] });
+    await expect(thief.result()).rejects.toThrow();
+    const saga = await rig.sagas.switch(request);
+    expect(await saga.result()).toMatchObject({ placed: true });
+    const switches = callsTo(rig.sandbox.ledger, 'switch-plan');
+    expect(switches.filter(({ path }) => path.endsWith(`/${String(request.subscription_id)}`))).toHaveLength(1);
+    const refused = await rig.sagas.switch(other).catch((reason: unknown) => reason);
+    expect(refused).toBeInstanceOf(ReferenceTakenError);
+  });
+
   it('names a good number of fields and counts the rest', () => {
     const fields = Array.from({ length: 500 }, (_, index) => `items[${String(index)}]`);
     const { message } = new ReferenceTakenError('provision/R', fields);

@@ -1,6 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import { OrderSagaClient } from '../../src/client/client';
-import { SagaFailedError } from '../../src/client/errors';
+import { OrderSagaClient, SagaFailedError } from '../../src/client';
 
 /** The object ids of the servers; the same reference never buys twice. */
 export async function buyServers(reference: string, account: string, password: string): Promise<number[]> {

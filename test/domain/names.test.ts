@@ -98,6 +98,7 @@ it('are these', () => {
   expect(decisionNames).toEqual([
     'retry',
     'skip',
+    'markDone',
     'confirmPlaced',
     'confirmNotPlaced',
     'approve',

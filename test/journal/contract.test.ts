@@ -1,5 +1,6 @@
 /** What docs/journal.md promises, of a file and of PostgreSQL alike. */
 import { answers } from './contract/answers';
+import { byHand } from './contract/by-hand';
 import { cartItems } from './contract/cart-items';
 import { constraints } from './contract/constraints';
 import { decisions } from './contract/decisions';
@@ -22,6 +23,7 @@ describeEachDatabase('the journal', (databases) => {
   describe('firewalls', () => firewalls(databases));
   describe('answers', () => answers(databases));
   describe('decisions of a person', () => decisions(databases));
+  describe('what a person has done by hand', () => byHand(databases));
   describe('rows that the journal lost', () => lostRows(databases));
   describe('a journal that was put back', () => putBack(databases));
   describe('how a saga stands', () => standing(databases));

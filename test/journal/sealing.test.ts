@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { postgresFolder } from '../../deploy/stack/programs';
+import { writeByHand } from '../../src/journal/by-hand';
 import type { JournalAddress } from '../../src/journal/dialects';
 import { JournalUnreadable } from '../../src/journal/errors';
 import type { Journal } from '../../src/journal/journal';
@@ -13,7 +14,7 @@ import { parsePayloadKeys } from '../../src/security/keys';
 import { createSealing } from '../../src/security/sealing';
 import { Search } from '../canaries/search';
 import { describeEachDatabase } from './databases';
-import { add, letPass, openedJournals, place, Run } from './runs';
+import { add, assign, letPass, openedJournals, place, Run } from './runs';
 
 const [first, second] = ['first', 'second'].map((id) => `${id}:${randomBytes(32).toString('base64')}`);
 const sealedWith = (...keys: (string | undefined)[]) => createSealing(parsePayloadKeys(keys.join(',')));
@@ -27,6 +28,7 @@ const canaries = {
   'the note of a confirmation': 'canary-noted-0f8c',
   'what came late': 'canary-late-61be',
   'what it is found by': 'canary-found-3c17',
+  'the note of what was done by hand': 'canary-by-hand-2e90',
   'the report': 'canary-report-a94d',
 };
 const search = new Search(Object.entries(canaries).map(([name, text]) => ({ name, text, parts: [] })));
@@ -47,6 +49,8 @@ async function writeEverything(journal: Journal): Promise<Run> {
     { orderId: canaries['what was confirmed'] },
     canaries['the note of a confirmation'],
   );
+  const verdict = { note: canaries['the note of what was done by hand'] };
+  await writeByHand(journal, run.key, { calls: [assign], run: run.run, verdict, knows: run.knows });
   await journal.ended(run.key, {
     run: run.run,
     by: 'provisionServers',

@@ -151,6 +151,8 @@ export function decide(before: State, decision: DecisionName, named: boolean): S
     case 'skip':
       if (state.strays) return afterStrays({ ...state, leftovers: undefined }, state.strays.then);
       return state.undoing === undefined ? leaveOut(state) : leaveBehind(state);
+    case 'markDone':
+      throw new Error('the model’s operator does nothing by hand');
     case 'confirmPlaced':
       return ifPlaced(state, named).flatMap(pastPivot);
     case 'confirmNotPlaced':
@@ -406,7 +408,10 @@ function stuck(state: State): State[] {
   const stage = callsOf(state);
   if (stage === undefined) return [];
   if (state.cancelled) return giveUp(state);
-  return waits(state, 'stuck', stage.step, stage.skippable ? ['retry', 'skip'] : ['retry']);
+  const markable =
+    ['assign-firewalls', 'unassign-firewalls'].includes(stage.endpoint) || stage.step.startsWith('verify');
+  const choices: DecisionName[] = ['retry', ...(markable ? ['markDone' as const] : [])];
+  return waits(state, 'stuck', stage.step, stage.skippable ? [...choices, 'skip'] : choices);
 }
 
 /** Nobody knows whether the pivot happened: nothing is tried again, and nothing undone, before somebody says. */
@@ -445,7 +450,7 @@ function settleUndo(state: State, { failed }: Answer): State[] {
   if (level === undefined) throw new Error('nothing is being undone');
   if (failed === 0) return undo({ ...state, undoing: (state.undoing ?? 0) + 1 });
   const levels = [...state.levels.slice(0, -1), { ...level, count: failed }];
-  return waits({ ...state, levels }, 'stuck', level.step, ['retry', 'skip']);
+  return waits({ ...state, levels }, 'stuck', level.step, ['retry', 'markDone', 'skip']);
 }
 
 /** What earlier runs left in the cart, by the journal; and the calls to add an item that nobody knows the end of. */
@@ -470,7 +475,8 @@ function settleStrays(state: State, { failed }: Answer): State[] {
   if (failed === 0) return afterStrays(state, strays.then);
   const cancelled = state.cancelled && strays.then === 'on';
   if (cancelled) return giveUp({ ...state, strays: undefined });
-  return waits({ ...state, strays: { ...strays, count: failed } }, 'stuck', 'delete-cart-item-*', ['retry', 'skip']);
+  const choices: DecisionName[] = ['retry', 'markDone', 'skip'];
+  return waits({ ...state, strays: { ...strays, count: failed } }, 'stuck', 'delete-cart-item-*', choices);
 }
 
 function afterStrays(before: State, then: 'end' | 'on'): State[] {

@@ -85,9 +85,12 @@ export class RealSaga {
     if (waiting === undefined) return [];
     const all = fittingDecisions(waiting, this.rig.sandbox.ledger, this.asked);
     if (all.some(({ decision }) => decision === 'confirmNotPlaced')) await untilDeniable(waiting);
-    return all
-      .filter(({ decision }) => decision !== 'cancel')
-      .map(({ decision, body }) => ({ decision, body: { ...body, question: waiting.id } }));
+    return (
+      all
+        // The model knows nothing of what is done by hand.
+        .filter(({ decision }) => decision !== 'cancel' && decision !== 'markDone')
+        .map(({ decision, body }) => ({ decision, body: { ...body, question: waiting.id } }))
+    );
   }
 
   /** For how long “not placed” is not taken yet, and the id of the question. */

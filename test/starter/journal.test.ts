@@ -14,6 +14,7 @@ import { recordSchema } from '../../src/domain/record';
 import type { Journal, SagaKey } from '../../src/journal/journal';
 import { schemaNumber } from '../../src/journal/migrate';
 import { openJournal } from '../../src/journal/open';
+import { takeTurn } from '../../src/journal/turns';
 import { parsePayloadKeys } from '../../src/security/keys';
 import { createSealing } from '../../src/security/sealing';
 import { readDocument } from '../docs/tables';
@@ -395,7 +396,12 @@ describeWithPostgres('a database server that', () => {
       await take(journal, 'R-1');
       const meant = await meanOrder(journal, 'R-1');
       await journal.answered(keyOf('R-1'), meant, { outcome: 'done', answer: null });
-      await journal.ended(keyOf('R-1'), { run: 'run-1', by: 'provisionServers', outcome: 'done', report: {} });
+      await expect(takeTurn(journal, keyOf('R-1'), 'server 1')).resolves.toMatchObject({ how: 'needless' });
+      await take(journal, 'R-2');
+      await expect(takeTurn(journal, keyOf('R-2'), 'server 1')).resolves.toMatchObject({ how: 'begun' });
+      const ending = { run: 'run-1', by: 'provisionServers', outcome: 'done', report: {} } as const;
+      await journal.ended(keyOf('R-1'), ending);
+      await journal.ended(keyOf('R-2'), { ...ending, resource: 'server 1' });
       await expect(journal.db.deleteFrom('effect').execute()).rejects.toThrow('permission denied');
     });
     // What is of this release already is no matter of rights.

@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import { recordSchema, type SagaRecord } from '../../src/domain/record';
+import { panelOf } from '../support/panel';
 import { firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../support/requests';
 import { Rig } from '../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../support/sagas';
@@ -137,6 +138,35 @@ it('tells who decided, when, and how they know; nothing that they wrote looks li
   expect(people.out).toContain('place-order: not placed, says ada: looked [2J 2026-01-01T00:00:00.000Z ended done\n');
   // eslint-disable-next-line no-control-regex
   expect(people.out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+});
+
+it('tells what was done by hand, who says so, and of an undo what it took back', async () => {
+  const request = provisionRequest();
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
+  const match = { planId: planIdOf(request.reference) };
+  const refused = rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'refuse-before', match, times: 'all' });
+  const saga = await rig.sagas.provision(request);
+  const [, item] = /Delete cart item (\d+)/.exec((await untilWaiting(saga)).question) ?? [];
+  rig.sandbox.faults.lift(refused);
+  await panelOf(rig.sandbox).deleteCartItem(Number(item));
+  await answer(saga, 'markDone', { by: 'ada', note: 'in the panel\nended' });
+  await outcomeOf(saga);
+  const told = await recordOf(request.reference);
+  expect(told).toMatchObject({ state: 'reversed', leftovers: [], decisions: [{ decision: 'markDone', by: 'ada' }] });
+  expect(told.effects.at(-1)).toMatchObject({
+    kind: 'compensate',
+    outcome: 'done',
+    decided: { by: 'ada', note: 'in the panel\nended' },
+  });
+  const people = await record(request.reference, '--timeline');
+  const { id } = told.effects.at(-1)!;
+  expect(people.out).toContain(
+    `decided     add-cart-item-1 (undo): cart item ${item}, row ${id}: done by hand, says ada: in the panel ended\n`,
+  );
+  // Nothing was sent with it, so nothing was meant.
+  expect(happeningsIn(people)).toEqual([
+    ...['first seen', 'meant', 'done', 'meant', 'not-done', 'meant', 'not-done', 'undone', 'decided', 'ended'],
+  ]);
 });
 
 it('tells of a switch its quote', async () => {

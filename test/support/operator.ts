@@ -2,7 +2,7 @@
  * The person in front of the Web UI, who looks into the provider's control panel before saying what is there. The ledger is
  * that panel: what is told here is true.
  */
-import { changeOrdersOf, ordersWithLabel, switchesOf } from '../../sandbox/sentences';
+import { changeOrdersOf, firewallsOf, openCartItems, ordersWithLabel, switchesOf } from '../../sandbox/sentences';
 import type { LedgerSnapshot } from '../../sandbox/ledger';
 import type { DecisionName } from '../../src/domain/decisions';
 import type { Waiting } from '../../src/domain/progress';
@@ -15,10 +15,12 @@ export interface Fitting {
 }
 
 /** Every decision that fits the wait and is true; first the one that brings the saga on. */
-export function fittingDecisions({ choices }: Waiting, ledger: LedgerSnapshot, asked: Asked): Fitting[] {
+export function fittingDecisions(waiting: Waiting, ledger: LedgerSnapshot, asked: Asked): Fitting[] {
+  const { choices } = waiting;
   const seen = { by: 'op', note: 'as the control panel shows' };
   const placed = isPlaced(ledger, asked);
   const vmObjectIds = ordersWithLabel(ledger, asked.request.reference)[0]?.vmObjectIds;
+  const steps = stepsDone(waiting, ledger, asked);
   const bodies: Record<DecisionName, Record<string, unknown>[]> = {
     retry: [{ by: 'op' }],
     approve: [{ by: 'op' }],
@@ -26,10 +28,26 @@ export function fittingDecisions({ choices }: Waiting, ledger: LedgerSnapshot, a
     confirmNotPlaced: placed ? [] : [seen],
     provideServers: [{ by: 'op', vmObjectIds }],
     skip: [seen],
+    markDone: steps.length > 0 ? [{ ...seen, steps }] : [],
     reject: [{ by: 'op', reason: 'too dear' }],
   };
   const decisions = choices.flatMap((decision) => bodies[decision].map((body) => ({ decision, body })));
   return [...decisions, { decision: 'cancel', body: {} }];
+}
+
+/** Of the steps that wait, those that the control panel shows as done. */
+function stepsDone({ step, steps = [step], question }: Waiting, ledger: LedgerSnapshot, asked: Asked): string[] {
+  if (asked.workflow !== 'provisionServers' && asked.workflow !== 'cleanCart') return [];
+  const { firewalls: wanted = [] } = asked.request as { firewalls?: number[] };
+  const isOpen = (item: number) => openCartItems(ledger).some(({ cartItemId }) => cartItemId === item);
+  // The step of an undo is the one that added the item: which one that was, only the question says.
+  const [, undone] = /^Undoing: “Delete cart item (\d+)”/.exec(question) ?? [];
+  if (undone !== undefined) return isOpen(Number(undone)) ? [] : [step];
+  return steps.filter((one) => {
+    const [, what, id = ''] = /^(assign-firewalls|verify-firewalls|delete-cart-item)-(\d+)$/.exec(one) ?? [];
+    if (what === 'delete-cart-item') return !isOpen(Number(id));
+    return what !== undefined && wanted.every((firewall) => firewallsOf(ledger, Number(id)).includes(firewall));
+  });
 }
 
 function isPlaced(ledger: LedgerSnapshot, { workflow, request }: Asked): boolean {

@@ -68,7 +68,9 @@ export function differences(rows: readonly Row[], ledger: LedgerSnapshot): strin
     const receivedMs = called.get(effect.seq)?.receivedMs ?? Infinity;
     const named = exactly(rows, effect);
     const candidates = [...free].filter((row) => mayBe(row, effect) && (!named || row.cartItemId !== null));
-    const [row] = candidates.filter(({ meantMs }) => meantMs <= receivedMs + clockSlackMs).sort(surestFirst);
+    // What a person did by hand is written down when they say so.
+    const isInTime = (row: Row) => row.meantMs <= receivedMs + clockSlackMs || (row.byWord && row.kind !== 'pivot');
+    const [row] = candidates.filter(isInTime).sort(surestFirst);
     if (row === undefined) {
       broken.push(`${candidates.length > 0 ? 'meant only after it was sent' : 'no row'}: ${describe(effect)}`);
       continue;

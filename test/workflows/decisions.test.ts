@@ -1,10 +1,11 @@
 /** Every kind of waiting × every decision × update and signal; twice the same; at the same moment; against a cancel. */
 import type { WorkflowHandle } from '@temporalio/client';
 import { decisionNames, type DecisionName } from '../../src/domain/decisions';
-import type { WaitKind } from '../../src/domain/progress';
+import type { Waiting, WaitKind } from '../../src/domain/progress';
 import { DecisionRefusedError } from '../../src/client/errors';
 import type { SagaHandle } from '../../src/client/handle';
 import { noOrderPlacedTwice, openCartItems, ordersWithLabel } from '../../sandbox/sentences';
+import { panelOf } from '../support/panel';
 import { changeRequest, provisionRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
 import { answer, outcomeOf, untilDeniable, untilWaiting } from '../support/sagas';
@@ -24,6 +25,7 @@ beforeEach(() => {
 const bodies: Record<DecisionName, object> = {
   retry: { by: 'op' },
   skip: { note: 'can be left out' },
+  markDone: { note: 'done in the panel' },
   confirmPlaced: { note: 'seen' },
   confirmNotPlaced: { note: 'looked' },
   approve: {},
@@ -34,7 +36,13 @@ const bodies: Record<DecisionName, object> = {
 /** A saga for each kind of waiting, and how it ends after each decision that fits. */
 const waits: Record<
   string,
-  { kind: WaitKind; start: () => Promise<SagaHandle>; fits: Partial<Record<DecisionName, string>> }
+  {
+    kind: WaitKind;
+    start: () => Promise<SagaHandle>;
+    fits: Partial<Record<DecisionName, string>>;
+    /** What a person does before they say that it is done. */
+    byHand?: (waiting: Waiting) => Promise<void>;
+  }
 > = {
   'stuck before the order': {
     kind: 'stuck',
@@ -51,7 +59,8 @@ const waits: Record<
       rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before' });
       return rig.sagas.provision(provisionRequest({ firewalls: [143] }));
     },
-    fits: { retry: 'done', skip: 'partly' },
+    fits: { retry: 'done', markDone: 'done', skip: 'partly' },
+    byHand: ({ step }) => panelOf(rig.sandbox).assign(Number(/\d+$/.exec(step)), [143]),
   },
   'a compensation that cannot finish': {
     kind: 'stuck',
@@ -61,7 +70,8 @@ const waits: Record<
       rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'unauthorized' });
       return rig.sagas.provision(request);
     },
-    fits: { retry: 'reversed', skip: 'reversed-with-leftovers' },
+    fits: { retry: 'reversed', markDone: 'reversed', skip: 'reversed-with-leftovers' },
+    byHand: ({ question }) => panelOf(rig.sandbox).deleteCartItem(Number(/item (\d+)/.exec(question)?.[1])),
   },
   'an unknown outcome': {
     kind: 'outcome-unknown',
@@ -106,7 +116,7 @@ const end = async (saga: SagaHandle) => {
   return (await saga.progress()).state;
 };
 
-describe.each(Object.entries(waits))('%s', (_name, { kind, start, fits }) => {
+describe.each(Object.entries(waits))('%s', (_name, { kind, start, fits, byHand }) => {
   it('takes the decisions that fit as updates and as signals, and no other', async () => {
     for (const send of ['update', 'signal'] as const) {
       for (const name of decisionNames) {
@@ -119,6 +129,7 @@ describe.each(Object.entries(waits))('%s', (_name, { kind, start, fits }) => {
         );
         const ends = fits[name];
         const body = { question: waiting.id, ...bodies[name] };
+        if (name === 'markDone') await byHand?.(waiting);
         if (send === 'update') {
           const decided = ends === undefined ? saga.decide(name, body) : answer(saga, name, body);
           if (ends === undefined) {
@@ -149,7 +160,7 @@ describe.each(Object.entries(waits))('%s', (_name, { kind, start, fits }) => {
     await untilWaiting(saga, kind);
     await saga.cancel();
     // A cancel cannot say what becomes of an item that could not be deleted: the person still must.
-    if (fits.retry === 'reversed') await saga.decide('skip', { note: 'deleted by hand' });
+    if (fits.retry === 'reversed') await saga.decide('skip', { note: 'it may stay' });
     const { cancelled } = await outcomeOf(saga);
     expect(cancelled).toMatchObject({
       reference: saga.reference,

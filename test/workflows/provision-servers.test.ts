@@ -213,11 +213,11 @@ describe('before the order', () => {
     try {
       const saga = await rig.sagas.provision(request);
       const waiting = await untilWaiting(saga);
-      expect(waiting).toMatchObject({ kind: 'stuck', choices: ['retry', 'skip'] });
+      expect(waiting).toMatchObject({ kind: 'stuck', choices: ['retry', 'markDone', 'skip'] });
       await expect(saga.decide('skip')).rejects.toThrow(/note/);
-      await saga.decide('skip', { note: 'deleted by hand' });
+      await saga.decide('skip', { note: 'it may stay' });
       const { failure } = await outcomeOf(saga);
-      expect(failure?.report.leftovers).toMatchObject([{ kind: 'cart-item', why: 'deleted by hand' }]);
+      expect(failure?.report.leftovers).toMatchObject([{ kind: 'cart-item', why: 'it may stay' }]);
     } finally {
       rig.sandbox.faults.clear();
       expect(stuck).toBeDefined();
@@ -353,7 +353,7 @@ describe('after the order', () => {
     rig.sandbox.configure({ knownFirewalls: [143] });
     try {
       const saga = await rig.sagas.provision(request);
-      expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', choices: ['retry', 'skip'] });
+      expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', choices: ['retry', 'markDone', 'skip'] });
       await saga.decide('retry', { correction: { firewalls: [143] } });
       expect((await saga.result()).servers).toMatchObject([{ firewalls: [143], verified: true }]);
     } finally {
@@ -409,7 +409,10 @@ describe('after the order', () => {
     const match = { vmObjectId: 77_001 };
     rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', match, times: 'all' });
     const saga = await rig.sagas.provision(request);
-    expect(await untilWaiting(saga)).toMatchObject({ step: 'verify-firewalls-77001', choices: ['retry', 'skip'] });
+    expect(await untilWaiting(saga)).toMatchObject({
+      step: 'verify-firewalls-77001',
+      choices: ['retry', 'markDone', 'skip'],
+    });
     await saga.decide('skip', { note: 'seen in the panel' });
     expect(await saga.result()).toMatchObject({
       servers: [{ vmObjectId: 77_001, firewalls: [143], verified: false }],

@@ -66,6 +66,49 @@ describe('the question at a step that is stuck', () => {
     );
   });
 
+  it('offers to mark it as done where every step can be done by hand, and says so', () => {
+    const byHand = { counts: () => undefined };
+    const at = (id: string, manual: object = { byHand }) => {
+      const { plan, failure } = stuckAt(id, failed('Rejected'));
+      return { plan: { ...plan, ...manual }, failure };
+    };
+    const marked = stuckQuestion([at('a')], { ...forward, skippable: true });
+    expect(marked.question).toMatch(
+      / Retry, or mark it as done once you have done it by hand, or skip it and go on without\.$/,
+    );
+    expect(marked.choices).toEqual(['retry', 'markDone', 'skip']);
+    expect(stuckQuestion([at('a')], forward).question).toMatch(/ by hand, or request cancellation\.$/);
+    expect(stuckQuestion([at('a')], { ...forward, undoing: true, skippable: true }).question).toMatch(
+      / by hand, or skip it: what is left behind will be listed in the outcome\.$/,
+    );
+    expect(stuckQuestion([at('a'), at('b', {})], forward).choices).toEqual(['retry']);
+  });
+
+  it('wants to be told which steps were done by hand where more than one waits', () => {
+    const byHand = { counts: () => undefined };
+    const at = (...ids: string[]) =>
+      stuckQuestion(
+        ids.map((id) => {
+          const { plan, failure } = stuckAt(id, failed('Rejected'));
+          return { plan: { ...plan, byHand }, failure };
+        }),
+        forward,
+      );
+    const word = { decision: 'markDone', question: 'q', note: 'n' } as const;
+    expect(at('a').steps).toBeUndefined();
+    expect(at('a').objection?.(word)).toBeUndefined();
+    expect(at('a').objection?.({ ...word, steps: ['a'] })).toBeUndefined();
+    expect(at('a').objection?.({ ...word, steps: ['b'] })).toBe('steps: b does not wait; those that wait are a');
+    expect(at('a', 'b').steps).toEqual(['a', 'b']);
+    expect(at('a', 'b').objection?.(word)).toBe(
+      'steps: is required: name the steps that you have done; those that wait are a, b',
+    );
+    expect(at('a', 'b').objection?.({ ...word, steps: ['b'] })).toBeUndefined();
+    expect(at('a', 'b').objection?.({ decision: 'retry' })).toBeUndefined();
+    const many = at(...Array.from({ length: 21 }, (_, index) => `s${index}`)).objection?.(word);
+    expect(many).toMatch(/ s19, …$/);
+  });
+
   it('names three steps and counts the rest, by the undo’s own title where it has one', () => {
     const at = (steps: number) =>
       stuckQuestion(
@@ -124,6 +167,13 @@ describe('the notice in the Web UI', () => {
       "The provider said: `a 'quoted' word`",
       '\u00a0',
     ]);
+  });
+
+  it('names the first steps that wait together where somebody may have done them by hand', () => {
+    expect(notice({ choices: ['retry', 'markDone'], steps: ['a', 'b', 'c', 'd'] })).toContain(
+      '`{"question":"1a2b3c4d","by":"you"}`\n- **markDone** — You have done it by hand: go on as if the call had succeeded  \n' +
+        '  `{"question":"1a2b3c4d","by":"you","note":"where you did it, and what you saw","steps":["a","b","c"]}`',
+    );
   });
 
   it('leaves out what there is nothing to say of', () => {

@@ -88,7 +88,7 @@ describe('the progress shows a step', () => {
     const saga = await rig.sagas.provision(request);
     const { step, question, choices } = await untilWaiting(saga);
     expect(question).toMatch(/^Stuck: /);
-    expect(choices).toEqual(['retry', 'skip']);
+    expect(choices).toEqual(['retry', 'markDone', 'skip']);
     expect(await stepOf(saga, step)).toMatchObject({ status: 'stuck' });
     await saga.decide('skip', { note: 'has its own' });
     const result = await saga.result();
@@ -155,7 +155,7 @@ describe('an undo', () => {
     const request = refusedOrder();
     rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'refuse-before' });
     const saga = await rig.sagas.provision(request);
-    expect(await untilWaiting(saga, 'stuck')).toMatchObject({ choices: ['retry', 'skip'] });
+    expect(await untilWaiting(saga, 'stuck')).toMatchObject({ choices: ['retry', 'markDone', 'skip'] });
     await saga.decide('skip', { note: 'the panel has it' });
     const { failure } = await outcomeOf(saga);
     expect(failure?.type).toBe('OrderRejected');

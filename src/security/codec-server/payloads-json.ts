@@ -1,7 +1,7 @@
 /** The body of a call: `{ "payloads": [...] }` in protobuf's JSON, where metadata and data are base64. */
 import type { IncomingMessage } from 'node:http';
 import type { Payload } from '@temporalio/common';
-import { JSONToPayload, payloadToJSON, type JSONPayload } from '@temporalio/common/lib/proto-utils';
+import { payloadFromJson, payloadToJson } from '../payload-json';
 import { Refusal } from './refusal';
 
 /** @throws Refusal, which repeats nothing of the body */
@@ -15,7 +15,7 @@ export async function readPayloads(request: IncomingMessage, bytesMax: number): 
   if (!Array.isArray(payloads)) throw new Refusal(400, 'payloads must be a list');
   return payloads.map((payload, index) => {
     try {
-      return JSONToPayload(payload as JSONPayload);
+      return payloadFromJson(payload);
     } catch {
       throw new Refusal(400, `payloads[${index}] must be a payload: metadata and data in base64`);
     }
@@ -23,7 +23,7 @@ export async function readPayloads(request: IncomingMessage, bytesMax: number): 
 }
 
 export function writePayloads(payloads: readonly Payload[]): string {
-  return JSON.stringify({ payloads: payloads.map(payloadToJSON) });
+  return JSON.stringify({ payloads: payloads.map(payloadToJson) });
 }
 
 async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {

@@ -1,8 +1,9 @@
 import type { JournalKnowledge } from '../../../src/domain/effects';
+import { writeByHand } from '../../../src/journal/by-hand';
 import { restored, trustNewReferences } from '../../../src/journal/ceremony';
 import type { Journal } from '../../../src/journal/journal';
 import { recordOf } from '../../../src/journal/record';
-import { standingOf } from '../../../src/journal/standing';
+import { effectsOf, standingOf } from '../../../src/journal/standing';
 import type { TestDatabases } from '../databases';
 import {
   add,
@@ -75,6 +76,17 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       await restored(journal, 'ask');
       expect(await recordOf(journal, run.key)).toMatchObject({ placement: 'unknown' });
     });
+  });
+
+  it('keeps nothing that a person has done by hand, before somebody has seen to it', async () => {
+    const run = await Run.begin(journal);
+    const say = () =>
+      writeByHand(journal, run.key, { calls: [assign], run: run.run, verdict: { note: 'seen' }, knows: run.knows });
+    await run.mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
+    await expect(say()).resolves.toMatchObject({ how: 'put-back', why: expect.stringMatching(/older copy/) });
+    expect(await effectsOf(journal.db, run.key)).toEqual([]);
+    await restored(journal, 'trust');
+    await expect(say()).resolves.toMatchObject({ how: 'written' });
   });
 
   describe('is found out by what a history knows and the journal lacks', () => {

@@ -1,0 +1,15 @@
+/** What a backend imports from `order-saga`. Everything that is not here is ours, and may change with any release. */
+export { OrderSagaClient, type OrderSagaClientOptions } from './client';
+export * from './errors';
+export { SagaHandle, type DecisionTaken } from './handle';
+export type { SagaFilter, SagaRow } from './saga-rows';
+/** For the data converter of Temporal's `Client`, where payloads are encrypted. */
+export { createDataConverter } from '../security/data-converter';
+export { parsePayloadKeys, type PayloadKeys } from '../security/keys';
+export type { DecisionName } from '../domain/decisions';
+export type { SagaFailureName } from '../domain/failures';
+export type { WorkflowName } from '../domain/identity';
+export type { Leftover } from '../domain/leftovers';
+export type { ProgressView } from '../domain/progress';
+export type { RequestOf } from '../domain/requests';
+export type { Report, ResultOf } from '../domain/results';

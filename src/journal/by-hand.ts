@@ -1,0 +1,82 @@
+/**
+ * What a person has done by hand at the provider, as rows of its own: done, with who said so and how they know. Nothing was sent
+ * with them. Never of a pivot: of that a person says only what became of a call that was sent.
+ */
+import { randomUUID } from 'node:crypto';
+import type { EffectCall, JournalKnowledge } from '../domain/effects';
+import { isDoneByHand } from './by-hand-rows';
+import { nowMs } from './dialects';
+import {
+  epochOfNew,
+  insertEffect,
+  insertReference,
+  lock,
+  markUndone,
+  rowsOfStep,
+  theJournal,
+  whatIsLacking,
+  type Journal,
+  type SagaKey,
+  type Tx,
+  type Verdict,
+} from './journal';
+
+export interface ByHand {
+  calls: readonly EffectCall[];
+  run: string;
+  verdict: Verdict;
+  /** As when something is meant. */
+  knows: JournalKnowledge | undefined;
+}
+
+/**
+ * Writes down that these calls need not be made: a person has done the same by hand. A second call of the same run changes nothing.
+ *
+ * @returns `put-back`, and nothing is written, where the journal is an older copy that nobody has seen to
+ * @throws JournalUnavailable
+ */
+export async function writeByHand(
+  journal: Journal,
+  key: SagaKey,
+  { calls, run, verdict, knows }: ByHand,
+): Promise<{ how: 'written'; knows: JournalKnowledge } | { how: 'put-back'; why: string }> {
+  const decided = await journal.sealing.seal(verdict);
+  // No call answered; whoever is given it again gets nothing.
+  const answer = await journal.sealing.seal(null);
+  return journal.inTransaction(async (tx) => {
+    const taken = await lock(tx, key);
+    const state = await theJournal(tx);
+    const why = await whatIsLacking(tx, state, taken, knows);
+    if (why !== undefined) return { how: 'put-back', why };
+    if (!taken) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(state));
+    const { id, epoch } = state;
+    let row: string | undefined;
+    for (const call of calls) row = await writeOne(tx, key, { call, run, decided, answer, epoch });
+    return { how: 'written', knows: { journal: id, epoch, ...(row === undefined ? {} : { row }) } };
+  });
+}
+
+/** @returns the row's id */
+async function writeOne(
+  tx: Tx,
+  key: SagaKey,
+  {
+    call,
+    run,
+    decided,
+    answer,
+    epoch,
+  }: { call: EffectCall; run: string; decided: string; answer: string; epoch: number },
+): Promise<string> {
+  const last = (await rowsOfStep(tx, key, call)).at(-1);
+  if (last?.run === run && isDoneByHand(last, call)) return last.id;
+  const row = randomUUID();
+  await insertEffect(tx, key, { call, run, inAirMs: 0 }, { id: row, epoch, outcome: 'done' });
+  await tx
+    .updateTable('effect')
+    .set({ answer, decided, decided_ms: nowMs(tx) })
+    .where('id', '=', row)
+    .execute();
+  if (call.kind === 'compensate') await markUndone(tx, key, call, row);
+  return row;
+}

@@ -1,0 +1,48 @@
+/**
+ * Payloads in protobuf's JSON, as Temporal's own tools read and write them: metadata and data in base64, what is empty left out.
+ * Fields beside these two are passed over.
+ */
+import type { Payload } from '@temporalio/common';
+
+export interface PayloadJson {
+  metadata?: Record<string, string>;
+  data?: string;
+}
+
+export function payloadToJson({ metadata, data }: Payload): PayloadJson {
+  const entries = Object.entries(metadata ?? {}).map(([name, bytes]) => [name, base64(bytes)] as const);
+  return {
+    ...(entries.length > 0 ? { metadata: Object.fromEntries(entries) } : {}),
+    ...(data?.length ? { data: base64(data) } : {}),
+  };
+}
+
+/** @throws TypeError, which repeats nothing of it, for what is no payload */
+export function payloadFromJson(json: unknown): Payload {
+  const { metadata, data } = objectOf(json);
+  const entries = Object.entries(objectOf(metadata ?? {})).map(([name, text]) => [name, bytesOf(text)] as const);
+  return {
+    ...(entries.length > 0 ? { metadata: Object.fromEntries(entries) } : {}),
+    ...(data === undefined || data === null ? {} : { data: bytesOf(data) }),
+  };
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new TypeError('it is not a payload');
+}
+
+/** Both alphabets, with the filling at the end or without: protobuf takes all of them. One class, since texts may be megabytes long. */
+const inBase64 = /^[\w+/-]*(={0,2})$/;
+
+function bytesOf(text: unknown): Uint8Array {
+  const [, filling] = (typeof text === 'string' && inBase64.exec(text)) || [];
+  if (typeof text !== 'string' || filling === undefined || (text.length - filling.length) % 4 === 1) {
+    throw new TypeError('it is not base64');
+  }
+  return Buffer.from(text, 'base64');
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64');
+}

@@ -1,0 +1,41 @@
+/**
+ * What a person has done by hand, because our own calls would not go through: the step counts as done, nothing is left over, and the
+ * journal is told who says so. Not offered where the step makes something that later steps need to know (a cart item's id).
+ */
+import type { Decision } from '../domain/decisions';
+import type { EffectCall } from '../domain/effects';
+
+export interface ByHand<T> {
+  /** What the step comes to then. */
+  counts: () => T;
+  /** The call that need not be made any more, for the journal; absent where the step only looks. */
+  call?: (step: string) => EffectCall;
+}
+
+/** What a list would show, as somebody says who has looked elsewhere. It is not verified: that is said of the list only. */
+export const seen = 'seen';
+
+export type MarkDone = Extract<Decision, { decision: 'markDone' }>;
+
+/** The calls that a person has made unneeded. */
+export function callsByHand(plans: readonly { step: { id: string }; byHand?: ByHand<unknown> }[]): EffectCall[] {
+  return plans.flatMap(({ step, byHand }) => (byHand?.call ? [byHand.call(step.id)] : []));
+}
+
+/** The detail of the step. */
+export function describeByHand({ by, note }: MarkDone): string {
+  return `done by hand, says ${by ?? 'somebody'}: ${note}`;
+}
+
+/** Deleting a cart item, whatever asks for it. @param step the one that added it */
+export function deletedByHand(cartItemId: number, step?: string): ByHand<unknown> {
+  return {
+    counts: () => undefined,
+    call: (waiting) => ({
+      step: step ?? waiting,
+      kind: 'compensate',
+      activity: 'deleteCartItem',
+      about: { cartItemId },
+    }),
+  };
+}

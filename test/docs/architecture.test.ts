@@ -1,0 +1,51 @@
+/** The arrows of ARCHITECTURE.md are those that lint keeps. */
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { readDocument } from './tables';
+
+interface Rule {
+  name: string;
+  from: { path?: string };
+  to: { path?: string[]; pathNot?: string[] };
+}
+
+const root = join(__dirname, '..', '..');
+const { forbidden } = createRequire(__filename)(join(root, '.dependency-cruiser.cjs')) as { forbidden: Rule[] };
+
+/** `^src/domain(/|[.]ts$)` is the room `domain`; what stands for a package is none. */
+const roomsIn = (patterns: readonly string[] = []) =>
+  patterns.flatMap((pattern) => /^\^(?:src\/)?([\w-]+)\(\/\|\[\.\]ts\$\)$/.exec(pattern)?.[1] ?? []);
+
+const walls = new Map(
+  forbidden.flatMap(({ name, from, to }) => {
+    const [room] = roomsIn([from.path ?? '']);
+    return room !== undefined && name.endsWith('-stays-within-its-walls') ? [[room, roomsIn(to.pathNot)] as const] : [];
+  }),
+);
+const typesOnly = new Map(
+  forbidden.flatMap(({ name, from, to }) => {
+    const [room] = roomsIn([from.path ?? '']);
+    return room !== undefined && name.endsWith('-takes-only-types') ? [[room, roomsIn(to.path)] as const] : [];
+  }),
+);
+
+/** Each room of the picture, with the rooms that it may import, and those of which only types. */
+const arrows = new Map(
+  [...readDocument('ARCHITECTURE.md').matchAll(/^([\w, -]+?) *──▶ ([\w, -]+?)(?:; types of ([\w, -]+))?$/gm)].flatMap(
+    ([, from = '', to = '', types = '']) => {
+      const names = (list: string) => (list === '' || list.startsWith('no room') ? [] : list.split(', ').sort());
+      return names(from).map((room) => [room, { rooms: names(to), types: names(types) }] as const);
+    },
+  ),
+);
+
+it('are of the same rooms', () => {
+  expect(walls.size).toBeGreaterThan(10);
+  expect([...arrows.keys()].sort()).toEqual([...walls.keys()].sort());
+});
+
+it.each([...walls.keys()])('lead from %s to the same rooms', (room) => {
+  const types = typesOnly.get(room) ?? [];
+  const rooms = (walls.get(room) ?? []).filter((other) => other !== room && !types.includes(other));
+  expect(arrows.get(room)).toEqual({ rooms: rooms.sort(), types: [...types].sort() });
+});
