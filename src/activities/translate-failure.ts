@@ -63,6 +63,7 @@ export function translateFailure(
       {
         ...(retryInMs === undefined ? {} : { retryInMs }),
         ...(settings.takesClearRequests ? { takesClear: true } : {}),
+        ...(failure.failure === 'Rejected' && settings.onRefusal === 'ask' ? { asks: true } : {}),
         ...failure,
       } satisfies CallFailure,
     ],

@@ -90,6 +90,8 @@ export interface CallFailure {
   unwritten?: Unwritten;
   /** The setting says so: a correction that holds a secret may come unencrypted, although there are keys. */
   takesClear?: true;
+  /** Of a refusal: the setting says that a person is asked, where the request does not say what follows. */
+  asks?: true;
 }
 
 /** What a person is asked about a pivot. */

@@ -6,7 +6,7 @@
  *            ▼                                                                  │
  *   [ask for terms again] ── attempt ──answered, or recorded──▶ placed ═▶ settle│
  *                              │                                                │
- *                              ├─ Rejected ───────▶ SagaFailed, undo            │
+ *                              ├─ Rejected ───────▶ SagaFailed, undo; or asked ─┤
  *                              ├─ TakenBack ──────▶ what it rests on, again     │
  *                              ├─ not sent, 401 … ─▶ stuck ─────────────────────┤
  *                              └─ UnknownOutcome ──▶ look ──found──▶ settle     │
@@ -20,10 +20,11 @@
 import type { PivotNote, Placement } from '../domain/effects';
 import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
 import type { ServersOrdered } from '../domain/plan-types';
+import { askToRetry, questionOfRefusal } from './ask-to-retry';
 import { attempt, type Act } from './attempts';
 import { askAboutPlacement, writePlaced, type Doubt } from './doubt';
 import type { Step } from './progress';
-import { stuckQuestion, type Correction } from './questions';
+import { stuckQuestion, type Corrections } from './questions';
 import { SagaFailed, TakenBack, TurnLost, type Saga } from './saga';
 
 export interface Pivot<T> {
@@ -34,7 +35,7 @@ export interface Pivot<T> {
   note: () => PivotNote;
   act: Act<Placement<T>>;
   refusal: SagaFailureName;
-  correction?: Correction;
+  corrections?: Corrections;
   /** Runs before each sending, also between automatic retries. */
   beforeSending?: () => Promise<void>;
   /** It is not sent after this time. */
@@ -47,7 +48,7 @@ export interface Pivot<T> {
   servers?: ServersOrdered;
 }
 
-/** @throws SagaFailed where the provider refuses it; TakenBack where what it rests on has to be done again */
+/** @throws SagaFailed where the provider refuses it, and nobody is asked; TakenBack where what it rests on has to be done again */
 export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placement<T>> {
   const { step } = pivot;
   /** When this run first heard of a row: by the run's own clock, so that no two clocks have to agree. */
@@ -69,7 +70,11 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
     const { failure } = settled;
     if (failure.failure === 'TakenBack') throw new TakenBack({ step }, failure);
     if (failure.failure === 'TurnLost') throw new TurnLost(failure);
-    if (failure.failure === 'Rejected') {
+    const ofRefusal =
+      failure.failure === 'Rejected'
+        ? questionOfRefusal(saga.onRefusal, [{ plan: pivot, failure }], pivot.corrections)
+        : undefined;
+    if (failure.failure === 'Rejected' && !ofRefusal) {
       step.end('failed', describeFailure(failure));
       throw new SagaFailed(pivot.refusal, `${step.title}: ${describeFailure(failure)}`);
     }
@@ -91,11 +96,11 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
         throw new SagaFailed('DeadlinePassed', whyPassed);
       }
     } else {
-      const { correction } = pivot;
-      const decision = await saga.desk.ask(
-        stuckQuestion([{ plan: pivot, failure }], { undoing: false, skippable: false, correction }),
+      const correction = pivot.corrections?.stuck;
+      await askToRetry(
+        saga.desk,
+        ofRefusal ?? stuckQuestion([{ plan: pivot, failure }], { undoing: false, skippable: false, correction }),
       );
-      if (decision.decision === 'retry' && decision.correction) correction?.apply(decision.correction);
     }
     await pivot.beforeAgain?.();
   }

@@ -15,13 +15,15 @@ import { CancellationScope, log } from '@temporalio/workflow';
 import type { Unwritten } from '../domain/effects';
 import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
+import type { OnRefusal } from '../domain/requests';
+import { askToRetry, questionOfRefusal } from './ask-to-retry';
 import { attempt, throwIfCancelled, type Act, type Settled } from './attempts';
 import { Deadline } from './deadline';
 import type { Desk } from './desk';
 import { JournalMemory } from './journal-memory';
 import { countUndo } from './metrics';
 import { Step, type Progress } from './progress';
-import { stuckQuestion, type Correction } from './questions';
+import { stuckQuestion, type Corrections } from './questions';
 import { once } from './temperaments';
 
 /** How to put back what a step did. */
@@ -51,7 +53,7 @@ export interface Manner {
   refusal: SagaFailureName | 'ask';
   /** True where the step can be left out. */
   skippable?: boolean;
-  correction?: Correction;
+  corrections?: Corrections;
 }
 
 /** `note`: what a person said who left it out. */
@@ -99,6 +101,8 @@ export class Saga {
   /** The pivot has happened, in whichever run. */
   isPlaced = false;
   readonly deadline = new Deadline();
+  /** As the request says it. */
+  onRefusal?: OnRefusal | undefined;
   /** Set while nobody knows whether the pivot happened: undoing under an order that may be in work could harm it. */
   private untouchable?: string | undefined;
 
@@ -178,6 +182,14 @@ export class Saga {
     }
   }
 
+  /** Puts back what these steps did, because it is to be done anew. Not cancelled with the saga: half of it would be forgotten. */
+  async takeBack(steps: readonly Step[]): Promise<void> {
+    const isMeant = ({ step }: ArmedUndo) => steps.includes(step);
+    const level = this.levels.flatMap((armed) => armed.filter(isMeant));
+    for (const armed of this.levels) armed.splice(0, armed.length, ...armed.filter((undo) => !isMeant(undo)));
+    await CancellationScope.nonCancellable(() => this.undoLevel(level));
+  }
+
   /** The pivot has happened: what came before it now belongs to an order and is not undone any more. */
   settle(): void {
     this.isPlaced = true;
@@ -239,7 +251,7 @@ export class Saga {
 
   private async settleAll<T, P extends Plan<T>>(
     plans: readonly P[],
-    { refusal, skippable, correction }: Manner,
+    { refusal, skippable, corrections }: Manner,
     hooks: {
       undoing?: boolean;
       begin?: (plan: P) => void;
@@ -281,14 +293,22 @@ export class Saga {
         throw new SagaFailed('DeadlinePassed', `${late.plan.step.title}: ${late.failure.message}`);
       }
       const refused = failed.find(({ failure }) => failure.failure === 'Rejected');
-      if (refused && refusal !== 'ask') {
+      const others = failed.filter((one) => one !== refused);
+      const ofRefusal = refused && questionOfRefusal(this.onRefusal, [refused, ...others], corrections);
+      if (refused && refusal !== 'ask' && !ofRefusal) {
         for (const { plan, failure } of failed) plan.step.end('failed', describeFailure(failure));
         throw new SagaFailed(refusal, `${refused.plan.step.title}: ${describeFailure(refused.failure)}`);
       }
       for (const { plan, failure } of failed) plan.step.end('stuck', describeFailure(failure));
       open = failed.map(({ plan }) => plan);
-      const decision = await this.desk.ask(
-        stuckQuestion(failed, { undoing: hooks.undoing ?? false, skippable: skippable ?? false, correction }),
+      const decision = await askToRetry(
+        this.desk,
+        ofRefusal ??
+          stuckQuestion(failed, {
+            undoing: hooks.undoing ?? false,
+            skippable: skippable ?? false,
+            correction: corrections?.stuck,
+          }),
       );
       if (decision.decision === 'skip') {
         for (const plan of open) {
@@ -298,7 +318,10 @@ export class Saga {
         }
         break;
       }
-      if (decision.decision === 'retry' && decision.correction) correction?.apply(decision.correction);
+      // What was corrected may have been done already, and is taken back by now.
+      if (decision.decision === 'retry' && decision.correction) {
+        open = plans.filter(({ step }) => step.status !== 'done');
+      }
     }
     throwIfCancelled();
     return plans.map((plan) => outcomes.get(plan) ?? { skipped: true });
