@@ -157,6 +157,7 @@ function isRepeated(failure: CallFailure['failure'], mood: Mood): boolean {
     case 'TakenBack':
     case 'Ordered':
     case 'TurnLost':
+    case 'CorrectedSince':
     case 'DeadlinePassed':
       return false;
   }

@@ -38,7 +38,9 @@ export function describeRecord(record: SagaRecord): string[] {
 
 function correctionsOf({ corrections }: SagaRecord): string[] {
   const times = corrections.length;
-  return times === 0 ? [] : [`  the request was corrected ${times === 1 ? 'once' : `${String(times)} times`} (--timeline)`];
+  return times === 0
+    ? []
+    : [`  the request was corrected ${times === 1 ? 'once' : `${String(times)} times`} (--timeline)`];
 }
 
 function placementOf({ workflow, placement, effects }: SagaRecord): string[] {
@@ -87,7 +89,12 @@ export function describeTimeline({ firstSeen, corrections, effects, endings }: S
 function correctionOf({ at, run, step, by, note, correction }: RecordedCorrection): Happening {
   const who = by === undefined ? 'somebody' : inOneLine(by);
   const what = correction === undefined ? 'cannot be read' : inOneLine(JSON.stringify(correction));
-  return { at, what: 'corrected', text: `${step}: ${what}, by ${who}${note === undefined ? '' : `: ${inOneLine(note)}`}`, run };
+  return {
+    at,
+    what: 'corrected',
+    text: `${step}: ${what}, by ${who}${note === undefined ? '' : `: ${inOneLine(note)}`}`,
+    run,
+  };
 }
 
 /** When it came is not known. */

@@ -15,7 +15,7 @@ import { randomUUID } from 'node:crypto';
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { About, AnsweredOutcome, EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
-import { correctionsOf, insertCorrection } from './correction-rows';
+import { correctionsOf, countCorrections, insertCorrection } from './correction-rows';
 import { nowMs } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
 import type { JournalTables } from './schema';
@@ -42,6 +42,8 @@ export interface Meaning extends SagaKey {
   note?: PivotNote | undefined;
   /** The turn in which it is meant, of a saga that has one: once it is over, nothing is. */
   turn?: string | undefined;
+  /** Of a pivot: so many corrections of the request does the run know. */
+  corrections?: number | undefined;
 }
 
 /** As it is written down. */
@@ -58,6 +60,8 @@ export type Meant =
   /** The item is in an order that was placed, or may have been. */
   | { how: 'ordered'; placed: boolean; at: string; run: string }
   | { how: 'put-back'; why: string }
+  /** The request was corrected since: the run knows an older one. */
+  | { how: 'corrected' }
   /** The saga's turn is over: another one may have worked on the same thing since. */
   | { how: 'turn-lost' };
 
@@ -557,7 +561,8 @@ async function decidePivot(
   }
   // Of whichever items: what the call names now may have been added since.
   const doubt = await insertDoubt(tx, key, journal, { ...meaning, call: { ...meaning.call, about: {} } });
-  return doubt && unknown(doubt, await leftInAir(tx, doubt, journal));
+  if (doubt) return unknown(doubt, await leftInAir(tx, doubt, journal));
+  return (await countCorrections(tx, key)) > (meaning.corrections ?? 0) ? { how: 'corrected' } : undefined;
 }
 
 /** What may have been sent in the lost time stands for itself, as a row that a person is asked about. */

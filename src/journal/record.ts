@@ -123,8 +123,12 @@ class Opening {
   }
 }
 
-async function correctionOf({ id, run, step, at_ms, correction }: CorrectionRow, open: Opening): Promise<RecordedCorrection> {
-  const said = (await open.value(correction, `correction at ${step} (${id})`)) as Partial<RecordedCorrection> | undefined;
+async function correctionOf(
+  { id, run, step, at_ms, correction }: CorrectionRow,
+  open: Opening,
+): Promise<RecordedCorrection> {
+  const said = (await open.value(correction, `correction at ${step} (${id})`)) as
+    Partial<RecordedCorrection> | undefined;
   return { ...said, at: iso(at_ms), run, step };
 }
 

@@ -61,7 +61,7 @@ export class Cart {
       act: (asked) => {
         const item = purchase.request.items[number - 1];
         if (item === undefined) throw new Error(`there is no item ${String(number)}`);
-        const corrected = purchase.timesCorrected(number);
+        const corrected = purchase.timesItemCorrected(number);
         return once(`add cart item ${number}`).addCartItem({
           item,
           number,

@@ -39,7 +39,10 @@ export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
 
     if (quoteOnly) {
       const { quote } = await saga.must(
-        { step: quoting, act: ({ again }) => once('quote the change order').quoteChangeOrder({ change: change(), again }) },
+        {
+          step: quoting,
+          act: ({ again }) => once('quote the change order').quoteChangeOrder({ change: change(), again }),
+        },
         { refusal: 'OrderRejected', corrections: { refused: correction } },
       );
       return { reference, quote, placed: false, order: null, decisions };
@@ -63,6 +66,7 @@ export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
       act: (asked) => once('place the change order').placeChangeOrder({ change: change(), ...asked }),
       refusal: 'OrderRejected',
       corrections: terms.corrections,
+      timesCorrected: () => wanted.timesCorrected,
       beforeAgain: () => terms.come(),
       beforeSending: () => terms.refresh(),
       quoteUntil: () => terms.quoteUntil,

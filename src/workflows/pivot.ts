@@ -25,7 +25,7 @@ import { attempt, type Act } from './attempts';
 import { askAboutPlacement, writePlaced, type Doubt } from './doubt';
 import type { Step } from './progress';
 import { stuckQuestion, type Corrections } from './questions';
-import { SagaFailed, TakenBack, TurnLost, type Saga } from './saga';
+import { CorrectedSince, SagaFailed, TakenBack, TurnLost, type Saga } from './saga';
 
 export interface Pivot<T> {
   step: Step;
@@ -36,6 +36,8 @@ export interface Pivot<T> {
   act: Act<Placement<T>>;
   refusal: SagaFailureName;
   corrections?: Corrections;
+  /** How many corrections of the request are in it. */
+  timesCorrected: () => number;
   /** Runs before each sending, also between automatic retries. */
   beforeSending?: () => Promise<void>;
   /** It is not sent after this time. */
@@ -48,7 +50,10 @@ export interface Pivot<T> {
   servers?: ServersOrdered;
 }
 
-/** @throws SagaFailed where the provider refuses it, and nobody is asked; TakenBack where what it rests on has to be done again */
+/**
+ * @throws SagaFailed where the provider refuses it, and nobody is asked; TakenBack where what it rests on has to be done again;
+ * CorrectedSince where another request is wanted by now
+ */
 export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placement<T>> {
   const { step } = pivot;
   /** When this run first heard of a row: by the run's own clock, so that no two clocks have to agree. */
@@ -59,7 +64,13 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
     const settled = await attempt({ step, journal, deadline, ...(before ? { before } : {}) }, (asked) =>
       deadline.whileInFlight(() => {
         const quoteUntil = pivot.quoteUntil?.();
-        return pivot.act({ ...asked, note: pivot.note(), ...(quoteUntil ? { quoteUntil } : {}) });
+        const corrections = pivot.timesCorrected();
+        return pivot.act({
+          ...asked,
+          note: pivot.note(),
+          ...(quoteUntil ? { quoteUntil } : {}),
+          ...(corrections > 0 ? { corrections } : {}),
+        });
       }),
     );
     if (settled.ok) {
@@ -70,6 +81,7 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
     const { failure } = settled;
     if (failure.failure === 'TakenBack') throw new TakenBack({ step }, failure);
     if (failure.failure === 'TurnLost') throw new TurnLost(failure);
+    if (failure.failure === 'CorrectedSince') throw new CorrectedSince(failure);
     const ofRefusal =
       failure.failure === 'Rejected'
         ? questionOfRefusal(saga.onRefusal, [{ plan: pivot, failure }], pivot.corrections)

@@ -60,8 +60,12 @@ export class Purchase {
     return serversOrdered(this.request.items, this.planTypesMore);
   }
 
+  get timesCorrected(): number {
+    return this.wanted.timesCorrected;
+  }
+
   /** What was added before a correction is another item than what is added after it. */
-  timesCorrected(number: number): number {
+  timesItemCorrected(number: number): number {
     return this.wanted.count(({ items }) => items?.includes(number) ?? false);
   }
 

@@ -150,6 +150,8 @@ export function cause({ failure, message }: CallFailure): string {
       return `An order of ours has it, or may: ${message}.`;
     case 'TurnLost':
       return `Our own turn is over: ${message}.`;
+    case 'CorrectedSince':
+      return `Our own request is an older one: ${message}.`;
     case 'DeadlinePassed':
       return `The request’s time is over: ${message}.`;
     case 'QuoteAged':

@@ -86,6 +86,13 @@ export class TurnLost extends Error {
   }
 }
 
+/** The request was corrected in another run: what this one has done is not what is wanted any more. */
+export class CorrectedSince extends Error {
+  constructor({ message }: CallFailure) {
+    super(message);
+  }
+}
+
 /** So often what was taken back is done again before a person is asked. */
 const doneAgainMax = 3;
 
@@ -169,9 +176,7 @@ export class Saga {
       } catch (error) {
         if (!(error instanceof TakenBack)) throw error;
         log.warn('done again, because it was taken back since', { steps: error.message });
-        this.levels.length = 0;
-        // What was taken back may be only half gone.
-        this.journal.inDoubt = true;
+        this.beginAgain();
         const { plan, failure } = error;
         if (again % doneAgainMax > 0) continue;
         plan.step.end('stuck', describeFailure(failure));
@@ -180,6 +185,12 @@ export class Saga {
         );
       }
     }
+  }
+
+  /** What was done is known to the journal: it is used, or deleted in the end. What was taken back may be only half gone. */
+  beginAgain(): void {
+    this.levels.length = 0;
+    this.journal.inDoubt = true;
   }
 
   /** Puts back what these steps did, because it is to be done anew. Not cancelled with the saga: half of it would be forgotten. */

@@ -41,7 +41,10 @@ export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
 
     if (quoteOnly) {
       const { quote } = await saga.must(
-        { step: quoting, act: ({ again }) => once('quote the plan switch').quotePlanSwitch({ change: change(), again }) },
+        {
+          step: quoting,
+          act: ({ again }) => once('quote the plan switch').quotePlanSwitch({ change: change(), again }),
+        },
         { refusal: 'OrderRejected', corrections: { refused: correction } },
       );
       return { reference, quote, placed: false, decisions };
@@ -66,6 +69,7 @@ export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
       act: (asked) => once('switch the plan').switchPlan({ change: change(), ...asked }),
       refusal: 'OrderRejected',
       corrections: terms.corrections,
+      timesCorrected: () => wanted.timesCorrected,
       beforeAgain: () => terms.come(),
       beforeSending: () => terms.refresh(),
       quoteUntil: () => terms.quoteUntil,

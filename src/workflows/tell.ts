@@ -51,7 +51,7 @@ import { Desk } from './desk';
 import { lookBack, nothingPlaced, type PivotStep } from './look-back';
 import { countEnd, type Outcome } from './metrics';
 import { inWords, Progress } from './progress';
-import { Saga, SagaFailed } from './saga';
+import { CorrectedSince, Saga, SagaFailed } from './saga';
 import { once } from './temperaments';
 import { inTurn, waitForTurn } from './turn';
 
@@ -104,9 +104,18 @@ export async function tell<W extends WorkflowName>(
       notAfter,
       () => nothingPlaced(saga, ways.pivot),
       async () => {
-        const corrections =
-          ways.takesReference === false ? [] : await takeReference(saga, request, resourceOf(workflow, request));
-        return inTurn(saga, () => story(saga, request, { planTypesMore, corrections }));
+        const take = () => takeReference(saga, request, resourceOf(workflow, request));
+        const known = { planTypesMore, corrections: ways.takesReference === false ? [] : await take() };
+        for (;;) {
+          try {
+            return await inTurn(saga, () => story(saga, request, known));
+          } catch (error) {
+            if (!(error instanceof CorrectedSince)) throw error;
+            log.warn('begins again, because the request was corrected since');
+            saga.beginAgain();
+            known.corrections = await take();
+          }
+        }
       },
     );
     isThrough = true;

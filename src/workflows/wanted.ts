@@ -49,6 +49,10 @@ export class Wanted<R, C extends object> {
     };
   }
 
+  get timesCorrected(): number {
+    return this.corrections.length;
+  }
+
   /** A sentence where the request as corrected would not be taken. */
   objection(correction: C): string | undefined {
     const { rules, first, request, corrections } = this;
