@@ -91,14 +91,14 @@ export const correctableItemFields = onFirstUse(() => ({
 function itemFields(planTypesMore: readonly string[]) {
   const planTypes = planTypesWith(planTypesMore);
   return {
-    ...correctableItemFields(),
+    billing_cycle: z.literal([1, 3, 12], 'must be 1 (monthly), 3 (quarterly) or 12 (annually)'),
     plan_id: positiveInt.optional(),
     plan_type: z.enum(planTypes, `must be one of ${planTypes.join(', ')}`).optional(),
-    billing_cycle: z.literal([1, 3, 12], 'must be 1 (monthly), 3 (quarterly) or 12 (annually)'),
     quantity: positiveInt.optional(),
     addons: z
       .array(z.strictObject({ id: positiveInt, additional_value: z.int('must be a whole number') }), 'must be a list')
       .optional(),
+    ...correctableItemFields(),
   };
 }
 
@@ -116,10 +116,10 @@ function cartItemSchema(planTypesMore: readonly string[]) {
 
 /** What may be corrected of an order that the provider refuses: the fields of an item, and those of the order. */
 export function purchaseCorrectionFields(planTypesMore: readonly string[]) {
-  const fields = itemFields(planTypesMore);
+  const { billing_cycle, ...fields } = itemFields(planTypesMore);
   return {
     ...fields,
-    billing_cycle: fields.billing_cycle.optional(),
+    billing_cycle: billing_cycle.optional(),
     label: nonEmpty.optional(),
     currency: nonEmpty.optional(),
     vmObjectIds: vmObjectIdsSchema().optional(),
