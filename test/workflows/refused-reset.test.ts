@@ -46,20 +46,43 @@ async function corrected() {
 
 const asCorrected = { items: [{ quantity: 1, password: secret }] };
 
-it.each([0, 1, 2, 3, 4])(
-  'reset to workflow task %d, it orders what was corrected, and nothing is left',
-  async (task) => {
-    const { request, saga, before } = await corrected();
-    const tasks = await workflowTasksOf(rig.temporal, saga);
-    expect(before).toBeGreaterThan(task);
-    await resetTo(rig.temporal, saga, tasks[task] ?? 0);
+// The last one is the task that heard of the refusal.
+it.each([0, 1, 2])('reset to workflow task %d, it orders what was corrected, and nothing is left', async (task) => {
+  const { request, saga, before } = await corrected();
+  expect(before).toBe(4);
+  await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[task] ?? 0);
+  const again = latest('provisionServers', request);
+  const { outcome, cartItemIds, leftovers } = await again.result();
+  expect({ outcome, leftovers }).toEqual({ outcome: 'done', leftovers: [] });
+  expect(ordersOf(request)).toMatchObject([{ cartItems: cartItemIds, ...asCorrected }]);
+  expect(openItemsOf(request)).toEqual([]);
+});
+
+describe('reset to where it was refused, it asks again', () => {
+  const askedAgain = async () => {
+    const { request, saga } = await corrected();
+    await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[3] ?? 0);
     const again = latest('provisionServers', request);
-    const { outcome, cartItemIds, leftovers } = await again.result();
-    expect({ outcome, leftovers }).toEqual({ outcome: 'done', leftovers: [] });
-    expect(ordersOf(request)).toMatchObject([{ cartItems: cartItemIds, ...asCorrected }]);
+    await untilWaiting(again, 'refused');
+    return { request, again };
+  };
+
+  it('and where nothing more is corrected, orders what was', async () => {
+    const { request, again } = await askedAgain();
+    await answer(again, 'retry');
+    expect(await again.result()).toMatchObject({ outcome: 'done', leftovers: [] });
+    expect(ordersOf(request)).toMatchObject([asCorrected]);
     expect(openItemsOf(request)).toEqual([]);
-  },
-);
+  });
+
+  it('and puts what is corrected now on top of that', async () => {
+    const { request, again } = await askedAgain();
+    await answer(again, 'retry', { correction: { quantity: 2 } });
+    expect(await again.result()).toMatchObject({ outcome: 'done', leftovers: [] });
+    expect(ordersOf(request)).toMatchObject([{ items: [{ quantity: 2, password: secret }] }]);
+    expect(openItemsOf(request)).toEqual([]);
+  });
+});
 
 it('ended from outside and started again, it orders what was corrected, and adds nothing anew', async () => {
   const { request, saga } = await corrected();

@@ -213,7 +213,7 @@ describe('a correction that does not fit', () => {
       { item: 1, plan_type: 'cloud_servers_standard' },
       'the request orders 2 servers and the guard allows 1',
     ],
-  ])('of %j by %j is refused with why, and nothing is sent', async (changes, correction, why) => {
+  ])('%# is refused by the field’s name, and nothing is sent', async (changes, correction, why) => {
     const { request, saga } = await refusedOrder({ items: [{ quantity: 2 }, {}], ...changes });
     const waiting = await untilWaiting(saga, 'refused');
     const calls = rig.sandbox.ledger.calls.length;

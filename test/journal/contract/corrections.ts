@@ -43,11 +43,11 @@ export function corrections(databases: TestDatabases): void {
 
   it('make another item of the same step: the recorded one is not its answer', async () => {
     await run.adds(7);
-    await run.send(corrected(1, 1));
+    await run.do(corrected(1, 1), 'not-done');
     expect(await run.mean(add(1))).toMatchObject({ how: 'recorded', answer: { cartItemId: 7 } });
     const second = await Run.begin(journal);
     await second.do(corrected(1, 1), 'done', { answer: { cartItemId: 8 }, cartItemId: 8 });
-    await second.send(add(1));
+    await second.do(add(1), 'not-done');
     expect(await second.mean(corrected(1, 1))).toMatchObject({ how: 'recorded', answer: { cartItemId: 8 } });
     await second.send(corrected(1, 2));
   });
