@@ -31,8 +31,8 @@ export type ReferenceTaken =
       knows: JournalKnowledge;
       at: string;
       run: string;
-      /** What people corrected of it, in order. */
-      corrections: unknown[];
+      /** What people corrected of it, in order. Absent: nothing. */
+      corrections?: unknown[];
       turn?: TurnAnswer;
     }
   /** Another request has it. */
@@ -81,7 +81,8 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const turn = resource === undefined ? {} : { turn: await askForTurn(journal, saga, resource, settings) };
         if (first === undefined) return { how: 'new', knows, ...turn };
         const { at, corrections } = first;
-        return { how: 'known', knows, at, run: first.run, corrections, ...turn };
+        const corrected = corrections.length > 0 ? { corrections } : {};
+        return { how: 'known', knows, at, run: first.run, ...corrected, ...turn };
       });
     },
 

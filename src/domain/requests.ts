@@ -103,15 +103,13 @@ function itemFields(planTypesMore: readonly string[]) {
 }
 
 function cartItemSchema(planTypesMore: readonly string[]) {
-  return z
-    .strictObject(itemFields(planTypesMore))
-    .superRefine((item, context) => {
-      if (item.plan_type === undefined || !cloudServerPlanTypes.includes(item.plan_type)) return;
-      for (const field of ['password', 'os_template_id'] as const) {
-        if (item[field] !== undefined) continue;
-        context.addIssue({ code: 'custom', path: [field], message: `is required for plan_type ${item.plan_type}` });
-      }
-    }, alsoBesideOthers);
+  return z.strictObject(itemFields(planTypesMore)).superRefine((item, context) => {
+    if (item.plan_type === undefined || !cloudServerPlanTypes.includes(item.plan_type)) return;
+    for (const field of ['password', 'os_template_id'] as const) {
+      if (item[field] !== undefined) continue;
+      context.addIssue({ code: 'custom', path: [field], message: `is required for plan_type ${item.plan_type}` });
+    }
+  }, alsoBesideOthers);
 }
 
 /** What may be corrected of an order that the provider refuses: the fields of an item, and those of the order. */

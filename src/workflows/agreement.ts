@@ -127,7 +127,10 @@ export class Agreement {
     if (!asksAfterRefusal(saga.onRefusal, quoted)) throw new SagaFailed(terms.notAvailable, why);
     terms.step.end('stuck', why);
     const correction = this.corrections.refused;
-    await askToRetry(saga.desk, refusedQuestion([terms], 'The provider says that it is not available.', { correction }));
+    await askToRetry(
+      saga.desk,
+      refusedQuestion([terms], 'The provider says that it is not available.', { correction }),
+    );
   }
 
   private holds(quote: Quote, approvalMaxAgeMs = Infinity): boolean {

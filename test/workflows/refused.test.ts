@@ -26,7 +26,10 @@ afterEach(() => {
 });
 
 type Changes = Parameters<typeof provisionRequest>[0];
-type Refused = { saga: SagaHandle<'provisionServers'>; request: ReturnType<typeof provisionRequest> };
+interface Refused {
+  saga: SagaHandle<'provisionServers'>;
+  request: ReturnType<typeof provisionRequest>;
+}
 
 /** The order is refused once. */
 async function refusedOrder(changes: Changes = {}): Promise<Refused> {
