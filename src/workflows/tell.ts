@@ -225,7 +225,7 @@ async function takeReference(
     step.say(`known since ${inWords(taken.at)}, run ${taken.run}: what was done for it is used, and not done again`);
   }
   if (resource !== undefined) await waitForTurn(saga, resource, taken.turn);
-  return (taken.how === 'known' && taken.corrections) || [];
+  return taken.how === 'known' ? (taken.corrections ?? []) : [];
 }
 
 /** Whoever skips it leaves the record without an end; what was sent stands in it all the same. */
