@@ -12,6 +12,8 @@ export interface AddCartItem extends EffectAsked {
   item: CartItem;
   /** Its number in the request, from 1. */
   number: number;
+  /** How often it was corrected: what was added before a correction is another item. */
+  corrected?: number;
 }
 
 export function createCartActivities(provider: ProviderClient, effect: Effect, secrets: SecretResolver) {
@@ -21,11 +23,17 @@ export function createCartActivities(provider: ProviderClient, effect: Effect, s
      * not there is `SecretMissing`.
      */
     async addCartItem(input: AddCartItem): Promise<Effected<{ cartItemId: number }>> {
+      const { number, corrected } = input;
       const body = withSecrets(input.item, secrets);
       // Looked up first, since a slow store must not cost the time to leave; missed only where it would be sent.
       await body.catch(() => undefined);
       return effect(
-        { kind: 'mutate', about: { item: input.number }, recall: true, cartItemIdOf: ({ cartItemId }) => cartItemId },
+        {
+          kind: 'mutate',
+          about: { item: number, ...(corrected ? { corrected } : {}) },
+          recall: true,
+          cartItemIdOf: ({ cartItemId }) => cartItemId,
+        },
         input,
         async (options) => provider.addCartItem(await body, options),
       );

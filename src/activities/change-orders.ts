@@ -16,6 +16,8 @@ export interface Quoted {
   approvalMaxAgeMs?: number;
   /** How old it may be when it is placed by; the setting. */
   quoteMaxAgeMs?: number;
+  /** Of what is not available: the setting says that a person is asked, where the request does not say what follows. */
+  asks?: true;
 }
 
 export interface AskQuote extends Asked {
@@ -71,5 +73,6 @@ export function quoted(quote: Quote, input: AskQuote, settings: ActivitySettings
     id: randomUUID(),
     quoteMaxAgeMs: settings.quoteMaxAgeMs,
     ...(input.approvable ? { approvalMaxAgeMs: settings.approvalMaxAgeMs } : {}),
+    ...(!quote.available && settings.onRefusal === 'ask' ? { asks: true } : {}),
   };
 }

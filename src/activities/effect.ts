@@ -47,6 +47,8 @@ export interface EffectAsked extends Asked {
   turn?: string | undefined;
   /** What the provider was told by other calls of this saga, and may quote in its answer. */
   secrets?: ToldSecrets | undefined;
+  /** Of a pivot: so many corrections of the request are in it. */
+  corrections?: number | undefined;
   /** It is not sent after this time, unless it takes something back. */
   notAfter?: string | undefined;
   /** Of a pivot: it is not sent after this time, because its quote is too old by then. */
@@ -124,14 +126,14 @@ function mean(
   { inAirMs }: ActivitySettings,
   meaning: Pick<Meaning, 'workflow' | 'reference' | 'call' | 'run'>,
   { recall, restsOn, countsByHand }: Pick<EffectSpec<unknown>, 'recall' | 'restsOn' | 'countsByHand'>,
-  { knows, note, turn }: EffectAsked,
+  { knows, note, turn, corrections }: EffectAsked,
 ): Promise<Meant> {
   const rules = {
     ...(recall ? { recall } : {}),
     ...(restsOn ? { restsOn } : {}),
     ...(countsByHand ? { countsByHand } : {}),
   };
-  return journal.mean({ ...meaning, knows, note, turn, inAirMs, ...rules }).catch((error: unknown) => {
+  return journal.mean({ ...meaning, knows, note, turn, corrections, inAirMs, ...rules }).catch((error: unknown) => {
     if (!(error instanceof JournalUnavailable) || error.row === undefined || knows === undefined) throw error;
     // Nothing was sent for that row. Where it was written all the same, that has to be said of it.
     const unwritten = { call: meaning.call, knows: { ...knows, row: error.row }, inAirMs };
@@ -224,6 +226,8 @@ function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): 
       );
     case 'put-back':
       return new OwnFailure('JournalPutBack', `${meant.why}; nothing was sent`);
+    case 'corrected':
+      return new OwnFailure('CorrectedSince', 'the request was corrected since; nothing was sent');
     case 'turn-lost':
       return new OwnFailure(
         'TurnLost',

@@ -15,7 +15,7 @@ import { describeHold } from '../domain/hold';
 import { workflowIdOf } from '../domain/identity';
 import type { TurnAnswer } from '../domain/turns';
 import { writeByHand } from '../journal/by-hand';
-import type { Journal, Verdict } from '../journal/journal';
+import type { Corrected, Journal, Verdict } from '../journal/journal';
 import { standingOf } from '../journal/standing';
 import type { Asked, Call } from './call';
 import { lookAgainIn, reportLate, type EffectAsked } from './effect';
@@ -36,7 +36,15 @@ export interface TakeReference extends Asked {
 export type ReferenceTaken =
   | { how: 'new'; knows: JournalKnowledge; turn?: TurnAnswer }
   /** The same request was seen before: what is known of it is used, and not done again. */
-  | { how: 'known'; knows: JournalKnowledge; at: string; run: string; turn?: TurnAnswer }
+  | {
+      how: 'known';
+      knows: JournalKnowledge;
+      at: string;
+      run: string;
+      /** What people corrected of it, in order. Absent: nothing. */
+      corrections?: unknown[];
+      turn?: TurnAnswer;
+    }
   /** Another request has it. */
   | { how: 'taken'; at: string; run: string; fields: string[] };
 
@@ -86,7 +94,17 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         if (first !== undefined && fields.length > 0) return { how: 'taken', at: first.at, run: first.run, fields };
         const turn = resource === undefined ? {} : { turn: await askForTurn(journal, saga, resource, settings) };
         if (first === undefined) return { how: 'new', knows, ...turn };
-        return { how: 'known', knows, at: first.at, run: first.run, ...turn };
+        const { at, corrections } = first;
+        const corrected = corrections.length > 0 ? { corrections } : {};
+        return { how: 'known', knows, at, run: first.run, ...corrected, ...turn };
+      });
+    },
+
+    /** A person corrects the request, for this run and every later one of the reference. A second call changes nothing. */
+    writeCorrection({ again, ...said }: Asked & Omit<Corrected, 'run'>): Promise<void> {
+      return call('acting', { again }, () => {
+        const { saga, run } = sagaOf(Context.current().info);
+        return journal.correct(saga, { ...said, run });
       });
     },
 

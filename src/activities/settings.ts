@@ -2,6 +2,7 @@
  * The settings that decide something in a saga. They live on this side of the wall, and what they decide reaches the
  * workflow as a call's result or failure, which is in the history: so a changed setting never breaks a run's replay.
  */
+import type { OnRefusal } from '../domain/requests';
 
 /**
  * How a step is tried. *Reading* has no effect; *acting* can be undone; *undoing* puts back; *daring* cannot be undone
@@ -36,6 +37,8 @@ export interface ActivitySettings {
   planTypesMore: readonly string[];
   /** Take a request, or a correction with a secret, in the clear although there are keys: an operator types it into the Web UI. */
   takesClearRequests: boolean;
+  /** What follows when the provider refuses something before the point of no return, where the request does not say. */
+  onRefusal: OnRefusal;
   /** JSON pointers to the object ids in the order's response; none: the response is not read. */
   serverPointers: readonly string[];
   directory?: ServerDirectory | undefined;

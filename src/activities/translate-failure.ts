@@ -63,6 +63,7 @@ export function translateFailure(
       {
         ...(retryInMs === undefined ? {} : { retryInMs }),
         ...(settings.takesClearRequests ? { takesClear: true } : {}),
+        ...(failure.failure === 'Rejected' && settings.onRefusal === 'ask' ? { asks: true } : {}),
         ...failure,
       } satisfies CallFailure,
     ],
@@ -156,6 +157,7 @@ function isRepeated(failure: CallFailure['failure'], mood: Mood): boolean {
     case 'TakenBack':
     case 'Ordered':
     case 'TurnLost':
+    case 'CorrectedSince':
     case 'DeadlinePassed':
       return false;
   }

@@ -1,7 +1,7 @@
 /** A record for a person: what it comes to, and what happened in the order of time. Lines; whoever prints them makes them safe. */
 import { isDeepStrictEqual } from 'node:util';
 import { workflowIdOf } from '../domain/identity';
-import type { RecordedEffect, RecordedEnding, SagaRecord } from '../domain/record';
+import type { RecordedCorrection, RecordedEffect, RecordedEnding, SagaRecord } from '../domain/record';
 import { describeLeftovers } from './print';
 
 const valueMax = 300;
@@ -24,6 +24,7 @@ export function describeRecord(record: SagaRecord): string[] {
       ? []
       : [`  ended on ${last.at} as ${last.ended ?? last.outcome}${whyOf(last)}`]),
     `  first seen on ${firstSeen.at}, by run ${firstSeen.run || 'unknown'}${account === undefined ? '' : `, account ${account}`}`,
+    ...correctionsOf(record),
     ...placementOf(record),
     ...(total === undefined ? [] : [`  quoted ${String(total)} ${currency ?? ''}`]),
     ...(servers ?? []).map(
@@ -33,6 +34,13 @@ export function describeRecord(record: SagaRecord): string[] {
     ...describeLeftovers(record.leftovers).map((line) => `  ${inOneLine(line)}`),
     ...(unreadable ?? []).map(({ what, why }) => `  cannot be read: ${inOneLine(what)}: ${inOneLine(why)}`),
   ];
+}
+
+function correctionsOf({ corrections }: SagaRecord): string[] {
+  const times = corrections.length;
+  return times === 0
+    ? []
+    : [`  the request was corrected ${times === 1 ? 'once' : `${String(times)} times`} (--timeline)`];
 }
 
 function placementOf({ workflow, placement, effects }: SagaRecord): string[] {
@@ -60,9 +68,10 @@ interface Happening {
 }
 
 /** What was meant, answered, decided, undone and ended, each on a line. */
-export function describeTimeline({ firstSeen, effects, endings }: SagaRecord): string[] {
+export function describeTimeline({ firstSeen, corrections, effects, endings }: SagaRecord): string[] {
   const happenings: Happening[] = [
     { at: firstSeen.at, what: 'first seen', text: 'the reference was taken', run: firstSeen.run },
+    ...corrections.map(correctionOf),
     ...effects.flatMap((effect) => happeningsOf(effect, effects)),
     ...endings.map(endOf),
   ];
@@ -75,6 +84,17 @@ export function describeTimeline({ firstSeen, effects, endings }: SagaRecord): s
     return lineOf(at, what, `${text}${by}`);
   });
   return [...lines, ...effects.filter(({ late }) => late !== undefined).map(describeLate)];
+}
+
+function correctionOf({ at, run, step, by, note, correction }: RecordedCorrection): Happening {
+  const who = by === undefined ? 'somebody' : inOneLine(by);
+  const what = correction === undefined ? 'cannot be read' : inOneLine(JSON.stringify(correction));
+  return {
+    at,
+    what: 'corrected',
+    text: `${step}: ${what}, by ${who}${note === undefined ? '' : `: ${inOneLine(note)}`}`,
+    run,
+  };
 }
 
 /** When it came is not known. */
@@ -173,6 +193,7 @@ function whyOf({ ended, report }: RecordedEnding): string {
 
 const subjects: [keyof RecordedEffect['about'], string][] = [
   ['item', 'item'],
+  ['corrected', 'corrected'],
   ['cartItemId', 'cart item'],
   ['cartItems', 'cart items'],
   ['vmObjectId', 'server'],

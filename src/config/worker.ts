@@ -60,6 +60,7 @@ export const workerSettings = {
   APPROVAL_MAX_AGE_MS: whole(60_000, 30 * 24 * 60 * 60 * 1000).default(24 * 60 * 60 * 1000),
   /** Longer than a quote and a pivot take one after the other, so that each quote can be placed by. */
   QUOTE_MAX_AGE_MS: whole(60_000, 86_400_000).default(300_000),
+  ON_REFUSAL: z.enum(['fail', 'ask'], 'must be fail or ask').default('fail'),
   TAKE_CLEAR_REQUESTS: flag.default(false),
   SECRETS_FOLDER: text.optional(),
   PROVIDER_CA_FILE: text.optional(),
@@ -224,6 +225,7 @@ function activitiesIn(settings: WorkerSettings): ActivitySettings {
     pivotRetryStatuses: settings.PIVOT_RETRY_STATUSES,
     planTypesMore: settings.PLAN_TYPES_MORE,
     takesClearRequests: settings.TAKE_CLEAR_REQUESTS,
+    onRefusal: settings.ON_REFUSAL,
     serverPointers: settings.SERVER_POINTERS,
     directory: directoryIn(settings),
     sendWithinMs: settings.SEND_WITHIN_MS,

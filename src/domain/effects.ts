@@ -22,6 +22,8 @@ export type AnsweredOutcome = Extract<EffectOutcome, 'done' | 'not-done' | 'unkn
 export interface About {
   /** The number of the item in the request, from 1. */
   item?: number;
+  /** How often it had been corrected by then. Absent: never. */
+  corrected?: number;
   cartItemId?: number;
   /** The items that an order names. */
   cartItems?: readonly number[];

@@ -53,6 +53,8 @@ export const failureOwners = {
   Ordered: 'us',
   /** The saga's turn at a server or a subscription is over: it was put back to before its end, or to before somebody took its place. */
   TurnLost: 'us',
+  /** The request was corrected in a run of which this one knows nothing: it was put back to before that. */
+  CorrectedSince: 'us',
   /** The request's `notAfter` has passed. */
   DeadlinePassed: 'us',
   /** The quote of what is to be placed grew old on the way. */
@@ -90,6 +92,8 @@ export interface CallFailure {
   unwritten?: Unwritten;
   /** The setting says so: a correction that holds a secret may come unencrypted, although there are keys. */
   takesClear?: true;
+  /** Of a refusal: the setting says that a person is asked, where the request does not say what follows. */
+  asks?: true;
 }
 
 /** What a person is asked about a pivot. */

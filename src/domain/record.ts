@@ -22,6 +22,8 @@ export const endedAs = ['done', 'cancelled', ...sagaFailureNames] as const;
 const aboutSchema = z.strictObject({
   /** The number of the item in the request, from 1. */
   item: z.int().optional(),
+  /** How often the item had been corrected by then. Absent: never. */
+  corrected: z.int().optional(),
   cartItemId: z.int().optional(),
   /** The items that an order names. */
   cartItems: z.array(z.int()).optional(),
@@ -74,6 +76,19 @@ export const recordedEndingSchema = z.strictObject({
 });
 export type RecordedEnding = z.infer<typeof recordedEndingSchema>;
 
+/** What a person corrected of the request before its pivot, as it holds for every later run of the reference. */
+export const recordedCorrectionSchema = z.strictObject({
+  at: time,
+  run: z.string(),
+  /** That waited. */
+  step: z.string(),
+  by: z.string().optional(),
+  note: z.string().optional(),
+  /** The fields with their new values; `items` are the numbers of the items that they are of. Absent where it cannot be decrypted. */
+  correction: z.record(z.string(), z.unknown()).optional(),
+});
+export type RecordedCorrection = z.infer<typeof recordedCorrectionSchema>;
+
 export const recordSchema = z.strictObject({
   reference: z.string(),
   workflow: z.enum(workflowNames),
@@ -81,6 +96,8 @@ export const recordSchema = z.strictObject({
   firstSeen: z.strictObject({ at: time, run: z.string() }),
   /** Absent where only effects are known any more: the journal was put back. */
   request: z.unknown().optional(),
+  /** In their order. The request is as it was first asked. */
+  corrections: z.array(recordedCorrectionSchema),
   /** The outcome of its last run; `open` while there is none, or one has done more since: it runs, waits, or was ended from outside. */
   state: z.enum(['open', ...sagaOutcomes]),
   /** Whether an order, change order or switch was placed; `none` is sure. */

@@ -79,7 +79,7 @@ export function fitsDocument(field: 'password' | 'custom_ssh_key' | 'custom_scri
   return (field === 'password' ? nonEmpty : base64()).safeParse(value).success;
 }
 
-/** The fields of a cart item that a person may correct while the item is not yet added. */
+/** The fields of a cart item that a person may correct at any wait, while the item is not yet added. */
 export const correctableItemFields = onFirstUse(() => ({
   password: secret(nonEmpty, 'a text that is not empty').optional(),
   os_template_id: positiveInt.optional(),
@@ -87,27 +87,46 @@ export const correctableItemFields = onFirstUse(() => ({
   custom_script: secret(base64(), 'base64').optional(),
 }));
 
-function cartItemSchema(planTypesMore: readonly string[]) {
+/** All fields of a cart item. */
+function itemFields(planTypesMore: readonly string[]) {
   const planTypes = planTypesWith(planTypesMore);
-  return z
-    .strictObject({
-      billing_cycle: z.literal([1, 3, 12], 'must be 1 (monthly), 3 (quarterly) or 12 (annually)'),
-      plan_id: positiveInt.optional(),
-      plan_type: z.enum(planTypes, `must be one of ${planTypes.join(', ')}`).optional(),
-      quantity: positiveInt.optional(),
-      addons: z
-        .array(z.strictObject({ id: positiveInt, additional_value: z.int('must be a whole number') }), 'must be a list')
-        .optional(),
-      ...correctableItemFields(),
-    })
-    .superRefine((item, context) => {
-      if (item.plan_type === undefined || !cloudServerPlanTypes.includes(item.plan_type)) return;
-      for (const field of ['password', 'os_template_id'] as const) {
-        if (item[field] !== undefined) continue;
-        context.addIssue({ code: 'custom', path: [field], message: `is required for plan_type ${item.plan_type}` });
-      }
-    }, alsoBesideOthers);
+  return {
+    billing_cycle: z.literal([1, 3, 12], 'must be 1 (monthly), 3 (quarterly) or 12 (annually)'),
+    plan_id: positiveInt.optional(),
+    plan_type: z.enum(planTypes, `must be one of ${planTypes.join(', ')}`).optional(),
+    quantity: positiveInt.optional(),
+    addons: z
+      .array(z.strictObject({ id: positiveInt, additional_value: z.int('must be a whole number') }), 'must be a list')
+      .optional(),
+    ...correctableItemFields(),
+  };
 }
+
+function cartItemSchema(planTypesMore: readonly string[]) {
+  return z.strictObject(itemFields(planTypesMore)).superRefine((item, context) => {
+    if (item.plan_type === undefined || !cloudServerPlanTypes.includes(item.plan_type)) return;
+    for (const field of ['password', 'os_template_id'] as const) {
+      if (item[field] !== undefined) continue;
+      context.addIssue({ code: 'custom', path: [field], message: `is required for plan_type ${item.plan_type}` });
+    }
+  }, alsoBesideOthers);
+}
+
+/** What may be corrected of an order that the provider refuses: the fields of an item, and those of the order. */
+export function purchaseCorrectionFields(planTypesMore: readonly string[]) {
+  const { billing_cycle, ...fields } = itemFields(planTypesMore);
+  return {
+    ...fields,
+    billing_cycle: billing_cycle.optional(),
+    label: nonEmpty.optional(),
+    currency: nonEmpty.optional(),
+    vmObjectIds: vmObjectIdsSchema().optional(),
+  };
+}
+
+/** How a refusal before the point of no return is taken: it ends the saga, or a person is asked. */
+export const onRefusalSchema = onFirstUse(() => z.enum(['fail', 'ask'], 'must be "fail" or "ask"'));
+export type OnRefusal = z.infer<ReturnType<typeof onRefusalSchema>>;
 
 /** @param planTypesMore values of `plan_type` that this installation's provider offers beyond the document's four, as the setting has them */
 export function provisionServersSchema(planTypesMore: readonly string[] = []) {
@@ -126,6 +145,7 @@ export function provisionServersSchema(planTypesMore: readonly string[] = []) {
       guard: purchaseGuardSchema().optional(),
       approval: purchaseApprovalSchema().optional(),
       notAfter: timeSchema().optional(),
+      onRefusal: onRefusalSchema().optional(),
     })
     .superRefine((request, context) => {
       const ordered = serversOrdered(request.items, planTypesMore);
@@ -197,27 +217,37 @@ export const purchaseApprovalSchema = onFirstUse(() =>
   ),
 );
 
+const resourcesSchema = () =>
+  z
+    .array(
+      z.strictObject({
+        resource_name: z.enum(
+          ['vm_backup', 'china_route', 'vm_antiddos'],
+          'must be vm_backup, china_route or vm_antiddos',
+        ),
+        delta_value: deltaValue(),
+      }),
+      'must be a list',
+    )
+    .min(1, 'must hold at least one resource');
+
+/** What may be corrected of a change order that the provider refuses: the whole list. */
+export const changeCorrectionSchema = onFirstUse(() => z.strictObject({ resources: resourcesSchema() }));
+
+/** What may be corrected of a switch that the provider refuses. */
+export const switchCorrectionSchema = onFirstUse(() => z.strictObject({ plan_id: positiveInt }));
+
 export const changeOrderSchema = onFirstUse(() =>
   z.strictObject({
     reference: referenceSchema(),
     account: accountSchema().optional(),
     subscription_id: positiveInt,
-    resources: z
-      .array(
-        z.strictObject({
-          resource_name: z.enum(
-            ['vm_backup', 'china_route', 'vm_antiddos'],
-            'must be vm_backup, china_route or vm_antiddos',
-          ),
-          delta_value: deltaValue(),
-        }),
-        'must be a list',
-      )
-      .min(1, 'must hold at least one resource'),
+    resources: resourcesSchema(),
     guard: guardSchema().optional(),
     approval: approvalSchema().optional(),
     quoteOnly: z.boolean('must be true or false').optional(),
     notAfter: timeSchema().optional(),
+    onRefusal: onRefusalSchema().optional(),
   }),
 );
 
@@ -229,6 +259,7 @@ export const switchPlanSchema = onFirstUse(() =>
     guard: guardSchema().optional(),
     approval: approvalSchema().optional(),
     notAfter: timeSchema().optional(),
+    onRefusal: onRefusalSchema().optional(),
     quoteOnly: z.boolean('must be true or false').optional(),
   }),
 );

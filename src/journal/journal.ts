@@ -16,6 +16,7 @@ import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { About, AnsweredOutcome, EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
 import { stillDoneByHand } from './by-hand-rows';
+import { correctionsOf, countCorrections, insertCorrection } from './correction-rows';
 import { nowMs } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
 import type { JournalTables } from './schema';
@@ -44,6 +45,8 @@ export interface Meaning extends SagaKey {
   note?: PivotNote | undefined;
   /** The turn in which it is meant, of a saga that has one: once it is over, nothing is. */
   turn?: string | undefined;
+  /** Of a pivot: so many corrections of the request does the run know. */
+  corrections?: number | undefined;
 }
 
 /** As it is written down. */
@@ -60,6 +63,8 @@ export type Meant =
   /** The item is in an order that was placed, or may have been. */
   | { how: 'ordered'; placed: boolean; at: string; run: string }
   | { how: 'put-back'; why: string }
+  /** The request was corrected since: the run knows an older one. */
+  | { how: 'corrected' }
   /** The saga's turn is over: another one may have worked on the same thing since. */
   | { how: 'turn-lost' };
 
@@ -82,6 +87,27 @@ export interface Answer {
   cartItemId?: number | undefined;
 }
 
+/** Who took a reference first, and with what. */
+export interface FirstTaken {
+  at: string;
+  run: string;
+  request: unknown;
+  corrections: unknown[];
+}
+
+export interface SealedCorrection {
+  correction: unknown;
+  by?: string | undefined;
+  note?: string | undefined;
+}
+
+export interface Corrected extends SealedCorrection {
+  /** Random. */
+  id: string;
+  run: string;
+  step: string;
+}
+
 export interface Verdict {
   by?: string | undefined;
   note: string;
@@ -102,15 +128,16 @@ export class Journal {
   /**
    * Takes a reference for ever, or finds who took it.
    *
-   * @returns the request that it was taken with first; undefined where only its effects are known any more
+   * @returns the request that it was taken with first; undefined where only its effects are known any more. And what was corrected of
+   * it since, in order
    * @throws JournalUnavailable, JournalUnreadable
    */
   async take(
     key: SagaKey,
     { account, request, run }: { account: string | undefined; request: unknown; run: string },
-  ): Promise<{ knows: JournalKnowledge; first: { at: string; run: string; request: unknown } | undefined }> {
+  ): Promise<{ knows: JournalKnowledge; first: FirstTaken | undefined }> {
     const sealed = await this.sealing.seal(request);
-    const { journal, first } = await this.inTransaction(async (tx) => {
+    const { journal, first, corrected } = await this.inTransaction(async (tx) => {
       const journal = await theJournal(tx);
       const now = nowMs(tx);
       const inserted = await tx
@@ -126,7 +153,7 @@ export class Journal {
         })
         .onConflict((conflict) => conflict.columns(['workflow', 'reference']).doNothing())
         .executeTakeFirst();
-      if (inserted.numInsertedOrUpdatedRows === 1n) return { journal, first: undefined };
+      if (inserted.numInsertedOrUpdatedRows === 1n) return { journal, first: undefined, corrected: [] };
       // Where an effect came before its reference, because the journal was put back, the request is filled in.
       await tx
         .updateTable('reference')
@@ -134,13 +161,25 @@ export class Journal {
         .where((where) => where.and({ ...key }))
         .where('request', 'is', null)
         .execute();
-      const first = await referenceOf(tx, key);
-      return { journal, first };
+      return { journal, first: await referenceOf(tx, key), corrected: await correctionsOf(tx, key) };
     });
     const knows = { journal: journal.id, epoch: journal.epoch };
     if (first === undefined) return { knows, first };
     const original = first.request === null ? undefined : await this.unseal(first.request, 'the first request');
-    return { knows, first: { at: iso(first.first_seen_ms), run: first.first_run, request: original } };
+    const corrections: unknown[] = [];
+    for (const row of corrected) {
+      corrections.push(((await this.unseal(row.correction, 'a correction')) as SealedCorrection).correction);
+    }
+    return { knows, first: { at: iso(first.first_seen_ms), run: first.first_run, request: original, corrections } };
+  }
+
+  /** Before anything is sent by it. A second time, under the same id, it changes nothing. @throws JournalUnavailable */
+  async correct(key: SagaKey, { id, run, step, ...said }: Corrected): Promise<void> {
+    const correction = await this.sealing.seal(said satisfies SealedCorrection);
+    await this.inTransaction(async (tx) => {
+      await lock(tx, key);
+      await insertCorrection(tx, { ...key, id, run, step, correction });
+    });
   }
 
   /** Whether the reference was ever taken. @throws JournalUnavailable */
@@ -528,7 +567,8 @@ async function decidePivot(
   }
   // Of whichever items: what the call names now may have been added since.
   const doubt = await insertDoubt(tx, key, journal, { ...meaning, call: { ...meaning.call, about: {} } });
-  return doubt && unknown(doubt, await leftInAir(tx, doubt, journal));
+  if (doubt) return unknown(doubt, await leftInAir(tx, doubt, journal));
+  return (await countCorrections(tx, key)) > (meaning.corrections ?? 0) ? { how: 'corrected' } : undefined;
 }
 
 /** What may have been sent in the lost time stands for itself, as a row that a person is asked about. */
@@ -605,7 +645,9 @@ function recall(rows: readonly Effect[], { call, recall: wanted }: Pick<Noted, '
     return gone && { effect: rows.find(({ id }) => id === gone.undone_by) ?? gone };
   }
   if (!wanted) return undefined;
-  const made = rows.filter(({ kind, outcome }) => kind === 'mutate' && outcome === 'done');
+  // What was added before a correction is another item.
+  const isSame = (row: Effect) => aboutOf(row).corrected === call.about.corrected;
+  const made = rows.filter((row) => row.kind === 'mutate' && row.outcome === 'done' && isSame(row));
   const effect = made.findLast((row) => !rows.some((other) => takesBack(other, row)));
   return effect && { effect };
 }

@@ -7,9 +7,10 @@
 import type { Selectable } from 'kysely';
 import { workflowNames, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
-import type { RecordedEffect, RecordedEnding, SagaRecord } from '../domain/record';
+import type { RecordedCorrection, RecordedEffect, RecordedEnding, SagaRecord } from '../domain/record';
 import type { Report } from '../domain/results';
 import { redact } from '../domain/secrets';
+import { correctionsOf, type CorrectionRow } from './correction-rows';
 import { nowMs } from './dialects';
 import { asUnavailable, JournalUnreadable } from './errors';
 import { aboutOf, inDoubt, iso, referenceOf, theJournal, type Journal, type SagaKey } from './journal';
@@ -42,6 +43,8 @@ export async function recordOf(journal: Journal, key: SagaKey): Promise<SagaReco
   const open = new Opening(journal);
 
   const request = taken.request === null ? undefined : await open.value(taken.request, 'request');
+  const corrections: RecordedCorrection[] = [];
+  for (const row of rows.corrections) corrections.push(await correctionOf(row, open));
   const effects: RecordedEffect[] = [];
   for (const row of rows.effects) effects.push(await effectOf(row, from, open));
   const endings: RecordedEnding[] = [];
@@ -54,6 +57,7 @@ export async function recordOf(journal: Journal, key: SagaKey): Promise<SagaReco
     ...(taken.account === null ? {} : { account: taken.account }),
     firstSeen: { at: iso(taken.first_seen_ms), run: taken.first_run },
     ...(request === undefined ? {} : { request }),
+    corrections,
     state: stateOf(effects, endings),
     placement,
     effects,
@@ -76,6 +80,7 @@ function readRows(journal: Journal, key: SagaKey) {
           from,
           taken: await referenceOf(tx, key),
           isInDoubt: from.put_back_ms !== null || (await inDoubt(tx, key, from)) !== undefined,
+          corrections: await correctionsOf(tx, key),
           effects: await effectsOf(tx, key),
           endings: await tx
             .selectFrom('ending')
@@ -116,6 +121,15 @@ class Opening {
       return undefined;
     }
   }
+}
+
+async function correctionOf(
+  { id, run, step, at_ms, correction }: CorrectionRow,
+  open: Opening,
+): Promise<RecordedCorrection> {
+  const said = (await open.value(correction, `correction at ${step} (${id})`)) as
+    Partial<RecordedCorrection> | undefined;
+  return { ...said, at: iso(at_ms), run, step };
 }
 
 async function effectOf(row: EffectRow, { raised_ms }: JournalRow, open: Opening): Promise<RecordedEffect> {

@@ -9,6 +9,7 @@ export interface JournalTables {
   effect: EffectTable;
   ending: EndingTable;
   turn: TurnTable;
+  correction: CorrectionTable;
 }
 
 /** One row: what the journal is, and what happened to it as a whole. */
@@ -102,4 +103,20 @@ interface TurnTable {
   since_ms: number;
   /** Null: it waits. */
   begun_ms: number | null;
+}
+
+/** What a person corrected of a request before its pivot. It holds for every later run of the reference. */
+interface CorrectionTable {
+  /** The order in which they were made. */
+  seq: Generated<number>;
+  /** Random, and made by the run. */
+  id: string;
+  workflow: WorkflowName;
+  reference: string;
+  run: string;
+  /** That waited. */
+  step: string;
+  at_ms: number;
+  /** Sealed: the correction, and who made it. */
+  correction: string;
 }

@@ -5,6 +5,8 @@
  * An approval binds a quote. It is quoted again right after, and if price, currency or availability moved meanwhile, or
  * the approval took longer than the quote may age, the new quote is asked about.
  *
+ * A refusal, and what is not available, may be asked about; what was corrected is agreed to from the beginning.
+ *
  * A quote ages while the pivot waits to be sent, or to be sent again: one that is too old is replaced before each sending. What was
  * agreed to is the caller's guard, the caller's limit of approval, and what a person approved.
  */
@@ -22,7 +24,9 @@ import type { Quoted } from '../activities/change-orders';
 import { askApproval } from './approval';
 import type { Act } from './attempts';
 import type { Step } from './progress';
+import { asksAfterRefusal, askToRetry } from './ask-to-retry';
 import { placementOf } from './look-back';
+import { refusedQuestion, type Correction, type Corrections } from './questions';
 import { SagaFailed, type Saga } from './saga';
 
 export interface Terms {
@@ -31,6 +35,8 @@ export interface Terms {
   notAvailable: SagaFailureName;
   guard: Guard | undefined;
   approval: ApprovalRule | undefined;
+  /** Of what is quoted, where the provider refuses it. */
+  correction: Correction;
 }
 
 interface Approved {
@@ -54,7 +60,7 @@ export class Agreement {
   /**
    * From the beginning: what was approved before counts no more.
    *
-   * @throws SagaFailed when it is not available, breaks the guard, or a person rejects it
+   * @throws SagaFailed when it is refused or not available and nobody is asked, breaks the guard, or a person rejects it
    */
   come(): Promise<void> {
     this.approved = undefined;
@@ -71,6 +77,17 @@ export class Agreement {
     return this.untilMs === Infinity ? undefined : new Date(this.untilMs).toISOString();
   }
 
+  /** Where the provider refuses what is quoted, or placed. */
+  get corrections(): { refused: Correction } & Corrections {
+    const { correction } = this.terms;
+    const apply: Correction['apply'] = (corrected, said) => {
+      // It was of something else, though at the same price.
+      this.approved = undefined;
+      return correction.apply(corrected, said);
+    };
+    return { refused: { ...correction, apply } };
+  }
+
   private async agree(): Promise<void> {
     const { saga, terms } = this;
     this.untilMs = Infinity;
@@ -81,14 +98,19 @@ export class Agreement {
       return;
     }
     for (;;) {
-      const { quote, id, approvalMaxAgeMs, quoteMaxAgeMs } = await saga.must(
+      const quoted = await saga.must(
         { step: terms.step, act: terms.quote },
-        { refusal: 'OrderRejected' },
+        { refusal: 'OrderRejected', corrections: this.corrections },
       );
+      const { quote, id, approvalMaxAgeMs, quoteMaxAgeMs } = quoted;
       const quotedMs = Date.now();
       terms.step.say(describeQuote(quote));
       saga.progress.known['quote'] = quote;
-      checkTerms(quote, terms);
+      if (!quote.available) {
+        await this.askOfUnavailable(quoted);
+        continue;
+      }
+      checkGuard(quote, terms);
       if (!needsApproval(quote, terms.approval) || this.holds(quote, approvalMaxAgeMs)) {
         this.quote = quote;
         this.untilMs = quotedMs + (quoteMaxAgeMs ?? Infinity);
@@ -98,14 +120,26 @@ export class Agreement {
     }
   }
 
+  /** @throws SagaFailed where it ends the saga */
+  private async askOfUnavailable(quoted: Quoted): Promise<void> {
+    const { saga, terms } = this;
+    const why = 'the provider says that it is not available';
+    if (!asksAfterRefusal(saga.onRefusal, quoted)) throw new SagaFailed(terms.notAvailable, why);
+    terms.step.end('stuck', why);
+    const correction = this.corrections.refused;
+    await askToRetry(
+      saga.desk,
+      refusedQuestion([terms], 'The provider says that it is not available.', { correction }),
+    );
+  }
+
   private holds(quote: Quote, approvalMaxAgeMs = Infinity): boolean {
     const { approved } = this;
     return approved !== undefined && sameTerms(approved.quote, quote) && approved.agedMs <= approvalMaxAgeMs;
   }
 }
 
-function checkTerms(quote: Quote, { notAvailable, guard }: Terms): void {
-  if (!quote.available) throw new SagaFailed(notAvailable, 'the provider says that it is not available');
+function checkGuard(quote: Quote, { guard }: Terms): void {
   const violations = guardViolations(quote, guard);
   if (violations.length > 0) throw new SagaFailed('GuardViolated', violations.join('; '));
 }

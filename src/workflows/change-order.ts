@@ -7,14 +7,17 @@
  * ```
  */
 import type { Placement } from '../domain/effects';
-import type { ChangeOrderRequest } from '../domain/requests';
+import type { ChangeCorrection } from '../domain/corrections';
+import { changeCorrectionSchema, changeOrderSchema, type ChangeOrderRequest } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
+import { check } from '../domain/validation';
 import { Agreement } from './agreement';
 import type { PivotStep } from './look-back';
 import { placePivot } from './pivot';
 import type { Saga } from './saga';
-import { tell } from './tell';
+import { tell, type Known } from './tell';
 import { once } from './temperaments';
+import { Wanted } from './wanted';
 
 const placing: PivotStep = {
   id: 'place-change-order',
@@ -23,26 +26,35 @@ const placing: PivotStep = {
 };
 
 export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
-  const story = async (saga: Saga, request: ChangeOrderRequest) => {
-    const { reference, subscription_id, resources, guard, approval, quoteOnly } = request;
-    const change = { subscription_id, resources };
+  const story = async (saga: Saga, first: ChangeOrderRequest, { corrections }: Known) => {
+    const { reference, subscription_id, guard, approval, quoteOnly } = first;
+    const wanted = new Wanted<ChangeOrderRequest, ChangeCorrection>(saga, first, corrections, {
+      apply: (request, correction) => ({ ...request, ...correction }),
+      check: (request) => check(changeOrderSchema(), request),
+    });
+    const correction = wanted.correction(changeCorrectionSchema);
+    const change = () => ({ subscription_id, resources: wanted.request.resources });
     const quoting = saga.step('quote', 'Quote the change order');
     const { decisions } = saga.progress;
 
     if (quoteOnly) {
       const { quote } = await saga.must(
-        { step: quoting, act: ({ again }) => once('quote the change order').quoteChangeOrder({ change, again }) },
-        { refusal: 'OrderRejected' },
+        {
+          step: quoting,
+          act: ({ again }) => once('quote the change order').quoteChangeOrder({ change: change(), again }),
+        },
+        { refusal: 'OrderRejected', corrections: { refused: correction } },
       );
       return { reference, quote, placed: false, order: null, decisions };
     }
 
     const terms = new Agreement(saga, {
       step: quoting,
-      quote: ({ again }) => once('quote the change order').quoteChangeOrder({ change, again, ...approvable }),
+      quote: ({ again }) => once('quote the change order').quoteChangeOrder({ change: change(), again, ...approvable }),
       notAvailable: 'ChangeNotAvailable',
       guard,
       approval,
+      correction,
     });
     const approvable = approval === undefined || approval === 'never' ? {} : { approvable: true };
     await terms.come();
@@ -51,8 +63,10 @@ export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
       step: saga.step(placing.id, placing.title),
       noun: 'the change order',
       note: () => ({ foundBy: `subscription ${subscription_id}`, quote: terms.quote }),
-      act: (asked) => once('place the change order').placeChangeOrder({ change, ...asked }),
+      act: (asked) => once('place the change order').placeChangeOrder({ change: change(), ...asked }),
       refusal: 'OrderRejected',
+      corrections: terms.corrections,
+      timesCorrected: () => wanted.timesCorrected,
       beforeAgain: () => terms.come(),
       beforeSending: () => terms.refresh(),
       quoteUntil: () => terms.quoteUntil,

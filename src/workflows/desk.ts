@@ -266,7 +266,10 @@ function correctionObjection(decision: Decision, { correction, step }: Question)
   if (correction === undefined) return `nothing can be corrected at ${step}; leave out correction`;
   const schema = correction.schema();
   const checked = check(schema, decision.correction);
-  if (checked.ok) return undefined;
+  if (checked.ok) {
+    const objection = correction.objection?.(checked.value);
+    return objection === undefined ? undefined : `correction: ${objection}`;
+  }
   return `correction: ${describeProblems(checked.problems)}. At ${step} may be corrected: ${Object.keys(schema.shape).join(', ')}`;
 }
 

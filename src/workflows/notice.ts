@@ -15,6 +15,7 @@ const noticeBytesMax = 1_900;
 /** What *Request Cancellation* does at a wait; `docs/operating.md` tells it at length. */
 const cancelDoes: Record<WaitKind, string> = {
   stuck: 'what can be put back is put back; an order that was placed stays',
+  refused: 'what was done is put back; nothing is placed',
   'outcome-unknown': 'all stays as it is, and the report says that nobody knows',
   approval: 'nothing is placed',
   servers: 'the order stays, its servers get no firewalls',
@@ -30,6 +31,8 @@ const exampleValues: Record<string, unknown> = {
   item: 1,
   password: { secret: 'its name' },
   os_template_id: 3,
+  plan_id: 21,
+  resources: [{ resource_name: 'vm_backup', delta_value: '1' }],
   firewalls: [143],
 };
 

@@ -6,7 +6,7 @@
  *            ▼                                                                  │
  *   [ask for terms again] ── attempt ──answered, or recorded──▶ placed ═▶ settle│
  *                              │                                                │
- *                              ├─ Rejected ───────▶ SagaFailed, undo            │
+ *                              ├─ Rejected ───────▶ SagaFailed, undo; or asked ─┤
  *                              ├─ TakenBack ──────▶ what it rests on, again     │
  *                              ├─ not sent, 401 … ─▶ stuck ─────────────────────┤
  *                              └─ UnknownOutcome ──▶ look ──found──▶ settle     │
@@ -20,11 +20,12 @@
 import type { PivotNote, Placement } from '../domain/effects';
 import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
 import type { ServersOrdered } from '../domain/plan-types';
+import { askToRetry, questionOfRefusal } from './ask-to-retry';
 import { attempt, type Act } from './attempts';
 import { askAboutPlacement, writePlaced, type Doubt } from './doubt';
 import type { Step } from './progress';
-import { stuckQuestion, type Correction } from './questions';
-import { SagaFailed, TakenBack, TurnLost, type Saga } from './saga';
+import { stuckQuestion, type Corrections } from './questions';
+import { CorrectedSince, SagaFailed, TakenBack, TurnLost, type Saga } from './saga';
 
 export interface Pivot<T> {
   step: Step;
@@ -34,7 +35,9 @@ export interface Pivot<T> {
   note: () => PivotNote;
   act: Act<Placement<T>>;
   refusal: SagaFailureName;
-  correction?: Correction;
+  corrections?: Corrections;
+  /** How many corrections of the request are in it. */
+  timesCorrected: () => number;
   /** Runs before each sending, also between automatic retries. */
   beforeSending?: () => Promise<void>;
   /** It is not sent after this time. */
@@ -47,7 +50,10 @@ export interface Pivot<T> {
   servers?: ServersOrdered;
 }
 
-/** @throws SagaFailed where the provider refuses it; TakenBack where what it rests on has to be done again */
+/**
+ * @throws SagaFailed where the provider refuses it, and nobody is asked; TakenBack where what it rests on has to be done again;
+ * CorrectedSince where another request is wanted by now
+ */
 export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placement<T>> {
   const { step } = pivot;
   /** When this run first heard of a row: by the run's own clock, so that no two clocks have to agree. */
@@ -58,7 +64,13 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
     const settled = await attempt({ step, journal, deadline, ...(before ? { before } : {}) }, (asked) =>
       deadline.whileInFlight(() => {
         const quoteUntil = pivot.quoteUntil?.();
-        return pivot.act({ ...asked, note: pivot.note(), ...(quoteUntil ? { quoteUntil } : {}) });
+        const corrections = pivot.timesCorrected();
+        return pivot.act({
+          ...asked,
+          note: pivot.note(),
+          ...(quoteUntil ? { quoteUntil } : {}),
+          ...(corrections > 0 ? { corrections } : {}),
+        });
       }),
     );
     if (settled.ok) {
@@ -69,7 +81,12 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
     const { failure } = settled;
     if (failure.failure === 'TakenBack') throw new TakenBack({ step }, failure);
     if (failure.failure === 'TurnLost') throw new TurnLost(failure);
-    if (failure.failure === 'Rejected') {
+    if (failure.failure === 'CorrectedSince') throw new CorrectedSince(failure);
+    const ofRefusal =
+      failure.failure === 'Rejected'
+        ? questionOfRefusal(saga.onRefusal, [{ plan: pivot, failure }], pivot.corrections)
+        : undefined;
+    if (failure.failure === 'Rejected' && !ofRefusal) {
       step.end('failed', describeFailure(failure));
       throw new SagaFailed(pivot.refusal, `${step.title}: ${describeFailure(failure)}`);
     }
@@ -91,11 +108,11 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
         throw new SagaFailed('DeadlinePassed', whyPassed);
       }
     } else {
-      const { correction } = pivot;
-      const decision = await saga.desk.ask(
-        stuckQuestion([{ plan: pivot, failure }], { undoing: false, skippable: false, correction }),
+      const correction = pivot.corrections?.stuck;
+      await askToRetry(
+        saga.desk,
+        ofRefusal ?? stuckQuestion([{ plan: pivot, failure }], { undoing: false, skippable: false, correction }),
       );
-      if (decision.decision === 'retry' && decision.correction) correction?.apply(decision.correction);
     }
     await pivot.beforeAgain?.();
   }

@@ -16,28 +16,23 @@ import type { FirewallList } from '../activities/firewalls';
 import type { Standing } from '../activities/journal';
 import type { FindServers, PlacedOrder } from '../activities/orders';
 import type { Placement } from '../domain/effects';
-import { fits, isExact, serversOrdered, type ServersOrdered } from '../domain/plan-types';
-import {
-  correctableItemFields,
-  firewallsSchema,
-  type CartItem,
-  type ProvisionServersRequest,
-} from '../domain/requests';
+import { fits, isExact, type ServersOrdered } from '../domain/plan-types';
+import { firewallsSchema, type ProvisionServersRequest } from '../domain/requests';
 import type { ResultOf, Server } from '../domain/results';
 import { attempt, failureOf } from './attempts';
+import { Cart } from './cart';
 import { deleteStrayItems, findStrayItems } from './cart-items';
-import { deletedByHand, seen } from './by-hand';
+import { seen } from './by-hand';
 import type { PivotStep } from './look-back';
-import type { Correction } from './questions';
 import { miscounted, rangeOf } from './doubt';
 import { placePivot } from './pivot';
 import type { Step } from './progress';
 import { Protection, type Protected } from './protection';
-import { agreeToPurchase } from './purchase';
+import { Purchase } from './purchase';
 import type { Outcome, Plan, Saga } from './saga';
-import { tell } from './tell';
+import { tell, type Known } from './tell';
 import { once } from './temperaments';
-import { Told } from './told-secrets';
+import type { Told } from './told-secrets';
 
 const placing: PivotStep = {
   id: 'place-order',
@@ -46,22 +41,26 @@ const placing: PivotStep = {
 };
 
 export function provisionServers(input: unknown): Promise<ResultOf['provisionServers']> {
-  let asked: { request: ProvisionServersRequest; ordered: ServersOrdered; protection: Protection } | undefined;
-  const story = async (saga: Saga, request: ProvisionServersRequest, planTypesMore: readonly string[]) => {
+  let asked: { purchase: Purchase; protection: Protection } | undefined;
+  const story = async (saga: Saga, first: ProvisionServersRequest, { planTypesMore, corrections }: Known) => {
     const { progress } = saga;
-    const told = new Told(request.items);
-    const ordered = serversOrdered(request.items, planTypesMore);
-    const protection = new Protection(request.firewalls ?? []);
-    asked = { request, ordered, protection };
-    await agreeToPurchase(saga, request, ordered);
+    const purchase = new Purchase(saga, first, planTypesMore, corrections);
+    const protection = new Protection(first.firewalls ?? []);
+    asked = { purchase, protection };
+    await purchase.agree();
     const { cartItemIds, placement } = await saga.relying(
-      async () => (progress.known['cartItemIds'] = await fillCart(saga, request.items, told)),
-      async (cartItemIds) => ({
-        cartItemIds,
-        placement: await placeOrder(saga, request, cartItemIds, { ordered, told }),
-      }),
+      async () => {
+        const cart = new Cart(saga, purchase);
+        await fill(saga, cart);
+        return cart;
+      },
+      async (cart) => {
+        const placement = await placeOrder(saga, purchase, cart);
+        return { cartItemIds: cart.itemIds, placement };
+      },
     );
     protection.isPlaced = true;
+    const { request, ordered, told } = purchase;
     const strays = saga.journal.inDoubt ? await findStrayItems(saga) : [];
 
     // The servers exist from here on and somebody pays for them: what fails now waits for a person, nothing is undone.
@@ -84,7 +83,8 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
   };
   const ownUp = (saga: Saga, standing: Standing | undefined) => {
     if (asked === undefined) return;
-    const { request, ordered, protection } = asked;
+    const { purchase, protection } = asked;
+    const { request, ordered } = purchase;
     const placement = standing?.placement.how === 'placed' ? standing.placement.placed : undefined;
     if (placement === undefined && !protection.isPlaced) return;
     const { assigned = [] } = standing ?? {};
@@ -117,88 +117,54 @@ function orderOf(placed: Placement<unknown>): unknown {
   return placed.how === 'answered' ? (placed.value as PlacedOrder).order : null;
 }
 
-async function fillCart(saga: Saga, requested: readonly CartItem[], told: Told): Promise<number[]> {
-  // Copies, because a person may correct an item that was not added yet.
-  const items = requested.map((item) => ({ ...item }));
-  const plans = items.map((item, index): Plan<{ cartItemId: number }> => {
-    const number = index + 1;
+async function fill({ progress }: Saga, cart: Cart): Promise<void> {
+  await cart.fill();
+  progress.known['cartItemIds'] = cart.itemIds;
+}
+
+function placeOrder(saga: Saga, purchase: Purchase, cart: Cart): Promise<Placement<PlacedOrder>> {
+  const { told } = purchase;
+  const order = () => {
+    const { account, currency, label, payment_type } = purchase.request;
     return {
-      step: saga.step(`add-cart-item-${String(number)}`, `Add cart item ${String(number)}`),
-      act: (asked) => once(`add cart item ${number}`).addCartItem({ item, number, ...told.withOthers, ...asked }),
-      undo: ({ cartItemId }) => ({
-        title: `Delete cart item ${String(cartItemId)}`,
-        act: (asked) =>
-          once(`delete cart item ${cartItemId}`).deleteCartItem({ cartItemId, ...told.withOthers, ...asked }),
-        byHand: deletedByHand(cartItemId),
-        leftover: (why) => ({ kind: 'cart-item', cartItemId, why }),
-      }),
+      account,
+      ...(currency === undefined ? {} : { currency }),
+      ...(label === undefined ? {} : { label }),
+      cartItems: cart.itemIds,
+      ...(payment_type === undefined ? {} : { payment_type }),
     };
-  });
-  const isAdded = (number: number) => plans[number - 1]?.step.status === 'done';
-  const outcomes = await saga.together(plans, {
-    refusal: 'OrderRejected',
-    correction: itemCorrection(items, isAdded, told),
-  });
-  return outcomes.flatMap((outcome) => (outcome.skipped ? [] : [outcome.value.cartItemId]));
-}
-
-/** `{"item": 2, "password": "…"}` corrects item 2; without `item`, every item that is not added yet. */
-function itemCorrection(items: readonly CartItem[], isAdded: (number: number) => boolean, told: Told): Correction {
-  const waits = (number: number) => number >= 1 && number <= items.length && !isAdded(number);
-  const itemNumber = () =>
-    z.int('must be the number of an item').refine(waits, 'is not the number of an item that waits');
-  return {
-    schema: () => z.strictObject({ item: itemNumber().optional(), ...correctableItemFields() }),
-    apply: ({ item, ...fields }) => {
-      told.add(fields);
-      items.forEach((target, index) => {
-        if (waits(index + 1) && (item === undefined || item === index + 1)) Object.assign(target, fields);
-      });
-    },
   };
-}
-
-/** What the steps of an order have in common. */
-interface Ordering {
-  ordered: ServersOrdered;
-  told: Told;
-}
-
-function placeOrder(
-  saga: Saga,
-  { account, currency, label: requestedLabel, payment_type }: ProvisionServersRequest,
-  cartItems: number[],
-  { ordered, told }: Ordering,
-): Promise<Placement<PlacedOrder>> {
-  let label = requestedLabel;
-  const order = () => ({
-    account,
-    ...(currency === undefined ? {} : { currency }),
-    ...(label === undefined ? {} : { label }),
-    cartItems,
-    ...(payment_type === undefined ? {} : { payment_type }),
-  });
   return placePivot(saga, {
     step: saga.step(placing.id, placing.title),
     noun: 'the order',
-    note: () => ({
-      foundBy: `account ${account.slice(0, 40)}${label === undefined ? '' : `, label “${label.slice(0, 60)}”`}`,
-    }),
+    note: () => {
+      const { account, label } = purchase.request;
+      return {
+        foundBy: `account ${account.slice(0, 40)}${label === undefined ? '' : `, label “${label.slice(0, 60)}”`}`,
+      };
+    },
     act: (asked) => once('place the order').placeOrder({ order: order(), ...told.withThePivot, ...asked }),
     refusal: 'OrderRejected',
-    correction: {
-      schema: () => z.strictObject({ label: z.string('must be a string').min(1, 'must not be empty').optional() }),
-      apply: (correction) => {
-        label = (correction['label'] as string | undefined) ?? label;
-      },
+    corrections: purchase.correctionsOfOrder(cart),
+    timesCorrected: () => purchase.timesCorrected,
+    // What was corrected is not in the cart any more.
+    beforeAgain: () => fill(saga, cart),
+    look: async () => {
+      const { request, ordered: expected } = purchase;
+      if (expected.most === 0) return undefined;
+      const { account, label } = request;
+      return searchDirectory(saga, { account, label, expected, settles: true, ...told.withOthers });
     },
-    ...(ordered.most === 0
-      ? {}
-      : {
-          look: () => searchDirectory(saga, { account, label, expected: ordered, settles: true, ...told.withOthers }),
-        }),
-    servers: ordered,
+    get servers() {
+      return purchase.ordered;
+    },
   });
+}
+
+/** What the steps after an order have in common. */
+interface Ordering {
+  ordered: ServersOrdered;
+  told: Told;
 }
 
 /**
@@ -294,12 +260,14 @@ async function protect(
     {
       refusal: 'ask',
       skippable: true,
-      correction: {
-        schema: () => z.strictObject({ firewalls: firewallsSchema() }),
-        apply: ({ firewalls }) => {
-          for (const server of servers) {
-            if (server.assigning.status !== 'done') server.firewalls = firewalls as number[];
-          }
+      corrections: {
+        stuck: {
+          schema: () => z.strictObject({ firewalls: firewallsSchema() }),
+          apply: ({ firewalls }) => {
+            for (const server of servers) {
+              if (server.assigning.status !== 'done') server.firewalls = firewalls as number[];
+            }
+          },
         },
       },
     },

@@ -1,23 +1,140 @@
 /**
- * Coming to terms before servers are bought: the caller's guard, and where the request asks for it, a person's approval. No quote:
- * the provider's document has none for an order.
+ * What is bought, as it is wanted by now, and coming to terms over it: the caller's guard, and where the request asks for it, a
+ * person's approval. No quote: the provider's document has none for an order.
  *
- * Before the first cart item: whoever says no leaves nothing behind that would have to be deleted.
+ * Before the first cart item: whoever says no leaves nothing behind that would have to be deleted. And anew after each correction.
  */
+import { z } from 'zod';
+import { correctPurchase, itemFieldsOf, raisedQuantities, type PurchaseCorrection } from '../domain/corrections';
 import { describePurchase, purchaseViolations } from '../domain/purchases';
 import { approvalExpiresInMs, needsApproval } from '../domain/quotes';
-import type { ServersOrdered } from '../domain/plan-types';
-import type { ProvisionServersRequest } from '../domain/requests';
+import { serversOrdered, type ServersOrdered } from '../domain/plan-types';
+import {
+  correctableItemFields,
+  provisionServersSchema,
+  purchaseCorrectionFields,
+  type ProvisionServersRequest,
+} from '../domain/requests';
+import { check } from '../domain/validation';
 import { askApproval } from './approval';
 import { placementOf } from './look-back';
+import type { Correction, Corrections } from './questions';
 import { SagaFailed, type Saga } from './saga';
+import { Told } from './told-secrets';
+import { Wanted } from './wanted';
 
-/** @throws SagaFailed where the guard forbids it, or a person rejects it */
-export async function agreeToPurchase(
-  saga: Saga,
-  request: ProvisionServersRequest,
-  ordered: ServersOrdered,
-): Promise<void> {
+/** What a correction of items has to know of the cart. */
+export interface ItemsAdded {
+  has: (number: number) => boolean;
+  /** Deletes what was added: it is added anew. */
+  takeBack: (numbers: readonly number[]) => Promise<void>;
+}
+
+export class Purchase {
+  readonly told: Told;
+  private readonly wanted: Wanted<ProvisionServersRequest, PurchaseCorrection>;
+
+  /** @param known corrections, as the journal has them */
+  constructor(
+    private readonly saga: Saga,
+    first: ProvisionServersRequest,
+    private readonly planTypesMore: readonly string[],
+    known: unknown[],
+  ) {
+    this.wanted = new Wanted(saga, first, known, {
+      apply: correctPurchase,
+      check: (request) => check(provisionServersSchema(planTypesMore), request),
+      objections: (asked, corrected) => [
+        ...raisedQuantities(asked, corrected),
+        ...purchaseViolations(corrected.items, serversOrdered(corrected.items, planTypesMore), corrected.guard),
+      ],
+    });
+    this.told = new Told([...first.items, ...(known as PurchaseCorrection[])]);
+  }
+
+  get request(): ProvisionServersRequest {
+    return this.wanted.request;
+  }
+
+  get ordered(): ServersOrdered {
+    return serversOrdered(this.request.items, this.planTypesMore);
+  }
+
+  get timesCorrected(): number {
+    return this.wanted.timesCorrected;
+  }
+
+  /** What was added before a correction is another item than what is added after it. */
+  timesItemCorrected(number: number): number {
+    return this.wanted.count(({ items }) => items?.includes(number) ?? false);
+  }
+
+  /** @throws SagaFailed where the guard forbids it, or a person rejects it */
+  agree(): Promise<void> {
+    return agreeToPurchase(this.saga, this.request, this.ordered);
+  }
+
+  /** While items are added: where only stuck, of those that wait, what they are built with. */
+  correctionsOfItems(cart: ItemsAdded): Corrections {
+    const waits = (number: number) => !cart.has(number);
+    return {
+      stuck: this.correction(cart, () => ({ item: this.itemNumber(waits).optional(), ...correctableItemFields() })),
+      refused: this.correction(cart, () => this.allFields()),
+    };
+  }
+
+  /** Of the order. Where it is only stuck it may have been sent by another run, and its items stay as they are. */
+  correctionsOfOrder(cart: ItemsAdded): Corrections {
+    return {
+      stuck: this.correction(cart, () => ({ label: this.allFields().label })),
+      refused: this.correction(cart, () => this.allFields()),
+    };
+  }
+
+  private allFields() {
+    return { item: this.itemNumber(() => true).optional(), ...purchaseCorrectionFields(this.planTypesMore) };
+  }
+
+  private itemNumber(fits: (number: number) => boolean) {
+    const isOne = (number: number) => number >= 1 && number <= this.request.items.length && fits(number);
+    return z.int('must be the number of an item').refine(isOne, 'is not the number of an item that waits');
+  }
+
+  /** `{"item": 2, "password": "…"}` corrects item 2; without `item`, every item that is not added yet. */
+  private correction(cart: ItemsAdded, fields: () => z.ZodRawShape): Correction {
+    const named = ({ item, ...correction }: Record<string, unknown>): PurchaseCorrection => {
+      const items = item === undefined ? this.itemsMeant(cart) : [item as number];
+      return { ...(Object.keys(itemFieldsOf(correction)).length === 0 ? {} : { items }), ...correction };
+    };
+    return {
+      schema: () => z.strictObject(fields()),
+      objection: (typed) => {
+        const correction = named(typed);
+        if (Object.keys(correction).length === 0) return 'names nothing that is to be corrected';
+        if (correction.items?.length === 0) {
+          return `item: is required: there are ${String(this.request.items.length)} items`;
+        }
+        return this.wanted.objection(correction);
+      },
+      apply: async (typed, said) => {
+        const correction = named(typed);
+        this.told.add(correction);
+        await this.wanted.correct(correction, said);
+        await this.agree();
+        await cart.takeBack((correction.items ?? []).filter((number) => cart.has(number)));
+      },
+    };
+  }
+
+  /** Those that wait to be added; where all are added, the only one. */
+  private itemsMeant(cart: ItemsAdded): number[] {
+    const numbers = this.request.items.map((_, index) => index + 1);
+    const waiting = numbers.filter((number) => !cart.has(number));
+    return waiting.length === 0 && numbers.length === 1 ? numbers : waiting;
+  }
+}
+
+async function agreeToPurchase(saga: Saga, request: ProvisionServersRequest, ordered: ServersOrdered): Promise<void> {
   const { items, guard, approval } = request;
   const violations = purchaseViolations(items, ordered, guard);
   if (violations.length > 0) throw new SagaFailed('GuardViolated', violations.join('; '));

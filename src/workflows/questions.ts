@@ -9,7 +9,23 @@ import type { Step } from './progress';
 export interface Correction {
   /** A strict one: it names what may be corrected. */
   schema: () => z.ZodObject;
-  apply: (correction: Record<string, unknown>) => void;
+  /** A sentence where each field is right by itself, and does not fit all the same. */
+  objection?: (correction: Record<string, unknown>) => string | undefined;
+  apply: (correction: Record<string, unknown>, said: Said) => Promise<void> | void;
+}
+
+/** Who has corrected, and at which step. */
+export interface Said {
+  step: string;
+  by?: string;
+  note?: string;
+}
+
+/** Where the provider refuses a step, more may be corrected than where it is stuck: it has surely not been done. */
+export interface Corrections {
+  stuck?: Correction;
+  /** Without it a refusal is not asked about before the pivot. */
+  refused?: Correction;
 }
 
 export interface Question {
@@ -32,7 +48,7 @@ export interface Question {
   objection?: (decision: Decision) => string | undefined;
 }
 
-interface Stuck {
+export interface Stuck {
   plan: { step: Step; title?: string; byHand?: unknown };
   failure: CallFailure;
 }
@@ -48,7 +64,7 @@ export function stuckQuestion(
   const held = stuck.every(({ failure }) => failure.failure === 'Held');
   const what = held
     ? `New sagas are ${first.failure.message}. This one has not begun, and goes on when they are released.`
-    : `${undoing ? 'Undoing' : 'Stuck'}: “${titlesOf(stuck)}” did not succeed. ${cause(first.failure)}`;
+    : `${undoing ? 'Undoing' : 'Stuck'}: “${titlesOf(stuck.map(({ plan }) => plan))}” did not succeed. ${cause(first.failure)}`;
   return {
     kind: held ? 'held' : 'stuck',
     step: first.plan.step.id,
@@ -62,11 +78,35 @@ export function stuckQuestion(
   };
 }
 
+/**
+ * Before the pivot, and surely not done.
+ *
+ * @param why as the provider says it
+ */
+export function refusedQuestion(
+  steps: readonly Stuck['plan'][],
+  why: string,
+  { lastFailure, correction }: { lastFailure?: CallFailure; correction: Correction },
+): Question {
+  const [first] = steps;
+  if (first === undefined) throw new Error('nothing is refused');
+  return {
+    kind: 'refused',
+    step: first.step.id,
+    question:
+      `Refused: “${titlesOf(steps)}” was not done. ${why} ` +
+      'Retry with a correction, or as it is; or request cancellation.',
+    choices: ['retry'],
+    ...(lastFailure ? { lastFailure } : {}),
+    correction,
+  };
+}
+
 /** An order of many servers may be stuck at all of them: the question stays short enough to say what can be done. */
 const titlesMax = 3;
 
-function titlesOf(stuck: readonly Stuck[]): string {
-  const titles = stuck.map(({ plan }) => plan.title ?? plan.step.title);
+function titlesOf(plans: readonly Stuck['plan'][]): string {
+  const titles = plans.map(({ title, step }) => title ?? step.title);
   const more = titles.length - titlesMax;
   return titles.slice(0, titlesMax).join(', ') + (more > 0 ? ` and ${String(more)} more` : '');
 }
@@ -116,6 +156,8 @@ export function cause({ failure, message }: CallFailure): string {
       return `An order of ours has it, or may: ${message}.`;
     case 'TurnLost':
       return `Our own turn is over: ${message}.`;
+    case 'CorrectedSince':
+      return `Our own request is an older one: ${message}.`;
     case 'DeadlinePassed':
       return `The request’s time is over: ${message}.`;
     case 'QuoteAged':

@@ -16,6 +16,8 @@ import type { Decision } from '../domain/decisions';
 import type { EffectCall, Unwritten } from '../domain/effects';
 import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
+import type { OnRefusal } from '../domain/requests';
+import { askToRetry, questionOfRefusal } from './ask-to-retry';
 import { attempt, throwIfCancelled, type Act, type Settled } from './attempts';
 import { callsByHand, describeByHand, type ByHand, type MarkDone } from './by-hand';
 import { Deadline } from './deadline';
@@ -23,7 +25,7 @@ import type { Desk } from './desk';
 import { JournalMemory } from './journal-memory';
 import { countUndo } from './metrics';
 import { Step, type Progress } from './progress';
-import { stuckQuestion, type Correction } from './questions';
+import { stuckQuestion, type Corrections, type Question } from './questions';
 import { once } from './temperaments';
 
 /** How to put back what a step did. */
@@ -56,7 +58,7 @@ export interface Manner {
   refusal: SagaFailureName | 'ask';
   /** True where the step can be left out. */
   skippable?: boolean;
-  correction?: Correction;
+  corrections?: Corrections;
 }
 
 /** `note`: what a person said who left it out. */
@@ -89,6 +91,13 @@ export class TurnLost extends Error {
   }
 }
 
+/** The request was corrected in another run: what this one has done is not what is wanted any more. */
+export class CorrectedSince extends Error {
+  constructor({ message }: CallFailure) {
+    super(message);
+  }
+}
+
 /** So often what was taken back is done again before a person is asked. */
 const doneAgainMax = 3;
 
@@ -104,6 +113,8 @@ export class Saga {
   /** The pivot has happened, in whichever run. */
   isPlaced = false;
   readonly deadline = new Deadline();
+  /** As the request says it. */
+  onRefusal?: OnRefusal | undefined;
   /** Set while nobody knows whether the pivot happened: undoing under an order that may be in work could harm it. */
   private untouchable?: string | undefined;
 
@@ -170,9 +181,7 @@ export class Saga {
       } catch (error) {
         if (!(error instanceof TakenBack)) throw error;
         log.warn('done again, because it was taken back since', { steps: error.message });
-        this.levels.length = 0;
-        // What was taken back may be only half gone.
-        this.journal.inDoubt = true;
+        this.beginAgain();
         const { plan, failure } = error;
         if (again % doneAgainMax > 0) continue;
         plan.step.end('stuck', describeFailure(failure));
@@ -181,6 +190,20 @@ export class Saga {
         );
       }
     }
+  }
+
+  /** What was done is known to the journal: it is used, or deleted in the end. What was taken back may be only half gone. */
+  beginAgain(): void {
+    this.levels.length = 0;
+    this.journal.inDoubt = true;
+  }
+
+  /** Puts back what these steps did, because it is to be done anew. Not cancelled with the saga: half of it would be forgotten. */
+  async takeBack(steps: readonly Step[]): Promise<void> {
+    const isMeant = ({ step }: ArmedUndo) => steps.includes(step);
+    const level = this.levels.flatMap((armed) => armed.filter(isMeant));
+    for (const armed of this.levels) armed.splice(0, armed.length, ...armed.filter((undo) => !isMeant(undo)));
+    await CancellationScope.nonCancellable(() => this.undoLevel(level));
   }
 
   /** The pivot has happened: what came before it now belongs to an order and is not undone any more. */
@@ -245,7 +268,7 @@ export class Saga {
 
   private async settleAll<T, P extends Plan<T>>(
     plans: readonly P[],
-    { refusal, skippable, correction }: Manner,
+    { refusal, skippable, corrections }: Manner,
     hooks: {
       undoing?: boolean;
       begin?: (plan: P) => void;
@@ -287,13 +310,15 @@ export class Saga {
         throw new SagaFailed('DeadlinePassed', `${late.plan.step.title}: ${late.failure.message}`);
       }
       const refused = failed.find(({ failure }) => failure.failure === 'Rejected');
-      if (refused && refusal !== 'ask') {
+      const others = failed.filter((one) => one !== refused);
+      const ofRefusal = refused && questionOfRefusal(this.onRefusal, [refused, ...others], corrections);
+      if (refused && refusal !== 'ask' && !ofRefusal) {
         for (const { plan, failure } of failed) plan.step.end('failed', describeFailure(failure));
         throw new SagaFailed(refusal, `${refused.plan.step.title}: ${describeFailure(refused.failure)}`);
       }
       for (const { plan, failure } of failed) plan.step.end('stuck', describeFailure(failure));
-      const asking = { undoing: hooks.undoing ?? false, skippable: skippable ?? false, correction };
-      const { decision, left } = await this.decide(failed, asking, (plan: P, value: T) => {
+      const asking = { undoing: hooks.undoing ?? false, skippable: skippable ?? false, correction: corrections?.stuck };
+      const { decision, left } = await this.decide(failed, { ofRefusal, asking }, (plan: P, value: T) => {
         hooks.succeed(plan, value, undefined);
         outcomes.set(plan, { skipped: false, value });
       });
@@ -306,7 +331,10 @@ export class Saga {
         }
         break;
       }
-      if (decision.decision === 'retry' && decision.correction) correction?.apply(decision.correction);
+      // What was corrected may have been done already, and is taken back by now.
+      if (decision.decision === 'retry' && decision.correction) {
+        open = plans.filter(({ step }) => step.status !== 'done');
+      }
     }
     throwIfCancelled();
     return plans.map((plan) => outcomes.get(plan) ?? { skipped: true });
@@ -315,10 +343,10 @@ export class Saga {
   /** Asks until somebody has said what to do about all that are left: what was done by hand is done, and the others are asked about again. */
   private async decide<T, P extends Plan<T>>(
     stuck: readonly { plan: P; failure: CallFailure }[],
-    asking: Parameters<typeof stuckQuestion>[1],
+    { ofRefusal, asking }: { ofRefusal: Question | undefined; asking: Parameters<typeof stuckQuestion>[1] },
     succeed: (plan: P, value: T) => void,
   ): Promise<{ decision: Decision; left: P[] }> {
-    const decision = await this.desk.ask(stuckQuestion(stuck, asking));
+    const decision = await askToRetry(this.desk, ofRefusal ?? stuckQuestion(stuck, asking));
     if (decision.decision !== 'markDone') return { decision, left: stuck.map(({ plan }) => plan) };
     const isNamed = ({ plan }: { plan: P }) => decision.steps?.includes(plan.step.id) ?? true;
     const named = stuck.filter(isNamed).map(({ plan }) => plan);
@@ -329,7 +357,7 @@ export class Saga {
       plan.step.say(describeByHand(decision));
     }
     const left = stuck.filter((one) => !isNamed(one));
-    return left.length > 0 ? this.decide(left, asking, succeed) : { decision, left: [] };
+    return left.length > 0 ? this.decide(left, { ofRefusal: undefined, asking }, succeed) : { decision, left: [] };
   }
 
   /** Not cancelled with the saga: what a person has said is kept. */

@@ -9,14 +9,17 @@
  */
 import type { Placement } from '../domain/effects';
 import { describeQuote, sameTerms, type Quote } from '../domain/quotes';
-import type { SwitchPlanRequest } from '../domain/requests';
+import type { SwitchCorrection } from '../domain/corrections';
+import { switchCorrectionSchema, switchPlanSchema, type SwitchPlanRequest } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
+import { check } from '../domain/validation';
 import { Agreement } from './agreement';
 import type { PivotStep } from './look-back';
 import { placePivot } from './pivot';
 import type { Saga } from './saga';
-import { tell } from './tell';
+import { tell, type Known } from './tell';
 import { once } from './temperaments';
+import { Wanted } from './wanted';
 
 const switching: PivotStep = {
   id: 'switch-plan',
@@ -25,16 +28,24 @@ const switching: PivotStep = {
 };
 
 export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
-  const story = async (saga: Saga, request: SwitchPlanRequest) => {
-    const { reference, subscription_id, plan_id, guard, approval, quoteOnly } = request;
-    const change = { subscription_id, plan_id };
+  const story = async (saga: Saga, first: SwitchPlanRequest, { corrections }: Known) => {
+    const { reference, subscription_id, guard, approval, quoteOnly } = first;
+    const wanted = new Wanted<SwitchPlanRequest, SwitchCorrection>(saga, first, corrections, {
+      apply: (request, correction) => ({ ...request, ...correction }),
+      check: (request) => check(switchPlanSchema(), request),
+    });
+    const correction = wanted.correction(switchCorrectionSchema);
+    const change = () => ({ subscription_id, plan_id: wanted.request.plan_id });
     const quoting = saga.step('quote', 'Quote the plan switch');
     const { decisions } = saga.progress;
 
     if (quoteOnly) {
       const { quote } = await saga.must(
-        { step: quoting, act: ({ again }) => once('quote the plan switch').quotePlanSwitch({ change, again }) },
-        { refusal: 'OrderRejected' },
+        {
+          step: quoting,
+          act: ({ again }) => once('quote the plan switch').quotePlanSwitch({ change: change(), again }),
+        },
+        { refusal: 'OrderRejected', corrections: { refused: correction } },
       );
       return { reference, quote, placed: false, decisions };
     }
@@ -43,19 +54,22 @@ export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
     const approvable = approval === undefined || approval === 'never' ? {} : { approvable: true };
     const terms = new Agreement(saga, {
       step: quoting,
-      quote: ({ again }) => once('quote the plan switch').quotePlanSwitch({ change, again, ...approvable }),
+      quote: ({ again }) => once('quote the plan switch').quotePlanSwitch({ change: change(), again, ...approvable }),
       notAvailable: 'SwitchNotAvailable',
       guard,
       approval,
+      correction,
     });
     await terms.come();
 
     const placement = await placePivot(saga, {
       step,
       noun: 'the plan switch',
-      note: () => ({ foundBy: `subscription ${subscription_id}, plan ${plan_id}`, quote: terms.quote }),
-      act: (asked) => once('switch the plan').switchPlan({ change, ...asked }),
+      note: () => ({ foundBy: `subscription ${subscription_id}, plan ${wanted.request.plan_id}`, quote: terms.quote }),
+      act: (asked) => once('switch the plan').switchPlan({ change: change(), ...asked }),
       refusal: 'OrderRejected',
+      corrections: terms.corrections,
+      timesCorrected: () => wanted.timesCorrected,
       beforeAgain: () => terms.come(),
       beforeSending: () => terms.refresh(),
       quoteUntil: () => terms.quoteUntil,

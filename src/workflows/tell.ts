@@ -51,7 +51,7 @@ import { Desk } from './desk';
 import { lookBack, nothingPlaced, type PivotStep } from './look-back';
 import { countEnd, type Outcome } from './metrics';
 import { inWords, Progress } from './progress';
-import { Saga, SagaFailed } from './saga';
+import { CorrectedSince, Saga, SagaFailed } from './saga';
 import { once } from './temperaments';
 import { inTurn, waitForTurn } from './turn';
 
@@ -75,10 +75,18 @@ export interface Ways {
   takesReference?: boolean;
 }
 
+/** What a story is told beside the request. */
+export interface Known {
+  /** Plan types beyond the document's four, as the setting has them. */
+  planTypesMore: readonly string[];
+  /** What people corrected of the request, in order: in earlier runs of the reference, and in this one. */
+  corrections: unknown[];
+}
+
 export async function tell<W extends WorkflowName>(
   workflow: W,
   input: unknown,
-  story: (saga: Saga, request: RequestOf[W], planTypesMore: readonly string[]) => Promise<StoryResult<W>>,
+  story: (saga: Saga, request: RequestOf[W], known: Known) => Promise<StoryResult<W>>,
   ways: Ways = {},
 ): Promise<ResultOf[W]> {
   const progress = new Progress(workflow, (stringField(input, 'reference') ?? '').slice(0, 128));
@@ -91,12 +99,23 @@ export async function tell<W extends WorkflowName>(
     nameForSearch(request);
     throwIfCancelled();
     const notAfter = 'notAfter' in request ? request.notAfter : undefined;
+    saga.onRefusal = 'onRefusal' in request ? request.onRefusal : undefined;
     const told = await saga.deadline.bound(
       notAfter,
       () => nothingPlaced(saga, ways.pivot),
       async () => {
-        if (ways.takesReference !== false) await takeReference(saga, request, resourceOf(workflow, request));
-        return inTurn(saga, () => story(saga, request, planTypesMore));
+        const take = () => takeReference(saga, request, resourceOf(workflow, request));
+        const known = { planTypesMore, corrections: ways.takesReference === false ? [] : await take() };
+        for (;;) {
+          try {
+            return await inTurn(saga, () => story(saga, request, known));
+          } catch (error) {
+            if (!(error instanceof CorrectedSince)) throw error;
+            log.warn('begins again, because the request was corrected since');
+            saga.beginAgain();
+            known.corrections = await take();
+          }
+        }
       },
     );
     isThrough = true;
@@ -164,12 +183,14 @@ function endedAs(type: SagaFailureName, message: string, report: Report): Applic
 /**
  * From here on the reference belongs to this request, for ever. Where it did so before, the journal knows what was done: it is used,
  * and not done again.
+ *
+ * @returns what was corrected of the request in earlier runs
  */
 async function takeReference(
   saga: Saga,
   request: RequestOf[WorkflowName],
   resource: string | undefined,
-): Promise<void> {
+): Promise<unknown[]> {
   const { progress, journal } = saga;
   const step = saga.quietStep('take-reference', 'Write the request into the journal');
   const account = 'account' in request ? request.account : undefined;
@@ -204,6 +225,7 @@ async function takeReference(
     step.say(`known since ${inWords(taken.at)}, run ${taken.run}: what was done for it is used, and not done again`);
   }
   if (resource !== undefined) await waitForTurn(saga, resource, taken.turn);
+  return taken.how === 'known' ? (taken.corrections ?? []) : [];
 }
 
 /** Whoever skips it leaves the record without an end; what was sent stands in it all the same. */

@@ -43,7 +43,7 @@ it('are these', () => {
     subscription: 'SubscriptionId',
     waitingSince: 'SagaWaitingSince',
   });
-  expect(waitKinds).toEqual(['stuck', 'outcome-unknown', 'approval', 'servers', 'held']);
+  expect(waitKinds).toEqual(['stuck', 'refused', 'outcome-unknown', 'approval', 'servers', 'held']);
   expect(sagaStates).toEqual([
     'running',
     'queued',
@@ -78,6 +78,7 @@ it('are these', () => {
     'TakenBack',
     'Ordered',
     'TurnLost',
+    'CorrectedSince',
     'DeadlinePassed',
     'QuoteAged',
   ]);

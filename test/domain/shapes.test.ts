@@ -156,6 +156,7 @@ const examples: [string, z.ZodType, Record<string, unknown>, optional: string[]]
     recordSchema,
     {
       ...{ reference: 'R', workflow: 'provisionServers', account: 'AB-1', firstSeen: { at, run: 'r' }, request: {} },
+      corrections: [{ at, run: 'r', step: 'place-order', by: 'op', note: 'n', correction: { items: [1] } }],
       ...{ state: 'open', placement: 'unknown', effects: [effect], endings: [ending], decisions: [decision] },
       ...{ servers: [server], total: 5, currency: 'usd', leftovers: [leftover] },
       ...{ unreadable: [{ what: 'request', why: 'w' }], journal: { id: 'j', epoch: at, at } },

@@ -40,6 +40,7 @@ describe('a provisioning', () => {
     ],
     [{ vmObjectIds: [1, 2] }, 'vmObjectIds: names 2 servers, but 1 are ordered'],
     [{ vmObjectIds: [1] }, 'nothing'],
+    [{ onRefusal: 'wait' }, 'onRefusal: must be "fail" or "ask"'],
     [{ payment_type: 'ccard' }, 'nothing'],
     [{ a: { b: 1 }, c: 1 }, 'a: is not a field of this request; c: is not a field of this request'],
   ])('%j: %s', (changes, sentence) => {

@@ -3,6 +3,7 @@ import { answers } from './contract/answers';
 import { byHand } from './contract/by-hand';
 import { cartItems } from './contract/cart-items';
 import { constraints } from './contract/constraints';
+import { corrections } from './contract/corrections';
 import { decisions } from './contract/decisions';
 import { firewalls } from './contract/firewalls';
 import { lostRows } from './contract/lost-rows';
@@ -28,4 +29,5 @@ describeEachDatabase('the journal', (databases) => {
   describe('a journal that was put back', () => putBack(databases));
   describe('how a saga stands', () => standing(databases));
   describe('turns', () => turns(databases));
+  describe('corrections', () => corrections(databases));
 });

@@ -66,7 +66,9 @@ export const unassignOld: EffectCall = {
 
 export type Sent = Extract<Meant, { how: 'send' }>;
 
-interface Ways extends Partial<Pick<Meaning, 'recall' | 'restsOn' | 'countsByHand' | 'inAirMs' | 'note' | 'turn'>> {
+interface Ways extends Partial<
+  Pick<Meaning, 'recall' | 'restsOn' | 'countsByHand' | 'inAirMs' | 'note' | 'turn' | 'corrections'>
+> {
   knows?: JournalKnowledge | undefined;
 }
 

@@ -10,6 +10,7 @@ export function activitySettings(budget: RetryBudget, changes: Partial<ActivityS
     pivotRetryStatuses: [429],
     planTypesMore: [],
     takesClearRequests: false,
+    onRefusal: 'fail',
     serverPointers: [],
     sendWithinMs: 5_000,
     inAirMs: 1_000,

@@ -53,6 +53,15 @@ const waits: Record<
     },
     fits: { retry: 'done' },
   },
+  'a refusal': {
+    kind: 'refused',
+    start: () => {
+      const request = provisionRequest({ onRefusal: 'ask' });
+      rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
+      return rig.sagas.provision(request);
+    },
+    fits: { retry: 'done' },
+  },
   'stuck after the order': {
     kind: 'stuck',
     start: () => {

@@ -1,0 +1,49 @@
+/**
+ * What people correct of a request before its pivot. The request that a reference was taken with stays what it was; each correction stands
+ * beside it in the journal, in this form.
+ */
+import type { ChangeOrderRequest, ProvisionServersRequest, SwitchPlanRequest } from './requests';
+
+type Corrected<T> = { [F in keyof T]?: T[F] | undefined };
+
+/** `items`: the numbers of the items, from 1, that get the item's fields. */
+export type PurchaseCorrection = Corrected<ProvisionServersRequest['items'][number]> &
+  Corrected<Pick<ProvisionServersRequest, 'label' | 'currency' | 'vmObjectIds'>> & { items?: number[] | undefined };
+export type ChangeCorrection = Pick<ChangeOrderRequest, 'resources'>;
+export type SwitchCorrection = Pick<SwitchPlanRequest, 'plan_id'>;
+
+/** The fields of a {@link PurchaseCorrection} that are not an item's. */
+const ofTheOrder: readonly string[] = ['items', 'label', 'currency', 'vmObjectIds'];
+
+/** The part that is about items. */
+export function itemFieldsOf(correction: PurchaseCorrection): Partial<ProvisionServersRequest['items'][number]> {
+  return Object.fromEntries(Object.entries(correction).filter(([field]) => !ofTheOrder.includes(field)));
+}
+
+export function correctPurchase(
+  request: ProvisionServersRequest,
+  correction: PurchaseCorrection,
+): ProvisionServersRequest {
+  const { items: numbers = [], label = request.label, currency = request.currency } = correction;
+  const { vmObjectIds = request.vmObjectIds } = correction;
+  const fields = itemFieldsOf(correction);
+  return {
+    ...request,
+    ...(label === undefined ? {} : { label }),
+    ...(currency === undefined ? {} : { currency }),
+    ...(vmObjectIds === undefined ? {} : { vmObjectIds }),
+    items: request.items.map((item, index) => (numbers.includes(index + 1) ? { ...item, ...fields } : item)),
+  };
+}
+
+/** Quantities that were raised: a correction may lower them, but never buys more than was asked for. By the field's name, as sentences. */
+export function raisedQuantities(
+  first: Pick<ProvisionServersRequest, 'items'>,
+  corrected: Pick<ProvisionServersRequest, 'items'>,
+): string[] {
+  return corrected.items.flatMap(({ quantity = 1 }, index) => {
+    const most = first.items[index]?.quantity ?? 1;
+    if (quantity <= most) return [];
+    return [`items[${String(index)}].quantity: must not be more than the ${String(most)} that was asked for`];
+  });
+}

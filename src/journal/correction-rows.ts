@@ -1,0 +1,38 @@
+/** What people corrected of a request, one row each: it stands beside the request, which stays as it was first asked. */
+import type { Insertable, Kysely, Selectable } from 'kysely';
+import { nowMs } from './dialects';
+import type { JournalTables } from './schema';
+
+type Key = Pick<CorrectionRow, 'workflow' | 'reference'>;
+export type CorrectionRow = Selectable<JournalTables['correction']>;
+
+/** A second time, under the same id, it changes nothing. */
+export async function insertCorrection(
+  db: Kysely<JournalTables>,
+  row: Omit<Insertable<JournalTables['correction']>, 'seq' | 'at_ms'>,
+): Promise<void> {
+  await db
+    .insertInto('correction')
+    .values({ ...row, at_ms: nowMs(db) })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute();
+}
+
+export async function countCorrections(db: Kysely<JournalTables>, { workflow, reference }: Key): Promise<number> {
+  const { corrections } = await db
+    .selectFrom('correction')
+    .select((select) => select.fn.countAll<number>().as('corrections'))
+    .where((where) => where.and({ workflow, reference }))
+    .executeTakeFirstOrThrow();
+  return corrections;
+}
+
+/** In the order in which they were made. */
+export function correctionsOf(db: Kysely<JournalTables>, { workflow, reference }: Key): Promise<CorrectionRow[]> {
+  return db
+    .selectFrom('correction')
+    .selectAll()
+    .where((where) => where.and({ workflow, reference }))
+    .orderBy('seq')
+    .execute();
+}

@@ -1,0 +1,43 @@
+/** Steps that do not go on by themselves: a person says what becomes of them, and may correct the request first. */
+import type { Decision } from '../domain/decisions';
+import type { OnRefusal } from '../domain/requests';
+import type { Desk } from './desk';
+import { cause, refusedQuestion, type Corrections, type Question, type Stuck } from './questions';
+
+/** Where the request does not say what follows a refusal, the setting does; it came with the answer, because a workflow reads none. */
+export function asksAfterRefusal(requested: OnRefusal | undefined, { asks }: { asks?: true }): boolean {
+  return requested === undefined ? asks === true : requested === 'ask';
+}
+
+/**
+ * Of steps before the pivot, of which the provider refuses the first.
+ *
+ * @param onRefusal as the request says it
+ * @returns undefined where the refusal ends the saga
+ */
+export function questionOfRefusal(
+  onRefusal: OnRefusal | undefined,
+  [refused, ...others]: readonly [Stuck, ...Stuck[]],
+  corrections: Corrections | undefined,
+): Question | undefined {
+  const { failure } = refused;
+  const correction = corrections?.refused;
+  if (correction === undefined || !asksAfterRefusal(onRefusal, failure)) return undefined;
+  const plans = [refused, ...others].map(({ plan }) => plan);
+  return refusedQuestion(plans, cause(failure), { lastFailure: failure, correction });
+}
+
+/** What was corrected holds when this returns. */
+export async function askToRetry(desk: Desk, question: Question): Promise<Decision> {
+  const decision = await desk.ask(question);
+  const { correction, step } = question;
+  if (decision.decision === 'retry' && decision.correction && correction) {
+    const { by, note } = decision;
+    await correction.apply(correction.schema().parse(decision.correction), {
+      step,
+      ...(by === undefined ? {} : { by }),
+      ...(note === undefined ? {} : { note }),
+    });
+  }
+  return decision;
+}

@@ -1,0 +1,83 @@
+/** The cart of one order: each item is added once, and anew where it was corrected since. */
+import { deletedByHand } from './by-hand';
+import type { Purchase } from './purchase';
+import type { Plan, Saga } from './saga';
+import type { Step } from './progress';
+import { once } from './temperaments';
+
+export class Cart {
+  private readonly ids = new Map<number, number>();
+
+  constructor(
+    private readonly saga: Saga,
+    private readonly purchase: Purchase,
+  ) {}
+
+  /** In the order of the request. */
+  get itemIds(): number[] {
+    return this.numbers.flatMap((number) => this.ids.get(number) ?? []);
+  }
+
+  /** Adds what is not there. */
+  async fill(): Promise<void> {
+    const { saga, purchase } = this;
+    // Meanwhile those that are there may be corrected, and are then missing as well.
+    for (let missing = this.missing; missing.length > 0; missing = this.missing) {
+      const outcomes = await saga.together(
+        missing.map((number) => this.planOf(number)),
+        { refusal: 'OrderRejected', corrections: purchase.correctionsOfItems(this) },
+      );
+      missing.forEach((number, index) => {
+        const outcome = outcomes[index];
+        if (outcome && !outcome.skipped) this.ids.set(number, outcome.value.cartItemId);
+      });
+    }
+  }
+
+  has(number: number): boolean {
+    return this.stepOf(number).status === 'done';
+  }
+
+  async takeBack(numbers: readonly number[]): Promise<void> {
+    await this.saga.takeBack(numbers.map((number) => this.stepOf(number)));
+    for (const number of numbers) this.ids.delete(number);
+  }
+
+  private get numbers(): number[] {
+    return this.purchase.request.items.map((_, index) => index + 1);
+  }
+
+  private get missing(): number[] {
+    return this.numbers.filter((number) => !this.ids.has(number));
+  }
+
+  private stepOf(number: number): Step {
+    return this.saga.step(`add-cart-item-${String(number)}`, `Add cart item ${String(number)}`);
+  }
+
+  private planOf(number: number): Plan<{ cartItemId: number }> {
+    const { purchase } = this;
+    return {
+      step: this.stepOf(number),
+      act: (asked) => {
+        const item = purchase.request.items[number - 1];
+        if (item === undefined) throw new Error(`there is no item ${String(number)}`);
+        const corrected = purchase.timesItemCorrected(number);
+        return once(`add cart item ${number}`).addCartItem({
+          item,
+          number,
+          ...(corrected > 0 ? { corrected } : {}),
+          ...purchase.told.withOthers,
+          ...asked,
+        });
+      },
+      undo: ({ cartItemId }) => ({
+        title: `Delete cart item ${String(cartItemId)}`,
+        act: (asked) =>
+          once(`delete cart item ${cartItemId}`).deleteCartItem({ cartItemId, ...purchase.told.withOthers, ...asked }),
+        byHand: deletedByHand(cartItemId),
+        leftover: (why) => ({ kind: 'cart-item', cartItemId, why }),
+      }),
+    };
+  }
+}

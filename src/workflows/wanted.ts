@@ -1,0 +1,93 @@
+/**
+ * What is wanted by now: the request that the reference was taken with, and what people have corrected of it before its pivot, in
+ * whichever run.
+ *
+ * ```text
+ *   retry with a correction ── still a request, within its limits? ── into the journal ── from here on it holds
+ *                                        └─ no: the decision is refused, by the field's name
+ * ```
+ *
+ * Nothing is sent by a correction that is not in the journal: a run that goes on from before it would send something else.
+ */
+import { CancellationScope, uuid4 } from '@temporalio/workflow';
+import { beyondLimits } from '../domain/limits';
+import { describeProblems, requestBytesMax, type Checked } from '../domain/validation';
+import type { z } from 'zod';
+import type { Correction, Said } from './questions';
+import type { Saga } from './saga';
+import { once } from './temperaments';
+
+export interface CorrectionRules<R, C> {
+  apply: (request: R, correction: C) => R;
+  /** Whether it is a request at all. */
+  check: (request: R) => Checked<R>;
+  /** What else stands against it, by the field's name. */
+  objections?: (first: R, corrected: R) => string[];
+}
+
+export class Wanted<R, C extends object> {
+  request: R;
+  private readonly corrections: C[];
+
+  /** @param known what the journal has; what comes is added, for a story that begins again */
+  constructor(
+    private readonly saga: Saga,
+    private readonly first: R,
+    known: unknown[],
+    private readonly rules: CorrectionRules<R, C>,
+  ) {
+    this.corrections = known as C[];
+    this.request = this.corrections.reduce(rules.apply, first);
+  }
+
+  /** What a `retry` may correct, as it is typed. */
+  correction(schema: () => z.ZodObject): Correction {
+    return {
+      schema,
+      objection: (correction) => this.objection(correction as C),
+      apply: (correction, said) => this.correct(correction as C, said),
+    };
+  }
+
+  get timesCorrected(): number {
+    return this.corrections.length;
+  }
+
+  /** A sentence where the request as corrected would not be taken. */
+  objection(correction: C): string | undefined {
+    const { rules, first, request, corrections } = this;
+    const corrected = rules.apply(request, correction);
+    const checked = rules.check(corrected);
+    const problems = [...beyondLimits(corrected), ...(checked.ok ? [] : checked.problems)];
+    if (problems.length > 0) return describeProblems(problems);
+    // The next run is told all of them at once.
+    if (JSON.stringify([...corrections, correction]).length > requestBytesMax) {
+      return `all corrections of a request together must not be longer than ${String(requestBytesMax)} characters`;
+    }
+    const objections = rules.objections?.(first, corrected) ?? [];
+    return objections.length > 0 ? objections.join('; ') : undefined;
+  }
+
+  /** Not cancelled with the saga: what a person has said is kept. */
+  async correct(correction: C, said: Said): Promise<void> {
+    const id = uuid4();
+    const step = this.saga.quietStep('write-correction', 'Write the correction into the journal');
+    await CancellationScope.nonCancellable(() =>
+      this.saga.must(
+        {
+          step,
+          act: ({ again }) =>
+            once('write the correction into the journal').writeCorrection({ id, ...said, correction, again }),
+        },
+        { refusal: 'ask' },
+      ),
+    );
+    this.corrections.push(correction);
+    this.request = this.rules.apply(this.request, correction);
+  }
+
+  /** How many of the corrections are of this kind. */
+  count(isOne: (correction: C) => boolean): number {
+    return this.corrections.filter(isOne).length;
+  }
+}
