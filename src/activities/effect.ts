@@ -24,6 +24,7 @@ import type {
 } from '../domain/effects';
 import { outcomeOf, type CallFailure } from '../domain/failures';
 import { metrics } from '../domain/metrics';
+import type { Objection } from '../domain/spending';
 import { JournalUnavailable } from '../journal/errors';
 import type { Answer, Journal, Meaning, Meant, MeantCall, SagaKey } from '../journal/journal';
 import type { ToldSecrets } from '../domain/secrets';
@@ -51,6 +52,8 @@ export interface EffectAsked extends Asked {
   notAfter?: string | undefined;
   /** Of a pivot: it is not sent after this time, because its quote is too old by then. */
   quoteUntil?: string | undefined;
+  /** Of a pivot: what a person has agreed to that stood against it. */
+  approved?: readonly Objection[] | undefined;
 }
 
 export interface EffectSpec<T> {
@@ -119,13 +122,17 @@ const among = (doubts: number) => (doubts > 0 ? { doubts } : {});
 
 function mean(
   journal: Journal,
-  { inAirMs }: ActivitySettings,
+  { inAirMs, planTypesMore, duplicateWithinMs, spendLimits }: ActivitySettings,
   meaning: Pick<Meaning, 'workflow' | 'reference' | 'call' | 'run'>,
-  { recall, restsOn }: Pick<EffectSpec<unknown>, 'recall' | 'restsOn'>,
-  { knows, note, turn }: EffectAsked,
+  { kind, recall, restsOn }: Pick<EffectSpec<unknown>, 'kind' | 'recall' | 'restsOn'>,
+  { knows, note, turn, approved }: EffectAsked,
 ): Promise<Meant> {
-  const rules = { ...(recall ? { recall } : {}), ...(restsOn ? { restsOn } : {}) };
-  return journal.mean({ ...meaning, knows, note, turn, inAirMs, ...rules }).catch((error: unknown) => {
+  const guards = {
+    ...(recall ? { recall } : {}),
+    ...(restsOn ? { restsOn } : {}),
+    ...(kind === 'pivot' ? { rules: { planTypesMore, duplicateWithinMs, spendLimits, approved } } : {}),
+  };
+  return journal.mean({ ...meaning, knows, note, turn, inAirMs, ...guards }).catch((error: unknown) => {
     if (!(error instanceof JournalUnavailable) || error.row === undefined || knows === undefined) throw error;
     // Nothing was sent for that row. Where it was written all the same, that has to be said of it.
     const unwritten = { call: meaning.call, knows: { ...knows, row: error.row }, inAirMs };
@@ -223,8 +230,17 @@ function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): 
         'TurnLost',
         'another saga may have worked on it since this one had its turn; nothing was sent',
       );
+    case 'asks': {
+      const { objection } = meant;
+      return new OwnFailure('NeedsApproval', `${whyAsked[objection.kind]}; nothing was sent`, { objection });
+    }
   }
 }
+
+const whyAsked: Record<Objection['kind'], string> = {
+  duplicate: 'the same was bought under another reference not long ago',
+  'over-limit': 'it exceeds a spend limit',
+};
 
 type Lateness = Pick<CallFailure, 'failure' | 'message'>;
 

@@ -157,6 +157,7 @@ function isRepeated(failure: CallFailure['failure'], mood: Mood): boolean {
     case 'Ordered':
     case 'TurnLost':
     case 'DeadlinePassed':
+    case 'NeedsApproval':
       return false;
   }
 }

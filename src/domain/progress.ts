@@ -7,7 +7,15 @@ import { leftoverSchema } from './leftovers';
 import { sagaOutcomes } from './outcomes';
 
 /** The kinds of waiting for a person. Each is also a state of the saga. */
-export const waitKinds = ['stuck', 'outcome-unknown', 'approval', 'servers', 'held'] as const;
+export const waitKinds = [
+  'stuck',
+  'outcome-unknown',
+  'approval',
+  'duplicate',
+  'over-limit',
+  'servers',
+  'held',
+] as const;
 export type WaitKind = (typeof waitKinds)[number];
 
 export const sagaStates = ['running', 'queued', ...waitKinds, 'undoing', ...sagaOutcomes] as const;

@@ -15,8 +15,10 @@ import { randomUUID } from 'node:crypto';
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { About, AnsweredOutcome, EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
+import { purchaseOf, type Objection } from '../domain/spending';
 import { nowMs } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
+import { insertPurchase, objectionTo, type Bought, type PurchaseRules } from './purchases';
 import type { JournalTables } from './schema';
 import type { Sealing } from './sealing';
 import { endTurn, hasTurn, type Place } from './turn-rows';
@@ -41,10 +43,12 @@ export interface Meaning extends SagaKey {
   note?: PivotNote | undefined;
   /** The turn in which it is meant, of a saga that has one: once it is over, nothing is. */
   turn?: string | undefined;
+  /** Of a pivot: what stands against buying, over all references. */
+  rules?: PurchaseRules | undefined;
 }
 
 /** As it is written down. */
-type Noted = Omit<Meaning, 'note'> & { note: string | null };
+type Noted = Omit<Meaning, 'note'> & { note: string | null; bought?: Bought | undefined };
 
 export type Meant =
   | { how: 'send'; knows: JournalKnowledge & { row: string }; doubts: number }
@@ -58,7 +62,9 @@ export type Meant =
   | { how: 'ordered'; placed: boolean; at: string; run: string }
   | { how: 'put-back'; why: string }
   /** The saga's turn is over: another one may have worked on the same thing since. */
-  | { how: 'turn-lost' };
+  | { how: 'turn-lost' }
+  /** A person has to say yes first. */
+  | { how: 'asks'; objection: Objection };
 
 /** A call that was meant, as whoever made it knows it. */
 export interface MeantCall {
@@ -153,7 +159,8 @@ export class Journal {
   async mean(meaning: Meaning): Promise<Meant> {
     const row = randomUUID();
     const { note } = meaning;
-    const noted = { ...meaning, note: note === undefined ? null : await this.sealing.seal(note) };
+    const bought = await this.boughtBy(meaning);
+    const noted = { ...meaning, note: note === undefined ? null : await this.sealing.seal(note), bought };
     try {
       const decided = await this.decideTwiceAtMost(noted, row);
       if (decided.how === 'unknown') return { ...decided, note: await this.noteOf(decided.note) };
@@ -167,6 +174,34 @@ export class Journal {
       if (written) return written;
       throw new JournalUnavailable(error.why, { cause: error, row });
     }
+  }
+
+  /**
+   * By the request as it was taken, whatever the run has made of it since.
+   *
+   * @returns undefined for what buys nothing, and where the request is not known any more
+   */
+  private async boughtBy({ workflow, reference, rules, note }: Meaning): Promise<Bought | undefined> {
+    if (rules === undefined) return undefined;
+    const taken = await this.inTransaction((tx) => referenceOf(tx, { workflow, reference }));
+    if (taken?.request == null) return undefined;
+    const { planTypesMore, duplicateWithinMs, spendLimits } = rules;
+    const unsealed = await this.unseal(taken.request, 'the first request').catch((error: unknown) => {
+      if (duplicateWithinMs > 0 || spendLimits.length > 0) throw error;
+      return undefined;
+    });
+    const purchase = unsealed === undefined ? undefined : purchaseOf(workflow, unsealed, planTypesMore);
+    if (purchase === undefined) return undefined;
+    const { account, what, servers, items, currency } = purchase;
+    const quote = note?.quote;
+    return {
+      account: account ?? null,
+      digests: this.sealing.digests(what),
+      servers: servers ?? null,
+      items: items ?? null,
+      total: quote?.total ?? null,
+      currency: (quote?.currency ?? currency)?.toLowerCase() ?? null,
+    };
   }
 
   /** The constraint is met only where a lock has failed; what it found is looked at once more. */
@@ -398,7 +433,11 @@ async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
     if (youngest && leftMs > 0) return { how: 'under-way', row: youngest.id, leftMs };
   }
   if (meaning.turn !== undefined && !(await hasTurn(tx, key, meaning.turn))) return { how: 'turn-lost' };
+  const { bought, rules } = meaning;
+  const objection = bought && rules && (await objectionTo(tx, key, bought, rules));
+  if (objection) return { how: 'asks', objection };
   await insertEffect(tx, key, meaning, { id: row, epoch: journal.epoch });
+  if (bought) await insertPurchase(tx, row, bought);
   return { how: 'send', knows: { journal: journal.id, epoch: journal.epoch, row }, doubts: doubts.length };
 }
 

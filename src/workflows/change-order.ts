@@ -53,6 +53,7 @@ export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
       note: () => ({ foundBy: `subscription ${subscription_id}`, quote: terms.quote }),
       act: (asked) => once('place the change order').placeChangeOrder({ change, ...asked }),
       refusal: 'OrderRejected',
+      approval,
       beforeAgain: () => terms.come(),
       beforeSending: () => terms.refresh(),
       quoteUntil: () => terms.quoteUntil,

@@ -17,6 +17,8 @@ const cancelDoes: Record<WaitKind, string> = {
   stuck: 'what can be put back is put back; an order that was placed stays',
   'outcome-unknown': 'all stays as it is, and the report says that nobody knows',
   approval: 'nothing is placed',
+  duplicate: 'nothing is placed, and what is in the cart is deleted',
+  'over-limit': 'nothing is placed, and what is in the cart is deleted',
   servers: 'the order stays, its servers get no firewalls',
   held: 'nothing was sent, so nothing is left',
 };

@@ -8,6 +8,7 @@
  *                              │                                                │
  *                              ├─ Rejected ───────▶ SagaFailed, undo            │
  *                              ├─ TakenBack ──────▶ what it rests on, again     │
+ *                              ├─ NeedsApproval ──▶ duplicate, over-limit ──approve: attempt; reject: SagaFailed, undo
  *                              ├─ not sent, 401 … ─▶ stuck ─────────────────────┤
  *                              └─ UnknownOutcome ──▶ look ──found──▶ settle     │
  *                                  (of one row)       └─▶ outcome-unknown ──────┘
@@ -20,8 +21,10 @@
 import type { PivotNote, Placement } from '../domain/effects';
 import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
 import type { ServersOrdered } from '../domain/plan-types';
+import type { ApprovalRule } from '../domain/requests';
 import { attempt, type Act } from './attempts';
 import { askAboutPlacement, writePlaced, type Doubt } from './doubt';
+import { askAboutObjection } from './objection';
 import type { Step } from './progress';
 import { stuckQuestion, type Correction } from './questions';
 import { SagaFailed, TakenBack, TurnLost, type Saga } from './saga';
@@ -34,6 +37,8 @@ export interface Pivot<T> {
   note: () => PivotNote;
   act: Act<Placement<T>>;
   refusal: SagaFailureName;
+  /** The request's: how long whoever is asked has. */
+  approval: ApprovalRule | undefined;
   correction?: Correction;
   /** Runs before each sending, also between automatic retries. */
   beforeSending?: () => Promise<void>;
@@ -58,7 +63,8 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
     const settled = await attempt({ step, journal, deadline, ...(before ? { before } : {}) }, (asked) =>
       deadline.whileInFlight(() => {
         const quoteUntil = pivot.quoteUntil?.();
-        return pivot.act({ ...asked, note: pivot.note(), ...(quoteUntil ? { quoteUntil } : {}) });
+        const approved = saga.approved.length > 0 ? { approved: [...saga.approved] } : {};
+        return pivot.act({ ...asked, note: pivot.note(), ...(quoteUntil ? { quoteUntil } : {}), ...approved });
       }),
     );
     if (settled.ok) {
@@ -78,7 +84,11 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
       throw new SagaFailed('DeadlinePassed', `${step.title}: ${failure.message}`);
     }
     step.end('stuck', describeFailure(failure));
-    const { doubt } = failure;
+    const { doubt, objection } = failure;
+    if (objection) {
+      await askAboutObjection(saga, pivot, objection);
+      continue;
+    }
     if (doubt) {
       const seenMs = firstSeenMs.get(doubt.row) ?? Date.now();
       firstSeenMs.set(doubt.row, seenMs);

@@ -164,7 +164,7 @@ interface Ordering {
 
 function placeOrder(
   saga: Saga,
-  { account, currency, label: requestedLabel, payment_type }: ProvisionServersRequest,
+  { account, currency, label: requestedLabel, payment_type, approval }: ProvisionServersRequest,
   cartItems: number[],
   { ordered, told }: Ordering,
 ): Promise<Placement<PlacedOrder>> {
@@ -184,6 +184,7 @@ function placeOrder(
     }),
     act: (asked) => once('place the order').placeOrder({ order: order(), ...told.withThePivot, ...asked }),
     refusal: 'OrderRejected',
+    approval,
     correction: {
       schema: () => z.strictObject({ label: z.string('must be a string').min(1, 'must not be empty').optional() }),
       apply: (correction) => {

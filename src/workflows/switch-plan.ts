@@ -56,6 +56,7 @@ export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
       note: () => ({ foundBy: `subscription ${subscription_id}, plan ${plan_id}`, quote: terms.quote }),
       act: (asked) => once('switch the plan').switchPlan({ change, ...asked }),
       refusal: 'OrderRejected',
+      approval,
       beforeAgain: () => terms.come(),
       beforeSending: () => terms.refresh(),
       quoteUntil: () => terms.quoteUntil,
