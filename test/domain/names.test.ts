@@ -43,7 +43,7 @@ it('are these', () => {
     subscription: 'SubscriptionId',
     waitingSince: 'SagaWaitingSince',
   });
-  expect(waitKinds).toEqual(['stuck', 'outcome-unknown', 'approval', 'servers', 'held']);
+  expect(waitKinds).toEqual(['stuck', 'outcome-unknown', 'approval', 'duplicate', 'over-limit', 'servers', 'held']);
   expect(sagaStates).toEqual([
     'running',
     'queued',
@@ -80,6 +80,7 @@ it('are these', () => {
     'TurnLost',
     'DeadlinePassed',
     'QuoteAged',
+    'NeedsApproval',
   ]);
   expect(effectKinds).toEqual(['mutate', 'compensate', 'pivot']);
   expect(effectOutcomes).toEqual(['done', 'not-done', 'unknown', 'undone', 'denied']);

@@ -66,7 +66,7 @@ export const unassignOld: EffectCall = {
 
 export type Sent = Extract<Meant, { how: 'send' }>;
 
-interface Ways extends Partial<Pick<Meaning, 'recall' | 'restsOn' | 'inAirMs' | 'note' | 'turn'>> {
+interface Ways extends Partial<Pick<Meaning, 'recall' | 'restsOn' | 'inAirMs' | 'note' | 'turn' | 'rules'>> {
   knows?: JournalKnowledge | undefined;
 }
 
@@ -123,8 +123,13 @@ export class Run {
   }
 
   /** Meant, sent and answered. */
-  async do(call: EffectCall, outcome: AnsweredOutcome = 'done', rest: Partial<Answer> = {}): Promise<Sent> {
-    const meant = await this.send(call);
+  async do(
+    call: EffectCall,
+    outcome: AnsweredOutcome = 'done',
+    rest: Partial<Answer> = {},
+    ways: Ways = {},
+  ): Promise<Sent> {
+    const meant = await this.send(call, ways);
     await this.answer(call, meant, outcome, rest);
     return meant;
   }
@@ -153,6 +158,10 @@ export const dayMs = 24 * 60 * 60_000;
 export async function letPass(journal: Journal, ms = inAirMs): Promise<void> {
   await journal.db
     .updateTable('effect')
+    .set({ meant_ms: sql`meant_ms - ${ms}` })
+    .execute();
+  await journal.db
+    .updateTable('purchase')
     .set({ meant_ms: sql`meant_ms - ${ms}` })
     .execute();
   await journal.db
