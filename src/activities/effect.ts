@@ -24,7 +24,7 @@ import type {
 } from '../domain/effects';
 import { outcomeOf, type CallFailure } from '../domain/failures';
 import { metrics } from '../domain/metrics';
-import type { Objection } from '../domain/spending';
+import type { Concern } from '../domain/spending';
 import { JournalUnavailable } from '../journal/errors';
 import type { Answer, Journal, Meaning, Meant, MeantCall, SagaKey } from '../journal/journal';
 import type { ToldSecrets } from '../domain/secrets';
@@ -53,7 +53,7 @@ export interface EffectAsked extends Asked {
   /** Of a pivot: it is not sent after this time, because its quote is too old by then. */
   quoteUntil?: string | undefined;
   /** Of a pivot: what a person has agreed to that stood against it. */
-  approved?: readonly Objection[] | undefined;
+  approved?: readonly Concern[] | undefined;
 }
 
 export interface EffectSpec<T> {
@@ -231,13 +231,13 @@ function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): 
         'another saga may have worked on it since this one had its turn; nothing was sent',
       );
     case 'asks': {
-      const { objection } = meant;
-      return new OwnFailure('NeedsApproval', `${whyAsked[objection.kind]}; nothing was sent`, { objection });
+      const { concern } = meant;
+      return new OwnFailure('NeedsApproval', `${whyAsked[concern.kind]}; nothing was sent`, { concern });
     }
   }
 }
 
-const whyAsked: Record<Objection['kind'], string> = {
+const whyAsked: Record<Concern['kind'], string> = {
   duplicate: 'the same was bought under another reference not long ago',
   'over-limit': 'it exceeds a spend limit',
 };

@@ -1,5 +1,5 @@
 import type { JournalKnowledge, OpenPivot, Unwritten } from './effects';
-import type { Objection } from './spending';
+import type { Concern } from './spending';
 
 /**
  * The names of what can go wrong. Two lists: what a call's failure means (design: the provider documents no errors, so
@@ -88,7 +88,7 @@ export interface CallFailure {
   /** Of `TakenBack`: the steps that have to be done again. */
   steps?: string[];
   /** Of `NeedsApproval`: what a person is asked about. */
-  objection?: Objection;
+  concern?: Concern;
   /** What the journal knows by now. */
   knows?: JournalKnowledge;
   /** What the journal has yet to be told of this call. */

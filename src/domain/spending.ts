@@ -142,7 +142,7 @@ export function limitsOf(account: string | undefined, limits: readonly SpendLimi
 }
 
 /** What stands against meaning a purchase, until a person has said yes to it. */
-export type Objection = { id: string } & (
+export type Concern = { id: string } & (
   | {
       kind: 'duplicate';
       /** The same was meant under these, and was placed, or may have been; the newest first. */
@@ -166,12 +166,12 @@ export type Objection = { id: string } & (
 );
 
 /** Whether a yes to one of them is a yes to this one: no other reference has come, and no more is spent than was said. */
-export function isAgreedTo(objection: Objection, approved: readonly Objection[]): boolean {
-  if (objection.kind === 'duplicate') {
+export function isAgreedTo(concern: Concern, approved: readonly Concern[]): boolean {
+  if (concern.kind === 'duplicate') {
     const seen = approved.flatMap((one) => (one.kind === 'duplicate' ? one.others.map(({ row }) => row) : []));
-    return objection.others.every(({ row }) => seen.includes(row));
+    return concern.others.every(({ row }) => seen.includes(row));
   }
-  const { account, most, unit, withinMs } = objection;
+  const { account, most, unit, withinMs } = concern;
   return approved.some(
     (one) =>
       one.kind === 'over-limit' &&
@@ -179,7 +179,7 @@ export function isAgreedTo(objection: Objection, approved: readonly Objection[])
       one.most === most &&
       one.unit === unit &&
       one.withinMs === withinMs &&
-      inAll(objection) <= inAll(one),
+      inAll(concern) <= inAll(one),
   );
 }
 

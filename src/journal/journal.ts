@@ -15,10 +15,10 @@ import { randomUUID } from 'node:crypto';
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { About, AnsweredOutcome, EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
-import { purchaseOf, type Objection } from '../domain/spending';
+import { purchaseOf, type Concern } from '../domain/spending';
 import { nowMs } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
-import { insertPurchase, objectionTo, type Bought, type PurchaseRules } from './purchases';
+import { insertPurchase, concernAbout, type Bought, type PurchaseRules } from './purchases';
 import type { JournalTables } from './schema';
 import type { Sealing } from './sealing';
 import { endTurn, hasTurn, type Place } from './turn-rows';
@@ -64,7 +64,7 @@ export type Meant =
   /** The saga's turn is over: another one may have worked on the same thing since. */
   | { how: 'turn-lost' }
   /** A person has to say yes first. */
-  | { how: 'asks'; objection: Objection };
+  | { how: 'asks'; concern: Concern };
 
 /** A call that was meant, as whoever made it knows it. */
 export interface MeantCall {
@@ -434,8 +434,8 @@ async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
   }
   if (meaning.turn !== undefined && !(await hasTurn(tx, key, meaning.turn))) return { how: 'turn-lost' };
   const { bought, rules } = meaning;
-  const objection = bought && rules && (await objectionTo(tx, key, bought, rules));
-  if (objection) return { how: 'asks', objection };
+  const concern = bought && rules && (await concernAbout(tx, key, bought, rules));
+  if (concern) return { how: 'asks', concern };
   await insertEffect(tx, key, meaning, { id: row, epoch: journal.epoch });
   if (bought) await insertPurchase(tx, row, bought);
   return { how: 'send', knows: { journal: journal.id, epoch: journal.epoch, row }, doubts: doubts.length };

@@ -13,7 +13,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import type { WorkflowName } from '../domain/identity';
-import { inAll, isAgreedTo, isCurrency, limitsOf, type Objection, type SpendLimit } from '../domain/spending';
+import { inAll, isAgreedTo, isCurrency, limitsOf, type Concern, type SpendLimit } from '../domain/spending';
 import { lockName, nowMs } from './dialects';
 import type { JournalTables } from './schema';
 
@@ -31,7 +31,7 @@ export interface PurchaseRules {
   /** 0: nobody is asked about the same under another reference. */
   duplicateWithinMs: number;
   spendLimits: readonly SpendLimit[];
-  approved?: readonly Objection[] | undefined;
+  approved?: readonly Concern[] | undefined;
 }
 
 /** A purchase as it is written beside its pivot. */
@@ -49,24 +49,24 @@ export interface Bought {
 /** References that a question names. */
 const othersToldMax = 5;
 
-/** @returns the first objection that nobody has agreed to yet */
-export async function objectionTo(
+/** @returns the first concern that nobody has agreed to yet */
+export async function concernAbout(
   tx: Tx,
   key: Key,
   bought: Bought,
   { duplicateWithinMs, spendLimits, approved = [] }: PurchaseRules,
-): Promise<Objection | undefined> {
+): Promise<Concern | undefined> {
   const { account, digests } = bought;
   const limits = limitsOf(account ?? undefined, spendLimits).filter((limit) => added(bought, limit) > 0);
   // Always in this order, so that no two wait for each other.
   if (account !== null && limits.length > 0) await lockName(tx, `account ${account}`);
   if (duplicateWithinMs > 0) for (const digest of [...digests].sort()) await lockName(tx, `purchase ${digest}`);
 
-  const objections = [
+  const concerns = [
     ...(duplicateWithinMs > 0 ? await duplicates(tx, key, bought, duplicateWithinMs) : []),
     ...(account === null ? ofNoAccount(bought, spendLimits) : await overLimits(tx, account, bought, limits)),
   ];
-  return objections.find((objection) => !isAgreedTo(objection, approved));
+  return concerns.find((concern) => !isAgreedTo(concern, approved));
 }
 
 export async function insertPurchase(tx: Tx, effect: string, { digests, ...bought }: Bought): Promise<void> {
@@ -81,7 +81,7 @@ async function duplicates(
   { workflow, reference }: Key,
   { digests, currency, total }: Bought,
   withinMs: number,
-): Promise<Objection[]> {
+): Promise<Concern[]> {
   const rows = await live(tx, withinMs)
     .select(['effect.id', 'effect.workflow', 'effect.reference', 'purchase.meant_ms'])
     .where('purchase.same', 'in', [...digests])
@@ -102,13 +102,8 @@ async function duplicates(
   return [{ id: randomUUID(), kind: 'duplicate', others, more: rows.length > othersToldMax, withinMs }];
 }
 
-async function overLimits(
-  tx: Tx,
-  account: string,
-  bought: Bought,
-  limits: readonly SpendLimit[],
-): Promise<Objection[]> {
-  const objections: Objection[] = [];
+async function overLimits(tx: Tx, account: string, bought: Bought, limits: readonly SpendLimit[]): Promise<Concern[]> {
+  const concerns: Concern[] = [];
   for (const { most, unit, withinMs } of limits) {
     const amount = isCurrency(unit) ? 'total' : (unit as 'servers' | 'items');
     const { spent } = await live(tx, withinMs)
@@ -120,13 +115,13 @@ async function overLimits(
       .executeTakeFirstOrThrow();
     const adds = added(bought, { unit });
     if (inAll({ spent, adds }) <= most) continue;
-    objections.push({ id: randomUUID(), kind: 'over-limit', account, most, unit, withinMs, spent, adds });
+    concerns.push({ id: randomUUID(), kind: 'over-limit', account, most, unit, withinMs, spent, adds });
   }
-  return objections;
+  return concerns;
 }
 
 /** Nobody knows whose it is: it may be anybody's who has a limit in this currency. */
-function ofNoAccount(bought: Bought, limits: readonly SpendLimit[]): Objection[] {
+function ofNoAccount(bought: Bought, limits: readonly SpendLimit[]): Concern[] {
   const limit = limits.find(({ unit }) => added(bought, { unit }) > 0);
   if (limit === undefined) return [];
   const { most, unit, withinMs } = limit;

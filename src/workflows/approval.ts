@@ -1,12 +1,12 @@
 /** A person's yes, before anything is placed. */
 import type { WaitKind } from '../domain/progress';
-import type { Objection } from '../domain/spending';
+import type { Concern } from '../domain/spending';
 import { inWords, type Step } from './progress';
 import { SagaFailed, type Saga } from './saga';
 
 export interface Approving {
   /** @default 'approval' */
-  kind?: Extract<WaitKind, 'approval' | Objection['kind']>;
+  kind?: Extract<WaitKind, 'approval' | Concern['kind']>;
   step: Step;
   /** See {@link Question.subject}. */
   subject?: string;

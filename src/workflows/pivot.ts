@@ -24,7 +24,7 @@ import type { ServersOrdered } from '../domain/plan-types';
 import type { ApprovalRule } from '../domain/requests';
 import { attempt, type Act } from './attempts';
 import { askAboutPlacement, writePlaced, type Doubt } from './doubt';
-import { askAboutObjection } from './objection';
+import { askAboutConcern } from './concern';
 import type { Step } from './progress';
 import { stuckQuestion, type Correction } from './questions';
 import { SagaFailed, TakenBack, TurnLost, type Saga } from './saga';
@@ -84,9 +84,9 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
       throw new SagaFailed('DeadlinePassed', `${step.title}: ${failure.message}`);
     }
     step.end('stuck', describeFailure(failure));
-    const { doubt, objection } = failure;
-    if (objection) {
-      await askAboutObjection(saga, pivot, objection);
+    const { doubt, concern } = failure;
+    if (concern) {
+      await askAboutConcern(saga, pivot, concern);
       continue;
     }
     if (doubt) {

@@ -15,7 +15,7 @@ import { CancellationScope, log } from '@temporalio/workflow';
 import type { Unwritten } from '../domain/effects';
 import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
-import type { Objection } from '../domain/spending';
+import type { Concern } from '../domain/spending';
 import { attempt, throwIfCancelled, type Act, type Settled } from './attempts';
 import { Deadline } from './deadline';
 import type { Desk } from './desk';
@@ -101,7 +101,7 @@ export class Saga {
   isPlaced = false;
   readonly deadline = new Deadline();
   /** What a person has agreed to that stood against the pivot. */
-  readonly approved: Objection[] = [];
+  readonly approved: Concern[] = [];
   /** Set while nobody knows whether the pivot happened: undoing under an order that may be in work could harm it. */
   private untouchable?: string | undefined;
 

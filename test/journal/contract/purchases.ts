@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { PivotNote } from '../../../src/domain/effects';
 import type { WorkflowName } from '../../../src/domain/identity';
 import type { CartItem } from '../../../src/domain/requests';
-import { parseSpendLimits, type Objection } from '../../../src/domain/spending';
+import { parseSpendLimits, type Concern } from '../../../src/domain/spending';
 import type { Journal, Meant } from '../../../src/journal/journal';
 import { openJournal } from '../../../src/journal/open';
 import type { PurchaseRules } from '../../../src/journal/purchases';
@@ -24,9 +24,9 @@ const rulesOf = (rules: Rules = {}): PurchaseRules => ({
 const duplicates: Rules = { duplicateWithinMs: 10 * minuteMs };
 const limited = (limits: string): Rules => ({ spendLimits: parseSpendLimits(limits) });
 
-function objectionIn(meant: Meant): Objection {
+function concernIn(meant: Meant): Concern {
   if (meant.how !== 'asks') throw new Error(`nobody is asked: ${meant.how}`);
-  return meant.objection;
+  return meant.concern;
 }
 
 export function purchases(databases: TestDatabases): void {
@@ -62,8 +62,8 @@ export function purchases(databases: TestDatabases): void {
     it('are told with the reference and the time, and nothing is meant', async () => {
       const before = await bought(await order({ label: 'one' }));
       const again = await order({ label: 'other' });
-      const objection = objectionIn(await buy(again, duplicates));
-      expect(objection).toEqual({
+      const concern = concernIn(await buy(again, duplicates));
+      expect(concern).toEqual({
         id: expect.any(String),
         kind: 'duplicate',
         others: [{ row: before.knows?.row, ...before.key, at: expect.stringMatching(/^\d{4}-.*Z$/) }],
@@ -157,11 +157,11 @@ export function purchases(databases: TestDatabases): void {
     it('that a person has agreed to are not told again; another one that came since is', async () => {
       await bought(await order());
       const again = await order();
-      const approved = [objectionIn(await buy(again, duplicates))];
+      const approved = [concernIn(await buy(again, duplicates))];
       const third = await bought(await order());
-      const objection = objectionIn(await buy(again, { ...duplicates, approved }));
-      expect(objection).toMatchObject({ others: [third.key, {}] });
-      await expect(buy(again, { ...duplicates, approved: [...approved, objection] })).resolves.toMatchObject({
+      const concern = concernIn(await buy(again, { ...duplicates, approved }));
+      expect(concern).toMatchObject({ others: [third.key, {}] });
+      await expect(buy(again, { ...duplicates, approved: [...approved, concern] })).resolves.toMatchObject({
         how: 'send',
       });
     });
@@ -169,8 +169,8 @@ export function purchases(databases: TestDatabases): void {
     it('are told with the newest ones where there are many', async () => {
       const all: Run[] = [];
       for (let count = 0; count < 7; count += 1) all.unshift(await bought(await order()));
-      const objection = objectionIn(await buy(await order(), duplicates));
-      expect(objection).toMatchObject({ more: true, others: all.slice(0, 5).map(({ key }) => key) });
+      const concern = concernIn(await buy(await order(), duplicates));
+      expect(concern).toMatchObject({ more: true, others: all.slice(0, 5).map(({ key }) => key) });
     });
 
     it('of two at the same moment are one that is sent, and one that asks', async () => {
@@ -190,8 +190,8 @@ export function purchases(databases: TestDatabases): void {
       await before.do(place(1), 'done', {}, { rules: rulesOf() });
       const meanwhile = await buy(await order({}, await sealedWith(`${two},${one}`)), {});
       expect(meanwhile.how).toBe('send');
-      const objection = objectionIn(await buy(await order({}, await sealedWith(`${one},${two}`)), duplicates));
-      expect(objection).toMatchObject({ others: [{}, before.key] });
+      const concern = concernIn(await buy(await order({}, await sealedWith(`${one},${two}`)), duplicates));
+      expect(concern).toMatchObject({ others: [{}, before.key] });
       const journal = await sealedWith(`${two}`);
       const rows = await journal.db.selectFrom('purchase').select('same').execute();
       expect(new Set(rows.map(({ same }) => same)).size).toBe(2);
@@ -203,12 +203,12 @@ export function purchases(databases: TestDatabases): void {
       const items = provisionRequest({ items: [{ quantity: 2 }, { quantity: 1 }] }).items;
       await bought(await order({ items }));
       await expect(buy(await order(), limited(`${account}=4 servers/1h`))).resolves.toMatchObject({ how: 'send' });
-      const objection = objectionIn(await buy(await order({ items }), limited(`${account}=6 servers/1h`)));
-      expect(objection).toEqual({
+      const concern = concernIn(await buy(await order({ items }), limited(`${account}=6 servers/1h`)));
+      expect(concern).toEqual({
         ...{ id: expect.any(String), kind: 'over-limit', account, most: 6, unit: 'servers', withinMs: 60 * minuteMs },
         ...{ spent: 4, adds: 3 },
       });
-      expect(objectionIn(await buy(await order({ items }), limited('*=4 items/1h')))).toMatchObject({
+      expect(concernIn(await buy(await order({ items }), limited('*=4 items/1h')))).toMatchObject({
         ...{ unit: 'items', spent: 3, adds: 2 },
       });
       await letPass(journal, 60 * minuteMs);
@@ -225,19 +225,19 @@ export function purchases(databases: TestDatabases): void {
       await bought(await change(), 'done', quoted(40, 'eur'));
       await bought(await order({ currency: 'usd' }));
       const rules = limited(`${account}=10.3 usd/1d`);
-      expect(objectionIn(await buy(await change(), rules, quoted(10.01)))).toMatchObject({ unit: 'usd', adds: 10.01 });
+      expect(concernIn(await buy(await change(), rules, quoted(10.01)))).toMatchObject({ unit: 'usd', adds: 10.01 });
       await expect(buy(await order({ currency: 'usd' }), rules)).resolves.toMatchObject({ how: 'send' });
       await expect(buy(await change(), rules, quoted(99, 'eur'))).resolves.toMatchObject({ how: 'send' });
       const bySwitch = await taken('switchPlan', { ...switchRequest(), account });
       await expect(buy(bySwitch, rules, quoted(10))).resolves.toMatchObject({ how: 'send' });
-      expect(objectionIn(await buy(await change(), rules, quoted(1)))).toMatchObject({ adds: 1 });
+      expect(concernIn(await buy(await change(), rules, quoted(1)))).toMatchObject({ adds: 1 });
     });
 
     it('are of one account; all others have that of *', async () => {
       const rules = limited(`${account}=2 servers/1d, *=0 servers/1d, *=1 items/1d`);
       await expect(buy(await order(), rules)).resolves.toMatchObject({ how: 'send' });
-      expect(objectionIn(await buy(await order(), rules))).toMatchObject({ unit: 'items', account });
-      expect(objectionIn(await buy(await order({ account: 'ZZ-2' }), rules))).toMatchObject({
+      expect(concernIn(await buy(await order(), rules))).toMatchObject({ unit: 'items', account });
+      expect(concernIn(await buy(await order({ account: 'ZZ-2' }), rules))).toMatchObject({
         unit: 'servers',
         spent: 0,
       });
@@ -246,11 +246,11 @@ export function purchases(databases: TestDatabases): void {
     it('cannot be told of what names no account: that is asked', async () => {
       const rules = limited('AB-1=100 usd/1d');
       const nameless = () => change({ account: undefined });
-      const objection = objectionIn(await buy(await nameless(), rules, quoted(1)));
-      expect(objection).toMatchObject({ kind: 'over-limit', adds: 1, unit: 'usd' });
-      expect(objection).not.toHaveProperty('account');
+      const concern = concernIn(await buy(await nameless(), rules, quoted(1)));
+      expect(concern).toMatchObject({ kind: 'over-limit', adds: 1, unit: 'usd' });
+      expect(concern).not.toHaveProperty('account');
       await expect(buy(await nameless(), rules, quoted(1, 'eur'))).resolves.toMatchObject({ how: 'send' });
-      const approved = [objection];
+      const approved = [concern];
       await expect(buy(await nameless(), { ...rules, approved }, quoted(1))).resolves.toMatchObject({ how: 'send' });
       await expect(buy(await nameless(), { ...rules, approved }, quoted(2))).resolves.toMatchObject({ how: 'asks' });
     });
@@ -259,9 +259,9 @@ export function purchases(databases: TestDatabases): void {
       const rules = limited(`${account}=1 servers/1d`);
       await bought(await order());
       const over = await order();
-      const approved = [objectionIn(await buy(over, rules))];
+      const approved = [concernIn(await buy(over, rules))];
       await bought(await order());
-      const again = objectionIn(await buy(over, { ...rules, approved }));
+      const again = concernIn(await buy(over, { ...rules, approved }));
       expect(again).toMatchObject({ spent: 2, adds: 1 });
       await expect(buy(over, { ...rules, approved: [...approved, again] })).resolves.toMatchObject({ how: 'send' });
     });
@@ -289,8 +289,8 @@ export function purchases(databases: TestDatabases): void {
     await bought(await order());
     const run = await order();
     const rules = { ...duplicates, ...limited('*=1 servers/1d') };
-    const first = objectionIn(await buy(run, rules));
-    const second = objectionIn(await buy(run, { ...rules, approved: [first] }));
+    const first = concernIn(await buy(run, rules));
+    const second = concernIn(await buy(run, { ...rules, approved: [first] }));
     expect([first.kind, second.kind]).toEqual(['duplicate', 'over-limit']);
     await expect(buy(run, { ...rules, approved: [first, second] })).resolves.toMatchObject({ how: 'send' });
   });

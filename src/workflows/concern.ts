@@ -4,12 +4,12 @@
  */
 import { approvalExpiresInMs } from '../domain/quotes';
 import type { ApprovalRule } from '../domain/requests';
-import { describeLimit, describePeriod, inAll, type Objection } from '../domain/spending';
+import { describeLimit, describePeriod, inAll, type Concern } from '../domain/spending';
 import { askApproval } from './approval';
 import { inWords, type Step } from './progress';
 import type { Saga } from './saga';
 
-export interface Objected {
+export interface Concerned {
   step: Step;
   /** What is to be placed: "the order", "the switch". */
   noun: string;
@@ -18,38 +18,38 @@ export interface Objected {
 }
 
 /** @throws SagaFailed `NotApproved` where it is rejected */
-export async function askAboutObjection(
+export async function askAboutConcern(
   saga: Saga,
-  { step, noun, approval }: Objected,
-  objection: Objection,
+  { step, noun, approval }: Concerned,
+  concern: Concern,
 ): Promise<void> {
-  const { id, kind } = objection;
-  const question = `Place ${noun} all the same? ${describe(objection)}`;
+  const { id, kind } = concern;
+  const question = `Place ${noun} all the same? ${describe(concern)}`;
   try {
     await askApproval(saga, { kind, step, subject: id, question, expiresInMs: approvalExpiresInMs(approval) });
   } catch (error) {
     step.end('failed', 'not approved');
     throw error;
   }
-  saga.approved.push(objection);
+  saga.approved.push(concern);
 }
 
-function describe(objection: Objection): string {
-  if (objection.kind === 'duplicate') {
-    const { others, more, withinMs } = objection;
+function describe(concern: Concern): string {
+  if (concern.kind === 'duplicate') {
+    const { others, more, withinMs } = concern;
     const told = others.map(({ reference, at }) => `${reference} on ${inWords(at)}`).join(', ');
     return (
       `The same was bought within ${describePeriod(withinMs)} under another reference, or may have been: ` +
       `${told}${more ? ', and older ones' : ''}.`
     );
   }
-  const { account, unit, withinMs, spent, adds } = objection;
-  const limit = describeLimit(objection);
+  const { account, unit, withinMs, spent, adds } = concern;
+  const limit = describeLimit(concern);
   if (account === undefined) {
     return `It adds ${String(adds)} ${unit} and names no account, so nobody knows whether a limit allows it, such as ${limit}.`;
   }
   return (
     `Account ${account.slice(0, 40)} has a limit of ${limit}. Spent in the last ${describePeriod(withinMs)}: ` +
-    `${String(inAll({ spent, adds: 0 }))} ${unit}. This one adds ${String(adds)}: ${String(inAll(objection))} in all.`
+    `${String(inAll({ spent, adds: 0 }))} ${unit}. This one adds ${String(adds)}: ${String(inAll(concern))} in all.`
   );
 }
