@@ -184,9 +184,10 @@ export class Journal {
   private async boughtBy({ workflow, reference, rules, note }: Meaning): Promise<Bought | undefined> {
     if (rules === undefined) return undefined;
     const taken = await this.inTransaction((tx) => referenceOf(tx, { workflow, reference }));
-    if (taken?.request == null) return undefined;
+    const sealed = taken?.request ?? undefined;
+    if (sealed === undefined) return undefined;
     const { planTypesMore, duplicateWithinMs, spendLimits } = rules;
-    const unsealed = await this.unseal(taken.request, 'the first request').catch((error: unknown) => {
+    const unsealed = await this.unseal(sealed, 'the first request').catch((error: unknown) => {
       if (duplicateWithinMs > 0 || spendLimits.length > 0) throw error;
       return undefined;
     });

@@ -12,6 +12,7 @@ import { readJournalConfig } from '../../src/config';
 import type { EffectCall } from '../../src/domain/effects';
 import { recordSchema } from '../../src/domain/record';
 import type { Journal, SagaKey } from '../../src/journal/journal';
+import { schemaNumber } from '../../src/journal/migrate';
 import { openJournal } from '../../src/journal/open';
 import { parsePayloadKeys } from '../../src/security/keys';
 import { createSealing } from '../../src/security/sealing';
@@ -90,14 +91,16 @@ function aJournal(kind: keyof typeof places): void {
     const name = nameOf(url);
     expect(await run(url, ['journal', 'migrate'])).toEqual({
       status: 0,
-      out: `the journal ${name} was of schema 0, and is of schema 1 now\n`,
+      out: `the journal ${name} was of schema 0, and is of schema ${schemaNumber} now\n`,
       err: '',
     });
     const again = await run(url, ['journal', 'migrate', '--json']);
     expect(documentIn(again)).toEqual({ journal: name, from: 1, to: 1 });
     const { status, out } = await run(url, ['journal', 'status']);
     expect(status).toBe(0);
-    expect(out).toContain(`journal        ${name}\nschema         1; this release needs 1\n`);
+    expect(out).toContain(
+      `journal        ${name}\nschema         ${schemaNumber}; this release needs ${schemaNumber}\n`,
+    );
     expect(out).toMatch(/put back {7}not noticed\nnew references are taken for new\nreferences {5}0\n/);
   });
 
@@ -186,12 +189,12 @@ function aJournal(kind: keyof typeof places): void {
     await withJournal(url, undefined, (journal) =>
       (journal.db as unknown as Kysely<{ kysely_migration: { name: string; timestamp: string } }>)
         .insertInto('kysely_migration')
-        .values({ name: '0002-of-tomorrow', timestamp: new Date().toISOString() })
+        .values({ name: '9999-of-tomorrow', timestamp: new Date().toISOString() })
         .execute(),
     );
     const status = await run(url, ['journal', 'status', '--json']);
     expect(status).toMatchObject({ status: 2, err: expect.stringMatching(/made by a newer release/) });
-    expect(documentIn(status)).toMatchObject({ schema: { found: 2, needed: 1 } });
+    expect(documentIn(status)).toMatchObject({ schema: { found: schemaNumber + 1, needed: schemaNumber } });
     const all = [
       'journal migrate',
       'journal trust-new-references',
@@ -202,7 +205,7 @@ function aJournal(kind: keyof typeof places): void {
       expect(await run(url, args.split(' '))).toEqual({
         status: 2,
         out: '',
-        err: 'the journal is of schema 2, and this release knows 1: run the release that made it, or a newer one\n',
+        err: `the journal is of schema ${schemaNumber + 1}, and this release knows ${schemaNumber}: run the release that made it, or a newer one\n`,
       });
     }
   });
@@ -347,11 +350,11 @@ describeWithPostgres('a database server that', () => {
 
   it('has no tables yet is told what to run', async () => {
     const url = await places.PostgreSQL();
-    const sentence = 'the journal is of schema 0, and this release needs 1: run `order-saga journal migrate`\n';
+    const sentence = `the journal is of schema 0, and this release needs ${schemaNumber}: run \`order-saga journal migrate\`\n`;
     expect(await run(url, ['record', 'R-1'])).toEqual({ status: 2, out: '', err: sentence });
     const status = await run(url, ['journal', 'status']);
     expect(status).toMatchObject({ status: 2, err: 'run `order-saga journal migrate`\n' });
-    expect(status.out).toContain('schema         0; this release needs 1\n');
+    expect(status.out).toContain(`schema         0; this release needs ${schemaNumber}\n`);
   });
 
   it('can only be read will do for reading', async () => {
