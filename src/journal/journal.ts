@@ -48,7 +48,11 @@ export interface Meaning extends SagaKey {
 }
 
 /** As it is written down. */
-type Noted = Omit<Meaning, 'note'> & { note: string | null; bought?: Bought | undefined };
+type Noted = Omit<Meaning, 'note'> & {
+  note: string | null;
+  /** Of a pivot. */
+  boughtBy?: (tx: Tx) => Promise<Bought | undefined>;
+};
 
 export type Meant =
   | { how: 'send'; knows: JournalKnowledge & { row: string }; doubts: number }
@@ -159,8 +163,11 @@ export class Journal {
   async mean(meaning: Meaning): Promise<Meant> {
     const row = randomUUID();
     const { note } = meaning;
-    const bought = await this.boughtBy(meaning);
-    const noted = { ...meaning, note: note === undefined ? null : await this.sealing.seal(note), bought };
+    const noted = {
+      ...meaning,
+      note: note === undefined ? null : await this.sealing.seal(note),
+      boughtBy: (tx: Tx) => this.boughtBy(tx, meaning),
+    };
     try {
       const decided = await this.decideTwiceAtMost(noted, row);
       if (decided.how === 'unknown') return { ...decided, note: await this.noteOf(decided.note) };
@@ -181,9 +188,9 @@ export class Journal {
    *
    * @returns undefined for what buys nothing, and where the request is not known any more
    */
-  private async boughtBy({ workflow, reference, rules, note }: Meaning): Promise<Bought | undefined> {
+  private async boughtBy(tx: Tx, { workflow, reference, rules, note }: Meaning): Promise<Bought | undefined> {
     if (rules === undefined) return undefined;
-    const taken = await this.inTransaction((tx) => referenceOf(tx, { workflow, reference }));
+    const taken = await referenceOf(tx, { workflow, reference });
     const sealed = taken?.request ?? undefined;
     if (sealed === undefined) return undefined;
     const { planTypesMore, duplicateWithinMs, spendLimits } = rules;
@@ -434,7 +441,8 @@ async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
     if (youngest && leftMs > 0) return { how: 'under-way', row: youngest.id, leftMs };
   }
   if (meaning.turn !== undefined && !(await hasTurn(tx, key, meaning.turn))) return { how: 'turn-lost' };
-  const { bought, rules } = meaning;
+  const { rules } = meaning;
+  const bought = await meaning.boughtBy?.(tx);
   const concern = bought && rules && (await concernAbout(tx, key, bought, rules));
   if (concern) return { how: 'asks', concern };
   await insertEffect(tx, key, meaning, { id: row, epoch: journal.epoch });
