@@ -121,8 +121,8 @@ describe('the same under another reference', () => {
     await (await rig.sagas.provision(order())).result();
     const second = order();
     const fault = { endpoint: 'place-order', match: { label: second.label } } as const;
-    rig.sandbox.faults.add({ ...fault, kind: 'rate-limit', times: 1 });
-    rig.sandbox.faults.add({ ...fault, kind: 'unauthorized', times: 1 });
+    rig.sandbox.faults.add({ ...fault, kind: 'rate-limit', nth: 1 });
+    rig.sandbox.faults.add({ ...fault, kind: 'unauthorized', nth: 2 });
     const saga = await rig.sagas.provision(second);
     await untilWaiting(saga, 'duplicate');
     await answer(saga, 'approve');
