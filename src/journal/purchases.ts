@@ -62,9 +62,11 @@ export async function concernAbout(
   if (account !== null && limits.length > 0) await lockName(tx, `account ${account}`);
   if (duplicateWithinMs > 0) for (const digest of [...digests].sort()) await lockName(tx, `purchase ${digest}`);
 
+  // As a number: by the clock itself no index can be searched. After the locks: whoever had them is before it.
+  const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
   const concerns = [
-    ...(duplicateWithinMs > 0 ? await duplicates(tx, key, bought, duplicateWithinMs) : []),
-    ...(account === null ? ofNoAccount(bought, spendLimits) : await overLimits(tx, account, bought, limits)),
+    ...(duplicateWithinMs > 0 ? await duplicates(tx, key, bought, { now, withinMs: duplicateWithinMs }) : []),
+    ...(account === null ? ofNoAccount(bought, spendLimits) : await overLimits(tx, account, bought, { now, limits })),
   ];
   return concerns.find((concern) => !isAgreedTo(concern, approved));
 }
@@ -80,9 +82,9 @@ async function duplicates(
   tx: Tx,
   { workflow, reference }: Key,
   { digests, currency, total }: Bought,
-  withinMs: number,
+  { now, withinMs }: { now: number; withinMs: number },
 ): Promise<Concern[]> {
-  const rows = await live(tx, withinMs)
+  const rows = await live(tx, now - withinMs)
     .select(['effect.id', 'effect.workflow', 'effect.reference', 'purchase.meant_ms'])
     .where('purchase.same', 'in', [...digests])
     .where((where) => where.or([where('effect.workflow', '!=', workflow), where('effect.reference', '!=', reference)]))
@@ -102,11 +104,16 @@ async function duplicates(
   return [{ id: randomUUID(), kind: 'duplicate', others, more: rows.length > othersToldMax, withinMs }];
 }
 
-async function overLimits(tx: Tx, account: string, bought: Bought, limits: readonly SpendLimit[]): Promise<Concern[]> {
+async function overLimits(
+  tx: Tx,
+  account: string,
+  bought: Bought,
+  { now, limits }: { now: number; limits: readonly SpendLimit[] },
+): Promise<Concern[]> {
   const concerns: Concern[] = [];
   for (const { most, unit, withinMs } of limits) {
     const amount = isCurrency(unit) ? 'total' : (unit as 'servers' | 'items');
-    const { spent } = await live(tx, withinMs)
+    const { spent } = await live(tx, now - withinMs)
       .select(sql<number>`coalesce(sum(${sql.ref(`purchase.${amount}`)}), 0)`.as('spent'))
       .where('purchase.account', '=', account)
       // A credit allows no more.
@@ -135,12 +142,12 @@ function added({ servers, items, total, currency }: Bought, { unit }: Pick<Spend
   return unit === currency ? Math.max(0, total ?? 0) : 0;
 }
 
-/** Purchases of the last so many milliseconds that were placed, or may have been. */
-function live(tx: Tx, withinMs: number) {
+/** Purchases since then that were placed, or may have been. */
+function live(tx: Tx, sinceMs: number) {
   return tx
     .selectFrom('purchase')
     .innerJoin('effect', 'effect.id', 'purchase.effect')
-    .where('purchase.meant_ms', '>', sql<number>`${nowMs(tx)} - ${sql.lit(withinMs)}`)
+    .where('purchase.meant_ms', '>', sinceMs)
     .where((where) =>
       where.or([where('effect.outcome', 'is', null), where('effect.outcome', 'in', ['done', 'unknown'])]),
     );
