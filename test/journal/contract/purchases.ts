@@ -275,7 +275,7 @@ export function purchases(databases: TestDatabases): void {
       }
     });
 
-    it('hold over processes of their own', async () => {
+    it('hold over several workers', async () => {
       const address = await databases.fresh();
       const sealing = createSealing(undefined);
       const journals = await Promise.all([1, 2, 3, 4].map(() => opened(address, sealing)));
