@@ -24,6 +24,7 @@ import type {
 } from '../domain/effects';
 import { outcomeOf, type CallFailure } from '../domain/failures';
 import { metrics } from '../domain/metrics';
+import type { Concern } from '../domain/spending';
 import { JournalUnavailable } from '../journal/errors';
 import type { Answer, Journal, Meaning, Meant, MeantCall, SagaKey } from '../journal/journal';
 import type { ToldSecrets } from '../domain/secrets';
@@ -53,6 +54,8 @@ export interface EffectAsked extends Asked {
   notAfter?: string | undefined;
   /** Of a pivot: it is not sent after this time, because its quote is too old by then. */
   quoteUntil?: string | undefined;
+  /** Of a pivot: what a person has agreed to that stood against it. */
+  approved?: readonly Concern[] | undefined;
 }
 
 export interface EffectSpec<T> {
@@ -123,17 +126,18 @@ const among = (doubts: number) => (doubts > 0 ? { doubts } : {});
 
 function mean(
   journal: Journal,
-  { inAirMs }: ActivitySettings,
+  { inAirMs, planTypesMore, duplicateWithinMs, spendLimits }: ActivitySettings,
   meaning: Pick<Meaning, 'workflow' | 'reference' | 'call' | 'run'>,
-  { recall, restsOn, countsByHand }: Pick<EffectSpec<unknown>, 'recall' | 'restsOn' | 'countsByHand'>,
-  { knows, note, turn, corrections }: EffectAsked,
+  { kind, recall, restsOn, countsByHand }: Pick<EffectSpec<unknown>, 'kind' | 'recall' | 'restsOn' | 'countsByHand'>,
+  { knows, note, turn, corrections, approved }: EffectAsked,
 ): Promise<Meant> {
-  const rules = {
+  const guards = {
     ...(recall ? { recall } : {}),
     ...(restsOn ? { restsOn } : {}),
     ...(countsByHand ? { countsByHand } : {}),
+    ...(kind === 'pivot' ? { rules: { planTypesMore, duplicateWithinMs, spendLimits, approved } } : {}),
   };
-  return journal.mean({ ...meaning, knows, note, turn, corrections, inAirMs, ...rules }).catch((error: unknown) => {
+  return journal.mean({ ...meaning, knows, note, turn, corrections, inAirMs, ...guards }).catch((error: unknown) => {
     if (!(error instanceof JournalUnavailable) || error.row === undefined || knows === undefined) throw error;
     // Nothing was sent for that row. Where it was written all the same, that has to be said of it.
     const unwritten = { call: meaning.call, knows: { ...knows, row: error.row }, inAirMs };
@@ -233,8 +237,17 @@ function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): 
         'TurnLost',
         'another saga may have worked on it since this one had its turn; nothing was sent',
       );
+    case 'asks': {
+      const { concern } = meant;
+      return new OwnFailure('NeedsApproval', `${whyAsked[concern.kind]}; nothing was sent`, { concern });
+    }
   }
 }
+
+const whyAsked: Record<Concern['kind'], string> = {
+  duplicate: 'the same was bought under another reference not long ago',
+  'over-limit': 'it exceeds a spend limit',
+};
 
 type Lateness = Pick<CallFailure, 'failure' | 'message'>;
 

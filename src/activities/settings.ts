@@ -3,6 +3,7 @@
  * workflow as a call's result or failure, which is in the history: so a changed setting never breaks a run's replay.
  */
 import type { OnRefusal } from '../domain/requests';
+import type { SpendLimit } from '../domain/spending';
 
 /**
  * How a step is tried. *Reading* has no effect; *acting* can be undone; *undoing* puts back; *daring* cannot be undone
@@ -53,6 +54,10 @@ export interface ActivitySettings {
    * the time within which the provider lets a call take effect that was given up. Milliseconds.
    */
   inAirMs: number;
+  /** A person is asked about what was bought under another reference within this, in milliseconds. 0: nobody is. */
+  duplicateWithinMs: number;
+  /** A person is asked about what would exceed one of them. */
+  spendLimits: readonly SpendLimit[];
   /** Whoever is queued looks after so long whether it is its turn, at first, in milliseconds. @default 60_000 */
   turnLookMs?: number | undefined;
 }

@@ -159,6 +159,7 @@ function isRepeated(failure: CallFailure['failure'], mood: Mood): boolean {
     case 'TurnLost':
     case 'CorrectedSince':
     case 'DeadlinePassed':
+    case 'NeedsApproval':
       return false;
   }
 }

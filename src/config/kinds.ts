@@ -6,6 +6,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { RetryBudget } from '../activities/settings';
 import { cloudServerPlanTypes, readPlanType } from '../domain/plan-types';
+import { parseSpendLimits } from '../domain/spending';
 import { parsePayloadKeys } from '../security/keys';
 
 export interface ListenAddress {
@@ -97,6 +98,11 @@ export const parsedBy = <T>(parse: (value: string) => T, expected: string) =>
       return z.NEVER;
     }
   });
+
+export const spendLimits = parsedBy(
+  parseSpendLimits,
+  'must be limits like AB-1=20 servers/1d, *=500 usd/30d, comma-separated',
+);
 
 export const payloadKeys = parsedBy(parsePayloadKeys, 'must be id:base64-of-32-bytes');
 

@@ -12,6 +12,7 @@ import {
   pointers,
   rate,
   serviceUrl,
+  spendLimits,
   statuses,
   text,
   whole,
@@ -61,6 +62,9 @@ export const workerSettings = {
   /** Longer than a quote and a pivot take one after the other, so that each quote can be placed by. */
   QUOTE_MAX_AGE_MS: whole(60_000, 86_400_000).default(300_000),
   ON_REFUSAL: z.enum(['fail', 'ask'], 'must be fail or ask').default('fail'),
+  /** Off unless somebody says so: whoever buys equal servers one by one has a reference for each, and nobody should be asked about that. */
+  DUPLICATE_WITHIN_MS: whole(0, 30 * 24 * 60 * 60 * 1000).default(0),
+  SPEND_LIMITS: spendLimits.default([]),
   TAKE_CLEAR_REQUESTS: flag.default(false),
   SECRETS_FOLDER: text.optional(),
   PROVIDER_CA_FILE: text.optional(),
@@ -232,6 +236,8 @@ function activitiesIn(settings: WorkerSettings): ActivitySettings {
     inAirMs: settings.SEND_WITHIN_MS + settings.PROVIDER_TIMEOUT_MS + settings.PROVIDER_SETTLES_MS,
     approvalMaxAgeMs: settings.APPROVAL_MAX_AGE_MS,
     quoteMaxAgeMs: settings.QUOTE_MAX_AGE_MS,
+    duplicateWithinMs: settings.DUPLICATE_WITHIN_MS,
+    spendLimits: settings.SPEND_LIMITS,
   };
 }
 

@@ -2,6 +2,7 @@
  * What people correct of a request before its pivot. The request that a reference was taken with stays what it was; each correction stands
  * beside it in the journal, in this form.
  */
+import type { WorkflowName } from './identity';
 import type { ChangeOrderRequest, ProvisionServersRequest, SwitchPlanRequest } from './requests';
 
 type Corrected<T> = { [F in keyof T]?: T[F] | undefined };
@@ -34,6 +35,20 @@ export function correctPurchase(
     ...(vmObjectIds === undefined ? {} : { vmObjectIds }),
     items: request.items.map((item, index) => (numbers.includes(index + 1) ? { ...item, ...fields } : item)),
   };
+}
+
+/**
+ * What is wanted after all of them.
+ *
+ * @param corrections of a request of that workflow, in their order, as the journal has them
+ */
+export function correctedBy(corrections: readonly unknown[], workflow: WorkflowName, request: unknown): unknown {
+  return corrections.reduce((wanted, correction) => {
+    if (workflow === 'provisionServers') {
+      return correctPurchase(wanted as ProvisionServersRequest, correction as PurchaseCorrection);
+    }
+    return { ...(wanted as object), ...(correction as ChangeCorrection | SwitchCorrection) };
+  }, request);
 }
 
 /** Quantities that were raised: a correction may lower them, but never buys more than was asked for. By the field's name, as sentences. */

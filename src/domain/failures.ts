@@ -1,4 +1,5 @@
 import type { JournalKnowledge, OpenPivot, Unwritten } from './effects';
+import type { Concern } from './spending';
 
 /**
  * The names of what can go wrong. Two lists: what a call's failure means (design: the provider documents no errors, so
@@ -59,6 +60,8 @@ export const failureOwners = {
   DeadlinePassed: 'us',
   /** The quote of what is to be placed grew old on the way. */
   QuoteAged: 'us',
+  /** The same was bought just now under another reference, or a spend limit would be exceeded: a person has to say yes first. */
+  NeedsApproval: 'us',
 } as const satisfies Record<string, Owner>;
 export type CallFailureName = keyof typeof failureOwners;
 export const callFailureNames = Object.keys(failureOwners) as [CallFailureName, ...CallFailureName[]];
@@ -86,6 +89,8 @@ export interface CallFailure {
   lacks?: number[];
   /** Of `TakenBack`: the steps that have to be done again. */
   steps?: string[];
+  /** Of `NeedsApproval`: what a person is asked about. */
+  concern?: Concern;
   /** What the journal knows by now. */
   knows?: JournalKnowledge;
   /** What the journal has yet to be told of this call. */

@@ -7,7 +7,16 @@ import { leftoverSchema } from './leftovers';
 import { sagaOutcomes } from './outcomes';
 
 /** The kinds of waiting for a person. Each is also a state of the saga. */
-export const waitKinds = ['stuck', 'refused', 'outcome-unknown', 'approval', 'servers', 'held'] as const;
+export const waitKinds = [
+  'stuck',
+  'refused',
+  'outcome-unknown',
+  'approval',
+  'duplicate',
+  'over-limit',
+  'servers',
+  'held',
+] as const;
 export type WaitKind = (typeof waitKinds)[number];
 
 export const sagaStates = ['running', 'queued', ...waitKinds, 'undoing', ...sagaOutcomes] as const;

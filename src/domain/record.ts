@@ -42,6 +42,18 @@ export const recordedEffectSchema = z.strictObject({
   about: aboutSchema,
   /** Of a pivot: by what it is found in the provider's control panel, and the quote that was agreed to. */
   note: z.unknown().optional(),
+  /** Of a pivot: as what it counts towards spend limits, unless it was surely not placed. */
+  bought: z
+    .strictObject({
+      account: z.string().optional(),
+      /** Of an order. */
+      servers: z.int().optional(),
+      items: z.int().optional(),
+      /** Of a quote. */
+      total: z.number().optional(),
+      currency: z.string().optional(),
+    })
+    .optional(),
   run: z.string(),
   /** Before it was sent, by the journal's clock, as all times are. */
   meantAt: time,

@@ -254,6 +254,7 @@ export const changeOrderSchema = onFirstUse(() =>
 export const switchPlanSchema = onFirstUse(() =>
   z.strictObject({
     reference: referenceSchema(),
+    account: accountSchema().optional(),
     subscription_id: positiveInt,
     plan_id: positiveInt,
     guard: guardSchema().optional(),

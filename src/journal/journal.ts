@@ -14,11 +14,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { About, AnsweredOutcome, EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../domain/effects';
+import { correctedBy } from '../domain/corrections';
 import type { WorkflowName } from '../domain/identity';
+import { purchaseOf, type Concern } from '../domain/spending';
 import { stillDoneByHand } from './by-hand-rows';
-import { correctionsOf, countCorrections, insertCorrection } from './correction-rows';
+import { correctionsOf, countCorrections, insertCorrection, type CorrectionRow } from './correction-rows';
 import { nowMs } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
+import { insertPurchase, concernAbout, type Bought, type PurchaseRules } from './purchases';
 import type { JournalTables } from './schema';
 import type { Sealing } from './sealing';
 import { endTurn, hasTurn, type Place } from './turn-rows';
@@ -47,10 +50,16 @@ export interface Meaning extends SagaKey {
   turn?: string | undefined;
   /** Of a pivot: so many corrections of the request does the run know. */
   corrections?: number | undefined;
+  /** Of a pivot: what stands against buying, over all references. */
+  rules?: PurchaseRules | undefined;
 }
 
 /** As it is written down. */
-type Noted = Omit<Meaning, 'note'> & { note: string | null };
+type Noted = Omit<Meaning, 'note'> & {
+  note: string | null;
+  /** Of a pivot. */
+  boughtBy?: (tx: Tx) => Promise<Bought | undefined>;
+};
 
 export type Meant =
   | { how: 'send'; knows: JournalKnowledge & { row: string }; doubts: number }
@@ -66,7 +75,9 @@ export type Meant =
   /** The request was corrected since: the run knows an older one. */
   | { how: 'corrected' }
   /** The saga's turn is over: another one may have worked on the same thing since. */
-  | { how: 'turn-lost' };
+  | { how: 'turn-lost' }
+  /** A person has to say yes first. */
+  | { how: 'asks'; concern: Concern };
 
 /** A call that was meant, as whoever made it knows it. */
 export interface MeantCall {
@@ -166,10 +177,7 @@ export class Journal {
     const knows = { journal: journal.id, epoch: journal.epoch };
     if (first === undefined) return { knows, first };
     const original = first.request === null ? undefined : await this.unseal(first.request, 'the first request');
-    const corrections: unknown[] = [];
-    for (const row of corrected) {
-      corrections.push(((await this.unseal(row.correction, 'a correction')) as SealedCorrection).correction);
-    }
+    const corrections = await this.unsealAll(corrected);
     return { knows, first: { at: iso(first.first_seen_ms), run: first.first_run, request: original, corrections } };
   }
 
@@ -195,7 +203,11 @@ export class Journal {
   async mean(meaning: Meaning): Promise<Meant> {
     const row = randomUUID();
     const { note } = meaning;
-    const noted = { ...meaning, note: note === undefined ? null : await this.sealing.seal(note) };
+    const noted = {
+      ...meaning,
+      note: note === undefined ? null : await this.sealing.seal(note),
+      boughtBy: (tx: Tx) => this.boughtBy(tx, meaning),
+    };
     try {
       const decided = await this.decideTwiceAtMost(noted, row);
       if (decided.how === 'unknown') return { ...decided, note: await this.noteOf(decided.note) };
@@ -209,6 +221,45 @@ export class Journal {
       if (written) return written;
       throw new JournalUnavailable(error.why, { cause: error, row });
     }
+  }
+
+  /**
+   * By the request as it was taken, whatever the run has made of it since.
+   *
+   * @returns undefined for what buys nothing, and where the request is not known any more
+   */
+  private async unsealAll(rows: readonly CorrectionRow[]): Promise<unknown[]> {
+    const corrections: unknown[] = [];
+    for (const { correction } of rows) {
+      corrections.push(((await this.unseal(correction, 'a correction')) as SealedCorrection).correction);
+    }
+    return corrections;
+  }
+
+  private async boughtBy(tx: Tx, { workflow, reference, rules, note }: Meaning): Promise<Bought | undefined> {
+    if (rules === undefined) return undefined;
+    const taken = await referenceOf(tx, { workflow, reference });
+    const sealed = taken?.request ?? undefined;
+    if (sealed === undefined) return undefined;
+    const { planTypesMore, duplicateWithinMs, spendLimits } = rules;
+    const unsealed = await this.unseal(sealed, 'the first request').catch((error: unknown) => {
+      if (duplicateWithinMs > 0 || spendLimits.length > 0) throw error;
+      return undefined;
+    });
+    if (unsealed === undefined) return undefined;
+    const corrections = await this.unsealAll(await correctionsOf(tx, { workflow, reference }));
+    const purchase = purchaseOf(workflow, correctedBy(corrections, workflow, unsealed), planTypesMore);
+    if (purchase === undefined) return undefined;
+    const { account, what, servers, items, currency } = purchase;
+    const quote = note?.quote;
+    return {
+      account: account ?? null,
+      digests: this.sealing.digests(what),
+      servers: servers ?? null,
+      items: items ?? null,
+      total: quote?.total ?? null,
+      currency: (quote?.currency ?? currency)?.toLowerCase() ?? null,
+    };
   }
 
   /** The constraint is met only where a lock has failed; what it found is looked at once more. */
@@ -443,7 +494,12 @@ async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
     if (youngest && leftMs > 0) return { how: 'under-way', row: youngest.id, leftMs };
   }
   if (meaning.turn !== undefined && !(await hasTurn(tx, key, meaning.turn))) return { how: 'turn-lost' };
+  const { rules } = meaning;
+  const bought = await meaning.boughtBy?.(tx);
+  const concern = bought && rules && (await concernAbout(tx, key, bought, rules));
+  if (concern) return { how: 'asks', concern };
   await insertEffect(tx, key, meaning, { id: row, epoch: journal.epoch });
+  if (bought) await insertPurchase(tx, row, bought);
   return { how: 'send', knows: { journal: journal.id, epoch: journal.epoch, row }, doubts: doubts.length };
 }
 

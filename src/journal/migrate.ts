@@ -9,6 +9,7 @@ import { asUnavailable, JournalSchemaError } from './errors';
 import * as first from './migrations/0001-references-effects-endings';
 import * as second from './migrations/0002-turns';
 import * as third from './migrations/0003-corrections';
+import * as fourth from './migrations/0004-purchases';
 import type { JournalTables } from './schema';
 
 /** By number: a name that was released stays. */
@@ -16,6 +17,7 @@ const migrations: Record<string, Migration> = {
   '0001-references-effects-endings': first,
   '0002-turns': second,
   '0003-corrections': third,
+  '0004-purchases': fourth,
 };
 
 export const schemaNumber = Object.keys(migrations).length;

@@ -18,6 +18,7 @@ import type { JournalTables } from './schema';
 import { effectsOf } from './standing';
 
 type EffectRow = Selectable<JournalTables['effect']>;
+type PurchaseRow = Selectable<JournalTables['purchase']>;
 type EndingRow = Selectable<JournalTables['ending']>;
 type JournalRow = Selectable<JournalTables['journal']>;
 
@@ -46,7 +47,15 @@ export async function recordOf(journal: Journal, key: SagaKey): Promise<SagaReco
   const corrections: RecordedCorrection[] = [];
   for (const row of rows.corrections) corrections.push(await correctionOf(row, open));
   const effects: RecordedEffect[] = [];
-  for (const row of rows.effects) effects.push(await effectOf(row, from, open));
+  for (const row of rows.effects)
+    effects.push(
+      await effectOf(
+        row,
+        rows.purchases.find(({ effect }) => effect === row.id),
+        from,
+        open,
+      ),
+    );
   const endings: RecordedEnding[] = [];
   for (const row of rows.endings) endings.push(await endingOf(row, open));
 
@@ -82,6 +91,12 @@ function readRows(journal: Journal, key: SagaKey) {
           isInDoubt: from.put_back_ms !== null || (await inDoubt(tx, key, from)) !== undefined,
           corrections: await correctionsOf(tx, key),
           effects: await effectsOf(tx, key),
+          purchases: await tx
+            .selectFrom('purchase')
+            .innerJoin('effect', 'effect.id', 'purchase.effect')
+            .selectAll('purchase')
+            .where((where) => where.and({ ...key }))
+            .execute(),
           endings: await tx
             .selectFrom('ending')
             .selectAll()
@@ -132,7 +147,12 @@ async function correctionOf(
   return { ...said, at: iso(at_ms), run, step };
 }
 
-async function effectOf(row: EffectRow, { raised_ms }: JournalRow, open: Opening): Promise<RecordedEffect> {
+async function effectOf(
+  row: EffectRow,
+  purchase: PurchaseRow | undefined,
+  { raised_ms }: JournalRow,
+  open: Opening,
+): Promise<RecordedEffect> {
   const what = `${row.step} (${row.id})`;
   const isOpen = row.outcome === null || row.outcome === 'unknown';
   const note = row.note === null ? undefined : await open.value(row.note, `what was sent as ${what}`);
@@ -149,6 +169,7 @@ async function effectOf(row: EffectRow, { raised_ms }: JournalRow, open: Opening
       ...(row.cart_item_id === null ? {} : { cartItemId: row.cart_item_id }),
     } as RecordedEffect['about'],
     ...(note === undefined ? {} : { note }),
+    ...(purchase === undefined ? {} : { bought: boughtOf(purchase) }),
     run: row.run,
     meantAt: iso(row.meant_ms),
     ...(row.answered_ms === null ? {} : { answeredAt: iso(row.answered_ms) }),
@@ -160,6 +181,11 @@ async function effectOf(row: EffectRow, { raised_ms }: JournalRow, open: Opening
     ...(row.decided_ms === null ? {} : { decided: { at: iso(row.decided_ms), ...(decided as object | undefined) } }),
     ...(row.late === null ? {} : { late: late === undefined ? {} : { answer: late } }),
   };
+}
+
+function boughtOf({ account, servers, items, total, currency }: PurchaseRow): RecordedEffect['bought'] {
+  const all = { account, servers, items, total, currency };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
 }
 
 async function endingOf(row: EndingRow, open: Opening): Promise<RecordedEnding> {

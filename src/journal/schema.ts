@@ -10,6 +10,7 @@ export interface JournalTables {
   ending: EndingTable;
   turn: TurnTable;
   correction: CorrectionTable;
+  purchase: PurchaseTable;
 }
 
 /** One row: what the journal is, and what happened to it as a whole. */
@@ -119,4 +120,23 @@ interface CorrectionTable {
   at_ms: number;
   /** Sealed: the correction, and who made it. */
   correction: string;
+}
+
+/** What a pivot buys, as it is counted and compared over all references. Beside each pivot that was meant, by whatever settings. */
+interface PurchaseTable {
+  /** The pivot's row. */
+  effect: string;
+  /** Null where a change or a switch names none. */
+  account: string | null;
+  /** What is bought: a keyed digest. */
+  same: string;
+  /** Of an order. */
+  servers: number | null;
+  items: number | null;
+  /** Of a change or a switch: of the quote that it is placed by. */
+  total: number | null;
+  /** Of the quote; or as the order names it, in lower case. */
+  currency: string | null;
+  /** As of its row. */
+  meant_ms: number;
 }

@@ -3,4 +3,10 @@ export interface Sealing {
   seal(value: unknown): Promise<string>;
   /** @throws Error where it cannot be decrypted */
   unseal(sealed: string): Promise<unknown>;
+  /**
+   * By which two texts are known to be the same, and nobody without the key learns them.
+   *
+   * @returns by the key that encrypts first, then by each older one; one that needs no key where there is none
+   */
+  digests(text: string): string[];
 }

@@ -1,8 +1,12 @@
 /** A person's yes, before anything is placed. */
+import type { WaitKind } from '../domain/progress';
+import type { Concern } from '../domain/spending';
 import { inWords, type Step } from './progress';
 import { SagaFailed, type Saga } from './saga';
 
 export interface Approving {
+  /** @default 'approval' */
+  kind?: Extract<WaitKind, 'approval' | Concern['kind']>;
   step: Step;
   /** See {@link Question.subject}. */
   subject?: string;
@@ -12,10 +16,13 @@ export interface Approving {
 }
 
 /** @throws SagaFailed `NotApproved` where it is rejected */
-export async function askApproval(saga: Saga, { step, subject, question, expiresInMs }: Approving): Promise<void> {
+export async function askApproval(
+  saga: Saga,
+  { kind = 'approval', step, subject, question, expiresInMs }: Approving,
+): Promise<void> {
   const at = expiresInMs === undefined ? '' : inWords(new Date(Date.now() + expiresInMs).toISOString());
   const decision = await saga.desk.ask({
-    kind: 'approval',
+    kind,
     ...(subject === undefined ? {} : { subject }),
     step: step.id,
     question: at === '' ? question : `${question} Without an answer it is rejected on ${at}.`,

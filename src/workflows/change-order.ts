@@ -67,6 +67,7 @@ export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
       refusal: 'OrderRejected',
       corrections: terms.corrections,
       timesCorrected: () => wanted.timesCorrected,
+      approval,
       beforeAgain: () => terms.come(),
       beforeSending: () => terms.refresh(),
       quoteUntil: () => terms.quoteUntil,

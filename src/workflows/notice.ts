@@ -18,6 +18,8 @@ const cancelDoes: Record<WaitKind, string> = {
   refused: 'what was done is put back; nothing is placed',
   'outcome-unknown': 'all stays as it is, and the report says that nobody knows',
   approval: 'nothing is placed',
+  duplicate: 'nothing is placed, and what is in the cart is deleted',
+  'over-limit': 'nothing is placed, and what is in the cart is deleted',
   servers: 'the order stays, its servers get no firewalls',
   held: 'nothing was sent, so nothing is left',
 };

@@ -8,6 +8,7 @@
  *                              │                                                │
  *                              ├─ Rejected ───────▶ SagaFailed, undo; or asked ─┤
  *                              ├─ TakenBack ──────▶ what it rests on, again     │
+ *                              ├─ NeedsApproval ──▶ duplicate, over-limit ──approve: attempt; reject: SagaFailed, undo
  *                              ├─ not sent, 401 … ─▶ stuck ─────────────────────┤
  *                              └─ UnknownOutcome ──▶ look ──found──▶ settle     │
  *                                  (of one row)       └─▶ outcome-unknown ──────┘
@@ -20,9 +21,11 @@
 import type { PivotNote, Placement } from '../domain/effects';
 import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
 import type { ServersOrdered } from '../domain/plan-types';
+import type { ApprovalRule } from '../domain/requests';
 import { askToRetry, questionOfRefusal } from './ask-to-retry';
 import { attempt, type Act } from './attempts';
 import { askAboutPlacement, writePlaced, type Doubt } from './doubt';
+import { askAboutConcern } from './concern';
 import type { Step } from './progress';
 import { stuckQuestion, type Corrections } from './questions';
 import { CorrectedSince, SagaFailed, TakenBack, TurnLost, type Saga } from './saga';
@@ -35,6 +38,8 @@ export interface Pivot<T> {
   note: () => PivotNote;
   act: Act<Placement<T>>;
   refusal: SagaFailureName;
+  /** The request's: how long whoever is asked has. */
+  approval: ApprovalRule | undefined;
   corrections?: Corrections;
   /** How many corrections of the request are in it. */
   timesCorrected: () => number;
@@ -70,6 +75,7 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
           note: pivot.note(),
           ...(quoteUntil ? { quoteUntil } : {}),
           ...(corrections > 0 ? { corrections } : {}),
+          ...(saga.approved.length > 0 ? { approved: [...saga.approved] } : {}),
         });
       }),
     );
@@ -95,7 +101,11 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
       throw new SagaFailed('DeadlinePassed', `${step.title}: ${failure.message}`);
     }
     step.end('stuck', describeFailure(failure));
-    const { doubt } = failure;
+    const { doubt, concern } = failure;
+    if (concern) {
+      await askAboutConcern(saga, pivot, concern);
+      continue;
+    }
     if (doubt) {
       const seenMs = firstSeenMs.get(doubt.row) ?? Date.now();
       firstSeenMs.set(doubt.row, seenMs);

@@ -145,6 +145,7 @@ function placeOrder(saga: Saga, purchase: Purchase, cart: Cart): Promise<Placeme
     },
     act: (asked) => once('place the order').placeOrder({ order: order(), ...told.withThePivot, ...asked }),
     refusal: 'OrderRejected',
+    approval: purchase.request.approval,
     corrections: purchase.correctionsOfOrder(cart),
     timesCorrected: () => purchase.timesCorrected,
     // What was corrected is not in the cart any more.

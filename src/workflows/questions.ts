@@ -162,6 +162,8 @@ export function cause({ failure, message }: CallFailure): string {
       return `The request’s time is over: ${message}.`;
     case 'QuoteAged':
       return `Our own quote is too old: ${message}.`;
+    case 'NeedsApproval':
+      return `A person has to say yes first: ${message}.`;
     case 'Held':
       return 'New sagas are held.';
   }

@@ -17,6 +17,7 @@ import type { EffectCall, Unwritten } from '../domain/effects';
 import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
 import type { OnRefusal } from '../domain/requests';
+import type { Concern } from '../domain/spending';
 import { askToRetry, questionOfRefusal } from './ask-to-retry';
 import { attempt, throwIfCancelled, type Act, type Settled } from './attempts';
 import { callsByHand, describeByHand, type ByHand, type MarkDone } from './by-hand';
@@ -115,6 +116,8 @@ export class Saga {
   readonly deadline = new Deadline();
   /** As the request says it. */
   onRefusal?: OnRefusal | undefined;
+  /** What a person has agreed to that stood against the pivot. */
+  readonly approved: Concern[] = [];
   /** Set while nobody knows whether the pivot happened: undoing under an order that may be in work could harm it. */
   private untouchable?: string | undefined;
 

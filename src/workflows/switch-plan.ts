@@ -70,6 +70,7 @@ export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
       refusal: 'OrderRejected',
       corrections: terms.corrections,
       timesCorrected: () => wanted.timesCorrected,
+      approval,
       beforeAgain: () => terms.come(),
       beforeSending: () => terms.refresh(),
       quoteUntil: () => terms.quoteUntil,

@@ -172,6 +172,7 @@ const inOurWords: readonly CallFailureName[] = [
   'Ordered',
   'DeadlinePassed',
   'QuoteAged',
+  'NeedsApproval',
 ];
 const sent = ['password', 'custom_ssh_key', 'custom_script', 'corrected password', 'provider token'];
 const namesOf = (sightings: { canary: string }[]) => new Set(sightings.map(({ canary }) => canary));

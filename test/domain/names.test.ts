@@ -43,7 +43,16 @@ it('are these', () => {
     subscription: 'SubscriptionId',
     waitingSince: 'SagaWaitingSince',
   });
-  expect(waitKinds).toEqual(['stuck', 'refused', 'outcome-unknown', 'approval', 'servers', 'held']);
+  expect(waitKinds).toEqual([
+    'stuck',
+    'refused',
+    'outcome-unknown',
+    'approval',
+    'duplicate',
+    'over-limit',
+    'servers',
+    'held',
+  ]);
   expect(sagaStates).toEqual([
     'running',
     'queued',
@@ -81,6 +90,7 @@ it('are these', () => {
     'CorrectedSince',
     'DeadlinePassed',
     'QuoteAged',
+    'NeedsApproval',
   ]);
   expect(effectKinds).toEqual(['mutate', 'compensate', 'pivot']);
   expect(effectOutcomes).toEqual(['done', 'not-done', 'unknown', 'undone', 'denied']);

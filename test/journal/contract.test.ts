@@ -8,6 +8,7 @@ import { decisions } from './contract/decisions';
 import { firewalls } from './contract/firewalls';
 import { lostRows } from './contract/lost-rows';
 import { pivots } from './contract/pivots';
+import { purchases } from './contract/purchases';
 import { putBack } from './contract/put-back';
 import { references } from './contract/references';
 import { standing } from './contract/standing';
@@ -28,6 +29,7 @@ describeEachDatabase('the journal', (databases) => {
   describe('rows that the journal lost', () => lostRows(databases));
   describe('a journal that was put back', () => putBack(databases));
   describe('how a saga stands', () => standing(databases));
+  describe('purchases', () => purchases(databases));
   describe('turns', () => turns(databases));
   describe('corrections', () => corrections(databases));
 });

@@ -8,6 +8,7 @@ import {
   type RootOperationNode,
 } from 'kysely';
 import File from 'libsql';
+import { parseSpendLimits } from '../../src/domain/spending';
 import { isPostgres, type JournalAddress } from '../../src/journal/dialects';
 import { Journal } from '../../src/journal/journal';
 import { openJournal } from '../../src/journal/open';
@@ -18,6 +19,9 @@ import { describeEachDatabase } from './databases';
 import { add, assign, place, remove, Run, unassignOld } from './runs';
 
 const rows = 20_000;
+
+/** What the account of a twentieth of all purchases orders. */
+const boughtOften = { account: 'AB-1', items: [{ plan_id: 17 }] };
 
 /** Keeps every question that the journal asks. */
 class Recorder implements KyselyPlugin {
@@ -99,6 +103,12 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
       await run.do(assign);
       await run.mean(unassignOld, { restsOn: ['assign-new'] });
     },
+    'a purchase is held against those of before': async () => {
+      const run = new Run(journal, { workflow: 'provisionServers', reference: 'buyer' });
+      await run.take(boughtOften, boughtOften.account);
+      const rules = { planTypesMore: [], duplicateWithinMs: 1_000, spendLimits: parseSpendLimits('*=1 servers/1m') };
+      await run.do(place(1, 2), 'done', {}, { rules });
+    },
     'a saga is queued, takes its turn and hands it on': async () => {
       const resource = 'server 1';
       const [first, second] = [await Run.begin(journal, 'setFirewalls'), await Run.begin(journal, 'setFirewalls')];
@@ -138,7 +148,7 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
 
 /** Of the tables with as many rows as there were calls; the journal's own table has one row. */
 function accesses(plan: string): string[] {
-  const scan = /((Scan|SCAN|SEARCH)( using \w+)?( on)? (reference|effect|ending|turn)\b.*)/;
+  const scan = /((Scan|SCAN|SEARCH)( using \w+)?( on)? (reference|effect|ending|turn|purchase)\b.*)/;
   const steps = (JSON.parse(plan) as Record<string, unknown>[]).map((step) =>
     String(step['detail'] ?? step['QUERY PLAN']),
   );
@@ -149,8 +159,10 @@ function accesses(plan: string): string[] {
 /** By the whole key of a reference, or by a row's id. */
 function isNarrow(access: string): boolean {
   return (
-    /(\(workflow=\? AND reference=\?|resource=\?|\(id=\?\)|rowid=\?)/.test(access) ||
-    /Index Cond: \(.*(\breference = |\bresource = |\bseq = |\bid = )/.test(access)
+    /(\(workflow=\? AND reference=\?|resource=\?|(same|account)=\? AND meant_ms>\?|\(id=\?\)|rowid=\?)/.test(access) ||
+    /Index Cond: \(.*(\breference = |\bresource = |\((same|account) = [^)]*\) AND \(meant_ms > |\bseq = |\bid = )/.test(
+      access,
+    )
   );
 }
 
@@ -172,6 +184,9 @@ async function fill({ db }: Journal): Promise<void> {
   await sql`
     insert into ending (workflow, reference, run, ended_by, ended_ms, outcome, report)
       select workflow, reference, 'run', workflow, 0, 'done', '' from reference`.execute(db);
+  await sql`
+    insert into purchase (effect, account, same, servers, items, meant_ms)
+      select 'e' || n, 'AB-' || (n % 20), 's' || (n % 20), 1, 1, n from (${numbers}) as numbers`.execute(db);
   await sql`
     insert into turn (id, resource, workflow, reference, since_ms)
       select 't' || n, 'server ' || (100 + n % 50), 'setFirewalls', 't' || n, 0 from (${numbers}) as numbers`.execute(

@@ -67,7 +67,7 @@ export const unassignOld: EffectCall = {
 export type Sent = Extract<Meant, { how: 'send' }>;
 
 interface Ways extends Partial<
-  Pick<Meaning, 'recall' | 'restsOn' | 'countsByHand' | 'inAirMs' | 'note' | 'turn' | 'corrections'>
+  Pick<Meaning, 'recall' | 'restsOn' | 'countsByHand' | 'inAirMs' | 'note' | 'turn' | 'corrections' | 'rules'>
 > {
   knows?: JournalKnowledge | undefined;
 }
@@ -125,8 +125,13 @@ export class Run {
   }
 
   /** Meant, sent and answered. */
-  async do(call: EffectCall, outcome: AnsweredOutcome = 'done', rest: Partial<Answer> = {}): Promise<Sent> {
-    const meant = await this.send(call);
+  async do(
+    call: EffectCall,
+    outcome: AnsweredOutcome = 'done',
+    rest: Partial<Answer> = {},
+    ways: Ways = {},
+  ): Promise<Sent> {
+    const meant = await this.send(call, ways);
     await this.answer(call, meant, outcome, rest);
     return meant;
   }
@@ -155,6 +160,10 @@ export const dayMs = 24 * 60 * 60_000;
 export async function letPass(journal: Journal, ms = inAirMs): Promise<void> {
   await journal.db
     .updateTable('effect')
+    .set({ meant_ms: sql`meant_ms - ${ms}` })
+    .execute();
+  await journal.db
+    .updateTable('purchase')
     .set({ meant_ms: sql`meant_ms - ${ms}` })
     .execute();
   await journal.db

@@ -36,13 +36,20 @@ const search = new Search(Object.entries(canaries).map(([name, text]) => ({ name
 /** Everything that is ever sealed. */
 async function writeEverything(journal: Journal): Promise<Run> {
   const run = new Run(journal);
-  await run.take({ label: canaries['the request'], password: canaries['the request'] });
+  const secret = canaries['the request'];
+  await run.take({ label: secret, items: [{ plan_id: 17, password: secret, custom_script: secret }] }, 'AB-1');
   await run.do(add(), 'done', { answer: { cartItemId: 424_242, said: canaries['the answer'] }, cartItemId: 424_242 });
   const lost = await run.do(place(424_242), 'unknown', { failure: 'UnknownOutcome', answer: canaries['the failure'] });
   await letPass(journal);
   await run.deny(lost.knows.row, canaries['the note of a denial']);
-  const again = await run.send(place(424_242), { note: { foundBy: canaries['what it is found by'] } });
+  const again = await run.send(place(424_242), {
+    note: { foundBy: canaries['what it is found by'] },
+    rules: { planTypesMore: [], duplicateWithinMs: 1_000, spendLimits: [] },
+  });
   await run.answer(place(424_242), again, 'unknown');
+  expect(await journal.db.selectFrom('purchase').select('effect').execute()).toContainEqual({
+    effect: again.knows.row,
+  });
   await run.answer(place(424_242), lost, 'done', { answer: canaries['what came late'] });
   await run.confirm(
     again.knows.row,

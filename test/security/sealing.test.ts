@@ -75,3 +75,12 @@ it('says of which key it is that is missing', async () => {
     await expect(reader.unseal(sealed)).rejects.toThrow(/k1/);
   }
 });
+
+it('tells by a digest of each key what is the same, the current key’s first, and another one without a key', () => {
+  const both = createSealing(parsePayloadKeys(`${two},${one}`));
+  const [byTwo, byOne] = both.digests('2 servers');
+  expect(sealing.digests('2 servers')).toEqual([byOne]);
+  expect(createSealing(parsePayloadKeys(two)).digests('2 servers')).toEqual([byTwo]);
+  const all = [byTwo, byOne, ...sealing.digests('3 servers'), ...open.digests('2 servers')];
+  expect(new Set(all).size).toBe(4);
+});

@@ -205,7 +205,7 @@ function aJournal(kind: keyof typeof places): void {
       expect(await run(url, args.split(' '))).toEqual({
         status: 2,
         out: '',
-        err: 'the journal is of schema 2, and this release knows 1: run the release that made it, or a newer one\n',
+        err: `the journal is of schema ${schemaNumber + 1}, and this release knows ${schemaNumber}: run the release that made it, or a newer one\n`,
       });
     }
   });

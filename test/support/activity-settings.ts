@@ -16,6 +16,8 @@ export function activitySettings(budget: RetryBudget, changes: Partial<ActivityS
     inAirMs: 1_000,
     approvalMaxAgeMs: 0,
     quoteMaxAgeMs: 300_000,
+    duplicateWithinMs: 0,
+    spendLimits: [],
     ...changes,
   };
 }

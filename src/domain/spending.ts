@@ -1,0 +1,189 @@
+/**
+ * What a saga buys, as the journal compares and counts it over all references; the limits that an operator sets for accounts; and
+ * what stands against a purchase until a person has said yes.
+ *
+ * What the provider does not show is not guessed: an order has a number of servers and of items, a change or a switch has the total
+ * of its quote, in its own currency.
+ */
+import type { WorkflowName } from './identity';
+import { serversOrdered } from './plan-types';
+import type { CartItem, ChangeOrderRequest, ProvisionServersRequest, SwitchPlanRequest } from './requests';
+
+export interface Purchase {
+  /** Absent where a change or a switch names none. */
+  account?: string | undefined;
+  /** The same text for whatever buys the same: neither label nor reference nor any secret is in it. */
+  what: string;
+  /** Of an order. What may be a server counts as one. */
+  servers?: number;
+  items?: number;
+  /** As the request names it, in lower case. */
+  currency?: string | undefined;
+}
+
+/**
+ * @param request that was checked
+ * @param planTypesMore as the setting has them
+ * @returns undefined for what buys nothing
+ */
+export function purchaseOf(
+  workflow: WorkflowName,
+  request: unknown,
+  planTypesMore: readonly string[],
+): Purchase | undefined {
+  switch (workflow) {
+    case 'provisionServers': {
+      const { account, items, currency } = request as ProvisionServersRequest;
+      return {
+        account,
+        what: JSON.stringify(['order', account, sorted(inOne(items))]),
+        servers: serversOrdered(items, planTypesMore).most,
+        items: items.length,
+        currency: currency?.toLowerCase(),
+      };
+    }
+    case 'changeOrder': {
+      const { account, subscription_id, resources } = request as ChangeOrderRequest;
+      const changes = resources.map(({ resource_name, delta_value }) => [resource_name, Number(delta_value)]);
+      return { account, what: JSON.stringify(['change', subscription_id, sorted(changes)]) };
+    }
+    case 'switchPlan': {
+      const { account, subscription_id, plan_id } = request as SwitchPlanRequest;
+      return { account, what: JSON.stringify(['switch', subscription_id, plan_id]) };
+    }
+    case 'setFirewalls':
+    case 'cleanCart':
+      return undefined;
+  }
+}
+
+/** Two of one plan are the same, as one item or as two. */
+function inOne(items: readonly CartItem[]): [plan: string, quantity: number][] {
+  const quantities = new Map<string, number>();
+  for (const { plan_id, plan_type, billing_cycle, os_template_id, addons = [], quantity = 1 } of items) {
+    const added = sorted(addons.map(({ id, additional_value }) => [id, additional_value]));
+    const plan = JSON.stringify([plan_id, plan_type, billing_cycle, os_template_id, added]);
+    quantities.set(plan, (quantities.get(plan) ?? 0) + quantity);
+  }
+  return [...quantities];
+}
+
+function sorted<T>(values: readonly T[]): T[] {
+  const texts = values.map((value) => JSON.stringify(value)).sort();
+  return texts.map((text) => JSON.parse(text) as T);
+}
+
+/** `AB-1=20 servers/1d`: at most so much in any period of this length that ends now. */
+export interface SpendLimit {
+  /** `*`: each account by itself that has no limit of its own for this unit. */
+  account: string;
+  most: number;
+  /** `servers`, `items`, or a currency in lower case: then it is the totals of quotes. */
+  unit: string;
+  withinMs: number;
+}
+
+/** Units of a limit that count what an order asks for; any other one is a currency. */
+const counted = ['servers', 'items'];
+
+export const isCurrency = (unit: string) => !counted.includes(unit);
+
+const periods = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const periodMsMax = 366 * periods.d;
+const mostMax = 1_000_000_000;
+
+/**
+ * @param text `AB-1=20 servers/1d, *=500 usd/30d`: comma-separated, each `account=most unit/period`; minutes, hours or days
+ * @throws Error that says which entry is wrong
+ */
+export function parseSpendLimits(text: string): SpendLimit[] {
+  const entries = text.split(',').map((entry) => entry.trim());
+  const limits = entries.filter((entry) => entry !== '').map(parseLimit);
+  const names = limits.map(({ account, unit, withinMs }) => `${account} ${unit} ${String(withinMs)}`);
+  const twice = limits.find((_, index) => names.indexOf(names[index] ?? '') < index);
+  if (twice) throw new Error(`${describeLimit(twice)}: ${twice.account} has another one of this unit and period`);
+  return limits;
+}
+
+function parseLimit(entry: string): SpendLimit {
+  const form = /^(\*|[A-Za-z0-9]{2}-\d+)=(\d+(?:\.\d+)?) ?([A-Za-z]{3,16})\/(\d{1,6})([mhd])$/;
+  const [, account = '', amount = '', word = '', length = '', period = ''] = form.exec(entry) ?? [];
+  if (account === '') throw new Error(`“${entry.slice(0, 60)}” is not account=most unit/period`);
+  const limit = {
+    account,
+    most: Number(amount),
+    unit: word.toLowerCase(),
+    withinMs: Number(length) * periods[period as keyof typeof periods],
+  };
+  if (limit.most > mostMax) throw new Error(`${entry}: at most ${String(mostMax)}`);
+  if (limit.withinMs < periods.m || limit.withinMs > periodMsMax) throw new Error(`${entry}: from 1m to 366d`);
+  if (!isCurrency(limit.unit) && !Number.isInteger(limit.most)) throw new Error(`${entry}: is no whole number`);
+  return limit;
+}
+
+/** `20 servers/1d` */
+export function describeLimit({ most, unit, withinMs }: Pick<SpendLimit, 'most' | 'unit' | 'withinMs'>): string {
+  return `${String(most)} ${unit}/${describePeriod(withinMs)}`;
+}
+
+/** `1d`, `90m`: in the longest unit that says it as a whole number. */
+export function describePeriod(ms: number): string {
+  const [word, unitMs] = (['d', 'h', 'm'] as const)
+    .map((name) => [name, periods[name]] as const)
+    .find(([, length]) => ms % length === 0) ?? ['s', 1_000];
+  return `${String(ms / unitMs)}${word}`;
+}
+
+/** Those that count for an account: its own, and those for all of which it has none of its own. */
+export function limitsOf(account: string | undefined, limits: readonly SpendLimit[]): SpendLimit[] {
+  const own = limits.filter((limit) => limit.account === account);
+  const units = own.map(({ unit }) => unit);
+  return [...own, ...limits.filter((limit) => limit.account === '*' && !units.includes(limit.unit))];
+}
+
+/** What stands against meaning a purchase, until a person has said yes to it. */
+export type Concern = { id: string } & (
+  | {
+      kind: 'duplicate';
+      /** The same was meant under these, and was placed, or may have been; the newest first. */
+      others: { row: string; workflow: WorkflowName; reference: string; at: string }[];
+      /** True: there are older ones. */
+      more: boolean;
+      withinMs: number;
+    }
+  | {
+      kind: 'over-limit';
+      /** Absent where the request names none: whose limit it would be is not known. */
+      account?: string | undefined;
+      most: number;
+      unit: string;
+      withinMs: number;
+      /** In the period so far, placed or perhaps placed. */
+      spent: number;
+      /** By this one. */
+      adds: number;
+    }
+);
+
+/** Whether a yes to one of them is a yes to this one: no other reference has come, and no more is spent than was said. */
+export function isAgreedTo(concern: Concern, approved: readonly Concern[]): boolean {
+  if (concern.kind === 'duplicate') {
+    const seen = approved.flatMap((one) => (one.kind === 'duplicate' ? one.others.map(({ row }) => row) : []));
+    return concern.others.every(({ row }) => seen.includes(row));
+  }
+  const { account, most, unit, withinMs } = concern;
+  return approved.some(
+    (one) =>
+      one.kind === 'over-limit' &&
+      one.account === account &&
+      one.most === most &&
+      one.unit === unit &&
+      one.withinMs === withinMs &&
+      inAll(concern) <= inAll(one),
+  );
+}
+
+/** What is spent when this one is placed. Sums of decimals are rounded, so that 0.1 and 0.2 are 0.3. */
+export function inAll({ spent, adds }: { spent: number; adds: number }): number {
+  return Math.round((spent + adds) * 1e6) / 1e6;
+}
