@@ -18,6 +18,7 @@ import type { Leftover } from '../domain/leftovers';
 import { attempt, throwIfCancelled, type Act, type Settled } from './attempts';
 import { Deadline } from './deadline';
 import type { Desk } from './desk';
+import { hasRoomForMany } from './history-left';
 import { JournalMemory } from './journal-memory';
 import { countUndo } from './metrics';
 import { Step, type Progress } from './progress';
@@ -251,7 +252,8 @@ export class Saga {
     plans.forEach((plan) => hooks.begin?.(plan));
     let open = [...plans];
     while (open.length > 0) {
-      const settled = await Promise.allSettled(open.map((plan) => this.attemptPlan(plan, hooks)));
+      const settled = await this.attemptPlans(open, hooks);
+      const untried = open.slice(settled.length);
       const failed: { plan: P; failure: CallFailure }[] = [];
       settled.forEach((result, index) => {
         const plan = open[index];
@@ -269,7 +271,11 @@ export class Saga {
         for (const { plan } of failed) plan.step.end('failed');
         throw broken.reason;
       }
-      if (failed.length === 0) break;
+      const [first] = failed;
+      if (first === undefined) {
+        open = untried;
+        continue;
+      }
 
       const takenBack = failed.find(({ failure }) => failure.failure === 'TakenBack');
       if (takenBack) throw new TakenBack(takenBack.plan, takenBack.failure);
@@ -286,9 +292,11 @@ export class Saga {
         throw new SagaFailed(refusal, `${refused.plan.step.title}: ${describeFailure(refused.failure)}`);
       }
       for (const { plan, failure } of failed) plan.step.end('stuck', describeFailure(failure));
-      open = failed.map(({ plan }) => plan);
+      // Those that were not come to are in the same trouble; they come first the next time, so that one cannot keep them back for ever.
+      open = [...untried, ...failed.map(({ plan }) => plan)];
+      const stuck = [...failed, ...untried.map((plan) => ({ plan, failure: first.failure }))];
       const decision = await this.desk.ask(
-        stuckQuestion(failed, { undoing: hooks.undoing ?? false, skippable: skippable ?? false, correction }),
+        stuckQuestion(stuck, { undoing: hooks.undoing ?? false, skippable: skippable ?? false, correction }),
       );
       if (decision.decision === 'skip') {
         for (const plan of open) {
@@ -302,6 +310,23 @@ export class Saga {
     }
     throwIfCancelled();
     return plans.map((plan) => outcomes.get(plan) ?? { skipped: true });
+  }
+
+  /** Side by side; where the history has no room for all of them to fail, one after the other, up to the first that does. */
+  private async attemptPlans<T, P extends Plan<T>>(
+    plans: readonly P[],
+    hooks: { undoing?: boolean; succeed: (plan: P, value: T, detail: string | undefined) => void },
+  ): Promise<PromiseSettledResult<Settled<T>>[]> {
+    if (hasRoomForMany(hooks.undoing ?? false)) {
+      return Promise.allSettled(plans.map((plan) => this.attemptPlan(plan, hooks)));
+    }
+    const settled: PromiseSettledResult<Settled<T>>[] = [];
+    for (const plan of plans) {
+      const [result] = await Promise.allSettled([this.attemptPlan(plan, hooks)]);
+      settled.push(result);
+      if (result.status === 'rejected' || !result.value.ok) break;
+    }
+    return settled;
   }
 
   private attemptPlan<T, P extends Plan<T>>(

@@ -94,6 +94,7 @@ it('are these', () => {
     'DeadlinePassed',
     'FirewallsRejected',
     'FirewallListUnreadable',
+    'HistoryFull',
   ]);
   expect(decisionNames).toEqual([
     'retry',
