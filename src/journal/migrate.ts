@@ -8,12 +8,14 @@ import { isPostgres, openDatabase, type JournalAddress } from './dialects';
 import { asUnavailable, JournalSchemaError } from './errors';
 import * as first from './migrations/0001-references-effects-endings';
 import * as second from './migrations/0002-turns';
+import * as third from './migrations/0003-open-references';
 import type { JournalTables } from './schema';
 
 /** By number: a name that was released stays. */
 const migrations: Record<string, Migration> = {
   '0001-references-effects-endings': first,
   '0002-turns': second,
+  '0003-open-references': third,
 };
 
 export const schemaNumber = Object.keys(migrations).length;

@@ -114,11 +114,7 @@ export class Desk {
     return this.taken;
   }
 
-  private async untilTaken(
-    question: AskedQuestion,
-    since: string,
-    expiresMs = Infinity,
-  ): Promise<void> {
+  private async untilTaken(question: AskedQuestion, since: string, expiresMs = Infinity): Promise<void> {
     const { id, kind, step, expiry, whenFull } = question;
     for (const delayMs of reminderDelaysMs()) {
       const waitMs = Math.max(1, Math.min(delayMs, expiresMs - Date.now()));

@@ -5,6 +5,7 @@ import { constraints } from './contract/constraints';
 import { decisions } from './contract/decisions';
 import { firewalls } from './contract/firewalls';
 import { lostRows } from './contract/lost-rows';
+import { openOnes } from './contract/open-references';
 import { pivots } from './contract/pivots';
 import { putBack } from './contract/put-back';
 import { references } from './contract/references';
@@ -26,4 +27,5 @@ describeEachDatabase('the journal', (databases) => {
   describe('a journal that was put back', () => putBack(databases));
   describe('how a saga stands', () => standing(databases));
   describe('turns', () => turns(databases));
+  describe('open references', () => openOnes(databases));
 });

@@ -11,6 +11,7 @@ import File from 'libsql';
 import { isPostgres, type JournalAddress } from '../../src/journal/dialects';
 import { Journal } from '../../src/journal/journal';
 import { openJournal } from '../../src/journal/open';
+import { close, open, openReferences } from '../../src/journal/open-references';
 import { standingOf } from '../../src/journal/standing';
 import { dropTurn, takeTurn } from '../../src/journal/turns';
 import { createSealing } from '../../src/security/sealing';
@@ -108,6 +109,13 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
       await takeTurn(journal, second.key, resource);
       await dropTurn(journal, next!);
     },
+    'the open references of a namespace are gone through': async () => {
+      const run = await Run.begin(journal);
+      await open(journal, run.key, 'orders');
+      const [first] = await openReferences(journal, 'orders', undefined, 100);
+      await openReferences(journal, 'orders', first, 100);
+      await close(journal, first!);
+    },
     'a saga looks back and ends': async () => {
       const run = await Run.begin(journal);
       await run.again().take();
@@ -146,11 +154,11 @@ function accesses(plan: string): string[] {
   return steps.flatMap((step, index) => (scan.test(step) ? [`${step} ${steps[index + 1] ?? ''}`] : []));
 }
 
-/** By the whole key of a reference, or by a row's id. */
+/** By the whole key of a reference, by a namespace among what is open, or by a row's id. */
 function isNarrow(access: string): boolean {
   return (
-    /(\(workflow=\? AND reference=\?|resource=\?|\(id=\?\)|rowid=\?)/.test(access) ||
-    /Index Cond: \(.*(\breference = |\bresource = |\bseq = |\bid = )/.test(access)
+    /(\(workflow=\? AND reference=\?|\(open_in=\?|resource=\?|\(id=\?\)|rowid=\?)/.test(access) ||
+    /Index Cond: \(.*(\breference = |\bopen_in = |\bresource = |\bseq = |\bid = )/.test(access)
   );
 }
 

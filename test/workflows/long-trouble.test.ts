@@ -18,7 +18,7 @@ import { Rig } from '../support/rig';
 import { outcomeOf, untilWaiting, untilWaitingOrEnded } from '../support/sagas';
 
 const eventsOf = async (temporal: Client, { workflowId }: SagaHandle) =>
-  Number((await temporal.workflow.getHandle(workflowId).describe()).historyLength);
+  (await temporal.workflow.getHandle(workflowId).describe()).historyLength;
 
 const times = <T>(length: number, make: () => T): T[] => Array.from({ length }, make);
 
@@ -89,7 +89,7 @@ here(`on a server that ends a run at ${String(eventsMax)} events`, () => {
   const fault = (request: { reference: string }, spec: Omit<FaultSpec, 'match'>) =>
     rig.sandbox.faults.add({ ...spec, match: { planId: planIdOf(request.reference) } });
   const openItemsOf = ({ reference }: { reference: string }) =>
-    openCartItems(rig.sandbox.ledger).filter(({ item }) => item['plan_id'] === planIdOf(reference));
+    openCartItems(rig.sandbox.ledger).filter(({ item }) => item.plan_id === planIdOf(reference));
 
   afterEach(() => {
     rig.sandbox.faults.clear();
