@@ -149,7 +149,9 @@ function createProgram(scene: Scene, { out, err }: Streams, settle: (status: num
     });
 
   addJournalCommands(
-    program.command('journal').description('look after the journal of effects; but for lost, these commands need no Temporal'),
+    program
+      .command('journal')
+      .description('look after the journal of effects; but for lost, these commands need no Temporal'),
     scene,
     settle,
   );

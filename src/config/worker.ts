@@ -64,9 +64,8 @@ export const workerSettings = {
   SECRETS_FOLDER: text.optional(),
   PROVIDER_CA_FILE: text.optional(),
   /**
-   * Attempts: one costs a history up to 11 events, and a saga may have 200 steps that act and undo. Once four tenths of what Temporal gives
-   * a run are used there are no automatic retries any more: with 10 of each, 200 steps come there within one outage. Of a pivot, and of
-   * the look for new servers, a saga has one.
+   * Attempts: one costs a history up to 11 events, and a saga may have 200 steps that act and undo. Past 10,000 events there are no automatic
+   * retries any more: with 8 of each, 200 steps come there within one outage. Of a pivot, and of the look for new servers, a saga has one.
    */
   RETRY_READING: budget(10).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
   RETRY_ACTING: budget(10).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),

@@ -40,7 +40,10 @@ it('one that waits is not lost, nor is one that has ended', async () => {
   await saga.cancel();
   await outcomeOf(saga);
   expect(await look()).toEqual(none);
-  expect(await cli('journal', 'lost')).toMatchObject({ status: 0, out: expect.stringMatching(/^no saga of/) as string });
+  expect(await cli('journal', 'lost')).toMatchObject({
+    status: 0,
+    out: expect.stringMatching(/^no saga of/) as string,
+  });
 });
 
 it('one that was terminated is, until it is cleaned up', async () => {

@@ -1,24 +1,36 @@
 /**
  * Trouble that goes on for as long as people retry: no history grows so long that Temporal ends the run, and each saga ends in order.
  *
- * Once at full size. Every other way at a small one: the same code, on a server that ends a run at 2,000 events instead of 51,200.
+ * Once at full size. Every other way at a small one: the same code with lower marks, on a server that ends a run at 2,000 events.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { FaultSpec } from '../../sandbox/faults';
 import { callsTo, firewallsOf, openCartItems, ordersWithLabel } from '../../sandbox/sentences';
 import { startDevServer, type DevServer } from '../../scripts/dev-server';
 import { bundleWorkflows } from '../../scripts/workflow-bundle';
 import { DecisionRefusedError, SagaEndedError } from '../../src/client/errors';
 import type { SagaHandle } from '../../src/client/handle';
+import { searchAttributeNames } from '../../src/domain/identity';
+import { marks } from '../../src/workflows/history-marks';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../support/requests';
-import { Rig } from '../support/rig';
+import { Rig, until } from '../support/rig';
 import { outcomeOf, untilWaiting, untilWaitingOrEnded } from '../support/sagas';
 
 const eventsOf = async (temporal: Client, { workflowId }: SagaHandle) =>
   (await temporal.workflow.getHandle(workflowId).describe()).historyLength;
+
+/** By the list's attribute: to ask so large a saga for its progress again and again would be most of the work. @returns since when */
+const untilAskedAfter = (temporal: Client, { workflowId }: SagaHandle, before: string | undefined): Promise<string> =>
+  until(async () => {
+    const { typedSearchAttributes } = await temporal.workflow.getHandle(workflowId).describe();
+    const since = typedSearchAttributes.get(waitingSince)?.toISOString();
+    return since !== before && since;
+  });
+const waitingSince = defineSearchAttributeKey(searchAttributeNames.waitingSince, SearchAttributeType.DATETIME);
 
 const times = <T>(length: number, make: () => T): T[] => Array.from({ length }, make);
 
@@ -46,35 +58,41 @@ describe('at full size', () => {
     const match = { planId: planIdOf(request.reference) };
     const trouble = rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'rate-limit', times: 'all', match });
     const saga = await rig.sagas.provision(request);
+    let since: string | undefined;
     for (let round = 1; round <= 50; round += 1) {
-      const { id } = await untilWaiting(saga, 'stuck');
+      since = await untilAskedAfter(rig.temporal, saga, since);
       if (round === 50) rig.sandbox.faults.lift(trouble);
-      await saga.decide('retry', { by: 'op', question: id });
+      await saga.decide('retry', { by: 'op' });
     }
     const { outcome, cartItemIds } = (await saga.result()) as { outcome: string; cartItemIds: number[] };
     expect([outcome, cartItemIds.length]).toEqual(['done', 200]);
     expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
     // It was tried side by side at first, and in the end by one call a round.
-    expect(await eventsOf(rig.temporal, saga)).toBeGreaterThan(20_480);
-    expect(await eventsOf(rig.temporal, saga)).toBeLessThan(0.6 * 51_200);
-  });
+    expect(await eventsOf(rig.temporal, saga)).toBeGreaterThan(marks.forward.sideBySideTo.events);
+    expect(await eventsOf(rig.temporal, saga)).toBeLessThan(marks.forward.waitsTo.events);
+  }, 600_000);
 });
 
 const cli = process.env['ORDER_SAGA_TEST_TEMPORAL_CLI'];
 const here = cli === undefined ? describe.skip : describe;
 const eventsMax = 2_000;
+const small = (events: number) => ({ events, bytes: 10 * 1024 * 1024 });
+const smallMarks = {
+  forward: { sideBySideTo: small(400), waitsTo: small(800) },
+  undoing: { sideBySideTo: small(600), waitsTo: small(1_000) },
+};
 
 here(`on a server that ends a run at ${String(eventsMax)} events`, () => {
   const folder = mkdtempSync(join(tmpdir(), 'order-saga-'));
   let server: DevServer;
   let rig: Rig;
   beforeAll(async () => {
-    const small = join(folder, 'history-max.js');
+    const lowered = join(folder, 'history-marks.js');
     const bundle = join(folder, 'bundle.js');
-    writeFileSync(small, `exports.historyMax = { events: ${String(eventsMax)}, bytes: 40 * 1024 * 1024 };`);
+    writeFileSync(lowered, `exports.marks = ${JSON.stringify(smallMarks)};`);
     writeFileSync(
       bundle,
-      await bundleWorkflows({ instead: { [require.resolve('../../src/workflows/history-max')]: small } }),
+      await bundleWorkflows({ instead: { [require.resolve('../../src/workflows/history-marks')]: lowered } }),
     );
     const dynamicConfig = { 'limit.historyCount.error': eventsMax };
     server = await startDevServer({ cli: cli ?? '', ui: false, dynamicConfig });
@@ -100,7 +118,7 @@ here(`on a server that ends a run at ${String(eventsMax)} events`, () => {
     fault(request, { endpoint: 'add-cart-item', kind: 'rate-limit', from: 5, times: 'all' });
     const saga = await rig.sagas.provision(request);
     // More than its automatic retries would leave room for.
-    expect(await retryToTheEnd(saga)).toBeGreaterThan(20);
+    expect(await retryToTheEnd(saga)).toBeGreaterThan(12);
     const { failure } = await outcomeOf(saga);
     expect(failure).toMatchObject({ type: 'HistoryFull', report: { outcome: 'reversed', leftovers: [] } });
     expect(failure?.report.why).toMatch(/^add-cart-item-\d: the history of this run is full/);
@@ -146,7 +164,7 @@ here(`on a server that ends a run at ${String(eventsMax)} events`, () => {
     const request = provisionRequest({ items: [{ quantity: 8 }], firewalls: [143] });
     const all = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'rate-limit', times: 'all' });
     const saga = await rig.sagas.provision(request);
-    for (let events = 0; events < 0.4 * eventsMax; events = await eventsOf(rig.temporal, saga)) {
+    for (let events = 0; events < smallMarks.forward.sideBySideTo.events; events = await eventsOf(rig.temporal, saga)) {
       const { id } = await untilWaiting(saga, 'stuck');
       await saga.decide('retry', { question: id });
     }
@@ -209,7 +227,7 @@ here(`on a server that ends a run at ${String(eventsMax)} events`, () => {
         () => true,
         () => false,
       );
-      if (!isTold || events >= 0.7 * eventsMax) break;
+      if (!isTold || events >= smallMarks.forward.waitsTo.events) break;
       await saga.progress();
     }
     const { failure } = await outcomeOf(saga);
