@@ -31,7 +31,10 @@ export function openReferences(
     const rows = await (
       after === undefined
         ? question
-        : question.where(sql<boolean>`(workflow, reference) > (${after.workflow}, ${after.reference})`)
+        : // With the namespace, or the database might look by the key of all references instead.
+          question.where(
+            sql<boolean>`(open_in, workflow, reference) > (${namespace}, ${after.workflow}, ${after.reference})`,
+          )
     ).execute();
     return rows.map(({ workflow, reference, first_seen_ms, first_run, touched_ms }) => ({
       workflow,

@@ -115,6 +115,7 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
       const [first] = await openReferences(journal, 'orders', undefined, 100);
       await openReferences(journal, 'orders', first, 100);
       await close(journal, first!);
+      await run.again().take();
     },
     'a saga looks back and ends': async () => {
       const run = await Run.begin(journal);
