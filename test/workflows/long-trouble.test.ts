@@ -15,6 +15,7 @@ import { bundleWorkflows } from '../../scripts/workflow-bundle';
 import { DecisionRefusedError, SagaEndedError } from '../../src/client/errors';
 import type { SagaHandle } from '../../src/client/handle';
 import { searchAttributeNames } from '../../src/domain/identity';
+import type { ResultOf } from '../../src/domain/results';
 import { marks } from '../../src/workflows/history-marks';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
@@ -64,8 +65,11 @@ describe('at full size', () => {
       if (round === 50) rig.sandbox.faults.lift(trouble);
       await saga.decide('retry', { by: 'op' });
     }
-    const { outcome, cartItemIds } = (await saga.result()) as { outcome: string; cartItemIds: number[] };
-    expect([outcome, cartItemIds.length]).toEqual(['done', 200]);
+    const { outcome, cartItemIds, leftovers } = (await saga.result()) as ResultOf['provisionServers'];
+    expect(cartItemIds).toHaveLength(200);
+    // Where the machine is so busy that a call ends without an answer, that is told.
+    expect(leftovers.filter(({ kind }) => kind !== 'cart-item-unknown')).toEqual([]);
+    expect(outcome).toBe(leftovers.length === 0 ? 'done' : 'partly');
     expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
     // It was tried side by side at first, and in the end by one call a round.
     expect(await eventsOf(rig.temporal, saga)).toBeGreaterThan(marks.forward.sideBySideTo.events);
