@@ -15,7 +15,6 @@ import { bundleWorkflows } from '../../scripts/workflow-bundle';
 import { DecisionRefusedError, SagaEndedError } from '../../src/client/errors';
 import type { SagaHandle } from '../../src/client/handle';
 import { searchAttributeNames } from '../../src/domain/identity';
-import type { ResultOf } from '../../src/domain/results';
 import { marks } from '../../src/workflows/history-marks';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
@@ -65,7 +64,7 @@ describe('at full size', () => {
       if (round === 50) rig.sandbox.faults.lift(trouble);
       await saga.decide('retry', { by: 'op' });
     }
-    const { outcome, cartItemIds, leftovers } = (await saga.result()) as ResultOf['provisionServers'];
+    const { outcome, cartItemIds, leftovers } = await saga.result();
     expect(cartItemIds).toHaveLength(200);
     // Where the machine is so busy that a call ends without an answer, that is told.
     expect(leftovers.filter(({ kind }) => kind !== 'cart-item-unknown')).toEqual([]);
