@@ -9,7 +9,7 @@ module.exports = {
     ],
   },
   // Loaded on demand, by the name that it has when it is built.
-  moduleNameMapper: { '^(\\./journal-commands)\\.js$': '$1' },
+  moduleNameMapper: { '^(\\./(journal|lost)-commands)\\.js$': '$1' },
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   // Each test file runs a worker beside the one server: more of them at once only take each other's time.

@@ -2,11 +2,13 @@
  * The worker process: reads its settings, connects, registers what the namespace lacks, says that it is ready, and runs
  * until it is told to stop (SIGTERM, SIGINT). A stop lets calls in flight finish, a pivot among them.
  */
+import { Client } from '@temporalio/client';
 import { readWorkerConfig, SettingsError, temporalAddress, type WorkerConfig } from './config';
 import { CannotListen } from './operations/cannot-listen';
 import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
 import { createLog } from './operations/logging';
+import { LostSagas } from './operations/lost-sagas';
 import { workerMeter } from './operations/metrics';
 import { installRuntime } from './operations/runtime';
 import { JournalSchemaError, JournalUnavailable } from './journal/errors';
@@ -29,7 +31,8 @@ async function main(): Promise<void> {
       const saga = await createSagaWorker(connection, config, undefined, tracing);
       const { worker } = saga;
       if (health) health.whyNotReady = readinessOf(worker, connection);
-      const gauges = new Gauges(connection, config, meter, log);
+      const temporal = new Client({ connection, namespace: config.namespace });
+      const gauges = new Gauges(connection, config, meter, log, new LostSagas(temporal, saga.journal));
       if (config.metricsAddress) gauges.start();
       console.log(readyLine(config, health));
       await worker.run();

@@ -16,6 +16,7 @@ import { workflowIdOf } from '../domain/identity';
 import type { TurnAnswer } from '../domain/turns';
 import { writeByHand } from '../journal/by-hand';
 import type { Corrected, Journal, Verdict } from '../journal/journal';
+import { open } from '../journal/open-references';
 import { standingOf } from '../journal/standing';
 import type { Asked, Call } from './call';
 import { lookAgainIn, reportLate, type EffectAsked } from './effect';
@@ -89,9 +90,11 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         if (hold && !(await journal.isTaken(saga)))
           throw new OwnFailure('Held', `${describeHold(hold)}; nothing was sent`);
         const { account, request, resource } = input;
-        const { knows, first } = await journal.take(saga, { account, request, run });
+        const { namespace } = Context.current().info;
+        const { knows, first } = await journal.take(saga, { account, request, run, namespace });
         const fields = first?.request === undefined ? [] : differences(first.request, request);
         if (first !== undefined && fields.length > 0) return { how: 'taken', at: first.at, run: first.run, fields };
+        if (first !== undefined) await open(journal, saga, namespace);
         const turn = resource === undefined ? {} : { turn: await askForTurn(journal, saga, resource, settings) };
         if (first === undefined) return { how: 'new', knows, ...turn };
         const { at, corrections } = first;

@@ -23,19 +23,19 @@ export function createTurnActivities(journal: Journal, call: Call, settings: Act
 
 /**
  * Whoever is queued looks whether the one right before it is still there: a saga that was terminated or deleted holds nobody up for
- * longer than a quarter of what they had waited already. So the looks of a saga grow as the logarithm of its wait.
+ * longer than a quarter of what they had waited already, and a week at most. So the looks of a saga grow as the logarithm of its wait.
  */
 export async function askForTurn(
   journal: Journal,
   saga: SagaKey,
   resource: string,
-  { turnLookMs = lookMsMin }: Pick<ActivitySettings, 'turnLookMs'>,
+  { turnLookMs }: Pick<ActivitySettings, 'turnLookMs'>,
 ): Promise<TurnAnswer> {
   for (;;) {
     const answer = await takeTurn(journal, saga, resource);
     if (answer.how !== 'queued') return answer;
     const { behind, waitedMs, ...queued } = answer;
-    const lookInMs = Math.min(Math.max(Math.ceil(waitedMs / 4), turnLookMs), lookMsMax);
+    const lookInMs = lookDelayMs(waitedMs, turnLookMs);
     if (await mayGoOn(workflowIdOf(behind.workflow, behind.reference))) return { ...queued, lookInMs };
     const inAirMs = await dropTurn(journal, behind);
     if (inAirMs > 0) return { ...queued, lookInMs: Math.min(inAirMs, lookInMs) };
@@ -44,7 +44,13 @@ export async function askForTurn(
 }
 
 const lookMsMin = 60_000;
-const lookMsMax = 24 * 60 * 60_000;
+/** Each look takes eleven events: ten years of them are 6,000. */
+const lookMsMax = 7 * 24 * 60 * 60_000;
+
+/** @param waitedMs so long it has been queued */
+export function lookDelayMs(waitedMs: number, turnLookMs = lookMsMin): number {
+  return Math.min(Math.max(Math.ceil(waitedMs / 4), turnLookMs), lookMsMax);
+}
 
 /** What Temporal cannot say now it may say at the next look. */
 async function mayGoOn(workflowId: string): Promise<boolean> {

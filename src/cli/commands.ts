@@ -101,11 +101,17 @@ export async function list(scene: Scene, filter: SagaFilter & { limit: number })
     if (shown.length === 0) printer.line('no sagas');
     else printer.rows(shown);
     if (rows.length > shown.length) printer.aside(`the first ${String(shown.length)}; there are more (--limit)`);
+    if (shown.some(({ state }) => state === 'lost')) for (const line of aboutTheLost) printer.aside(line);
     await tellHold(scene, sagas);
     printer.document(shown);
     return exitStatus.done;
   });
 }
+
+const aboutTheLost = [
+  'lost: it was ended from outside, put nothing back and told nothing. What it has done: order-saga record REFERENCE --timeline',
+  'what it takes to bring it to an end: order-saga journal lost',
+];
 
 export async function decide(
   { printer }: Scene,

@@ -146,7 +146,7 @@ export async function journalStatus({ printer }: Scene): Promise<number> {
   });
 }
 
-async function withJournal(
+export async function withJournal(
   how: { writes: boolean },
   work: (journal: Journal, name: string) => Promise<number>,
 ): Promise<number> {

@@ -19,7 +19,9 @@ export function describeRecord(record: SagaRecord): string[] {
   const last = record.endings.findLast((ending) => ending.workflow !== 'cleanCart');
   return [
     `${workflowIdOf(workflow, reference)}: ${state}`,
-    ...(state === 'open' ? ['  no run has written how it ended: it runs, waits, or was ended from outside'] : []),
+    ...(state === 'open'
+      ? ['  no run has written how it ended: it runs, waits, or was ended from outside; what would be left by now:']
+      : []),
     ...(state === 'open' || last === undefined
       ? []
       : [`  ended on ${last.at} as ${last.ended ?? last.outcome}${whyOf(last)}`]),

@@ -21,6 +21,7 @@ export interface Terminal extends Streams {
 
 /** Loaded where it is asked for: two database drivers take longer to load than the rest of the program. */
 const ofTheJournal = () => import('./journal-commands.js');
+const ofTheLost = () => import('./lost-commands.js');
 
 const exits =
   'Exit status: 0 done, 1 the saga failed or was cancelled, 2 bad usage or request, 3 no connection, 4 it waits for a decision, ' +
@@ -148,7 +149,9 @@ function createProgram(scene: Scene, { out, err }: Streams, settle: (status: num
     });
 
   addJournalCommands(
-    program.command('journal').description('look after the journal of effects; these commands need no Temporal'),
+    program
+      .command('journal')
+      .description('look after the journal of effects; but for lost, these commands need no Temporal'),
     scene,
     settle,
   );
@@ -183,6 +186,14 @@ function addJournalCommands(journal: Command, scene: Scene, settle: (status: num
     'tell how it stands: its schema, its epoch, what is asked about (4: it was put back)',
   ).action(async () => {
     settle(await (await ofTheJournal()).journalStatus(scene));
+  });
+
+  command(
+    journal,
+    'lost',
+    'tell which sagas it has begun that will not end by themselves; this one asks Temporal, too (4: there are some)',
+  ).action(async () => {
+    settle(await (await ofTheLost()).lost(scene));
   });
 
   command(journal, 'migrate', 'make its tables, or bring them up to this release').action(async () => {

@@ -8,14 +8,18 @@ import { reach } from './reach';
 import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/grpc';
 import { readAttributes } from './search-attributes';
 
-/** What it came to where it has ended. `lost`: ended from outside (terminated, timed out), or broken; see SagaLostError. */
-export type ListedState = SagaState | 'lost';
+/**
+ * What it came to where it has ended. `lost`: ended from outside (terminated, timed out), or broken; see SagaLostError. `paused`: the run,
+ * or a call of it, in Temporal.
+ */
+export type ListedState = SagaState | 'paused' | 'lost';
 
 export const listedStates = [
   'running',
   'queued',
   ...waitKinds,
   'undoing',
+  'paused',
   ...sagaOutcomes,
   'lost',
 ] as const satisfies ListedState[];
@@ -49,13 +53,13 @@ export function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): SagaRow | undef
   const { workflowId, runId, type, status, startTime, closeTime, typedSearchAttributes } = info;
   const known = readWorkflowId(workflowId);
   if (known?.workflow !== type) return undefined;
-  const { state, step, waitingSince, account } = readAttributes(typedSearchAttributes);
+  const { state, step, waitingSince, account, isPaused } = readAttributes(typedSearchAttributes);
   return {
     workflowId,
     runId,
     ...known,
     status: status.name,
-    state: stateOf(status.name, state),
+    state: stateOf(status.name, state, isPaused),
     step,
     waitingSince,
     startTime,
@@ -65,11 +69,16 @@ export function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): SagaRow | undef
 }
 
 /** A closed run keeps the attribute that it had last, so that its status counts; a running one without any has no trouble. */
-function stateOf(status: WorkflowExecutionInfo['status']['name'], state: SagaState | undefined): ListedState {
+function stateOf(
+  status: WorkflowExecutionInfo['status']['name'],
+  state: SagaState | undefined,
+  isPaused: boolean,
+): ListedState {
   switch (status) {
     case 'RUNNING':
+      return isPaused ? 'paused' : (state ?? 'running');
     case 'PAUSED':
-      return state ?? 'running';
+      return 'paused';
     case 'COMPLETED':
       return state === 'partly' ? state : 'done';
     case 'FAILED':
@@ -91,6 +100,7 @@ function queryFor({ state, workflow }: SagaFilter): string {
 function condition(state: NonNullable<SagaFilter['state']>): string {
   const running = `ExecutionStatus = 'Running'`;
   const ended = `ExecutionStatus IN ('Completed', 'Failed', 'Canceled')`;
+  const wordless = `(${stateAttribute} IS NULL OR ${stateAttribute} NOT IN (${quoted(sagaOutcomes)}))`;
   switch (state) {
     case 'done':
       return `(${ended} AND ${stateAttribute} = 'done' OR ExecutionStatus = 'Completed' AND ${stateAttribute} IS NULL)`;
@@ -103,7 +113,9 @@ function condition(state: NonNullable<SagaFilter['state']>): string {
     case 'cancelled':
       return `ExecutionStatus = 'Canceled'`;
     case 'lost':
-      return `ExecutionStatus IN ('Terminated', 'TimedOut')`;
+      return `(ExecutionStatus IN ('Terminated', 'TimedOut') OR ExecutionStatus IN ('Failed', 'Canceled') AND ${wordless})`;
+    case 'paused':
+      return `CloseTime IS NULL AND TemporalPauseInfo IS NOT NULL`;
     case 'running':
       return `${running} AND (${stateAttribute} IS NULL OR ${stateAttribute} = 'running')`;
     case 'waiting':

@@ -15,6 +15,8 @@ const keys = {
   account: defineSearchAttributeKey(searchAttributeNames.account, SearchAttributeType.KEYWORD),
   subscription: defineSearchAttributeKey(searchAttributeNames.subscription, SearchAttributeType.KEYWORD),
   waitingSince: defineSearchAttributeKey(searchAttributeNames.waitingSince, SearchAttributeType.DATETIME),
+  /** Temporal's own. */
+  pauses: defineSearchAttributeKey('TemporalPauseInfo', SearchAttributeType.KEYWORD_LIST),
 };
 
 /** Those of a request. Given with the start they cost no event. */
@@ -40,5 +42,6 @@ export function readAttributes(attributes: TypedSearchAttributes) {
     waitingSince: attributes.get(keys.waitingSince),
     account: attributes.get(keys.account),
     subscriptionId: attributes.get(keys.subscription),
+    isPaused: (attributes.get(keys.pauses) ?? []).length > 0,
   };
 }

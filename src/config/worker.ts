@@ -69,8 +69,8 @@ export const workerSettings = {
   SECRETS_FOLDER: text.optional(),
   PROVIDER_CA_FILE: text.optional(),
   /**
-   * Attempts: one costs a history up to 11 events, and a saga may have 200 steps that act and undo. 10 and 12 of each are 48,400 of the
-   * 51,200 events that Temporal gives a run. Of a pivot, and of the look for new servers, a saga has one.
+   * Attempts: one costs a history up to 11 events, and a saga may have 200 steps that act and undo. Past 10,000 events there are no automatic
+   * retries any more: with 8 of each, 200 steps come there within one outage. Of a pivot, and of the look for new servers, a saga has one.
    */
   RETRY_READING: budget(10).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
   RETRY_ACTING: budget(10).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),

@@ -145,5 +145,6 @@ export const sagaFailureNames = [
   'DeadlinePassed',
   'FirewallsRejected',
   'FirewallListUnreadable',
+  'HistoryFull',
 ] as const;
 export type SagaFailureName = (typeof sagaFailureNames)[number];

@@ -38,6 +38,14 @@ export const metrics = {
     name: 'order_saga_oldest_queued_seconds',
     help: 'How long ago the first of those that are queued was started; 0: none is; the same from every worker',
   },
+  lost: {
+    name: 'order_saga_lost',
+    help: 'Sagas that have begun and will not end by themselves, by how they were lost; the same from every worker',
+  },
+  paused: {
+    name: 'order_saga_paused',
+    help: 'Sagas of which a call, or the whole run, is paused in Temporal; the same from every worker',
+  },
   backlog: { name: 'order_saga_backlog_tasks', help: 'Tasks that no worker has taken yet; the same from every worker' },
   backlogAge: {
     name: 'order_saga_backlog_age_seconds',

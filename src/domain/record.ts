@@ -127,7 +127,7 @@ export const recordSchema = z.strictObject({
   /** By the quote of what was placed, or the last one that there was. */
   total: z.number().optional(),
   currency: z.string().optional(),
-  /** From the last endings; what was deleted or settled since is not among them. */
+  /** From the last endings; what was deleted or settled since is not among them. Of one that is open: what would be left by now. */
   leftovers: z.array(leftoverSchema),
   /** Parts that are left out above, because they cannot be decrypted here. */
   unreadable: z.array(z.strictObject({ what: z.string(), why: z.string() })).optional(),

@@ -139,13 +139,19 @@ export class Journal {
   /**
    * Takes a reference for ever, or finds who took it.
    *
+   * @param namespace of the run: it is open there until an ending is written
    * @returns the request that it was taken with first; undefined where only its effects are known any more. And what was corrected of
    * it since, in order
    * @throws JournalUnavailable, JournalUnreadable
    */
   async take(
     key: SagaKey,
-    { account, request, run }: { account: string | undefined; request: unknown; run: string },
+    {
+      account,
+      request,
+      run,
+      namespace,
+    }: { account: string | undefined; request: unknown; run: string; namespace?: string },
   ): Promise<{ knows: JournalKnowledge; first: FirstTaken | undefined }> {
     const sealed = await this.sealing.seal(request);
     const { journal, first, corrected } = await this.inTransaction(async (tx) => {
@@ -161,6 +167,7 @@ export class Journal {
           first_run: run,
           epoch: epochOfNew(journal),
           touched_ms: now,
+          open_in: namespace ?? null,
         })
         .onConflict((conflict) => conflict.columns(['workflow', 'reference']).doNothing())
         .executeTakeFirst();
@@ -405,6 +412,11 @@ export class Journal {
         .insertInto('ending')
         .values({ ...key, run, ...ending })
         .onConflict((conflict) => conflict.columns(['workflow', 'reference', 'run']).doUpdateSet(ending))
+        .execute();
+      await tx
+        .updateTable('reference')
+        .set({ open_in: null })
+        .where((where) => where.and({ ...key }))
         .execute();
       return next;
     });

@@ -10,6 +10,7 @@ import * as first from './migrations/0001-references-effects-endings';
 import * as second from './migrations/0002-turns';
 import * as third from './migrations/0003-corrections';
 import * as fourth from './migrations/0004-purchases';
+import * as fifth from './migrations/0005-open-references';
 import type { JournalTables } from './schema';
 
 /** By number: a name that was released stays. */
@@ -18,6 +19,7 @@ const migrations: Record<string, Migration> = {
   '0002-turns': second,
   '0003-corrections': third,
   '0004-purchases': fourth,
+  '0005-open-references': fifth,
 };
 
 export const schemaNumber = Object.keys(migrations).length;

@@ -14,6 +14,7 @@ import { correctionsOf, type CorrectionRow } from './correction-rows';
 import { nowMs } from './dialects';
 import { asUnavailable, JournalUnreadable } from './errors';
 import { aboutOf, inDoubt, iso, referenceOf, theJournal, type Journal, type SagaKey } from './journal';
+import { leftOpen } from './left-open';
 import type { JournalTables } from './schema';
 import { effectsOf } from './standing';
 
@@ -60,6 +61,10 @@ export async function recordOf(journal: Journal, key: SagaKey): Promise<SagaReco
   for (const row of rows.endings) endings.push(await endingOf(row, open));
 
   const placement = placementOf(effects, rows.isInDoubt);
+  const state = stateOf(effects, endings);
+  const told = lifted(effects, endings, placement);
+  const { workflow } = key;
+  const found = state === 'open' ? leftOpen({ workflow, placement, request, servers: told.servers }, effects) : [];
   return {
     reference: key.reference,
     workflow: key.workflow,
@@ -67,11 +72,12 @@ export async function recordOf(journal: Journal, key: SagaKey): Promise<SagaReco
     firstSeen: { at: iso(taken.first_seen_ms), run: taken.first_run },
     ...(request === undefined ? {} : { request }),
     corrections,
-    state: stateOf(effects, endings),
+    state,
     placement,
     effects,
     endings,
-    ...lifted(effects, endings, placement),
+    ...told,
+    leftovers: distinct([...told.leftovers, ...found]),
     ...(open.unreadable.length > 0 ? { unreadable: open.unreadable } : {}),
     journal: { id: from.id, epoch: iso(from.epoch), at: iso(now) },
   };

@@ -38,6 +38,8 @@ interface ReferenceTable {
   epoch: number;
   /** When an effect was meant last. Written first in each transaction: it is the lock. */
   touched_ms: number;
+  /** The namespace of the run that works under it; null where it has ended, or was taken before there was this column. */
+  open_in: string | null;
 }
 
 interface EffectTable {

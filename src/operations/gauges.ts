@@ -1,6 +1,6 @@
 /**
- * What no worker knows by itself, and Temporal is asked: how many sagas wait for a person and since when, and how many tasks
- * wait for a worker. Every worker asks, and all say the same: take the maximum, not the sum.
+ * What no worker knows by itself, and Temporal is asked: how many sagas wait for a person and since when, how many tasks wait for a
+ * worker, and, together with the journal, which sagas are lost. Every worker asks, and all say the same: take the maximum, not the sum.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { defaultPayloadConverter, type MetricMeter } from '@temporalio/common';
@@ -8,11 +8,12 @@ import { temporal } from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import type { WorkerConfig } from '../config';
 import { holdWorkflow } from '../domain/hold';
-import { searchAttributeNames } from '../domain/identity';
+import { searchAttributeNames, workflowNames } from '../domain/identity';
 import { metrics } from '../domain/metrics';
 import { waitKinds, type SagaState } from '../domain/progress';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import type { Log } from './logging';
+import type { LostSagas } from './lost-sagas';
 import { beginAtZero } from './metrics';
 
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporal.api.enums.v1.TaskQueueType;
@@ -30,6 +31,11 @@ const closeMs = 1_000;
 
 const { state, waitingSince } = searchAttributeNames;
 
+/** Temporal's own search attribute: of a call that was paused, and on newer servers of a run. */
+const pausedQuery = `CloseTime IS NULL AND TemporalPauseInfo IS NOT NULL AND WorkflowType IN (${workflowNames
+  .map((name) => `'${name}'`)
+  .join(', ')})`;
+
 type Since = typeof waitingSince | 'StartTime';
 
 interface Page {
@@ -45,6 +51,7 @@ export class Gauges {
     private readonly config: Pick<WorkerConfig, 'namespace' | 'taskQueue'>,
     private readonly meter: MetricMeter,
     private readonly log: Pick<Log, 'warn'>,
+    private readonly lost: Pick<LostSagas, 'look'>,
   ) {}
 
   start(): void {
@@ -61,7 +68,7 @@ export class Gauges {
     while (!signal.aborted) {
       // A gauge keeps its value where Temporal does not answer.
       await this.look().catch((err: unknown) => {
-        if (!signal.aborted) this.log.warn({ err }, 'Temporal does not tell what waits');
+        if (!signal.aborted) this.log.warn({ err }, 'Temporal, or the journal, does not tell what waits');
       });
       await pause(everyMs, undefined, { signal }).catch(() => undefined);
     }
@@ -90,6 +97,9 @@ export class Gauges {
       this.set(metrics.backlog, Number(stats?.approximateBacklogCount ?? 0), { taskType });
       this.set(metrics.backlogAge, secondsOf(stats?.approximateBacklogAge), { taskType });
     }
+    this.set(metrics.paused, await this.count(pausedQuery), {});
+    // Last, since it asks the journal, too: where that is away, the others are told all the same.
+    for (const [how, lost] of Object.entries(await this.lost.look())) this.set(metrics.lost, lost, { how });
   }
 
   private async isHeld(): Promise<boolean> {
@@ -114,11 +124,12 @@ export class Gauges {
     const query = `ExecutionStatus = 'Running' AND ${state} = '${name}'`;
     const page = await this.list(query, since);
     if (!page.more) return { count: page.sinceMs.length, oldest: earliest(page) };
-    const { count } = await this.connection.workflowService.countWorkflowExecutions({
-      namespace: this.config.namespace,
-      query,
-    });
-    return { count: Number(count), oldest: await this.searchOldest(query, since, page, nowMs) };
+    return { count: await this.count(query), oldest: await this.searchOldest(query, since, page, nowMs) };
+  }
+
+  private async count(query: string): Promise<number> {
+    const { namespace } = this.config;
+    return Number((await this.connection.workflowService.countWorkflowExecutions({ namespace, query })).count);
   }
 
   /** By halves, because visibility in SQL does not sort: until what is older than the middle fits one page. */

@@ -18,6 +18,7 @@ import type { EffectAsked } from '../activities/effect';
 import type { Effected } from '../domain/effects';
 import { callFailureNames, describeFailure, type CallFailure } from '../domain/failures';
 import type { Deadline } from './deadline';
+import { hasRoomForMany } from './history-left';
 import type { JournalMemory } from './journal-memory';
 import { countFailedCall } from './metrics';
 import { inWords, type Step } from './progress';
@@ -82,7 +83,8 @@ export async function attempt<T>(attempting: Attempting<T>, act: Act<T>): Promis
       retryInMs: failure.retryInMs,
     });
     if (failure.failure === 'UnknownOutcome' || failure.failure === 'WorkerLost') journal.inDoubt = true;
-    if (failure.retryInMs === undefined) return settled;
+    // A history that has grown long has no room for automatic retries: a person says when it is tried again.
+    if (failure.retryInMs === undefined || !hasRoomForMany(undoing ?? false)) return settled;
     await pauseAfter(failure, failure.retryInMs, step);
   }
 }

@@ -40,6 +40,7 @@ import type { ProgressView } from '../domain/progress';
 import { holdsSecret, redact } from '../domain/secrets';
 import { check, describeProblems } from '../domain/validation';
 import { cameInClear } from './clear-input';
+import { hasRoomToAsk, HistoryIsFull, whyFull } from './history-left';
 import { countDecision, countWait } from './metrics';
 import { describeWait, howToSendSecrets } from './notice';
 import { now, type Progress } from './progress';
@@ -69,9 +70,10 @@ export class Desk {
    * Waits until a person has decided.
    *
    * @throws CancelledFailure when the saga is cancelled first. A decision that was taken in the same moment is not lost: it
-   * is returned, and the next step notices the cancellation.
+   * is returned, and the next step notices the cancellation. HistoryIsFull where the run has no room to wait.
    */
   async ask(asked: Question): Promise<Decision> {
+    if (isFull(asked) && asked.whenFull === undefined) throw new HistoryIsFull(`${asked.step}: ${whyFull}`);
     const since = now();
     const question = { ...asked, id: (asked.subject ?? uuid4()).slice(0, idChars) };
     delete this.taken;
@@ -113,14 +115,16 @@ export class Desk {
     return this.taken;
   }
 
-  private async untilTaken(
-    { id, kind, step, expiry }: AskedQuestion,
-    since: string,
-    expiresMs = Infinity,
-  ): Promise<void> {
+  private async untilTaken(question: AskedQuestion, since: string, expiresMs = Infinity): Promise<void> {
+    const { id, kind, step, expiry, whenFull } = question;
     for (const delayMs of reminderDelaysMs()) {
       const waitMs = Math.max(1, Math.min(delayMs, expiresMs - Date.now()));
-      if (await condition(() => this.taken !== undefined, waitMs)) return;
+      if (await condition(() => this.taken !== undefined || isFull(question), waitMs)) {
+        if (this.decision() !== undefined) return;
+        if (whenFull === undefined) throw new HistoryIsFull(`${step}: ${whyFull}`);
+        this.take({ ...whenFull, question: id });
+        return;
+      }
       if (expiry && Date.now() >= expiresMs) {
         // In one go with the look: nobody's decision comes in between.
         if (this.decision() === undefined) this.take({ ...expiry.decision, question: id });
@@ -196,7 +200,7 @@ export class Desk {
     this.taken = decision;
     this.progress.stopWaiting();
     this.progress.enter(this.resumes);
-    this.progress.decisions.push({
+    this.progress.decide({
       kind: question.kind,
       step: question.step,
       at: now(),
@@ -244,6 +248,10 @@ export class Desk {
       countDecision(name, 'ignored');
     }
   }
+}
+
+function isFull({ whenFull }: Pick<Question, 'whenFull'>): boolean {
+  return !hasRoomToAsk(whenFull !== undefined);
 }
 
 /** Of a signal that is ignored: enough to see what was wrong with it, and fifty of them still fit a report. */

@@ -28,6 +28,10 @@ const sinceKey = defineSearchAttributeKey(searchAttributeNames.waitingSince, Sea
 /** Signals that did not fit are remembered up to here; past it only the newest are. A flood must not fill the memory. */
 const ignoredMax = 50;
 
+/** So many decisions are kept as they came. Of those after them the words are cut: a report has to fit one payload of Temporal's. */
+const decisionsInFullMax = 50;
+const wordsMax = 100;
+
 /** One line of the story. */
 export class Step {
   status: StepStatus = 'pending';
@@ -168,6 +172,10 @@ export class Progress {
     upsertSearchAttributes({ [stateKey.name]: [state], [stepKey.name]: [], [sinceKey.name]: [] });
   }
 
+  decide(decision: DecisionRecord): void {
+    this.decisions.push(this.decisions.length < decisionsInFullMax ? decision : inFewWords(decision));
+  }
+
   ignore(ignored: IgnoredDecision): void {
     this.ignored.push(ignored);
     if (this.ignored.length > ignoredMax) this.ignored.shift();
@@ -186,6 +194,11 @@ export class Progress {
       decisions: this.decisions,
     };
   }
+}
+
+function inFewWords(decision: DecisionRecord): DecisionRecord {
+  const cut = (_: string, value: unknown) => (typeof value === 'string' ? value.slice(0, wordsMax) : value);
+  return JSON.parse(JSON.stringify(decision, cut)) as DecisionRecord;
 }
 
 export function now(): string {

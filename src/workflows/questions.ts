@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Decision, DecisionName } from '../domain/decisions';
 import type { CallFailure } from '../domain/failures';
 import type { WaitKind } from '../domain/progress';
+import { whyFull } from './history-left';
 import type { Step } from './progress';
 
 /** Fields that a `retry` may correct at the step that waits. */
@@ -44,6 +45,8 @@ export interface Question {
   notPlacedFromMs?: number;
   /** Where nobody has decided after so long it is decided so. Never a yes. */
   expiry?: { inMs: number; decision: Extract<Decision, { decision: 'reject' }> };
+  /** So it is decided where the run has no room to wait on. Without it the saga fails then. */
+  whenFull?: Extract<Decision, { decision: 'skip' }>;
   /** A sentence when a well-formed decision does not fit all the same, such as a wrong number of servers. */
   objection?: (decision: Decision) => string | undefined;
 }
@@ -70,6 +73,7 @@ export function stuckQuestion(
     step: first.plan.step.id,
     question: `${what}${held ? '' : advice(first.failure, { undoing, skippable, markable })}`,
     choices: ['retry', ...(markable ? ['markDone' as const] : []), ...(skippable ? ['skip' as const] : [])],
+    ...(skippable ? { whenFull: { decision: 'skip', note: whyFull } } : {}),
     lastFailure: first.failure,
     correction,
     ...(steps.length > 1 ? { steps } : {}),

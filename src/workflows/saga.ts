@@ -23,6 +23,7 @@ import { attempt, throwIfCancelled, type Act, type Settled } from './attempts';
 import { callsByHand, describeByHand, type ByHand, type MarkDone } from './by-hand';
 import { Deadline } from './deadline';
 import type { Desk } from './desk';
+import { hasRoomForMany } from './history-left';
 import { JournalMemory } from './journal-memory';
 import { countUndo } from './metrics';
 import { Step, type Progress } from './progress';
@@ -283,7 +284,8 @@ export class Saga {
     plans.forEach((plan) => hooks.begin?.(plan));
     let open = [...plans];
     while (open.length > 0) {
-      const settled = await Promise.allSettled(open.map((plan) => this.attemptPlan(plan, hooks)));
+      const settled = await this.attemptPlans(open, hooks);
+      const untried = open.slice(settled.length);
       const failed: { plan: P; failure: CallFailure }[] = [];
       settled.forEach((result, index) => {
         const plan = open[index];
@@ -301,7 +303,11 @@ export class Saga {
         for (const { plan } of failed) plan.step.end('failed');
         throw broken.reason;
       }
-      if (failed.length === 0) break;
+      const [first] = failed;
+      if (first === undefined) {
+        open = untried;
+        continue;
+      }
 
       const takenBack = failed.find(({ failure }) => failure.failure === 'TakenBack');
       if (takenBack) throw new TakenBack(takenBack.plan, takenBack.failure);
@@ -320,12 +326,14 @@ export class Saga {
         throw new SagaFailed(refusal, `${refused.plan.step.title}: ${describeFailure(refused.failure)}`);
       }
       for (const { plan, failure } of failed) plan.step.end('stuck', describeFailure(failure));
+      // Those that were not come to are in the same trouble; they come first the next time, so that one cannot keep them back for ever.
+      const stuck = [...failed, ...untried.map((plan) => ({ plan, failure: first.failure }))];
       const asking = { undoing: hooks.undoing ?? false, skippable: skippable ?? false, correction: corrections?.stuck };
-      const { decision, left } = await this.decide(failed, { ofRefusal, asking }, (plan: P, value: T) => {
+      const { decision, left } = await this.decide(stuck, { ofRefusal, asking }, (plan: P, value: T) => {
         hooks.succeed(plan, value, undefined);
         outcomes.set(plan, { skipped: false, value });
       });
-      open = left;
+      open = [...untried.filter((plan) => left.includes(plan)), ...left.filter((plan) => !untried.includes(plan))];
       if (decision.decision === 'skip') {
         for (const plan of open) {
           this.progress.skipped.push(plan.step.id);
@@ -370,6 +378,23 @@ export class Saga {
       once('write what was done by hand into the journal').writeByHand({ calls, by, note, again, knows });
     const step = this.quietStep('write-by-hand', 'Write into the journal what was done by hand');
     await CancellationScope.nonCancellable(() => this.must({ step, act }, { refusal: 'ask' }));
+  }
+
+  /** Side by side; where the history has no room for all of them to fail, one after the other, up to the first that does. */
+  private async attemptPlans<T, P extends Plan<T>>(
+    plans: readonly P[],
+    hooks: { undoing?: boolean; succeed: (plan: P, value: T, detail: string | undefined) => void },
+  ): Promise<PromiseSettledResult<Settled<T>>[]> {
+    if (hasRoomForMany(hooks.undoing ?? false)) {
+      return Promise.allSettled(plans.map((plan) => this.attemptPlan(plan, hooks)));
+    }
+    const settled: PromiseSettledResult<Settled<T>>[] = [];
+    for (const plan of plans) {
+      const [result] = await Promise.allSettled([this.attemptPlan(plan, hooks)]);
+      settled.push(result);
+      if (result.status === 'rejected' || !result.value.ok) break;
+    }
+    return settled;
   }
 
   private attemptPlan<T, P extends Plan<T>>(

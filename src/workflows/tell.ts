@@ -48,6 +48,7 @@ import { check, describeProblems, type Problem } from '../domain/validation';
 import { throwIfCancelled } from './attempts';
 import { cameInClear } from './clear-input';
 import { Desk } from './desk';
+import { HistoryIsFull } from './history-left';
 import { lookBack, nothingPlaced, type PivotStep } from './look-back';
 import { countEnd, type Outcome } from './metrics';
 import { inWords, Progress } from './progress';
@@ -131,7 +132,8 @@ export async function tell<W extends WorkflowName>(
     progress.enter(last.outcome);
     ended(progress, last.outcome);
     return last;
-  } catch (error) {
+  } catch (thrown) {
+    const error = thrown instanceof HistoryIsFull ? new SagaFailed('HistoryFull', thrown.message) : thrown;
     if (!(error instanceof SagaFailed) && !isCancellation(error)) throw error;
     const { ended } = saga.deadline;
     const why = ended && isCancellation(error) ? new SagaFailed('DeadlinePassed', ended.why) : error;

@@ -80,6 +80,7 @@ it.each<[NonNullable<SagaFilter['state']>, string[]]>([
   ['servers', []],
   ['outcome-unknown', []],
   ['undoing', []],
+  ['paused', []],
 ])('state %s shows %j', async (state, names) => {
   const found = await untilListed(
     { state },
@@ -134,6 +135,23 @@ it('shows a saga that goes on after a wait as running again', async () => {
   await untilWaiting(saga);
   await answer(saga, 'approve');
   await untilListed({ state: 'running' }, [sagas['untouched'], saga]);
+  rig.sandbox.faults.release(gate);
+  await saga.result();
+});
+
+it('shows a saga of which a call is paused', async () => {
+  const request = changeRequest();
+  const { subscription_id: subscriptionId } = request;
+  const gate = rig.sandbox.faults.add({ endpoint: 'place-change-order', match: { subscriptionId }, kind: 'gate' });
+  const saga = await rig.sagas.start('changeOrder', request);
+  await rig.sandbox.whenStruck(gate);
+  const { namespace } = rig;
+  const execution = { workflowId: saga.workflowId };
+  await rig.temporal.workflowService.pauseActivity({ namespace, execution, type: 'placeChangeOrder' });
+  const [row] = await untilListed({ state: 'paused' }, [saga]);
+  expect(row).toMatchObject({ state: 'paused', status: 'RUNNING' });
+  await rig.temporal.workflowService.unpauseActivity({ namespace, execution, type: 'placeChangeOrder' });
+  await untilListed({ state: 'paused' }, []);
   rig.sandbox.faults.release(gate);
   await saga.result();
 });

@@ -105,6 +105,7 @@ it('are these', () => {
     'DeadlinePassed',
     'FirewallsRejected',
     'FirewallListUnreadable',
+    'HistoryFull',
   ]);
   expect(decisionNames).toEqual([
     'retry',

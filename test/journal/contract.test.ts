@@ -7,6 +7,7 @@ import { corrections } from './contract/corrections';
 import { decisions } from './contract/decisions';
 import { firewalls } from './contract/firewalls';
 import { lostRows } from './contract/lost-rows';
+import { openOnes } from './contract/open-references';
 import { pivots } from './contract/pivots';
 import { purchases } from './contract/purchases';
 import { putBack } from './contract/put-back';
@@ -32,4 +33,5 @@ describeEachDatabase('the journal', (databases) => {
   describe('purchases', () => purchases(databases));
   describe('turns', () => turns(databases));
   describe('corrections', () => corrections(databases));
+  describe('open references', () => openOnes(databases));
 });

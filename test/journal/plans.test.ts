@@ -12,6 +12,7 @@ import { parseSpendLimits } from '../../src/domain/spending';
 import { isPostgres, type JournalAddress } from '../../src/journal/dialects';
 import { Journal } from '../../src/journal/journal';
 import { openJournal } from '../../src/journal/open';
+import { close, open, openReferences } from '../../src/journal/open-references';
 import { standingOf } from '../../src/journal/standing';
 import { dropTurn, takeTurn } from '../../src/journal/turns';
 import { createSealing } from '../../src/security/sealing';
@@ -118,6 +119,14 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
       await takeTurn(journal, second.key, resource);
       await dropTurn(journal, next!);
     },
+    'the open references of a namespace are gone through': async () => {
+      const run = await Run.begin(journal);
+      await open(journal, run.key, 'orders');
+      const [first] = await openReferences(journal, 'orders', undefined, 100);
+      await openReferences(journal, 'orders', first, 100);
+      await close(journal, first!);
+      await run.again().take();
+    },
     'a saga looks back and ends': async () => {
       const run = await Run.begin(journal);
       await run.again().take();
@@ -156,11 +165,13 @@ function accesses(plan: string): string[] {
   return steps.flatMap((step, index) => (scan.test(step) ? [`${step} ${steps[index + 1] ?? ''}`] : []));
 }
 
-/** By the whole key of a reference, or by a row's id. */
+/** By the whole key of a reference, by a namespace among what is open, or by a row's id. */
 function isNarrow(access: string): boolean {
   return (
-    /(\(workflow=\? AND reference=\?|resource=\?|(same|account)=\? AND meant_ms>\?|\(id=\?\)|rowid=\?)/.test(access) ||
-    /Index Cond: \(.*(\breference = |\bresource = |\((same|account) = [^)]*\) AND \(meant_ms > |\bseq = |\bid = )/.test(
+    /(\(workflow=\? AND reference=\?|\(open_in=\?|resource=\?|(same|account)=\? AND meant_ms>\?|\(id=\?\)|rowid=\?)/.test(
+      access,
+    ) ||
+    /Index Cond: \(.*(\breference = |\bopen_in = |\bresource = |\((same|account) = [^)]*\) AND \(meant_ms > |\bseq = |\bid = )/.test(
       access,
     )
   );

@@ -6,6 +6,7 @@ import { callsTo } from '../../sandbox/sentences';
 import type { SagaHandle } from '../../src/client/handle';
 import { metrics } from '../../src/domain/metrics';
 import { Gauges } from '../../src/operations/gauges';
+import { LostSagas } from '../../src/operations/lost-sagas';
 import { runHere } from '../starter/command-line';
 import { changeRequest, provisionRequest, switchRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
@@ -195,20 +196,23 @@ it('is switched and told of by the command line', async () => {
 it('is a gauge of every worker', async () => {
   const connection = await NativeConnection.connect({ address: rig.address });
   const { namespace } = rig;
-  const seen = async () => {
-    const values: number[] = [];
-    const meter: MetricMeter = Object.assign(Object.create(noopMetricMeter) as MetricMeter, {
-      createGauge: (name: string) => ({
-        ...noopMetricMeter.createGauge(name),
-        set: (value: number) => name === metrics.hold.name && values.push(value),
-      }),
+  const seen = () =>
+    rig.withJournal(async (journal) => {
+      const values: number[] = [];
+      const meter: MetricMeter = Object.assign(Object.create(noopMetricMeter) as MetricMeter, {
+        createGauge: (name: string) => ({
+          ...noopMetricMeter.createGauge(name),
+          set: (value: number) => name === metrics.hold.name && values.push(value),
+        }),
+      });
+      const config = { namespace, taskQueue: 'order-saga' };
+      const lost = new LostSagas(rig.temporal, journal);
+      const gauges = new Gauges(connection, config, meter, { warn: () => undefined }, lost);
+      gauges.start();
+      const [value] = await until(() => Promise.resolve(values.length > 0 ? values : undefined));
+      gauges.stop();
+      return value;
     });
-    const gauges = new Gauges(connection, { namespace, taskQueue: 'order-saga' }, meter, { warn: () => undefined });
-    gauges.start();
-    const [value] = await until(() => Promise.resolve(values.length > 0 ? values : undefined));
-    gauges.stop();
-    return value;
-  };
   try {
     await rig.sagas.hold({ note: 'a test' });
     expect(await seen()).toBe(1);

@@ -1,0 +1,55 @@
+/** Which sagas are lost: the journal has begun them, Temporal has no run of them that goes on, and nobody has said how they ended. */
+import { standingOf, type Standing, type WayLost } from '../client/lost';
+import { readClientConfig } from '../config';
+import { workflowIdOf, type WorkflowName } from '../domain/identity';
+import { openReferences, type OpenReference } from '../journal/open-references';
+import type { Scene } from './commands';
+import { withSagas } from './connect';
+import { exitStatus } from './exit-status';
+import { withJournal } from './journal-commands';
+
+const sliceSize = 100;
+
+/** One that has ended in order counts for nobody, whether that was written down or not. */
+const isLost = (how: Standing | undefined): how is WayLost => how !== undefined && how !== 'open' && how !== 'ended';
+
+/** @returns `waits` where there are some */
+export async function lost({ printer }: Scene): Promise<number> {
+  return withSagas(readClientConfig(), ({ temporal }) =>
+    withJournal({ writes: false }, async (journal, name) => {
+      const found: { workflowId: string; how: WayLost; firstSeenAt: string; next: string }[] = [];
+      let after: OpenReference | undefined;
+      do {
+        const open = await openReferences(journal, temporal.options.namespace, after, sliceSize);
+        const standing = await standingOf(temporal, open.map(idOf));
+        for (const reference of open) {
+          const how = standing.get(idOf(reference));
+          if (!isLost(how)) continue;
+          const { firstSeenAt } = reference;
+          found.push({ workflowId: idOf(reference), how, firstSeenAt, next: nextOf(reference, how) });
+        }
+        after = open.length === sliceSize ? open.at(-1) : undefined;
+      } while (after !== undefined);
+      if (found.length === 0) printer.line(`no saga of the journal ${name} is lost`);
+      for (const { workflowId, how, firstSeenAt, next } of found) {
+        printer.line(`${workflowId}  ${how}, begun on ${firstSeenAt}`);
+        printer.line(`  order-saga record ${workflowId} --timeline   # what it has done, and what is left of it`);
+        printer.line(`  ${next}`);
+      }
+      printer.document(found);
+      return found.length === 0 ? exitStatus.done : exitStatus.waits;
+    }),
+  );
+}
+
+function idOf({ workflow, reference }: { workflow: WorkflowName; reference: string }): string {
+  return workflowIdOf(workflow, reference);
+}
+
+/** What brings it to an end. Either way the journal knows what was done, and none of it is done twice. */
+function nextOf({ workflow, reference }: OpenReference, how: WayLost): string {
+  const clean = workflow === 'provisionServers' ? `; or order-saga clean ${reference}, which empties its cart` : '';
+  return how === 'gone'
+    ? `send the same request again: it goes on from what the journal knows${clean}`
+    : `Reset it in the Web UI, to its last workflow task: it goes on from what the journal knows${clean}`;
+}

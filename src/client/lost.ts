@@ -1,0 +1,46 @@
+/** Of sagas that have begun, and not ended as far as anybody wrote down: whether they go on. */
+import type { Client } from '@temporalio/client';
+import { isOutcome } from '../domain/outcomes';
+import { UnknownReferenceError } from './errors';
+import { reach } from './reach';
+import { toRow } from './saga-rows';
+
+/** `failed`, `cancelled`: not by the saga itself. `gone`: Temporal has no run of it any more. */
+export const waysLost = ['terminated', 'timed-out', 'failed', 'cancelled', 'gone'] as const;
+export type WayLost = (typeof waysLost)[number];
+
+/** `ended`: in order, with a report. */
+export type Standing = 'open' | 'ended' | WayLost;
+
+/**
+ * One question of visibility for all of them. Visibility lags, so each one that it does not show as running is described.
+ *
+ * @param workflowIds a hundred at most: they stand in the query
+ * @throws NoConnectionError
+ */
+export async function standingOf(temporal: Client, workflowIds: readonly string[]): Promise<Map<string, Standing>> {
+  const standing = new Map<string, Standing>();
+  if (workflowIds.length === 0) return standing;
+  const named = workflowIds.map((id) => `'${id}'`).join(', ');
+  const query = `ExecutionStatus = 'Running' AND WorkflowId IN (${named})`;
+  await reach(temporal, async () => {
+    for await (const { workflowId } of temporal.workflow.list({ query })) standing.set(workflowId, 'open');
+  });
+  for (const workflowId of workflowIds) {
+    if (!standing.has(workflowId)) standing.set(workflowId, await describe(temporal, workflowId));
+  }
+  return standing;
+}
+
+async function describe(temporal: Client, workflowId: string): Promise<Standing> {
+  try {
+    const run = await reach(temporal, () => temporal.workflow.getHandle(workflowId).describe());
+    const state = toRow(run)?.state ?? 'lost';
+    if (state !== 'lost') return isOutcome(state) ? 'ended' : 'open';
+    const status = run.status.name.toLowerCase().replace('_', '-');
+    return waysLost.find((way) => way === status) ?? 'failed';
+  } catch (error) {
+    if (error instanceof UnknownReferenceError) return 'gone';
+    throw error;
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * What is there of a saga that nobody has ended: what its calls have made and none has taken back. Where the saga runs it is on its way;
+ * where it was lost, these are its leftovers, and nobody else tells of them.
+ */
+import type { Leftover } from '../domain/leftovers';
+import type { RecordedEffect, SagaRecord } from '../domain/record';
+
+type Open = Pick<SagaRecord, 'workflow' | 'placement' | 'request'> & { servers: SagaRecord['servers'] };
+
+export function leftOpen(
+  { workflow, placement, request, servers = [] }: Open,
+  effects: readonly RecordedEffect[],
+): Leftover[] {
+  const pivot = effects.find(({ kind, outcome }) => kind === 'pivot' && outcome !== 'not-done' && outcome !== 'denied');
+  const named = pivot?.about.cartItems ?? [];
+  const made = effects.filter(({ kind }) => kind === 'mutate').flatMap((effect) => madeBy(effect, named, placement));
+  const wanted = (request as { firewalls?: number[] } | undefined)?.firewalls ?? [];
+  if (workflow !== 'provisionServers') return [...made, ...unknownPlacement(pivot, placement)];
+  const items = made.filter(({ kind }) => kind !== 'firewalls');
+  const unprotected = placement === 'placed' && wanted.length > 0 ? lacking(wanted, servers, effects) : [];
+  return [...items, ...unknownPlacement(pivot, placement), ...unprotected];
+}
+
+/** @param named by an order that was placed, or may have been */
+function madeBy(
+  { activity, outcome, about }: RecordedEffect,
+  named: readonly number[],
+  placement: SagaRecord['placement'],
+): Leftover[] {
+  const { item, cartItemId, vmObjectId, firewalls } = about;
+  if (outcome === 'done' && cartItemId !== undefined) {
+    if (!named.includes(cartItemId)) return [{ kind: 'cart-item', cartItemId, why: 'it was added, and not deleted' }];
+    const why = 'it may belong to an order of which nobody knows whether it was placed';
+    return placement === 'unknown' ? [{ kind: 'cart-item', cartItemId, why }] : [];
+  }
+  if ((outcome === 'meant' || outcome === 'unknown') && item !== undefined) {
+    return [{ kind: 'cart-item-unknown', item, why: 'a call to add it ended without an answer' }];
+  }
+  if (outcome !== 'done' || vmObjectId === undefined || firewalls === undefined) return [];
+  const why = `${activity === 'assignFirewalls' ? 'assigned' : 'unassigned'}: and the saga has not ended`;
+  return [{ kind: 'firewalls', vmObjectId, firewalls, why }];
+}
+
+function unknownPlacement(pivot: RecordedEffect | undefined, placement: SagaRecord['placement']): Leftover[] {
+  if (placement !== 'unknown') return [];
+  const why = 'nobody has written down whether it was placed';
+  return [{ kind: 'placement-unknown', step: pivot?.step ?? 'unknown', why }];
+}
+
+function lacking(
+  wanted: readonly number[],
+  servers: NonNullable<SagaRecord['servers']>,
+  effects: readonly RecordedEffect[],
+): Leftover[] {
+  const why = 'the saga has not ended: they were not assigned';
+  if (servers.length === 0) return [{ kind: 'server-unprotected', firewalls: [...wanted], why }];
+  return servers.flatMap(({ vmObjectId }): Leftover[] => {
+    const assigned = effects.flatMap(({ activity, outcome, about }) =>
+      activity === 'assignFirewalls' && outcome === 'done' && about.vmObjectId === vmObjectId
+        ? (about.firewalls ?? [])
+        : [],
+    );
+    const firewalls = wanted.filter((id) => !assigned.includes(id));
+    return firewalls.length > 0 ? [{ kind: 'server-unprotected', vmObjectId, firewalls, why }] : [];
+  });
+}

@@ -1,0 +1,38 @@
+/**
+ * How long a run's history has grown, and what a saga does about it. Temporal ends a run whose history is too long: nothing is undone
+ * then, and nothing is told. So a saga of long trouble goes slowly while there is room to put everything back, and ends by itself while
+ * there still is.
+ *
+ * ```text
+ *   events     0 ─────────────── 10,000 ─────── 15,000 ─────── 20,000 ─────────────── 25,000 ────────────── 51,200
+ *   forward      side by side, with │ one after the other, once each, │ it fails as HistoryFull, and undoes;
+ *                automatic retries  │ up to the first that fails      │ what may be left out waits on
+ *   undoing      side by side, with automatic retries │ one after the other, once each  │ left behind, and told
+ * ```
+ *
+ * What is under way at a mark goes beyond it: 200 steps side by side by 3,400 events, one after the other by 2,200. docs/decisions/0025
+ * has the sum.
+ */
+import { workflowInfo } from '@temporalio/workflow';
+import { marks } from './history-marks';
+
+/** Nothing more can be waited for; see the module. */
+export class HistoryIsFull extends Error {}
+
+export const whyFull = 'the history of this run is full: it was tried too often';
+
+/** Whether steps are tried side by side, and again by themselves. */
+export function hasRoomForMany(undoing: boolean): boolean {
+  return isBelow(undoing ? marks.undoing.sideBySideTo : marks.forward.sideBySideTo);
+}
+
+/** Whether a person can still be asked. @param canBeLeftOut nothing has to be put back where nobody answers */
+export function hasRoomToAsk(canBeLeftOut: boolean): boolean {
+  return isBelow(canBeLeftOut ? marks.undoing.waitsTo : marks.forward.waitsTo);
+}
+
+/** As it was when the workflow task began: the same at a replay. */
+function isBelow(mark: { events: number; bytes: number }): boolean {
+  const { historyLength, historySize } = workflowInfo();
+  return historyLength < mark.events && historySize < mark.bytes;
+}

@@ -1,0 +1,116 @@
+/** Sagas that will not end by themselves, in whichever way they were lost: counted, listed, and told what they have left. */
+import { waysLost } from '../../src/client/lost';
+import { LostSagas, type LostCounts } from '../../src/operations/lost-sagas';
+import type { SagaHandle } from '../../src/client/handle';
+import { runHere } from '../starter/command-line';
+import { deleteRun } from '../support/delete-run';
+import { changeRequest, planIdOf, provisionRequest } from '../support/requests';
+import { resetTo, workflowTasksOf } from '../support/reset';
+import { Rig, until } from '../support/rig';
+import { answer, outcomeOf, untilWaiting } from '../support/sagas';
+
+let rig: Rig;
+beforeEach(async () => {
+  rig = await Rig.start();
+});
+afterEach(() => rig.close());
+
+const none = Object.fromEntries(waysLost.map((way) => [way, 0])) as LostCounts;
+
+/** As a worker looks that has not looked before. */
+const look = () => rig.withJournal((journal) => new LostSagas(rig.temporal, journal).look());
+const run = ({ workflowId }: SagaHandle) => rig.temporal.workflow.getHandle(workflowId);
+const cli = (...args: string[]) =>
+  runHere(args, '', { TEMPORAL_ADDRESS: rig.address, TEMPORAL_NAMESPACE: rig.namespace, JOURNAL_URL: rig.journalUrl });
+
+/** It waits with an item in the cart. */
+async function waiting(request = provisionRequest()): Promise<SagaHandle> {
+  const match = { planId: planIdOf(request.reference) };
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match });
+  const saga = await rig.sagas.provision(request);
+  await untilWaiting(saga, 'stuck');
+  return saga;
+}
+
+it('one that waits is not lost, nor is one that has ended', async () => {
+  const saga = await waiting();
+  await (await rig.sagas.change(changeRequest())).result();
+  expect(await look()).toEqual(none);
+  await saga.cancel();
+  await outcomeOf(saga);
+  expect(await look()).toEqual(none);
+  expect(await cli('journal', 'lost')).toMatchObject({
+    status: 0,
+    out: expect.stringMatching(/^no saga of/) as string,
+  });
+});
+
+it('one that was terminated is, until it is cleaned up', async () => {
+  const saga = await waiting();
+  await run(saga).terminate('a test');
+  expect(await look()).toEqual({ ...none, terminated: 1 });
+
+  const told = await cli('journal', 'lost');
+  expect(told.status).toBe(4);
+  expect(told.out).toContain(`${saga.workflowId}  terminated, begun on `);
+  expect(told.out).toContain(`order-saga clean ${saga.reference}`);
+  const record = JSON.parse((await cli('record', saga.workflowId, '--json')).out) as { leftovers: unknown[] };
+  expect(record.leftovers).toEqual([{ kind: 'cart-item', cartItemId: expect.any(Number), why: expect.any(String) }]);
+  await until(async () => (await cli('list', '--state', 'lost')).out.includes(saga.workflowId));
+  expect((await cli('list', '--state', 'lost')).err).toContain('order-saga journal lost');
+
+  await (await rig.sagas.clean(saga.reference)).result();
+  expect(await look()).toEqual(none);
+});
+
+it('one that was terminated and reset goes on', async () => {
+  const saga = await waiting();
+  await run(saga).terminate('a test');
+  const tasks = await workflowTasksOf(rig.temporal, saga);
+  await resetTo(rig.temporal, saga, tasks.at(-1)!);
+  await untilWaiting(saga);
+  expect(await look()).toEqual(none);
+  await answer(saga, 'retry');
+  await saga.result();
+  expect(await look()).toEqual(none);
+});
+
+it('one whose run was deleted is gone, until it is started again', async () => {
+  const request = provisionRequest();
+  const saga = await waiting(request);
+  const first = await run(saga).describe();
+  await deleteRun(rig.temporal, { workflowId: saga.workflowId, runId: first.runId });
+  expect(await look()).toEqual({ ...none, gone: 1 });
+  expect((await cli('journal', 'lost')).out).toContain('send the same request again');
+  await (await rig.sagas.provision(request)).result();
+  expect(await look()).toEqual(none);
+});
+
+it('one that nobody has written down, but that has ended in order, is closed on the way', async () => {
+  const saga = await waiting();
+  await saga.cancel();
+  await outcomeOf(saga);
+  // As after a person has skipped the writing.
+  await rig.withJournal(({ db }) => db.updateTable('reference').set({ open_in: rig.namespace }).execute());
+  expect(await look()).toEqual(none);
+  const open = await rig.withJournal(({ db }) =>
+    db.selectFrom('reference').select('reference').where('open_in', 'is not', null).execute(),
+  );
+  expect(open).toEqual([]);
+});
+
+it('more than one slice of them are all counted', async () => {
+  const rows = Array.from({ length: 250 }, (_, index) => ({
+    workflow: 'provisionServers' as const,
+    reference: `never-started-${String(index)}`,
+    account: null,
+    request: null,
+    first_seen_ms: 0,
+    first_run: 'run',
+    epoch: 0,
+    touched_ms: 0,
+    open_in: rig.namespace,
+  }));
+  await rig.withJournal(({ db }) => db.insertInto('reference').values(rows).execute());
+  expect(await look()).toEqual({ ...none, gone: 250 });
+});
