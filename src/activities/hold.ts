@@ -1,10 +1,11 @@
 /** What Temporal knows of the hold. It is asked once for each saga that begins; nothing of the answer is kept. */
 import { Context } from '@temporalio/activity';
-import type { Client } from '@temporalio/client';
 import { holdWorkflow, readHoldWords, type Hold } from '../domain/hold';
 import { searchAttributeNames } from '../domain/identity';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import { OwnFailure } from './translate-failure';
+
+type Client = Context['client'];
 
 const answerWithinMs = 2_500;
 

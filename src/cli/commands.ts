@@ -1,5 +1,4 @@
 /** What each command does. Each returns an exit status; what goes wrong is thrown. */
-import type { Readable } from 'node:stream';
 import { checkReference, checkRequest, type OrderSagaClient } from '../client/client';
 import { DecisionRefusedError, NoWorkerError, SagaEndedError } from '../client/errors';
 import { objectionTo, type SagaHandle } from '../client/handle';
@@ -16,11 +15,7 @@ import { answerWithinMs, endOf, follow, outcomeOf, type Ending, type FollowOptio
 import { tellHold } from './hold-commands';
 import type { Printer } from './print';
 import { parseJson, readRequest } from './read-request';
-
-export interface Scene {
-  printer: Printer;
-  stdin: Readable;
-}
+import type { Scene, Target } from './scene';
 
 export async function start(
   { printer, stdin }: Scene,
@@ -152,12 +147,6 @@ export async function cancel({ printer }: Scene, target: Target, { wait }: { wai
     printer.document({ ...identityOf(saga), cancelRequested: true });
     return exitStatus.done;
   });
-}
-
-/** A reference, or a workflow id as `list` prints it. */
-export interface Target {
-  reference: string;
-  workflow?: WorkflowName;
 }
 
 function withSaga(

@@ -3,7 +3,7 @@ import type { OrderSagaClient } from '../client/client';
 import type { ReleaseOptions } from '../client/hold';
 import { readClientConfig } from '../config';
 import { describeHold, type Hold, type HoldWords } from '../domain/hold';
-import type { Scene } from './commands';
+import type { Scene } from './scene';
 import { withSagas } from './connect';
 import { exitStatus } from './exit-status';
 

@@ -10,7 +10,7 @@ import { migrate, schemaNumber } from '../journal/migrate';
 import { lookAtSchema, openToAsk } from '../journal/open';
 import { countsOf, recordOf, workflowsOf } from '../journal/record';
 import { createSealing } from '../security/sealing';
-import type { Scene, Target } from './commands';
+import type { Scene, Target } from './scene';
 import { exitStatus, UsageError } from './exit-status';
 import { describeRecord, describeTimeline } from './print-record';
 

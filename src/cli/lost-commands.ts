@@ -3,7 +3,7 @@ import { standingOf, type Standing, type WayLost } from '../client/lost';
 import { readClientConfig } from '../config';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
 import { openReferences, type OpenReference } from '../journal/open-references';
-import type { Scene } from './commands';
+import type { Scene } from './scene';
 import { withSagas } from './connect';
 import { exitStatus } from './exit-status';
 import { withJournal } from './journal-commands';

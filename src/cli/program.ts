@@ -10,7 +10,8 @@ import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identi
 import { decisionNames } from '../domain/decisions';
 import type { NewReferences } from '../journal/ceremony';
 import { listedStates, type SagaFilter } from '../client/saga-rows';
-import { cancel, clean, decide, firewallsOf, list, start, status, watch, type Scene, type Target } from './commands';
+import { cancel, clean, decide, firewallsOf, list, start, status, watch } from './commands';
+import type { Scene, Target } from './scene';
 import { complaintOf, exitStatus } from './exit-status';
 import { holdOff, holdOn, holdStatus } from './hold-commands';
 import { Printer, type Streams } from './print';

@@ -36,10 +36,9 @@ function objectOf(value: unknown): Record<string, unknown> {
 const inBase64 = /^[\w+/-]*(={0,2})$/;
 
 function bytesOf(text: unknown): Uint8Array {
-  const [, filling] = (typeof text === 'string' && inBase64.exec(text)) || [];
-  if (typeof text !== 'string' || filling === undefined || (text.length - filling.length) % 4 === 1) {
-    throw new TypeError('it is not base64');
-  }
+  if (typeof text !== 'string') throw new TypeError('it is not base64');
+  const filling = inBase64.exec(text)?.[1];
+  if (filling === undefined || (text.length - filling.length) % 4 === 1) throw new TypeError('it is not base64');
   return Buffer.from(text, 'base64');
 }
 

@@ -1,0 +1,15 @@
+/** What every command is given. */
+import type { Readable } from 'node:stream';
+import type { WorkflowName } from '../domain/identity';
+import type { Printer } from './print';
+
+export interface Scene {
+  printer: Printer;
+  stdin: Readable;
+}
+
+/** A reference, or a workflow id as `list` prints it. */
+export interface Target {
+  reference: string;
+  workflow?: WorkflowName;
+}
