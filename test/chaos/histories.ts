@@ -73,7 +73,7 @@ async function* histories(temporal: Client, testimony: Testimony) {
 }
 
 /** @returns undefined for a run that was deleted, and is in the list still */
-async function historyOf(temporal: Client, workflowId: string, runId: string) {
+export async function historyOf(temporal: Client, workflowId: string, runId: string) {
   try {
     return await temporal.workflow.getHandle(workflowId, runId).fetchHistory();
   } catch (error) {
