@@ -32,7 +32,7 @@ export function fittingDecisions({ choices }: Waiting, ledger: LedgerSnapshot, a
   return [...decisions, { decision: 'cancel', body: {} }];
 }
 
-function isPlaced(ledger: LedgerSnapshot, { workflow, request }: Asked): boolean {
+export function isPlaced(ledger: LedgerSnapshot, { workflow, request }: Asked): boolean {
   switch (workflow) {
     case 'changeOrder':
       return changeOrdersOf(ledger, request.subscription_id).length > 0;
