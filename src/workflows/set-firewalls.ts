@@ -15,6 +15,7 @@ import type { EffectKind } from '../domain/effects';
 import type { SetFirewallsRequest } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
 import { seen, type ByHand } from './by-hand';
+import type { Step } from './progress';
 import { SagaFailed, type Saga, type Undo } from './saga';
 import { tell } from './tell';
 import { once } from './temperaments';
@@ -52,7 +53,7 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
               assigned: assign,
               before,
               replaced: unassign,
-              by: unassigning.id,
+              by: unassigning,
             }),
           },
           { refusal: 'FirewallsRejected' },
@@ -139,13 +140,13 @@ interface Assigned {
   before: readonly number[] | undefined;
   /** What the step `by` unassigns, or has unassigned: another run may have been there, whose history this one lacks. */
   replaced: readonly number[];
-  by: string;
+  by: Step;
 }
 
 /**
  * Only what was not there before and is there now is unassigned again: a firewall that protected the server before stays. What it
- * replaced has to be back first, whoever unassigned it. Where the list could not be read nobody knows which those are, so all stay,
- * and are told.
+ * replaced has to be back first, whoever unassigned it, unless a person has left that out. Where the list could not be read nobody
+ * knows which those are, so all stay, and are told.
  */
 function unassignAgain(saga: Saga, { vmObjectId, assigned, before, replaced, by }: Assigned): Undo {
   const undo: Undo = {
@@ -157,9 +158,9 @@ function unassignAgain(saga: Saga, { vmObjectId, assigned, before, replaced, by 
   undo.act = async (asked) => {
     const now = readable(await once('list firewalls').listFirewalls({ vmObjectId, again: asked.again }));
     const isGone = (id: number) => now?.includes(id) !== true;
-    const missing = replaced.filter(isGone);
+    const missing = by.status === 'skipped' ? [] : replaced.filter(isGone);
     if (missing.length > 0) {
-      const putBack = { vmObjectId, firewalls: missing, undoing: true, ...asked, step: by };
+      const putBack = { vmObjectId, firewalls: missing, undoing: true, ...asked, step: by.id };
       await saga.journal.learn(await once('assign firewalls again').assignFirewalls(putBack), null);
     }
     const firewalls = now === undefined ? [...assigned] : assigned.filter((id) => !isGone(id));

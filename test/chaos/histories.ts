@@ -5,8 +5,10 @@
 import type { Client } from '@temporalio/client';
 import { temporal as protocol } from '@temporalio/proto';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { WorkflowNotFoundError } from '@temporalio/common';
 import { readWorkflowId } from '../../src/domain/identity';
 import { turnSignal } from '../../src/domain/turns';
+import { grpcCodeOf, grpcCodes } from '../../src/temporal/grpc';
 import { terminationReason } from './life';
 
 const { WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW, WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND } =
@@ -58,7 +60,8 @@ async function* histories(temporal: Client, testimony: Testimony) {
   // A reset keeps the first run's id; a second start begins a chain of its own.
   const chains = new Map<string, Set<string>>();
   for await (const { workflowId, runId } of temporal.workflow.list()) {
-    const history = await temporal.workflow.getHandle(workflowId, runId).fetchHistory();
+    const history = await historyOf(temporal, workflowId, runId);
+    if (history === undefined) continue;
     const events = history.events ?? [];
     testimony.runs += 1;
     hear(testimony, events, { workflowId, runId });
@@ -70,6 +73,16 @@ async function* histories(temporal: Client, testimony: Testimony) {
   for (const [workflowId, chain] of chains) {
     // A clean-up may be asked for again as often as one likes.
     if (readWorkflowId(workflowId)?.workflow !== 'cleanCart') testimony.startedAgain += chain.size - 1;
+  }
+}
+
+/** @returns undefined for a run that was deleted, and is in the list still */
+export async function historyOf(temporal: Client, workflowId: string, runId: string) {
+  try {
+    return await temporal.workflow.getHandle(workflowId, runId).fetchHistory();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError || grpcCodeOf(error) === grpcCodes.notFound) return undefined;
+    throw error;
   }
 }
 

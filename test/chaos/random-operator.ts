@@ -7,7 +7,7 @@ import { chanceOf } from '../../sandbox/chance';
 import { DecisionRefusedError, OrderSagaError } from '../../src/client/errors';
 import type { SagaRow } from '../../src/client/saga-rows';
 import type { Waiting } from '../../src/domain/progress';
-import { fittingDecisions, type Fitting } from '../support/operator';
+import { fittingDecisions, isPlaced, type Fitting } from '../support/operator';
 import type { Asked } from '../support/promises';
 import { anyUnderWay } from '../support/calls-under-way';
 import type { World } from './life';
@@ -99,19 +99,28 @@ export class RandomOperator {
     await saga.decide(decision, { ...body, question: waiting.id });
   }
 
-  /** Somebody who cannot wait, and who may be wrong as well. */
+  /** Somebody who cannot wait. Should it come too late to be early, on a machine that does too much, it is true all the same. */
   private async hurry({ reference, workflow }: SagaRow): Promise<void> {
     const saga = await this.world.sagas.get(reference, workflow);
     const { waiting } = await saga.progress();
-    if (waiting === undefined || inAirMs(waiting) < 500) return;
-    await this.refusing('early', () =>
-      saga.decide('confirmNotPlaced', { question: waiting.id, note: 'nothing to be seen' }),
+    const planned = this.planned.get(reference);
+    if (planned === undefined || waiting === undefined || inAirMs(waiting) < 3_000) return;
+    if (isPlaced(this.world.sandbox.ledger, planned.asked)) return;
+    await this.refusing(
+      'early',
+      () => saga.decide('confirmNotPlaced', { question: waiting.id, note: 'nothing to be seen' }),
+      () => inAirMs(waiting) === 0,
     );
   }
 
-  private async refusing(why: keyof RandomOperator['refused'], decide: () => Promise<unknown>): Promise<void> {
+  private async refusing(
+    why: keyof RandomOperator['refused'],
+    decide: () => Promise<unknown>,
+    mayBeTaken = () => false,
+  ): Promise<void> {
     try {
       const taken = await decide();
+      if (mayBeTaken()) return;
       this.surprises.push(`a decision was taken that is ${why}: ${JSON.stringify(taken)}`);
     } catch (error) {
       if (!(error instanceof DecisionRefusedError)) throw error;

@@ -8,7 +8,7 @@ import { OrderSagaClient } from '../../src/client/client';
 import { workflowIdOf } from '../../src/domain/identity';
 import { buildWorker, type BuiltWorker } from './built-worker';
 import { Crew } from './crew';
-import { hearHistories, type Testimony } from './histories';
+import { hearHistories, historyOf, type Testimony } from './histories';
 import { startJournal, type ChaosJournal } from './journal';
 import { judge } from './judgement';
 import { live, liveOn, type Lived, type World } from './life';
@@ -346,8 +346,8 @@ async function fileOn({ sandbox, temporal }: World, lived: Lived) {
   const runs = [];
   const query = `WorkflowId = '${workflowIdOf(workflow, request.reference)}'`;
   for await (const { workflowId, runId, startTime } of temporal.workflow.list({ query })) {
-    const history = await temporal.workflow.getHandle(workflowId, runId).fetchHistory();
-    runs.push({ runId, startTime, history: historyToJSON(history) });
+    const history = await historyOf(temporal, workflowId, runId);
+    if (history !== undefined) runs.push({ runId, startTime, history: historyToJSON(history) });
   }
   return { ...lived, calls, runs };
 }

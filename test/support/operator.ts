@@ -50,7 +50,7 @@ function stepsDone({ step, steps = [step], question }: Waiting, ledger: LedgerSn
   });
 }
 
-function isPlaced(ledger: LedgerSnapshot, { workflow, request }: Asked): boolean {
+export function isPlaced(ledger: LedgerSnapshot, { workflow, request }: Asked): boolean {
   switch (workflow) {
     case 'changeOrder':
       return changeOrdersOf(ledger, request.subscription_id).length > 0;
