@@ -35,7 +35,7 @@ export const callFailureNames = [
   'TemporalUnavailable',
   /** Temporal has given the call up: whoever waits for it is gone. */
   'Unwanted',
-  /** The same call was sent before, and may still be in the air. */
+  /** The same call, or its opposite, was sent before, and may still be in the air. */
   'UnderWay',
   /** A step that this one rests on was taken back since. */
   'TakenBack',
