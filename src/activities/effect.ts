@@ -203,11 +203,9 @@ async function write({ journal, saga, meant }: Written, answer: Answer): Promise
 function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): OwnFailure {
   switch (meant.how) {
     case 'under-way':
-      return new OwnFailure(
-        'UnderWay',
-        'the same call was sent before and may still be in the air; nothing was sent now',
-        { retryInMs: lookAgainIn(meant.leftMs) },
-      );
+      return new OwnFailure('UnderWay', 'a call that was sent before may still be in the air; nothing was sent now', {
+        retryInMs: lookAgainIn(meant.leftMs),
+      });
     case 'unknown': {
       const { row, at, run, inAirMs, putBack, note } = meant;
       const what = putBack

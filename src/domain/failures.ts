@@ -46,7 +46,7 @@ export const failureOwners = {
   TemporalUnavailable: 'Temporal',
   /** Temporal has given the call up: whoever waits for it is gone. */
   Unwanted: 'Temporal',
-  /** The same call was sent before, and may still be in the air. */
+  /** The same call, or its opposite, was sent before, and may still be in the air. */
   UnderWay: 'us',
   /** A step that this one rests on was taken back since. */
   TakenBack: 'us',

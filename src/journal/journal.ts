@@ -556,7 +556,7 @@ async function whyNot(
   tx: Tx,
   key: SagaKey,
   journal: JournalRow,
-  { kind, about }: EffectCall,
+  { kind, activity, about }: EffectCall,
   restsOn: readonly string[],
 ): Promise<Exclude<Decided, { how: 'recorded' | 'send' }> | undefined> {
   if (kind === 'compensate' && about.cartItemId !== undefined) {
@@ -572,6 +572,7 @@ async function whyNot(
     if (leftMs > 0) return { how: 'under-way', row: order.id, leftMs };
     return { how: 'ordered', placed: order.outcome === 'done', at: iso(order.meant_ms), run: order.run };
   }
+  if (kind === 'compensate') return otherInAir(tx, key, journal, { activity, about });
   const items = kind === 'pivot' ? (about.cartItems ?? []) : [];
   if (items.length === 0 && restsOn.length === 0) return undefined;
   const rows = await tx
@@ -589,6 +590,28 @@ async function whyNot(
     .execute();
   const steps = rows.filter((row) => row.kind === 'mutate' && isTakenBack(row, rows)).map(({ step }) => step);
   return steps.length > 0 ? { how: 'undone', steps: [...new Set(steps)] } : undefined;
+}
+
+/** Firewalls are put back when no other change to the same server can take effect any more: the one that comes last is what stays. */
+async function otherInAir(
+  tx: Tx,
+  key: SagaKey,
+  journal: JournalRow,
+  { activity, about }: Pick<EffectCall, 'activity' | 'about'>,
+): Promise<{ how: 'under-way'; row: string; leftMs: number } | undefined> {
+  const open = await tx
+    .selectFrom('effect')
+    .selectAll()
+    .where((where) => where.and({ ...key }))
+    .where('kind', '!=', 'pivot')
+    .where('activity', '!=', activity)
+    .where('outcome', 'is', null)
+    .execute();
+  for (const row of open.filter((other) => aboutOf(other).vmObjectId === about.vmObjectId)) {
+    const leftMs = await leftInAir(tx, row, journal);
+    if (leftMs > 0) return { how: 'under-way', row: row.id, leftMs };
+  }
+  return undefined;
 }
 
 /**

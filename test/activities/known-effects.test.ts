@@ -125,7 +125,7 @@ describe('under way: the first call may still be in the air', () => {
     const { retryInMs, ...rest } = await nothingSent(() => refused(saga));
     expect(rest).toEqual({
       failure: 'UnderWay',
-      message: 'the same call was sent before and may still be in the air; nothing was sent now',
+      message: 'a call that was sent before may still be in the air; nothing was sent now',
     });
     expect(retryInMs).toBeGreaterThan(10_000);
     expect(retryInMs).toBeLessThanOrEqual(15_000);

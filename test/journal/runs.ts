@@ -63,6 +63,7 @@ export const unassignOld: EffectCall = {
   ...{ step: 'unassign-old', kind: 'mutate', activity: 'unassignFirewalls' },
   about: { vmObjectId: 7, firewalls: [149] },
 };
+export const putBackOld: EffectCall = { ...unassignOld, kind: 'compensate', activity: 'assignFirewalls' };
 
 export type Sent = Extract<Meant, { how: 'send' }>;
 

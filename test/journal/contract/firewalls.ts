@@ -1,6 +1,6 @@
 import type { Journal } from '../../../src/journal/journal';
 import type { TestDatabases } from '../databases';
-import { assign, sharedJournal, rowOf, Run, takeBackAssign, unassignOld } from '../runs';
+import { assign, letPass, putBackOld, sharedJournal, rowOf, Run, takeBackAssign, unassignOld } from '../runs';
 
 /** The old firewalls go only while the new ones protect the server. */
 export function firewalls(databases: TestDatabases): void {
@@ -73,5 +73,26 @@ export function firewalls(databases: TestDatabases): void {
     const { knows } = await run.do(assign, 'unknown');
     const back = await run.do(takeBackAssign);
     expect(await rowOf(journal, knows.row)).toMatchObject({ outcome: 'undone', undone_by: back.knows.row });
+  });
+
+  describe('that are put back', () => {
+    it('wait for the opposite call to the same server, while that may be in the air', async () => {
+      const { knows } = await run.send(unassignOld);
+      expect(await run.again().mean(putBackOld)).toMatchObject({ how: 'under-way', row: knows.row });
+      await letPass(journal);
+      expect(await run.again().mean(putBackOld)).toMatchObject({ how: 'send' });
+    });
+
+    it('go when the outcome of that call is known, if only as unknown', async () => {
+      await run.do(unassignOld, 'unknown');
+      expect(await run.again().mean(putBackOld)).toMatchObject({ how: 'send' });
+    });
+
+    it('do not wait for themselves, for another server, or for another saga', async () => {
+      await run.send(putBackOld);
+      await run.send({ ...unassignOld, about: { ...unassignOld.about, vmObjectId: 8 } });
+      await (await Run.begin(journal)).send(unassignOld);
+      expect(await run.again().mean(putBackOld)).toMatchObject({ how: 'send' });
+    });
   });
 }
