@@ -16,7 +16,7 @@ import { Faults, type FaultSpec, fits, type RandomFaults } from './faults';
 import { Happenings } from './happenings';
 import { type Call, type FaultStruck, Ledger } from './ledger';
 import { Provenance } from './provenance';
-import { Provider } from './provider';
+import { Provider, type ProviderRequest } from './provider';
 import { readBody, type ReceivedBody, whatItNames } from './request';
 import type { ServerSeed } from './servers';
 import { changed, defaultSettings, type Settings, type SettingsPatch } from './settings';
@@ -98,6 +98,23 @@ export class Sandbox {
     this.provider.servers.seed(server);
   }
 
+  /**
+   * What a person does in the provider's control panel: no fault strikes it, and it is not among the calls that were received.
+   *
+   * @throws Error where it is refused
+   */
+  byHand(method: string, path: string, body?: unknown): void {
+    const { token } = this.settings;
+    const text = body === undefined ? '' : JSON.stringify(body);
+    const { status } = this.work({
+      to: destinationOf(method, path),
+      authorization: token === null ? undefined : `Bearer ${token}`,
+      query: new URLSearchParams(),
+      body: { text, json: body === undefined ? undefined : { value: body }, tooLarge: false },
+    }).answer;
+    if (status >= 400) throw new Error(`the panel shows ${String(status)} for ${method} ${path}`);
+  }
+
   /** Resolves when so many fitting calls have arrived; they may not have taken effect yet. */
   whenCalled({ endpoint = '*', match, times }: AwaitedCalls = {}): Promise<Call[]> {
     return this.calls.when((call) => fits(call, { endpoint, match }), times);
@@ -167,13 +184,19 @@ export class Sandbox {
       closing: this.closing.signal,
       act: () => {
         const { authorization } = request.headers;
-        const known = this.ledger.entries.length;
-        const answer = this.provider.workOn({ to, authorization, query: url.searchParams, body });
-        const effects = this.ledger.entries.slice(known);
-        for (const effect of effects) this.provenance.learn(effect);
-        call.effects = effects.map(({ seq }) => seq);
+        const { answer, effects } = this.work({ to, authorization, query: url.searchParams, body });
+        call.effects = effects;
         return answer;
       },
     });
+  }
+
+  /** @returns the answer, and the numbers of what has taken effect */
+  private work(request: ProviderRequest) {
+    const known = this.ledger.entries.length;
+    const answer = this.provider.workOn(request);
+    const effects = this.ledger.entries.slice(known);
+    for (const effect of effects) this.provenance.learn(effect);
+    return { answer, effects: effects.map(({ seq }) => seq) };
   }
 }

@@ -170,6 +170,8 @@ const inOurWords: readonly CallFailureName[] = [
   'UnderWay',
   'TakenBack',
   'Ordered',
+  'TurnLost',
+  'CorrectedSince',
   'DeadlinePassed',
   'QuoteAged',
   'NeedsApproval',

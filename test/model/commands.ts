@@ -195,6 +195,7 @@ class Decide extends Told {
     if (decision === 'cancel') throw new Error('cancel is no decision');
     const named = body['vmObjectIds'] !== undefined;
     this.said = `the operator says ${decision}${named ? ', with the servers' : ''}${this.bySignal ? ', by a signal' : ''}`;
+    if (decision === 'markDone') await saga.doByHand();
     if (this.bySignal) await saga.signal(decision, body);
     else expectSame('the decision', await saga.decide(decision, body), 'taken');
     await follow(

@@ -69,9 +69,19 @@ describe('a saga', () => {
   it('that is refused before its order undoes; what cannot be undone waits', () => {
     const armed = { ...spoiled('place-order', 'refuse-before'), ...spoiled('delete-cart-item', 'unauthorized') };
     const waiting = only(begin(provisioning, armed));
-    expect(restsOf([waiting])).toEqual(['waits as stuck at add-cart-item-* for retry or skip']);
+    expect(restsOf([waiting])).toEqual(['waits as stuck at add-cart-item-* for retry or markDone or skip']);
     expect(restsOf(decide(waiting, 'retry', false))).toEqual(['ended as failed OrderRejected']);
     expect(only(decide(waiting, 'skip', false)).leftovers).toEqual(['cart-item']);
+    expect(only(decide(waiting, 'markDone', false)).leftovers).toEqual([]);
+  });
+
+  it('that asks when it is refused ends by a person only', () => {
+    const asks = only(
+      begin(story('a change order that asks when it is refused'), spoiled('place-change-order', 'error-code')),
+    );
+    expect(restsOf([asks])).toEqual(['waits as refused at place-change-order for retry']);
+    expect(restsOf(decide(asks, 'retry', false))).toEqual(['ended as done']);
+    expect(restsOf(cancel(asks))).toEqual(['ended as cancelled']);
   });
 
   it('comes to terms again before it places again', () => {
@@ -100,8 +110,8 @@ describe('after a reset', () => {
         'ended as done',
         'waits as stuck at add-cart-item-* for retry',
         'waits as stuck at place-order for retry',
-        'waits as stuck at assign-firewalls-* for retry or skip',
-        'waits as stuck at verify-firewalls-* for retry or skip',
+        'waits as stuck at assign-firewalls-* for retry or markDone or skip',
+        'waits as stuck at verify-firewalls-* for retry or markDone or skip',
         'waits as servers at find-servers for provideServers',
       ]),
     );

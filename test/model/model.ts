@@ -152,7 +152,8 @@ export function decide(before: State, decision: DecisionName, named: boolean): S
       if (state.strays) return afterStrays({ ...state, leftovers: undefined }, state.strays.then);
       return state.undoing === undefined ? leaveOut(state) : leaveBehind(state);
     case 'markDone':
-      throw new Error('the model’s operator does nothing by hand');
+      if (state.strays) return afterStrays(state, state.strays.then);
+      return state.undoing === undefined ? doneByHand(state) : undoneByHand(state);
     case 'confirmPlaced':
       return ifPlaced(state, named).flatMap(pastPivot);
     case 'confirmNotPlaced':
@@ -359,16 +360,16 @@ function settle(state: State, answer: Answer): State[] {
     levels: undo && 'each' in undo ? withMade(state.levels, stage, undo.each, through) : state.levels,
   };
   if (failed === 0) return next.cancelled ? giveUp(next) : enter(next, next.stage + 1);
-  if (why === 'refused' && stage.refusal) return giveUp({ ...next, failing: stage.refusal });
+  if (why === 'refused' && stage.refusal) return refused(next, stage.step, stage.refusal);
   return stuck(next);
 }
 
-function settlePivot(state: State, { refusal }: Calls, why: Answer['why']): State[] {
+function settlePivot(state: State, { step, refusal }: Calls, why: Answer['why']): State[] {
   switch (why) {
     case undefined:
       return pastPivot({ ...state, fate: 'past' });
     case 'refused':
-      return giveUp({ ...state, failing: refusal });
+      return refused(state, step, refusal);
     case 'barred':
       return stuck(state);
     case 'lost':
@@ -402,6 +403,11 @@ function notPlaced(state: State): State[] {
   // Said of a row that an earlier run was asked about: another one may stand by now.
   if (state.run === 'first' || state.fate === 'before') return [denied];
   return state.fate === 'past' ? [state] : [denied, state];
+}
+
+function refused(state: State, step: string, failing: State['failing']): State[] {
+  if (!state.story.asksWhenRefused || state.cancelled) return giveUp({ ...state, failing });
+  return waits(state, 'refused', step, ['retry']);
 }
 
 function stuck(state: State): State[] {
@@ -490,6 +496,18 @@ function afterStrays(before: State, then: 'end' | 'on'): State[] {
   const { cancelled, failing } = state;
   if (cancelled || failing === undefined) return [{ ...state, rest: { is: 'ended', as: 'cancelled' } }];
   return [{ ...state, rest: { is: 'ended', as: 'failed', type: failing } }];
+}
+
+function doneByHand(state: State): State[] {
+  const { open, through, assigned } = state;
+  const isAssigning = callsOf(state)?.endpoint === 'assign-firewalls';
+  return enter({ ...state, through: through + open, assigned: assigned || isAssigning }, state.stage + 1);
+}
+
+function undoneByHand(state: State): State[] {
+  const level = state.levels.at(-1);
+  const assigned = state.assigned && level?.calls.includes('unassign-firewalls') !== true;
+  return undo({ ...state, assigned, undoing: 0, levels: state.levels.slice(0, -1) });
 }
 
 function leaveOut(state: State): State[] {

@@ -1,6 +1,6 @@
 /** One real saga, with everything that a history does to it; what is told to it is true, as the ledger knows. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { changeOrdersOf, ordersWithLabel, switchesOf } from '../../sandbox/sentences';
+import { changeOrdersOf, openCartItems, ordersWithLabel, switchesOf } from '../../sandbox/sentences';
 import type { EndpointName } from '../../sandbox/endpoints';
 import { DecisionRefusedError, NoWorkerError, ReferenceTakenError, SagaEndedError } from '../../src/client/errors';
 import { SagaHandle } from '../../src/client/handle';
@@ -8,6 +8,7 @@ import type { DecisionName } from '../../src/domain/decisions';
 import { isOutcome } from '../../src/domain/outcomes';
 import type { ProgressView } from '../../src/domain/progress';
 import { fittingDecisions, type Fitting } from '../support/operator';
+import { panelOf } from '../support/panel';
 import { brokenPromises, type Asked } from '../support/promises';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../support/requests';
 import { resetTo, workflowTasksOf } from '../support/reset';
@@ -26,6 +27,8 @@ export class RealSaga {
   /** Ids of the questions that it ever asked. */
   private readonly questions = new Set<string>();
   private readonly faults = new Map<EndpointName, { trouble?: string; gate?: string }>();
+  /** Firewalls that the server had before. */
+  private readonly protectedBy: number[];
   private wasReset = false;
   private wasTerminated = false;
 
@@ -35,9 +38,10 @@ export class RealSaga {
   ) {
     this.asked = askedBy(story);
     const { workflow, request } = this.asked;
+    this.protectedBy = story.protectedBy ?? [];
     if (workflow === 'setFirewalls') {
       const { vmObjectId } = request;
-      rig.sandbox.addServer({ vmObjectId, firewalls: story.protectedBy ?? [] });
+      rig.sandbox.addServer({ vmObjectId, firewalls: this.protectedBy });
     }
     this.saga = new SagaHandle(rig.temporal, workflow, request.reference, '', true);
   }
@@ -85,12 +89,41 @@ export class RealSaga {
     if (waiting === undefined) return [];
     const all = fittingDecisions(waiting, this.rig.sandbox.ledger, this.asked);
     if (all.some(({ decision }) => decision === 'confirmNotPlaced')) await untilDeniable(waiting);
-    return (
-      all
-        // The model knows nothing of what is done by hand.
-        .filter(({ decision }) => decision !== 'cancel' && decision !== 'markDone')
-        .map(({ decision, body }) => ({ decision, body: { ...body, question: waiting.id } }))
-    );
+    const byHand = { by: 'op', note: 'done in the panel', steps: waiting.steps ?? [waiting.step] };
+    return [
+      ...all.filter(({ decision }) => decision !== 'cancel' && decision !== 'markDone'),
+      // Whatever may be done by hand can be: see doByHand.
+      ...(waiting.choices.includes('markDone') ? [{ decision: 'markDone' as const, body: byHand }] : []),
+    ].map(({ decision, body }) => ({ decision, body: { ...body, question: waiting.id } }));
+  }
+
+  /** What it waits for, in the provider's control panel. */
+  async doByHand(): Promise<void> {
+    const { waiting } = await this.progress();
+    if (waiting === undefined) throw new Error('it waits for nothing');
+    const { sandbox } = this.rig;
+    const panel = panelOf(sandbox);
+    const { workflow, request } = this.asked;
+    if (workflow === 'setFirewalls') {
+      const { vmObjectId, assign = request.exactly ?? [] } = request;
+      const wanted = waiting.step !== 'verify-firewalls';
+      const back = waiting.question.startsWith('Undoing');
+      if (wanted && (waiting.step === 'assign-firewalls') !== back)
+        panel.assign(vmObjectId, back ? this.protectedBy : assign);
+      else if (wanted) panel.unassign(vmObjectId, back ? assign : this.protectedBy);
+      return;
+    }
+    if (workflow !== 'provisionServers') throw new Error(`nothing of ${workflow} is done by hand`);
+    for (const step of waiting.steps ?? [waiting.step]) {
+      const [, id] = /^(?:assign|verify)-firewalls-(\d+)$/.exec(step) ?? [];
+      if (id !== undefined) panel.assign(Number(id), request.firewalls ?? []);
+    }
+    if (waiting.question.includes('Delete cart item')) {
+      const planId = planIdOf(request.reference);
+      for (const item of openCartItems(sandbox.ledger)) {
+        if (item.item.plan_id === planId) panel.deleteCartItem(item.cartItemId);
+      }
+    }
   }
 
   /** For how long “not placed” is not taken yet, and the id of the question. */

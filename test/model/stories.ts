@@ -37,6 +37,8 @@ export interface Story {
   workflow: Exclude<WorkflowName, 'cleanCart'>;
   /** What the request has beside the usual. */
   request: Record<string, unknown>;
+  /** A refusal is asked about, and ends nothing by itself. */
+  asksWhenRefused?: true;
   /** Firewalls that the server has beforehand. */
   protectedBy?: number[];
   stages: Stage[];
@@ -130,15 +132,28 @@ const quoteOnly: Story = {
   stages: [{ is: 'calls', step: 'quote', endpoint: 'quote-plan-switch', calls: 1, refusal: 'OrderRejected' }],
 };
 
+function thatAsks(story: Story): Story {
+  return {
+    ...story,
+    name: `${story.name} that asks when it is refused`,
+    request: { ...story.request, onRefusal: 'ask' },
+    asksWhenRefused: true,
+  };
+}
+
+const changes = agreed('changeOrder', {
+  step: 'place-change-order',
+  quote: 'quote-change-order',
+  place: 'place-change-order',
+});
+
 export const stories: readonly Story[] = [
   provision('one item', [{}]),
   provision('2 items with firewalls', [{}, {}], [143]),
+  thatAsks(provision('2 items', [{}, {}])),
+  ...changes.slice(0, 1).map(thatAsks),
   provision('one item of quantity 3 with firewalls', [{ quantity: 3 }], [143, 144]),
-  ...agreed('changeOrder', {
-    step: 'place-change-order',
-    quote: 'quote-change-order',
-    place: 'place-change-order',
-  }),
+  ...changes,
   ...agreed('switchPlan', { step: 'switch-plan', quote: 'quote-plan-switch', place: 'switch-plan' }),
   quoteOnly,
   firewalls('to assign', { assign: [143] }, { assigns: true }),

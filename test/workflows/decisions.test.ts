@@ -1,6 +1,7 @@
 /** Every kind of waiting × every decision × update and signal; twice the same; at the same moment; against a cancel. */
 import type { WorkflowHandle } from '@temporalio/client';
 import { decisionNames, type DecisionName } from '../../src/domain/decisions';
+import { parseSpendLimits } from '../../src/domain/spending';
 import type { Waiting, WaitKind } from '../../src/domain/progress';
 import { DecisionRefusedError } from '../../src/client/errors';
 import type { SagaHandle } from '../../src/client/handle';
@@ -12,7 +13,7 @@ import { answer, outcomeOf, untilDeniable, untilWaiting } from '../support/sagas
 
 let rig: Rig;
 beforeAll(async () => {
-  rig = await Rig.start();
+  rig = await Rig.start({ activities: { spendLimits: parseSpendLimits('ZZ-1=1 servers/1h') } });
 });
 afterAll(async () => {
   await rig.close();
@@ -41,7 +42,7 @@ const waits: Record<
     start: () => Promise<SagaHandle>;
     fits: Partial<Record<DecisionName, string>>;
     /** What a person does before they say that it is done. */
-    byHand?: (waiting: Waiting) => Promise<void>;
+    byHand?: (waiting: Waiting) => void;
   }
 > = {
   'stuck before the order': {
@@ -96,6 +97,11 @@ const waits: Record<
     start: () => rig.sagas.change(changeRequest({ approval: 'always' })),
     fits: { approve: 'done', reject: 'reversed' },
   },
+  'a limit': {
+    kind: 'over-limit',
+    start: () => rig.sagas.provision(provisionRequest({ account: 'ZZ-1', items: [{ quantity: 2 }] })),
+    fits: { approve: 'done', reject: 'reversed' },
+  },
   'unknown servers': {
     kind: 'servers',
     start: () => {
@@ -138,7 +144,7 @@ describe.each(Object.entries(waits))('%s', (_name, { kind, start, fits, byHand }
         );
         const ends = fits[name];
         const body = { question: waiting.id, ...bodies[name] };
-        if (name === 'markDone') await byHand?.(waiting);
+        if (name === 'markDone') byHand?.(waiting);
         if (send === 'update') {
           const decided = ends === undefined ? saga.decide(name, body) : answer(saga, name, body);
           if (ends === undefined) {

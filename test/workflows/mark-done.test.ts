@@ -43,7 +43,7 @@ describe('a firewall that was assigned by hand', () => {
     const saga = await rig.sagas.provision(request);
     expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', choices: ['retry', 'markDone', 'skip'] });
     rig.sandbox.faults.lift(refused);
-    await panel().assign(81_001, [143]);
+    panel().assign(81_001, [143]);
     await answer(saga, 'markDone', seen);
     expect(await saga.result()).toMatchObject({
       outcome: 'done',
@@ -91,7 +91,7 @@ describe('a firewall that was assigned by hand', () => {
     const saga = await rig.sagas.provision(request);
     await untilWaiting(saga);
     rig.sandbox.faults.clear();
-    await panel().assign(81_021, [143]);
+    panel().assign(81_021, [143]);
     await answer(saga, 'markDone', seen);
     await saga.result();
     const before = callsTo('assign-firewalls', 81_021).length;
@@ -109,7 +109,7 @@ describe('a firewall that was assigned by hand', () => {
     const saga = await rig.sagas.provision(request);
     await untilWaiting(saga);
     rig.sandbox.faults.clear();
-    await panel().assign(81_041, [143]);
+    panel().assign(81_041, [143]);
     refuse('list-firewalls', 81_041);
     await answer(saga, 'markDone', seen);
     await untilWaiting(saga);
@@ -123,7 +123,7 @@ describe('a firewall that was assigned by hand', () => {
     const saga = await rig.sagas.provision(request);
     await untilWaiting(saga);
     rig.sandbox.faults.clear();
-    await panel().assign(81_031, [143]);
+    panel().assign(81_031, [143]);
     refuse('list-firewalls', 81_031);
     await answer(saga, 'markDone', seen);
     await untilWaiting(saga);
@@ -143,8 +143,8 @@ it('a decision names which of the servers that wait were seen to; the others are
     `steps: is required: name the steps that you have done; those that wait are ${steps.join(', ')}`,
   );
   rig.sandbox.faults.clear();
-  await panel().assign(82_001, [143]);
-  await panel().assign(82_003, [143]);
+  panel().assign(82_001, [143]);
+  panel().assign(82_003, [143]);
   const sent = callsTo('assign-firewalls', 82_002).length;
   await answer(saga, 'markDone', { ...seen, steps: [steps[0], steps[2]] });
   const second = await untilWaiting(saga);
@@ -192,7 +192,7 @@ describe('a cart item that was deleted by hand', () => {
       ({ item: { plan_id } }) => plan_id === planIdOf(request.reference),
     );
     rig.sandbox.faults.clear();
-    await panel().deleteCartItem(item!.cartItemId);
+    panel().deleteCartItem(item!.cartItemId);
     await saga.decide('markDone', { question: id, ...seen });
     const { failure } = await outcomeOf(saga);
     expect(failure).toMatchObject({ type: 'OrderRejected', report: { outcome: 'reversed', leftovers: [] } });
@@ -225,7 +225,7 @@ describe('a cart item that was deleted by hand', () => {
     const cleaning = await rig.sagas.clean(request.reference);
     const [cartItemId] = [/(\d+)”/.exec((await untilWaiting(cleaning)).question)].map((found) => Number(found?.[1]));
     rig.sandbox.faults.clear();
-    await panel().deleteCartItem(cartItemId!);
+    panel().deleteCartItem(cartItemId!);
     await answer(cleaning, 'markDone', seen);
     expect(await cleaning.result()).toMatchObject({ outcome: 'done', deleted: [cartItemId], leftovers: [] });
     const effects = await effectsOf(saga, request.reference);
@@ -252,12 +252,12 @@ describe('a change of firewalls', () => {
     const saga = await rig.sagas.firewalls(request);
     expect(await untilWaiting(saga)).toMatchObject({ step: 'assign-firewalls', choices: ['retry', 'markDone'] });
     rig.sandbox.faults.clear();
-    await panel().assign(vmObjectId, [143]);
+    panel().assign(vmObjectId, [143]);
     unauthorized('unassign-firewalls', vmObjectId);
     await answer(saga, 'markDone', seen);
     expect(await untilWaiting(saga)).toMatchObject({ step: 'unassign-firewalls', choices: ['retry', 'markDone'] });
     rig.sandbox.faults.clear();
-    await panel().unassign(vmObjectId, [150]);
+    panel().unassign(vmObjectId, [150]);
     await answer(saga, 'markDone', seen);
     expect(await saga.result()).toMatchObject({
       outcome: 'done',
@@ -275,7 +275,7 @@ describe('a change of firewalls', () => {
     const saga = await rig.sagas.firewalls(request);
     await untilWaiting(saga);
     rig.sandbox.faults.clear();
-    await panel().assign(vmObjectId, [143]);
+    panel().assign(vmObjectId, [143]);
     rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'refuse-before', match: { vmObjectId } });
     await answer(saga, 'markDone', seen);
     const { failure } = await outcomeOf(saga);
@@ -297,7 +297,7 @@ describe('a change of firewalls', () => {
     const waiting = await untilWaiting(saga);
     expect(waiting.question).toMatch(/^Undoing: “Assign the unassigned firewalls again”/);
     rig.sandbox.faults.clear();
-    await panel().assign(vmObjectId, [150]);
+    panel().assign(vmObjectId, [150]);
     await saga.decide('markDone', { question: waiting.id, ...seen });
     const { cancelled } = await outcomeOf(saga);
     expect(cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
