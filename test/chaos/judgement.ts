@@ -1,6 +1,7 @@
 /** Every promise, asked of every saga that it is made to. */
 import type { LedgerSnapshot } from '../../sandbox/ledger';
 import { brokenByAll, brokenPromises } from '../support/promises';
+import type { Ended } from '../support/sagas';
 import type { Lived } from './life';
 import { toldByBoth } from './told-by-both';
 
@@ -32,13 +33,24 @@ export function judge(ledger: LedgerSnapshot, lives: readonly Lived[], forgotten
 }
 
 function accusations(ledger: LedgerSnapshot, lived: Lived): string[] {
-  const { asked, ended, before, surprises } = lived;
+  const { asked, surprises } = lived;
+  const [first = [], ...others] = endings(lived).map((ended) => brokenPromises(ledger, asked, ended));
+  const broken = others.some((sentences) => sentences.length === 0) ? [] : first;
   return [
-    ...brokenPromises(ledger, asked, before ? toldByBoth(before, ended) : ended).filter(
-      (sentence) => !isOfForgottenRun(sentence, lived),
-    ),
+    ...broken.filter((sentence) => !isOfForgottenRun(sentence, lived)),
     ...surprises.map((one) => `${asked.workflow} ${asked.request.reference}: ${one}`),
   ];
+}
+
+/**
+ * What its runs say together; one of these is true. Firewalls that an earlier run has changed, one that was made after it and then
+ * cancelled may have put back: it depends on whether it began before the change or after it.
+ */
+function endings({ asked, ended, before }: Lived): Ended[] {
+  if (before === undefined) return [ended];
+  const together = toldByBoth(before, ended);
+  if (asked.workflow !== 'setFirewalls' || ended.result !== undefined) return [together];
+  return [together, toldByBoth({ ...before, result: undefined }, ended)];
 }
 
 /**

@@ -276,6 +276,7 @@ export class ChaosRun {
           held('workers killed', 'SIGKILL'),
           held('workers stopped', 'SIGTERM'),
           held('workers stood still', 'SIGSTOP'),
+          { of: 'workers ended by a fault of Node’s own', count: crew.endedByNode },
           { of: 'calls lost with a worker or a server', count: testimony.lostCalls },
           servers('Temporal killed', 'crash'),
           servers('Temporal put back to a copy', 'put-back'),
