@@ -27,7 +27,8 @@ import type { Step } from './progress';
 import { asksAfterRefusal, askToRetry } from './ask-to-retry';
 import { placementOf } from './look-back';
 import { refusedQuestion, type Correction, type Corrections } from './questions';
-import { SagaFailed, type Saga } from './saga';
+import { SagaFailed } from './ends';
+import type { Saga } from './saga';
 
 export interface Terms {
   step: Step;

@@ -2,7 +2,8 @@
 import type { WaitKind } from '../domain/progress';
 import type { Concern } from '../domain/spending';
 import { inWords, type Step } from './progress';
-import { SagaFailed, type Saga } from './saga';
+import { SagaFailed } from './ends';
+import type { Saga } from './saga';
 
 export interface Approving {
   /** @default 'approval' */

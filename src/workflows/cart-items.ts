@@ -3,7 +3,8 @@ import type { Standing } from '../activities/journal';
 import type { OpenItem } from '../domain/effects';
 import type { Leftover } from '../domain/leftovers';
 import { deletedByHand } from './by-hand';
-import type { Plan, Saga } from './saga';
+import type { Plan } from './level';
+import type { Saga } from './saga';
 import { once } from './temperaments';
 
 /** Looks into the journal again, and deletes what it finds: see {@link deleteStrayItems}. @returns the ids that were deleted */

@@ -1,7 +1,8 @@
 /** The cart of one order: each item is added once, and anew where it was corrected since. */
 import { deletedByHand } from './by-hand';
 import type { Purchase } from './purchase';
-import type { Plan, Saga } from './saga';
+import type { Plan } from './level';
+import type { Saga } from './saga';
 import type { Step } from './progress';
 import { once } from './temperaments';
 

@@ -12,7 +12,8 @@ import type { OpenItem } from '../domain/effects';
 import type { ResultOf } from '../domain/results';
 import { deleteItems, reportDoubtfulAdds } from './cart-items';
 import { askAboutPlacement } from './doubt';
-import { SagaFailed, type Saga } from './saga';
+import { SagaFailed } from './ends';
+import type { Saga } from './saga';
 import { tell } from './tell';
 import { once } from './temperaments';
 

@@ -28,7 +28,8 @@ import { askAboutPlacement, writePlaced, type Doubt } from './doubt';
 import { askAboutConcern } from './concern';
 import type { Step } from './progress';
 import { stuckQuestion, type Corrections } from './questions';
-import { CorrectedSince, SagaFailed, TakenBack, TurnLost, type Saga } from './saga';
+import { CorrectedSince, SagaFailed, TakenBack, TurnLost } from './ends';
+import type { Saga } from './saga';
 
 export interface Pivot<T> {
   step: Step;

@@ -19,7 +19,8 @@ import { check } from '../domain/validation';
 import { askApproval } from './approval';
 import { placementOf } from './look-back';
 import type { Correction, Corrections } from './questions';
-import { SagaFailed, type Saga } from './saga';
+import { SagaFailed } from './ends';
+import type { Saga } from './saga';
 import { Told } from './told-secrets';
 import { Wanted } from './wanted';
 

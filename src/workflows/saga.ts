@@ -12,93 +12,21 @@
  * levels are undone backwards, each level side by side.
  */
 import { CancellationScope, log } from '@temporalio/workflow';
-import type { Decision } from '../domain/decisions';
-import type { EffectCall, Unwritten } from '../domain/effects';
-import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
+import type { Unwritten } from '../domain/effects';
+import { describeFailure, type CallFailure } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
 import type { OnRefusal } from '../domain/requests';
 import type { Concern } from '../domain/spending';
-import { askToRetry, questionOfRefusal } from './ask-to-retry';
-import { attempt, throwIfCancelled, type Act, type Settled } from './attempts';
-import { callsByHand, describeByHand, type ByHand, type MarkDone } from './by-hand';
+import { attempt } from './attempts';
 import { Deadline } from './deadline';
 import type { Desk } from './desk';
-import { hasRoomForMany } from './history-left';
+import { TakenBack } from './ends';
 import { JournalMemory } from './journal-memory';
+import { Level, type Manner, type Outcome, type Plan, type Undo } from './level';
 import { countUndo } from './metrics';
 import { Step, type Progress } from './progress';
-import { stuckQuestion, type Corrections, type Question } from './questions';
+import { stuckQuestion } from './questions';
 import { once } from './temperaments';
-
-/** How to put back what a step did. */
-export interface Undo {
-  /** "Delete cart item 17" */
-  title: string;
-  /** Absent where nothing can safely put it back: then it is only told as a leftover. */
-  act?: Act<unknown>;
-  byHand?: ByHand<unknown>;
-  leftover: (why: string) => Leftover;
-}
-
-export interface Plan<T> {
-  step: Step;
-  /** For the question, where the step's own title does not say it. */
-  title?: string;
-  act: Act<T>;
-  /** Present where a person may do it instead, and say so. */
-  byHand?: ByHand<T>;
-  /** Armed before acting: for an undo that does no harm where nothing was done. */
-  armed?: Undo;
-  /** Armed with what the step made, for an undo that needs to know it. */
-  undo?: (value: T) => Undo;
-  /** Told where the journal says that an order has taken what is to be taken back, or may have: it is left, and nobody is asked. */
-  leaveAlone?: (why: string) => void;
-}
-
-export interface Manner {
-  /** How a provider's refusal ends the saga; `ask`: past the point of no return, a person is asked instead. */
-  refusal: SagaFailureName | 'ask';
-  /** True where the step can be left out. */
-  skippable?: boolean;
-  corrections?: Corrections;
-}
-
-/** `note`: what a person said who left it out. */
-export type Outcome<T> = { skipped: false; value: T } | { skipped: true; note?: string };
-
-/** The saga cannot go on and ends as failed, with this name, after undoing. */
-export class SagaFailed extends Error {
-  constructor(
-    readonly type: SagaFailureName,
-    message: string,
-  ) {
-    super(message);
-  }
-}
-
-/** Steps on which this one rests were taken back since, by another run: they have to be done again first. */
-export class TakenBack extends Error {
-  constructor(
-    readonly plan: { step: Step },
-    readonly failure: CallFailure,
-  ) {
-    super(failure.message);
-  }
-}
-
-/** Its turn is over, and another saga may have worked on the same thing since: what it has seen there does not count any more. */
-export class TurnLost extends Error {
-  constructor({ message }: CallFailure) {
-    super(message);
-  }
-}
-
-/** The request was corrected in another run: what this one has done is not what is wanted any more. */
-export class CorrectedSince extends Error {
-  constructor({ message }: CallFailure) {
-    super(message);
-  }
-}
 
 /** So often what was taken back is done again before a person is asked. */
 const doneAgainMax = 3;
@@ -159,7 +87,7 @@ export class Saga {
   together<T>(plans: readonly Plan<T>[], manner: Manner): Promise<Outcome<T>[]> {
     const level: ArmedUndo[] = [];
     this.levels.push(level);
-    return this.settleAll(plans, manner, {
+    const steps = new Level<T, Plan<T>>(this, manner, {
       begin: (plan) => {
         if (plan.armed) level.push({ ...plan.armed, step: plan.step });
       },
@@ -171,6 +99,7 @@ export class Saga {
         plan.step.end('skipped');
       },
     });
+    return steps.through(plans);
   }
 
   /**
@@ -252,8 +181,8 @@ export class Saga {
         plans.push({ step, title, act, ...manual, leftover, leaveAlone: (why) => leaveAlone(leftover, why) });
       } else leaveAlone(leftover, this.untouchable ?? 'it cannot be put back safely');
     }
-    await this.settleAll<unknown, UndoPlan>(
-      plans,
+    const undos = new Level<unknown, UndoPlan>(
+      this,
       { refusal: 'ask', skippable: true },
       {
         undoing: true,
@@ -268,157 +197,8 @@ export class Saga {
         },
       },
     );
+    await undos.through(plans);
   }
-
-  private async settleAll<T, P extends Plan<T>>(
-    plans: readonly P[],
-    { refusal, skippable, corrections }: Manner,
-    hooks: {
-      undoing?: boolean;
-      begin?: (plan: P) => void;
-      succeed: (plan: P, value: T, detail: string | undefined) => void;
-      skip: (plan: P, note: string) => void;
-    },
-  ): Promise<Outcome<T>[]> {
-    const outcomes = new Map<P, Outcome<T>>();
-    plans.forEach((plan) => hooks.begin?.(plan));
-    let open = [...plans];
-    while (open.length > 0) {
-      const settled = await this.attemptPlans(open, hooks);
-      const untried = open.slice(settled.length);
-      const failed: { plan: P; failure: CallFailure }[] = [];
-      settled.forEach((result, index) => {
-        const plan = open[index];
-        if (plan === undefined || result.status === 'rejected') return;
-        if (result.value.ok) outcomes.set(plan, { skipped: false, value: result.value.value });
-        else if (isNotToBeUndone(result.value.failure) && plan.leaveAlone) {
-          const { message } = result.value.failure;
-          plan.step.end('skipped', `left alone: ${message}`);
-          plan.leaveAlone(message);
-          outcomes.set(plan, { skipped: true });
-        } else failed.push({ plan, failure: result.value.failure });
-      });
-      const broken = settled.find((result) => result.status === 'rejected');
-      if (broken) {
-        for (const { plan } of failed) plan.step.end('failed');
-        throw broken.reason;
-      }
-      const [first] = failed;
-      if (first === undefined) {
-        open = untried;
-        continue;
-      }
-
-      const takenBack = failed.find(({ failure }) => failure.failure === 'TakenBack');
-      if (takenBack) throw new TakenBack(takenBack.plan, takenBack.failure);
-      const turnLost = failed.find(({ failure }) => failure.failure === 'TurnLost');
-      if (turnLost) throw new TurnLost(turnLost.failure);
-      const late = failed.find(({ failure }) => failure.failure === 'DeadlinePassed');
-      if (late) {
-        for (const { plan, failure } of failed) plan.step.end('failed', describeFailure(failure));
-        throw new SagaFailed('DeadlinePassed', `${late.plan.step.title}: ${late.failure.message}`);
-      }
-      const refused = failed.find(({ failure }) => failure.failure === 'Rejected');
-      const others = failed.filter((one) => one !== refused);
-      const ofRefusal = refused && questionOfRefusal(this.onRefusal, [refused, ...others], corrections);
-      if (refused && refusal !== 'ask' && !ofRefusal) {
-        for (const { plan, failure } of failed) plan.step.end('failed', describeFailure(failure));
-        throw new SagaFailed(refusal, `${refused.plan.step.title}: ${describeFailure(refused.failure)}`);
-      }
-      for (const { plan, failure } of failed) plan.step.end('stuck', describeFailure(failure));
-      // Those that were not come to are in the same trouble; they come first the next time, so that one cannot keep them back for ever.
-      const stuck = [...failed, ...untried.map((plan) => ({ plan, failure: first.failure }))];
-      const asking = { undoing: hooks.undoing ?? false, skippable: skippable ?? false, correction: corrections?.stuck };
-      const { decision, left } = await this.decide(stuck, { ofRefusal, asking }, (plan: P, value: T) => {
-        hooks.succeed(plan, value, undefined);
-        outcomes.set(plan, { skipped: false, value });
-      });
-      open = [...untried.filter((plan) => left.includes(plan)), ...left.filter((plan) => !untried.includes(plan))];
-      if (decision.decision === 'skip') {
-        for (const plan of open) {
-          this.progress.skipped.push(plan.step.id);
-          hooks.skip(plan, decision.note);
-          outcomes.set(plan, { skipped: true, note: decision.note });
-        }
-        break;
-      }
-      // What was corrected may have been done already, and is taken back by now.
-      if (decision.decision === 'retry' && decision.correction) {
-        open = plans.filter(({ step }) => step.status !== 'done');
-      }
-    }
-    throwIfCancelled();
-    return plans.map((plan) => outcomes.get(plan) ?? { skipped: true });
-  }
-
-  /** Asks until somebody has said what to do about all that are left: what was done by hand is done, and the others are asked about again. */
-  private async decide<T, P extends Plan<T>>(
-    stuck: readonly { plan: P; failure: CallFailure }[],
-    { ofRefusal, asking }: { ofRefusal: Question | undefined; asking: Parameters<typeof stuckQuestion>[1] },
-    succeed: (plan: P, value: T) => void,
-  ): Promise<{ decision: Decision; left: P[] }> {
-    const decision = await askToRetry(this.desk, ofRefusal ?? stuckQuestion(stuck, asking));
-    if (decision.decision !== 'markDone') return { decision, left: stuck.map(({ plan }) => plan) };
-    const isNamed = ({ plan }: { plan: P }) => decision.steps?.includes(plan.step.id) ?? true;
-    const named = stuck.filter(isNamed).map(({ plan }) => plan);
-    await this.writeByHand(callsByHand(named), decision);
-    for (const plan of named) {
-      if (plan.byHand === undefined) throw new Error(`${plan.step.id} cannot be done by hand`);
-      succeed(plan, plan.byHand.counts());
-      plan.step.say(describeByHand(decision));
-    }
-    const left = stuck.filter((one) => !isNamed(one));
-    return left.length > 0 ? this.decide(left, { ofRefusal: undefined, asking }, succeed) : { decision, left: [] };
-  }
-
-  /** Not cancelled with the saga: what a person has said is kept. */
-  private async writeByHand(calls: readonly EffectCall[], { by, note }: MarkDone): Promise<void> {
-    if (calls.length === 0) return;
-    const act: Act<null> = ({ again, knows }) =>
-      once('write what was done by hand into the journal').writeByHand({ calls, by, note, again, knows });
-    const step = this.quietStep('write-by-hand', 'Write into the journal what was done by hand');
-    await CancellationScope.nonCancellable(() => this.must({ step, act }, { refusal: 'ask' }));
-  }
-
-  /** Side by side; where the history has no room for all of them to fail, one after the other, up to the first that does. */
-  private async attemptPlans<T, P extends Plan<T>>(
-    plans: readonly P[],
-    hooks: { undoing?: boolean; succeed: (plan: P, value: T, detail: string | undefined) => void },
-  ): Promise<PromiseSettledResult<Settled<T>>[]> {
-    if (hasRoomForMany(hooks.undoing ?? false)) {
-      return Promise.allSettled(plans.map((plan) => this.attemptPlan(plan, hooks)));
-    }
-    const settled: PromiseSettledResult<Settled<T>>[] = [];
-    for (const plan of plans) {
-      const [result] = await Promise.allSettled([this.attemptPlan(plan, hooks)]);
-      settled.push(result);
-      if (result.status === 'rejected' || !result.value.ok) break;
-    }
-    return settled;
-  }
-
-  private attemptPlan<T, P extends Plan<T>>(
-    plan: P,
-    hooks: { undoing?: boolean; succeed: (plan: P, value: T, detail: string | undefined) => void },
-  ): Promise<Settled<T>> {
-    return attempt<T>(
-      {
-        step: plan.step,
-        journal: this.journal,
-        ...(hooks.undoing ? { undoing: true } : { deadline: this.deadline }),
-        // At once, not when its siblings are through: progress tells the truth, and the undo is armed.
-        onSuccess: (value, detail) => {
-          hooks.succeed(plan, value, detail);
-        },
-      },
-      plan.act,
-    );
-  }
-}
-
-/** It belongs to an order by now, or to another saga. */
-function isNotToBeUndone({ failure }: CallFailure): boolean {
-  return failure === 'Ordered' || failure === 'TurnLost';
 }
 
 /** Not cancelled with the saga: what is not written down is forgotten. */

@@ -16,7 +16,9 @@ import type { SetFirewallsRequest } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
 import { seen, type ByHand } from './by-hand';
 import type { Step } from './progress';
-import { SagaFailed, type Saga, type Undo } from './saga';
+import { SagaFailed } from './ends';
+import type { Undo } from './level';
+import type { Saga } from './saga';
 import { tell } from './tell';
 import { once } from './temperaments';
 

@@ -52,7 +52,8 @@ import { HistoryIsFull } from './history-left';
 import { lookBack, nothingPlaced, type PivotStep } from './look-back';
 import { countEnd, type Outcome } from './metrics';
 import { inWords, Progress } from './progress';
-import { CorrectedSince, Saga, SagaFailed } from './saga';
+import { CorrectedSince, SagaFailed } from './ends';
+import { Saga } from './saga';
 import { once } from './temperaments';
 import { inTurn, waitForTurn } from './turn';
 

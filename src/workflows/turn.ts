@@ -14,7 +14,8 @@ import { condition, defineSignal, log, setCurrentDetails, setHandler } from '@te
 import { turnSignal, type TurnAnswer } from '../domain/turns';
 import { describeQueue } from './notice';
 import { inWords, now, type Step } from './progress';
-import { TurnLost, type Saga } from './saga';
+import { TurnLost } from './ends';
+import type { Saga } from './saga';
 import { once } from './temperaments';
 
 /** @param first what the journal said already; without it the journal is asked */

@@ -27,6 +27,11 @@ const pauseMs = 12_000;
 
 export class Crew {
   readonly ends: WorkerEnd[] = [];
+  /**
+   * Workers that Node has ended, by a fault of its own: it meets a workflow task that the SDK breaks off after five seconds, as it
+   * does where the process stood still meanwhile (node 38503, sdk-typescript 939). To a saga it is a worker that was killed.
+   */
+  endedByNode = 0;
   /** What nobody asked for, in sentences. */
   readonly mishaps: string[] = [];
   private readonly members = new Set<Member>();
@@ -117,7 +122,9 @@ export class Crew {
     const { status } = await worker.exited;
     this.members.delete(member);
     if (this.closed) return;
-    if (!member.leaving) this.mishaps.push(`${token} ended by itself (${String(status)}): ${wordsOf(worker)}`);
+    const words = wordsOf(worker);
+    if (!member.leaving && words.includes('async hook stack has become corrupted')) this.endedByNode += 1;
+    else if (!member.leaving) this.mishaps.push(`${token} ended by itself (${String(status)}): ${words}`);
     else if (status !== null && status !== 0)
       this.mishaps.push(`${token} was stopped, and ended with ${String(status)}`);
     await this.join();

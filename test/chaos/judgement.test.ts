@@ -1,6 +1,6 @@
 /** The judge is judged: a ledger and an outcome that do not fit are noticed. */
 import { Ledger } from '../../sandbox/ledger';
-import type { ChangeOrderPlaced } from '../../sandbox/ledger';
+import type { ChangeOrderPlaced, FirewallsChanged } from '../../sandbox/ledger';
 import type { Report } from '../../src/domain/results';
 import { judge } from './judgement';
 import type { Lived } from './life';
@@ -68,6 +68,26 @@ it('accuses nobody of what the run before has told', () => {
   const [told, silent] = [{ cancelled: report('placement-unknown') }, { cancelled: report() }];
   expect(judge(ledger, [lived({ before: told, ended: silent })], []).violations).toEqual([]);
   expect(toldByBoth(silent, silent)).toEqual(silent);
+});
+
+it('takes firewalls for what the first run says, or for what the one after it has put back', () => {
+  const firewalls = planOf('a judge', 50).sagas.find(({ asked }) => asked.workflow === 'setFirewalls')!;
+  const asked = { workflow: 'setFirewalls' as const, request: { reference: 'R', vmObjectId: 1, exactly: [143] } };
+  const [done, cancelled] = [{ result: { reference: 'R' } }, { cancelled: { ...report(), reference: 'R' } }];
+  const judged = (ids: number[]) => {
+    const ledger = new Ledger();
+    const change = (type: 'firewallsAssigned' | 'firewallsUnassigned', before: number[], after: number[]) =>
+      ledger.tookEffect<FirewallsChanged>({ type, vmObjectId: 1, firewalls: [], before, after });
+    ledger.seeded({ vmObjectId: 1, account: null, label: null, firewalls: [150] });
+    change('firewallsAssigned', [150], [150, 143]);
+    change('firewallsUnassigned', [150, 143], [143]);
+    change('firewallsAssigned', [143], [143, 150]);
+    change('firewallsUnassigned', [143, 150], ids);
+    return judge(ledger, [lived({ planned: firewalls, asked, before: done, ended: cancelled })], []).violations;
+  };
+  expect(judged([143])).toEqual([]);
+  expect(judged([150])).toEqual([]);
+  expect(judged([143, 150])).not.toEqual([]);
 });
 
 it('names those that were forgotten', () => {

@@ -2,6 +2,7 @@
 import type { LedgerSnapshot } from '../../sandbox/ledger';
 import type { SetFirewallsRequest } from '../../src/domain/requests';
 import { brokenByAll, brokenPromises } from '../support/promises';
+import type { Ended } from '../support/sagas';
 import type { Lived } from './life';
 import { toldByBoth } from './told-by-both';
 
@@ -53,14 +54,26 @@ function otherRequest({ planned: { duplicate } }: Lived): object {
 }
 
 function accusations(ledger: LedgerSnapshot, lived: Lived, named: FirewallsNamed): string[] {
-  const { asked, ended, before, surprises } = lived;
+  const { asked, surprises } = lived;
   const sharing = asked.workflow === 'setFirewalls' ? (named.get(asked.request.vmObjectId) ?? []) : [];
-  const others = sharing.flatMap((one) => (one.lived === lived ? [] : one.firewalls));
-  const told = before ? toldByBoth(before, ended) : ended;
+  const ofOthers = sharing.flatMap((one) => (one.lived === lived ? [] : one.firewalls));
+  const [first = [], ...others] = endings(lived).map((ended) => brokenPromises(ledger, asked, ended, ofOthers));
+  const broken = others.some((sentences) => sentences.length === 0) ? [] : first;
   return [
-    ...brokenPromises(ledger, asked, told, others).filter((sentence) => !isOfForgottenRun(sentence, lived)),
+    ...broken.filter((sentence) => !isOfForgottenRun(sentence, lived)),
     ...surprises.map((one) => `${asked.workflow} ${asked.request.reference}: ${one}`),
   ];
+}
+
+/**
+ * What its runs say together; one of these is true. Firewalls that an earlier run has changed, one that was made after it and then
+ * cancelled may have put back: it depends on whether it began before the change or after it.
+ */
+function endings({ asked, ended, before }: Lived): Ended[] {
+  if (before === undefined) return [ended];
+  const together = toldByBoth(before, ended);
+  if (asked.workflow !== 'setFirewalls' || ended.result !== undefined) return [together];
+  return [together, toldByBoth({ ...before, result: undefined }, ended)];
 }
 
 /**

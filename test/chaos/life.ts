@@ -55,7 +55,10 @@ export interface Lived {
 }
 
 export async function live(world: World, planned: PlannedSaga): Promise<Lived> {
-  const { asked, meddling } = planned;
+  const { asked, meddling, deadlineMs } = planned;
+  if (deadlineMs !== undefined) {
+    Object.assign(asked.request, { notAfter: new Date(Date.now() + deadlineMs).toISOString() });
+  }
   const lived: Lived = { planned, asked, ended: {}, startedAnew: 0, surprises: [] };
   const lift = strike(world, planned);
   try {

@@ -36,6 +36,8 @@ export interface PlannedSaga {
   calls: CallMatch;
   /** The server whose firewalls it changes, unless a saga before it brought it along. */
   server?: ServerSeed;
+  /** After so long from its first start nothing more is sent, in milliseconds. */
+  deadlineMs?: number;
   fault?: Spoilt;
   death?: WorkerDeath;
   duplicate?: Duplicate;
@@ -136,6 +138,8 @@ function drawing(chance: Chance) {
     ...Array<undefined>(6).fill(undefined),
   ]);
   const duplicate = deck(chance, ['same', 'other', ...Array<undefined>(6).fill(undefined)] as const);
+  const deadline = deck(chance, [300, 3_000, ...Array<undefined>(22).fill(undefined)]);
+  const asksWhenRefused = deck(chance, [true, false, false]);
   const isShared = deck(chance, [true, false, false]);
   /** What the next one that shares goes to. */
   let lastChanged: number | undefined;
@@ -152,6 +156,8 @@ function drawing(chance: Chance) {
       if (twice !== undefined) planned.duplicate = twice === 'same' ? 'same' : { other: otherThan(asked) };
       // Where a worker is to die, nothing else happens: so its call is surely reached.
       if (signal !== undefined) return { ...planned, death: death(asked, signal) };
+      const deadlineMs = deadline();
+      if (deadlineMs !== undefined) planned.deadlineMs = deadlineMs;
       if (isSpoilt()) planned.fault = spoilt(asked);
       const meddled = how();
       if (meddled !== undefined) planned.meddling = meddlingWith(asked, meddled);
@@ -171,6 +177,7 @@ function drawing(chance: Chance) {
       ...(chance() < 0.4 ? { approval: oneOf<ApprovalRule>('always', 'never', { above: 10 }) } : {}),
       ...(chance() < 0.2 ? { guard: { maxTotal: oneOf(1, 1_000) } } : {}),
     };
+    const refusals = asksWhenRefused() ? { onRefusal: 'ask' as const } : {};
     switch (of) {
       case 'provisionServers': {
         const items = Array.from({ length: oneOf(1, 1, 2, 3) }, () =>
@@ -185,6 +192,7 @@ function drawing(chance: Chance) {
             label: reference,
             items,
             ...(firewalls === undefined ? {} : { firewalls }),
+            ...refusals,
           },
         };
       }
@@ -192,13 +200,13 @@ function drawing(chance: Chance) {
         const names = oneOf<ResourceName[]>(['vm_backup'], ['vm_antiddos'], ['vm_backup', 'china_route']);
         const resources = names.map((resource_name) => ({ resource_name, delta_value: '1' }));
         lastChanged = subscriptionOf(number);
-        return { workflow: of, request: { reference, subscription_id: lastChanged, resources, ...terms } };
+        return { workflow: of, request: { reference, subscription_id: lastChanged, resources, ...terms, ...refusals } };
       }
       case 'switchPlan': {
         // A change and a switch of one subscription are told apart in the ledger; two changes are not.
         const shared = isShared() ? lastChanged : undefined;
         if (shared !== undefined) lastChanged = undefined;
-        const change = { reference, subscription_id: shared ?? subscriptionOf(number), plan_id: 21 };
+        const change = { reference, subscription_id: shared ?? subscriptionOf(number), plan_id: 21, ...refusals };
         return { workflow: of, request: chance() < 0.15 ? { ...change, quoteOnly: true } : { ...change, ...terms } };
       }
       case 'setFirewalls': {

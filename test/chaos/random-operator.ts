@@ -23,6 +23,8 @@ const roundMs = 700;
 export class RandomOperator {
   /** What stood in the list at the last look. */
   waiting: SagaRow[] = [];
+  /** How often somebody was asked, by the kind of the question. */
+  readonly questionsOf: Record<string, number> = {};
   /** Errors that the client does not promise, in sentences. */
   readonly surprises: string[] = [];
   /** Decisions of an older question than the one that waits, and “not placed” while the call may be in the air. */
@@ -74,7 +76,10 @@ export class RandomOperator {
     const wait = `${runId} ${String(step)} ${String(waitingSince?.getTime())}`;
     const looks = (this.looks.get(wait) ?? 0) + 1;
     this.looks.set(wait, looks);
-    if (looks === 1) await this.hurry(row);
+    if (looks === 1) {
+      this.questionsOf[row.state] = (this.questionsOf[row.state] ?? 0) + 1;
+      await this.hurry(row);
+    }
     // People take their time; and a call that a reset cut short may only just be on its way.
     if (looks < 2 + Math.floor(chance() * 3)) return;
 

@@ -90,6 +90,7 @@ export class ChaosRun {
             { of: 'differences', count: differing.length },
           ],
         },
+        { title: 'Questions, by kind', figures: this.questions(operator) },
         { title: 'Decisions taken', figures: counted(testimony.decisions) },
         { title: 'Sagas by outcome', figures: this.outcomes() },
         {
@@ -276,6 +277,7 @@ export class ChaosRun {
           held('workers killed', 'SIGKILL'),
           held('workers stopped', 'SIGTERM'),
           held('workers stood still', 'SIGSTOP'),
+          { of: 'workers ended by a fault of Node’s own', count: crew.endedByNode },
           { of: 'calls lost with a worker or a server', count: testimony.lostCalls },
           servers('Temporal killed', 'crash'),
           servers('Temporal put back to a copy', 'put-back'),
@@ -306,6 +308,7 @@ export class ChaosRun {
           { of: 'started twice: the run was found', count: duplicates('found'), required: true },
           { of: 'queued, and told that its turn has come', count: testimony.turns, required: true },
           { of: 'another request: it was refused', count: duplicates('refused'), required: true },
+          { of: 'ended by its deadline', count: this.lives.filter(endedByDeadline).length, required: true },
         ],
       },
     ];
@@ -315,6 +318,12 @@ export class ChaosRun {
     const isMeddled = ({ planned, startedAnew }: Lived) =>
       planned.meddling !== undefined && how.includes(planned.meddling.how) && startedAnew > 0;
     return this.lives.filter(isMeddled).length;
+  }
+
+  /** One that is asked about a refusal has to be among them. */
+  private questions({ questionsOf }: RandomOperator): Figure[] {
+    const { refused = 0, ...others } = questionsOf;
+    return [{ of: 'refused', count: refused, required: true }, ...counted(others)];
   }
 
   private outcomes(): Figure[] {
@@ -351,6 +360,8 @@ async function fileOn({ sandbox, temporal }: World, lived: Lived) {
   }
   return { ...lived, calls, runs };
 }
+
+const endedByDeadline = ({ ended }: Lived) => ended.failure?.type === 'DeadlinePassed';
 
 const counted = (counts: Record<string, number>): Figure[] =>
   Object.entries(counts).map(([of, count]) => ({ of, count }));

@@ -190,12 +190,15 @@ class Decide extends Told {
     return states.some((state) => fitting(state).length > 0);
   }
 
-  async happen(model: Model, { saga }: Real) {
+  async happen(model: Model, { saga, count }: Real) {
     const { decision, body } = pickOf(await saga.fitting(), this.pick);
     if (decision === 'cancel') throw new Error('cancel is no decision');
     const named = body['vmObjectIds'] !== undefined;
     this.said = `the operator says ${decision}${named ? ', with the servers' : ''}${this.bySignal ? ', by a signal' : ''}`;
-    if (decision === 'markDone') await saga.doByHand();
+    if (decision === 'markDone') {
+      count('done by hand');
+      await saga.doByHand();
+    }
     if (this.bySignal) await saga.signal(decision, body);
     else expectSame('the decision', await saga.decide(decision, body), 'taken');
     await follow(

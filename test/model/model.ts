@@ -18,6 +18,7 @@ import type { EndpointName } from '../../sandbox/endpoints';
 import type { DecisionName } from '../../src/domain/decisions';
 import type { SagaFailureName } from '../../src/domain/failures';
 import type { Leftover } from '../../src/domain/leftovers';
+import { isOutcome } from '../../src/domain/outcomes';
 import type { ProgressView, WaitKind } from '../../src/domain/progress';
 import type { Calls, Stage, Story } from './stories';
 import { meaningOf, type Meaning, type Trouble } from './troubles';
@@ -99,6 +100,8 @@ export interface State {
   run: 'first' | 'later';
   /** What an earlier run took back was done again by this one. */
   doneAgain: boolean;
+  /** It has taken its turn at the server or the subscription anew: an earlier run's ended with that run. */
+  tookTurn: boolean;
   /** Items of earlier runs are being deleted that are in no order: so many, and what comes after. */
   strays?: { count: number; then: 'end' | 'on' } | undefined;
   /** Where this saga ever rested, and what was ever decided: what a reset may come back to. */
@@ -129,6 +132,7 @@ export function begin(story: Story, armed: State['armed']): State[] {
     leftovers: [],
     run: 'first',
     doneAgain: false,
+    tookTurn: false,
     past: [],
     decided: [],
   };
@@ -219,6 +223,7 @@ function resetIn(before: State, past: readonly State[]): State[] {
     leftovers: undefined,
     run: 'later',
     doneAgain: false,
+    tookTurn: false,
     strays: undefined,
   } as const;
   const cancelling = past.some(({ cancelled }) => cancelled) ? [false, true] : [false];
@@ -254,7 +259,7 @@ export function allows(state: State, view: ProgressView, isPlaced: boolean): boo
   const { rest, undoing, strays, leftovers, placed } = state;
   if (placed !== isPlaced) return false;
   if (rest.is === 'held') {
-    if (strays?.then === 'end') return view.waiting === undefined;
+    if (strays?.then === 'end') return view.waiting === undefined && !isOutcome(view.state);
     return view.state === (undoing === undefined ? 'running' : 'undoing') && view.waiting === undefined;
   }
   const left = view.leftovers.map(({ kind }) => kind).sort();
@@ -324,11 +329,23 @@ function again(state: State): State[] {
   if (stage.pivot && state.fate === 'past') return recorded(state).flatMap(pastPivot);
   if (stage.pivot && state.fate === 'unknown') return doubt(state);
   if (state.open === 0) return enter(state, state.stage + 1);
-  const doneAgain = takenBack(state);
+  const doneAgain = [...takenBack(state), ...turnLost(state)];
   if (!stage.undo || 'each' in stage.undo) return [...call(state, stage.endpoint, state.open, settle), ...doneAgain];
   const called = call(armedFor(state, stage, stage.undo.armed), stage.endpoint, state.open, settle);
   // What an earlier run changed is not changed again.
   return state.run === 'first' ? called : [...called, ...enter(state, state.stage + 1), ...doneAgain];
+}
+
+/** Another saga may have worked on the same thing since: where something is to be changed, all is looked at anew. */
+function turnLost(state: State): State[] {
+  const stage = callsOf(state);
+  const changes = stage?.pivot === true || stage?.undo !== undefined;
+  if (!mayHaveLostTurn(state) || !changes) return [];
+  return enter({ ...state, levels: [], tookTurn: true }, 0);
+}
+
+function mayHaveLostTurn({ story, run, tookTurn }: State): boolean {
+  return story.workflow !== 'provisionServers' && run === 'later' && !tookTurn;
 }
 
 /** What this stage rests on was taken back by an earlier run: it is done again first, as much of it as is gone. */
@@ -447,8 +464,10 @@ function undo(state: State): State[] {
   if (level === undefined) return deletingStrays({ ...state, undoing: undefined }, 'end');
   const endpoint = level.calls[state.undoing ?? 0];
   const isOver = endpoint === undefined || (endpoint === 'unassign-firewalls' && !state.assigned);
-  if (isOver) return undo({ ...state, undoing: 0, levels: state.levels.slice(0, -1) });
-  return call(state, endpoint, level.count, settleUndo);
+  const over: State = { ...state, undoing: 0, levels: state.levels.slice(0, -1) };
+  if (isOver) return undo(over);
+  // What another saga may rely on by now is left, and told.
+  return [...call(state, endpoint, level.count, settleUndo), ...(mayHaveLostTurn(state) ? undo(over) : [])];
 }
 
 function settleUndo(state: State, { failed }: Answer): State[] {

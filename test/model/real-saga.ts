@@ -1,6 +1,6 @@
 /** One real saga, with everything that a history does to it; what is told to it is true, as the ledger knows. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { changeOrdersOf, openCartItems, ordersWithLabel, switchesOf } from '../../sandbox/sentences';
+import { changeOrdersOf, firewallsOf, openCartItems, ordersWithLabel, switchesOf } from '../../sandbox/sentences';
 import type { EndpointName } from '../../sandbox/endpoints';
 import { DecisionRefusedError, NoWorkerError, ReferenceTakenError, SagaEndedError } from '../../src/client/errors';
 import { SagaHandle } from '../../src/client/handle';
@@ -116,7 +116,9 @@ export class RealSaga {
     if (workflow !== 'provisionServers') throw new Error(`nothing of ${workflow} is done by hand`);
     for (const step of waiting.steps ?? [waiting.step]) {
       const [, id] = /^(?:assign|verify)-firewalls-(\d+)$/.exec(step) ?? [];
-      if (id !== undefined) panel.assign(Number(id), request.firewalls ?? []);
+      if (id === undefined) continue;
+      const lacking = (request.firewalls ?? []).filter((one) => !firewallsOf(sandbox.ledger, Number(id)).includes(one));
+      if (lacking.length > 0) panel.assign(Number(id), lacking);
     }
     if (waiting.question.includes('Delete cart item')) {
       const planId = planIdOf(request.reference);

@@ -63,13 +63,15 @@ export function differences(rows: readonly Row[], ledger: LedgerSnapshot): strin
     .map(({ reference }) => `${reference}: took effect after a person had said that it had not`);
 
   // Those that name what they made first, so that nothing vaguer takes their rows.
-  const effects = [...ledger.entries].sort((one, other) => Number(exactly(rows, other)) - Number(exactly(rows, one)));
+  const effects = ledger.entries
+    // What a person did in the panel no call has brought about.
+    .filter(({ seq }) => called.has(seq))
+    .sort((one, other) => Number(exactly(rows, other)) - Number(exactly(rows, one)));
   for (const effect of effects) {
     const receivedMs = called.get(effect.seq)?.receivedMs ?? Infinity;
     const named = exactly(rows, effect);
     const candidates = [...free].filter((row) => mayBe(row, effect) && (!named || row.cartItemId !== null));
-    // What a person did by hand is written down when they say so.
-    const isInTime = (row: Row) => row.meantMs <= receivedMs + clockSlackMs || (row.byWord && row.kind !== 'pivot');
+    const isInTime = (row: Row) => row.meantMs <= receivedMs + clockSlackMs;
     const [row] = candidates.filter(isInTime).sort(surestFirst);
     if (row === undefined) {
       broken.push(`${candidates.length > 0 ? 'meant only after it was sent' : 'no row'}: ${describe(effect)}`);

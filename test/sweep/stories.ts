@@ -125,6 +125,7 @@ export const stories: readonly Story[] = [
   }),
   provision('two of an item with two firewalls', { items: [{ quantity: 2 }], firewalls: [143, 144] }),
   provision('that is refused', { items: [{}, {}] }, { besides: [refuses('place-order')] }),
+  provision('that asks when it is refused', { onRefusal: 'ask' }, { besides: [refuses('place-order')] }),
   provision(
     'that is cancelled',
     { items: [{}, {}] },

@@ -1,7 +1,7 @@
 import type { Journal } from '../../../src/journal/journal';
 import { standingOf } from '../../../src/journal/standing';
 import type { TestDatabases } from '../databases';
-import { add, assign, inAirMs, letPass, sharedJournal, place, remove, Run } from '../runs';
+import { add, assign, inAirMs, letPass, sharedJournal, place, remove, Run, takeBackAssign } from '../runs';
 
 export function standing(databases: TestDatabases): void {
   let journal: Journal;
@@ -14,7 +14,7 @@ export function standing(databases: TestDatabases): void {
   });
 
   const stands = () => standingOf(journal, run.key, { inAirMs: 60_000 });
-  const nothing = { items: [], perhapsOrdered: [], doubtfulAdds: [] };
+  const nothing = { items: [], perhapsOrdered: [], doubtfulAdds: [], assigned: [] };
 
   it('is unknown for a reference that was never taken', async () => {
     const { key } = new Run(journal);
@@ -32,7 +32,13 @@ export function standing(databases: TestDatabases): void {
     await run.adds(7);
     await run.removes(7);
     await run.do(assign);
+    await run.do(takeBackAssign);
     expect(await stands()).toEqual({ known: true, placement: { how: 'none' }, ...nothing });
+  });
+
+  it('has the firewalls that are assigned', async () => {
+    await run.do(assign);
+    expect(await stands()).toMatchObject({ assigned: [{ vmObjectId: 7, firewalls: [150] }] });
   });
 
   it('has what is in the cart', async () => {

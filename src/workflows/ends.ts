@@ -1,0 +1,37 @@
+/** How a story is broken off: to end the saga, or to begin some of it again. */
+import type { CallFailure, SagaFailureName } from '../domain/failures';
+import type { Step } from './progress';
+
+/** The saga cannot go on and ends as failed, with this name, after undoing. */
+export class SagaFailed extends Error {
+  constructor(
+    readonly type: SagaFailureName,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Steps on which this one rests were taken back since, by another run: they have to be done again first. */
+export class TakenBack extends Error {
+  constructor(
+    readonly plan: { step: Step },
+    readonly failure: CallFailure,
+  ) {
+    super(failure.message);
+  }
+}
+
+/** Its turn is over, and another saga may have worked on the same thing since: what it has seen there does not count any more. */
+export class TurnLost extends Error {
+  constructor({ message }: CallFailure) {
+    super(message);
+  }
+}
+
+/** The request was corrected in another run: what this one has done is not what is wanted any more. */
+export class CorrectedSince extends Error {
+  constructor({ message }: CallFailure) {
+    super(message);
+  }
+}
