@@ -41,11 +41,12 @@ const rooms = {
   // How the worker stands in its surroundings. It wires the hands to what they work with, and never imports a workflow.
   'src/operations': {
     rooms: [
-      ...['src/activities', 'src/journal', 'src/provider', 'src/security'],
+      ...['src/activities', 'src/client', 'src/journal', 'src/provider', 'src/security'],
       ...['src/config', 'src/domain', 'src/temporal'],
     ],
     types: ['src/workflows'],
     packages: [
+      '@temporalio/client',
       '@temporalio/worker',
       '@temporalio/common',
       '@temporalio/proto',
