@@ -248,14 +248,16 @@ export class Journey {
     ];
     await Promise.all(ends.map(async (saga) => this.end(await saga)));
 
-    const missing = await this.firewalls(
-      7_003,
-      { assign: [143] },
-      { endpoint: 'list-firewalls', kind: 'other-body', times: 'all', body: [] },
-    );
-    await this.wait(missing);
-    await this.decide(missing, 'skip', { note: this.world.confided });
-    await this.end(missing);
+    for (const [vmObjectId, decision] of [
+      [7_003, 'skip'],
+      [7_004, 'markDone'],
+    ] as const) {
+      const emptyList: FaultSpec = { endpoint: 'list-firewalls', kind: 'other-body', times: 'all', body: [] };
+      const missing = await this.firewalls(vmObjectId, { assign: [143] }, emptyList);
+      await this.wait(missing);
+      await this.decide(missing, decision, { note: this.world.confided });
+      await this.end(missing);
+    }
   }
 
   private firewalls(vmObjectId: number, request: object, fault: FaultSpec): Promise<SagaHandle> {

@@ -391,6 +391,12 @@ describeWithPostgres('a database server that', () => {
     const [, grants = ''] = /```sql\n(create role worker[^]*?)```/.exec(readDocument('docs/deploying.md')) ?? [];
     await server!.ask(`revoke connect on database ${database} from public`);
     await server!.ask(grants.replace('database journal', `database ${database}`), { database });
+    const forgotten = await server!.ask(
+      `select tablename from pg_tables where schemaname = 'public' and tablename not like 'kysely%'
+         and not has_table_privilege('worker', format('%I.%I', schemaname, tablename), 'insert')`,
+      { database },
+    );
+    expect(forgotten).toEqual([]);
     const asWorker = server!.url({ database, user: 'worker', password: '…' });
     await withJournal(asWorker, undefined, async (journal) => {
       await take(journal, 'R-1');

@@ -276,10 +276,10 @@ it('an item that cannot be deleted is asked about, and told where it is left beh
   const [before] = openItemsOf(request);
   rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'unauthorized' });
   await answer(saga, 'retry', { correction: { quantity: 1 } });
-  expect(await untilWaiting(saga, 'stuck')).toMatchObject({ choices: ['retry', 'skip'] });
+  expect(await untilWaiting(saga, 'stuck')).toMatchObject({ choices: ['retry', 'markDone', 'skip'] });
   await saga.cancel();
   // A cancellation does not make it forgotten.
-  expect((await untilWaiting(saga, 'stuck')).choices).toEqual(['retry', 'skip']);
+  expect((await untilWaiting(saga, 'stuck')).choices).toEqual(['retry', 'markDone', 'skip']);
   await answer(saga, 'skip', { note: 'by hand' });
   const { cancelled } = await outcomeOf(saga);
   expect(cancelled?.leftovers).toEqual([{ kind: 'cart-item', cartItemId: before?.cartItemId, why: 'by hand' }]);
