@@ -97,6 +97,7 @@ test('the defaults are these', () => {
     pauseMaxMs: 60_000,
     quoteMethod: 'PUT',
     now: Date.now,
+    monotonicMs: expect.any(Function) as unknown,
   });
   expect(onCall({ endpoint: 'e', method: 'GET', durationMs: 1, sent: false })).toBeUndefined();
 });

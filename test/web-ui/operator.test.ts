@@ -8,8 +8,10 @@ import type { Browser } from 'playwright-core';
 import { callsTo, openCartItems, noOrderPlacedTwice, ordersWithLabel } from '../../sandbox/sentences';
 import type { FaultSpec } from '../../sandbox/faults';
 import type { SagaHandle } from '../../src/client/handle';
+import { parseSpendLimits } from '../../src/domain/spending';
 import type { DecisionName } from '../../src/domain/decisions';
 import type { Waiting, WaitKind } from '../../src/domain/progress';
+import { panelOf } from '../support/panel';
 import { changeRequest, provisionRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
 import { outcomeOf, untilDeniable, untilWaiting } from '../support/sagas';
@@ -27,7 +29,7 @@ here('an operator in the Web UI', () => {
 
   beforeAll(async () => {
     if (whyNot !== undefined) throw new Error(whyNot);
-    rig = await Rig.start();
+    rig = await Rig.start({ activities: { spendLimits: parseSpendLimits('ZZ-9=1 servers/1h') } });
     browser = await launchChromium();
   });
   afterAll(async () => {
@@ -139,6 +141,78 @@ here('an operator in the Web UI', () => {
     expect(await operator.sendUpdate('approve', await typedOver('approve', { by: 'Ada' }))).toBeUndefined();
     await operator.untilStatus('Completed');
     expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve', by: 'Ada' }] });
+  });
+
+  it('corrects what the provider refuses, and has it ordered', async () => {
+    const saga = await order(
+      'PO-2026-0052',
+      { endpoint: 'add-cart-item', kind: 'refuse-before', match: {} },
+      { onRefusal: 'ask', items: [{ os_template_id: 3 }] },
+    );
+    await openWaiting(saga, 'refused');
+    const details = await operator.currentDetails(/refuse/);
+    expect(details).toContain('The provider said');
+    expect(await operator.detailsFit()).toBe(true);
+    await operator.picture('details-refused');
+    const correction = { item: 1, os_template_id: 7 };
+    expect(await operator.sendUpdate('retry', await typedOver('retry', { by: 'Ada', correction }))).toBeUndefined();
+    await operator.untilStatus('Completed');
+    const [placed] = ordersWithLabel(rig.sandbox.ledger, 'PO-2026-0052');
+    expect(placed?.items).toMatchObject([{ os_template_id: 7 }]);
+  });
+
+  it('says that something was done by hand', async () => {
+    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before' });
+    const saga = await order('PO-2026-0053', {}, { firewalls: [143] });
+    await openWaiting(saga, 'stuck');
+    await operator.currentDetails(/Assign/);
+    expect(await operator.detailsFit()).toBe(true);
+    const [placed] = ordersWithLabel(rig.sandbox.ledger, 'PO-2026-0053');
+    panelOf(rig.sandbox).assign(Number(placed?.vmObjectIds[0]), [143]);
+    const said = await typedOver('markDone', { by: 'Ada', note: 'assigned in the panel' });
+    expect(await operator.sendUpdate('markDone', said)).toBeUndefined();
+    await operator.untilStatus('Completed');
+    expect(await saga.result()).toMatchObject({ outcome: 'done', leftovers: [], servers: [{ verified: true }] });
+  });
+
+  it('agrees to a purchase over its limit', async () => {
+    const saga = await order('PO-2026-0054', {}, { account: 'ZZ-9', items: [{ quantity: 2 }] });
+    await openWaiting(saga, 'over-limit');
+    await operator.currentDetails(/1 servers?/);
+    expect(await operator.detailsFit()).toBe(true);
+    expect(await operator.sendUpdate('approve', await typedOver('approve', { by: 'Ada' }))).toBeUndefined();
+    await operator.untilStatus('Completed');
+    expect(ordersWithLabel(rig.sandbox.ledger, 'PO-2026-0054')).toHaveLength(1);
+  });
+
+  it('holds new sagas, and lets them go', async () => {
+    const json = JSON.stringify({ by: 'Ada', note: 'the provider works on it' });
+    await operator.prepareStart({ workflowId: 'hold', type: 'hold', json });
+    await operator.start();
+    const saga = await order('PO-2026-0055');
+    await openWaiting(saga, 'held');
+    expect(await operator.currentDetails(/the provider works on it/)).toContain('Ada');
+    expect(ordersWithLabel(rig.sandbox.ledger, 'PO-2026-0055')).toEqual([]);
+    const { runId } = await rig.temporal.workflow.getHandle('hold').describe();
+    await operator.openRun('hold', runId);
+    expect(await operator.sendUpdate('release', '{"by":"Ada"}')).toBeUndefined();
+    await operator.untilStatus('Completed');
+    await saga.result();
+    expect(ordersWithLabel(rig.sandbox.ledger, 'PO-2026-0055')).toHaveLength(1);
+  });
+
+  it('sees for what a saga is queued, and cancels it', async () => {
+    const subscription = { subscription_id: 5513 };
+    const first = await rig.sagas.change(changeRequest({ ...subscription, approval: 'always' }));
+    await untilWaiting(first, 'approval');
+    const second = await rig.sagas.change(changeRequest(subscription));
+    await until(async () => (await second.progress()).queued !== undefined);
+    await operator.openRun(second.workflowId, second.runId);
+    expect(await operator.currentDetails(/subscription 5513/)).toContain(first.workflowId);
+    await operator.requestCancellation();
+    await operator.untilStatus('Canceled');
+    expect(await outcomeOf(second)).toMatchObject({ cancelled: { outcome: 'reversed', leftovers: [] } });
+    await first.decide('reject', { reason: 'not needed' });
   });
 
   it('is told in the dialog why a decision does not fit, and which do', async () => {
