@@ -296,11 +296,13 @@ describe('the journal', () => {
   });
 });
 
-/** Terms are come to again after each decision. */
+/** Terms are come to again after each decision, and where the journal does not know of the saga's turn any more. */
 async function untilApproved(saga: SagaHandle<'changeOrder'>): Promise<void> {
-  const before = (await saga.progress()).decisions.length;
-  const waiting = await untilWaitingOrEnded(saga);
-  if (waiting?.kind !== 'approval') return;
-  await answer(saga, 'approve');
-  await until(async () => (await saga.progress()).decisions.length > before);
+  for (;;) {
+    const before = (await saga.progress()).decisions.length;
+    const waiting = await untilWaitingOrEnded(saga);
+    if (waiting?.kind !== 'approval') return;
+    await answer(saga, 'approve');
+    await until(async () => (await saga.progress()).decisions.length > before);
+  }
 }
