@@ -129,6 +129,9 @@ export async function releaseHeld(given?: unknown): Promise<{ told: number; held
   const { by, perSecond } = readRelease(asked);
   let told = before;
   for (let empty = 0; empty < emptyLooksMax;) {
+    if (workflowInfo().continueAsNewSuggested) {
+      await continueAsNew<typeof releaseHeld>({ ...asked, told, ...(after === undefined ? {} : { after }) });
+    }
     const { holdRun, workflowIds } = await listHeld();
     if (holdRun !== undefined) {
       if (holdRun !== after) return { told, heldAgain: true };
@@ -145,10 +148,6 @@ export async function releaseHeld(given?: unknown): Promise<{ told: number; held
       await Promise.all(wave.map((workflowId) => tell(workflowId, by)));
       told += wave.length;
       await sleep(pauseMs);
-    }
-    const { continueAsNewSuggested } = workflowInfo();
-    if (continueAsNewSuggested) {
-      await continueAsNew<typeof releaseHeld>({ ...asked, told, ...(after === undefined ? {} : { after }) });
     }
   }
   return { told, heldAgain: false };
