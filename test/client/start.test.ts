@@ -281,6 +281,7 @@ it('starts with search attributes and a note, on the task queue that was chosen'
   const description = await saga.describe();
   expect(readAttributes(description.typedSearchAttributes)).toEqual({
     account: 'AB-77',
+    isPaused: false,
     subscriptionId: String(request.subscription_id),
     state: undefined,
     step: undefined,
