@@ -290,11 +290,11 @@ async function readRequest<W extends WorkflowName>(
   return fail(progress, 'InvalidRequest', `the request is wrong: ${describeProblems(problems)}`, problems);
 }
 
-/** Ends a saga that has done nothing yet. */
+/** Ends a saga that has done nothing yet, and may not know what other runs of its reference did. */
 function fail(progress: Progress, type: SagaFailureName, message: string, problems: Problem[]): never {
-  progress.enter('reversed');
+  progress.enter('untouched');
   ended(progress, type);
-  throw endedAs(type, message, { ...reportOf(progress, 'reversed', message), problems });
+  throw endedAs(type, message, { ...reportOf(progress, 'untouched', message), problems });
 }
 
 /**
