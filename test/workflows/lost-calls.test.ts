@@ -26,7 +26,7 @@ it('that places an order is looked up in the journal, and not made again: a pers
   const { lastFailure } = await untilWaiting(saga, 'outcome-unknown');
   expect(lastFailure).toEqual({
     failure: 'UnknownOutcome',
-    whose: 'provider',
+    whose: 'us',
     message: expect.stringMatching(
       /^it was sent on .* by run .*, and what became of it is not known; nothing was sent now$/,
     ),
