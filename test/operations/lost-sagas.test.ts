@@ -181,18 +181,37 @@ it('one that nobody has written down, but that has ended in order, is closed on 
   expect(open).toEqual([]);
 });
 
+const neverStarted = (reference: string) => ({
+  workflow: 'provisionServers' as const,
+  reference,
+  account: null,
+  request: null,
+  first_seen_ms: 0,
+  first_run: 'run',
+  epoch: 0,
+  touched_ms: 0,
+  open_in: rig.namespace,
+});
+
+it('one is counted once where the look at its slice failed, and is made again', async () => {
+  const saga = await waiting();
+  await saga.cancel();
+  await outcomeOf(saga);
+  await rig.withJournal(async (journal) => {
+    await journal.db.updateTable('reference').set({ open_in: rig.namespace }).execute();
+    await journal.db.insertInto('reference').values(neverStarted('A')).execute();
+    const lost = new LostSagas(rig.temporal, journal);
+    const works = journal.inTransaction.bind(journal);
+    const fails = jest.spyOn(journal, 'inTransaction');
+    fails.mockImplementationOnce(works).mockRejectedValueOnce(new Error('the journal is away'));
+    await expect(lost.look()).rejects.toThrow('the journal is away');
+    fails.mockRestore();
+    expect(await lost.look()).toEqual({ ...none, gone: 1 });
+  });
+});
+
 it('more than one slice of them are all counted', async () => {
-  const rows = Array.from({ length: 250 }, (_, index) => ({
-    workflow: 'provisionServers' as const,
-    reference: `never-started-${String(index)}`,
-    account: null,
-    request: null,
-    first_seen_ms: 0,
-    first_run: 'run',
-    epoch: 0,
-    touched_ms: 0,
-    open_in: rig.namespace,
-  }));
+  const rows = Array.from({ length: 250 }, (_, index) => neverStarted(`never-started-${String(index)}`));
   await rig.withJournal(({ db }) => db.insertInto('reference').values(rows).execute());
   expect(await look()).toEqual({ ...none, gone: 250 });
 });
