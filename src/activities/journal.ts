@@ -13,10 +13,12 @@ import type {
 } from '../domain/effects';
 import { describeHold } from '../domain/hold';
 import { workflowIdOf } from '../domain/identity';
+import type { Leftover } from '../domain/leftovers';
 import type { TurnAnswer } from '../domain/turns';
 import { writeByHand } from '../journal/by-hand';
-import type { Corrected, Journal, Verdict } from '../journal/journal';
+import type { Corrected, Ending, Journal, SagaKey, Verdict } from '../journal/journal';
 import { open } from '../journal/open-references';
+import { recordOf } from '../journal/record';
 import { standingOf } from '../journal/standing';
 import type { Asked, Call } from './call';
 import { lookAgainIn, reportLate, type EffectAsked } from './effect';
@@ -66,6 +68,8 @@ export interface Standing {
   doubtfulAdds: number[];
   /** Firewalls that were assigned and not taken off again. */
   assigned: { vmObjectId: number; firewalls: readonly number[] }[];
+  /** Of a saga that nobody has ended: servers of its order that lack firewalls. Looked up only where `orRunning` is set. */
+  unprotected?: Leftover[];
 }
 
 export interface Settle extends Asked, Verdict {
@@ -131,7 +135,9 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const running = input.orRunning ? await isRunning(workflowIdOf(saga.workflow, saga.reference)) : false;
         if (placement.how !== 'placed') return { ...rest, placement, running };
         const { at, run, answer, note } = placement;
-        return { ...rest, placement: { how: 'placed', at, run, placed: answer as Placement<unknown>, note }, running };
+        const placed = { how: 'placed', at, run, placed: answer as Placement<unknown>, note } as const;
+        const unprotected = input.orRunning ? await unprotectedOf(journal, saga) : [];
+        return { ...rest, placement: placed, running, ...(unprotected.length > 0 ? { unprotected } : {}) };
       });
     },
 
@@ -185,13 +191,18 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     },
 
     /** How the run ends, for the record, and with it its turn. A second call writes it again. */
-    writeEnding(input: Asked & { outcome: string; report: unknown; resource?: string | undefined }): Promise<void> {
+    writeEnding(input: Asked & Pick<Ending, 'outcome' | 'report' | 'resource' | 'leavesOpen'>): Promise<void> {
       return call('acting', input, async () => {
         const { saga, run, workflow } = sagaOf(Context.current().info);
-        const { outcome, report, resource } = input;
-        const next = await journal.ended(saga, { run, by: workflow, outcome, report, resource });
+        const { outcome, report, resource, leavesOpen } = input;
+        const next = await journal.ended(saga, { run, by: workflow, outcome, report, resource, leavesOpen });
         if (resource !== undefined) await handOn(journal, next, resource);
       });
     },
   };
+}
+
+async function unprotectedOf(journal: Journal, saga: SagaKey): Promise<Leftover[]> {
+  const record = await recordOf(journal, saga);
+  return record?.state === 'open' ? record.leftovers.filter(({ kind }) => kind === 'server-unprotected') : [];
 }

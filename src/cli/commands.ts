@@ -184,7 +184,8 @@ export async function followToEnd(
 
 /** What a cancellation is asked for: nothing of it is there. */
 function statusOfCancelled(ending: Ending): number {
-  return outcomeOf(ending) === 'reversed' ? exitStatus.done : statusOf(ending);
+  const outcome = outcomeOf(ending);
+  return outcome === 'reversed' || outcome === 'untouched' ? exitStatus.done : statusOf(ending);
 }
 
 function statusOf(ending: Ending): number {
@@ -197,6 +198,7 @@ const statusOfOutcome: Record<SagaOutcome, number> = {
   partly: exitStatus.partly,
   reversed: exitStatus.notDone,
   'reversed-with-leftovers': exitStatus.leftovers,
+  untouched: exitStatus.notDone,
 };
 
 function isWaiting(state: string | undefined): boolean {

@@ -2,7 +2,7 @@
 import { standingOf, type Standing, type WayLost } from '../client/lost';
 import { readClientConfig } from '../config';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
-import { openReferences, type OpenReference } from '../journal/open-references';
+import { mayBePlaced, openReferences, type OpenReference } from '../journal/open-references';
 import type { Scene } from './scene';
 import { withSagas } from './connect';
 import { exitStatus } from './exit-status';
@@ -26,7 +26,8 @@ export async function lost({ printer }: Scene): Promise<number> {
           const how = standing.get(idOf(reference));
           if (!isLost(how)) continue;
           const { firstSeenAt } = reference;
-          found.push({ workflowId: idOf(reference), how, firstSeenAt, next: nextOf(reference, how) });
+          const next = nextOf(reference, how, { mayBePlaced: await mayBePlaced(journal, reference) });
+          found.push({ workflowId: idOf(reference), how, firstSeenAt, next });
         }
         after = open.length === sliceSize ? open.at(-1) : undefined;
       } while (after !== undefined);
@@ -46,9 +47,17 @@ function idOf({ workflow, reference }: { workflow: WorkflowName; reference: stri
   return workflowIdOf(workflow, reference);
 }
 
-/** What brings it to an end. Either way the journal knows what was done, and none of it is done twice. */
-function nextOf({ workflow, reference }: OpenReference, how: WayLost): string {
-  const clean = workflow === 'provisionServers' ? `; or order-saga clean ${reference}, which empties its cart` : '';
+/**
+ * What brings it to an end. Either way the journal knows what was done, and none of it is done twice. Emptying the cart ends only one
+ * of which nothing was placed.
+ */
+function nextOf(
+  { workflow, reference }: OpenReference,
+  how: WayLost,
+  { mayBePlaced }: { mayBePlaced: boolean },
+): string {
+  const isCart = workflow === 'provisionServers' && !mayBePlaced;
+  const clean = isCart ? `; or order-saga clean ${reference}, which empties its cart` : '';
   return how === 'gone'
     ? `send the same request again: it goes on from what the journal knows${clean}`
     : `Reset it in the Web UI, to its last workflow task: it goes on from what the journal knows${clean}`;

@@ -136,6 +136,7 @@ const outcomeSentences: Record<SagaOutcome, string> = {
   partly: 'it was placed and stays; not all that was asked for is there',
   reversed: 'nothing of it is there',
   'reversed-with-leftovers': 'something of it is there, or may be',
+  untouched: 'this run did nothing. What other runs of the reference did, order-saga record tells',
 };
 
 /** Of one that failed or was cancelled. */

@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import { isOutcome } from '../domain/outcomes';
 import { UnknownReferenceError } from './errors';
 import { reach } from './reach';
-import { toRow } from './saga-rows';
+import { latestOf, toRow } from './saga-rows';
 
 /** `failed`, `cancelled`: not by the saga itself. `gone`: Temporal has no run of it any more. */
 export const waysLost = ['terminated', 'timed-out', 'failed', 'cancelled', 'gone'] as const;
@@ -24,7 +24,7 @@ export async function standingOf(temporal: Client, workflowIds: readonly string[
   const named = workflowIds.map((id) => `'${id}'`).join(', ');
   const query = `ExecutionStatus = 'Running' AND WorkflowId IN (${named})`;
   await reach(temporal, async () => {
-    for await (const { workflowId } of temporal.workflow.list({ query })) standing.set(workflowId, 'open');
+    for await (const run of temporal.workflow.list({ query })) if (toRow(run)) standing.set(run.workflowId, 'open');
   });
   for (const workflowId of workflowIds) {
     if (!standing.has(workflowId)) standing.set(workflowId, await describe(temporal, workflowId));
@@ -34,10 +34,10 @@ export async function standingOf(temporal: Client, workflowIds: readonly string[
 
 async function describe(temporal: Client, workflowId: string): Promise<Standing> {
   try {
-    const run = await reach(temporal, () => temporal.workflow.getHandle(workflowId).describe());
-    const state = toRow(run)?.state ?? 'lost';
-    if (state !== 'lost') return isOutcome(state) ? 'ended' : 'open';
-    const status = run.status.name.toLowerCase().replace('_', '-');
+    const run = await latestOf(temporal, workflowId);
+    if (run === undefined) return 'gone';
+    if (run.state !== 'lost') return isOutcome(run.state) ? 'ended' : 'open';
+    const status = run.status.toLowerCase().replace('_', '-');
     return waysLost.find((way) => way === status) ?? 'failed';
   } catch (error) {
     if (error instanceof UnknownReferenceError) return 'gone';

@@ -107,6 +107,7 @@ function condition(state: NonNullable<SagaFilter['state']>): string {
     case 'partly':
     case 'reversed':
     case 'reversed-with-leftovers':
+    case 'untouched':
       return `${ended} AND ${stateAttribute} = '${state}'`;
     case 'failed':
       return `ExecutionStatus = 'Failed'`;
@@ -156,8 +157,27 @@ export async function* listRows(temporal: Client, filter: SagaFilter): AsyncGene
 
 /** A reset leaves a terminated run behind, whose saga goes on in another one. */
 async function wasReset(temporal: Client, { workflowId, runId }: SagaRow): Promise<boolean> {
-  const current = await reach(temporal, () => temporal.workflow.getHandle(workflowId).describe());
-  return current.runId !== runId;
+  const latest = await latestOf(temporal, workflowId);
+  return latest !== undefined && latest.runId !== runId;
+}
+
+/**
+ * The last run of a saga. One that was refused before it did anything, or is of another type, says nothing of the saga: then it is the
+ * last one before it, as far as visibility has it.
+ *
+ * @throws UnknownReferenceError, NoConnectionError
+ */
+export async function latestOf(temporal: Client, workflowId: string): Promise<SagaRow | undefined> {
+  const latest = toRow(await reach(temporal, () => temporal.workflow.getHandle(workflowId).describe()));
+  if (latest !== undefined && latest.state !== 'untouched') return latest;
+  const query = `WorkflowId = '${workflowId}' AND (${stateAttribute} IS NULL OR ${stateAttribute} != 'untouched')`;
+  return reach(temporal, async () => {
+    for await (const run of temporal.workflow.list({ query, pageSize: 10 })) {
+      const row = toRow(run);
+      if (row !== undefined) return row;
+    }
+    return undefined;
+  });
 }
 
 /** Whether Temporal refused a start or a query because the namespace does not know our search attributes. */

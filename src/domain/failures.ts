@@ -66,9 +66,13 @@ export const failureOwners = {
 export type CallFailureName = keyof typeof failureOwners;
 export const callFailureNames = Object.keys(failureOwners) as [CallFailureName, ...CallFailureName[]];
 
-/** An outcome that is unknown because the journal was put back is the journal's. */
-export function ownerOf({ failure, doubt }: Pick<CallFailure, 'failure' | 'doubt'>): Owner {
-  return doubt?.putBack ? 'journal' : failureOwners[failure];
+/**
+ * An outcome that is unknown because the journal was put back is the journal's; one of a call of before, where nothing was sent now, ours:
+ * whoever made that call never heard, or never said, what came of it.
+ */
+export function ownerOf({ failure, doubt, endpoint }: Pick<CallFailure, 'failure' | 'doubt' | 'endpoint'>): Owner {
+  if (failure !== 'UnknownOutcome' || endpoint !== undefined) return failureOwners[failure];
+  return doubt?.putBack ? 'journal' : 'us';
 }
 
 /** What an activity tells the workflow of a failed call, as `details[0]`. No secret is in it. */

@@ -5,10 +5,11 @@
  * - `partly`: it is there, but something was skipped, is left over, or was not come to any more.
  * - `reversed`: it failed or was cancelled, and nothing of it is there.
  * - `reversed-with-leftovers`: it failed or was cancelled, and what is there all the same, or may be, stands under `leftovers`.
+ * - `untouched`: the run was refused, or ended, before it did anything. It says nothing of what other runs of its reference did.
  */
 import type { Leftover } from './leftovers';
 
-export const sagaOutcomes = ['done', 'partly', 'reversed', 'reversed-with-leftovers'] as const;
+export const sagaOutcomes = ['done', 'partly', 'reversed', 'reversed-with-leftovers', 'untouched'] as const;
 export type SagaOutcome = (typeof sagaOutcomes)[number];
 
 /** Of a saga that came to the end of its story. */

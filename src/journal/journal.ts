@@ -401,7 +401,7 @@ export class Journal {
    * @returns whose turn it is now, where it worked on something that others wait for
    * @throws JournalUnavailable
    */
-  async ended(key: SagaKey, { run, by, outcome, report, resource }: Ending): Promise<Place | undefined> {
+  async ended(key: SagaKey, { run, by, outcome, report, resource, leavesOpen }: Ending): Promise<Place | undefined> {
     const sealed = await this.sealing.seal(report);
     return this.inTransaction(async (tx) => {
       const isTaken = await lock(tx, key);
@@ -413,6 +413,7 @@ export class Journal {
         .values({ ...key, run, ...ending })
         .onConflict((conflict) => conflict.columns(['workflow', 'reference', 'run']).doUpdateSet(ending))
         .execute();
+      if (leavesOpen) return next;
       await tx
         .updateTable('reference')
         .set({ open_in: null })
@@ -460,6 +461,8 @@ export interface Ending {
   report: unknown;
   /** What it worked on, or waited for: its turn ends here. */
   resource?: string | undefined;
+  /** Of a clean-up that did not put all in order: the saga is as lost as it was. */
+  leavesOpen?: boolean | undefined;
 }
 
 type Decided =

@@ -33,13 +33,17 @@ function madeBy(
     const why = 'it may belong to an order of which nobody knows whether it was placed';
     return placement === 'unknown' ? [{ kind: 'cart-item', cartItemId, why }] : [];
   }
-  if ((outcome === 'meant' || outcome === 'unknown') && item !== undefined) {
+  if (outcome !== 'done' && mayBeThere(outcome) && item !== undefined) {
     return [{ kind: 'cart-item-unknown', item, why: 'a call to add it ended without an answer' }];
   }
-  if (outcome !== 'done' || vmObjectId === undefined || firewalls === undefined) return [];
-  const why = `${activity === 'assignFirewalls' ? 'assigned' : 'unassigned'}: and the saga has not ended`;
+  if (!mayBeThere(outcome) || vmObjectId === undefined || firewalls === undefined) return [];
+  const changed = activity === 'assignFirewalls' ? 'assigned' : 'unassigned';
+  const why = `${outcome === 'done' ? '' : 'perhaps '}${changed}: and the saga has not ended`;
   return [{ kind: 'firewalls', vmObjectId, firewalls, why }];
 }
+
+const mayBeThere = (outcome: RecordedEffect['outcome']) =>
+  outcome === 'done' || outcome === 'meant' || outcome === 'unknown';
 
 function unknownPlacement(pivot: RecordedEffect | undefined, placement: SagaRecord['placement']): Leftover[] {
   if (placement !== 'unknown') return [];

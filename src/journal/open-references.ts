@@ -5,7 +5,7 @@
  * ones only, so that looking through them costs as much among millions of references as among hundreds.
  */
 import { sql } from 'kysely';
-import { iso, lock, type Journal, type SagaKey } from './journal';
+import { iso, livePivot, lock, type Journal, type SagaKey } from './journal';
 
 export interface OpenReference extends SagaKey {
   firstSeenAt: string;
@@ -44,6 +44,11 @@ export function openReferences(
       touchedMs: touched_ms,
     }));
   });
+}
+
+/** Whether an order, change order or switch of it was placed, or may have been. @throws JournalUnavailable */
+export function mayBePlaced(journal: Journal, { workflow, reference }: SagaKey): Promise<boolean> {
+  return journal.inTransaction(async (tx) => (await livePivot(tx, { workflow, reference })) !== undefined);
 }
 
 /** Another run works under a reference that was taken before. @throws JournalUnavailable */

@@ -43,11 +43,11 @@ export class LostSagas {
     const open = await openReferences(this.journal, namespace, this.after, sliceSize);
     const idOf = ({ workflow, reference }: SagaKey) => workflowIdOf(workflow, reference);
     const standing = await standingOf(this.temporal, open.map(idOf));
+    // First what can fail: a slice that is looked at again is counted once.
     for (const reference of open) {
-      const how = standing.get(idOf(reference));
-      if (how === 'ended') await close(this.journal, reference);
-      else if (how !== undefined && how !== 'open') this.counting[how] += 1;
+      if (standing.get(idOf(reference)) === 'ended') await close(this.journal, reference);
     }
+    for (const how of standing.values()) if (how !== 'open' && how !== 'ended') this.counting[how] += 1;
     this.after = open.at(-1);
     if (open.length === sliceSize) return false;
     [this.counted, this.counting, this.after] = [this.counting, none(), undefined];

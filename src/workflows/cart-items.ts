@@ -7,8 +7,13 @@ import type { Plan } from './level';
 import type { Saga } from './saga';
 import { once } from './temperaments';
 
-/** Looks into the journal again, and deletes what it finds: see {@link deleteStrayItems}. @returns the ids that were deleted */
-export async function findStrayItems(saga: Saga): Promise<number[]> {
+/**
+ * Looks into the journal again, and deletes what it finds: see {@link deleteStrayItems}.
+ *
+ * @param unknownAdds of this run: told where a person goes on without the journal
+ * @returns the ids that were deleted
+ */
+export async function findStrayItems(saga: Saga, unknownAdds: readonly number[]): Promise<number[]> {
   const looked = await saga.one(
     {
       step: saga.quietStep('read-cart', 'Look into the journal for what is left in the cart'),
@@ -16,7 +21,9 @@ export async function findStrayItems(saga: Saga): Promise<number[]> {
     },
     { refusal: 'ask', skippable: true },
   );
-  return looked.skipped ? [] : deleteStrayItems(saga, looked.value, []);
+  if (!looked.skipped) return deleteStrayItems(saga, looked.value, []);
+  reportDoubtfulAdds(saga, unknownAdds);
+  return [];
 }
 
 /**

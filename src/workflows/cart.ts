@@ -5,6 +5,7 @@ import type { Plan } from './level';
 import type { Saga } from './saga';
 import type { Step } from './progress';
 import { once } from './temperaments';
+import type { UnknownAdds } from './unknown-adds';
 
 export class Cart {
   private readonly ids = new Map<number, number>();
@@ -12,6 +13,7 @@ export class Cart {
   constructor(
     private readonly saga: Saga,
     private readonly purchase: Purchase,
+    private readonly unknownAdds: UnknownAdds,
   ) {}
 
   /** In the order of the request. */
@@ -64,13 +66,14 @@ export class Cart {
         const item = purchase.request.items[number - 1];
         if (item === undefined) throw new Error(`there is no item ${String(number)}`);
         const corrected = purchase.timesItemCorrected(number);
-        return once(`add cart item ${number}`).addCartItem({
+        const adding = once(`add cart item ${number}`).addCartItem({
           item,
           number,
           ...(corrected > 0 ? { corrected } : {}),
           ...purchase.told.withOthers,
           ...asked,
         });
+        return this.unknownAdds.noting(number, adding);
       },
       undo: ({ cartItemId }) => ({
         title: `Delete cart item ${String(cartItemId)}`,

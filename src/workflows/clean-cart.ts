@@ -6,9 +6,11 @@
  *   ask about an order of unknown fate, and write down the answer ──┘ look again: it may have taken days
  *   delete each item that belongs to no order (3)      only forward: a deleted item is not added again
  * ```
+ *
+ * A lost saga is brought to its end by it only where nothing was placed. What was placed wants its firewalls, and whoever asked for it
+ * wants to be told: that is the saga's own to do, once it was reset.
  */
 import type { Standing } from '../activities/journal';
-import type { OpenItem } from '../domain/effects';
 import type { ResultOf } from '../domain/results';
 import { deleteItems, reportDoubtfulAdds } from './cart-items';
 import { askAboutPlacement } from './doubt';
@@ -17,22 +19,52 @@ import type { Saga } from './saga';
 import { tell } from './tell';
 import { once } from './temperaments';
 
+/** What it knows by now. */
+interface Sight {
+  /** Undefined: it has not looked yet, or the provisioning goes on. */
+  standing?: Standing | undefined;
+  isThrough?: boolean;
+}
+
 export function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> {
-  let open: OpenItem[] = [];
+  const sight: Sight = {};
   const story = async (saga: Saga, { reference }: { reference: string }) => {
-    const { items, doubtfulAdds, leftAlone } = await settle(saga, reference);
-    open = items;
-    const deleted = await deleteItems(saga, items);
-    open = [];
-    reportDoubtfulAdds(saga, doubtfulAdds);
+    const { leftAlone, ...standing } = await settle(saga, reference, sight);
+    const deleted = await deleteItems(saga, standing.items);
+    reportUnseen(saga, standing);
+    sight.isThrough = true;
     const { leftovers, decisions } = saga.progress;
     return { reference, deleted, leftAlone, leftovers, decisions };
   };
-  return tell('cleanCart', input, story, { takesReference: false, ownUp: (saga) => reportOpen(saga, open) });
+  return tell('cleanCart', input, story, {
+    knowsOfOther: () => {
+      const { standing, isThrough } = sight;
+      if (standing === undefined) return 'nothing';
+      return isThrough && standing.placement.how === 'none' ? 'all-in-order' : 'something';
+    },
+    ownUp: (saga) => {
+      if (sight.standing !== undefined && !sight.isThrough) reportOpen(saga, sight.standing);
+    },
+  });
 }
 
-/** What it was to delete, and did not come to. */
-function reportOpen(saga: Saga, items: readonly OpenItem[]): void {
+/** What no item of known id tells of. */
+function reportUnseen(saga: Saga, { doubtfulAdds, unprotected = [] }: Standing): void {
+  reportDoubtfulAdds(saga, doubtfulAdds);
+  saga.progress.leftovers.push(...unprotected);
+}
+
+/** What it was to delete, and did not come to, and what it was to ask about. */
+function reportOpen(saga: Saga, standing: Standing): void {
+  const { items, perhapsOrdered, placement } = standing;
+  const { leftovers } = saga.progress;
+  if (placement.how === 'unknown') {
+    const why = 'the clean-up ended before anybody said whether it was placed';
+    leftovers.push({ kind: 'placement-unknown', step: 'place-order', why });
+  }
+  const why = 'it may belong to an order of which nobody knows whether it was placed';
+  for (const { cartItemId } of perhapsOrdered) leftovers.push({ kind: 'cart-item', cartItemId, why });
+  reportUnseen(saga, standing);
   for (const { cartItemId } of items) {
     const step = saga.step(`delete-cart-item-${cartItemId}`, `Delete cart item ${cartItemId}`);
     if (step.status === 'done') continue;
@@ -42,12 +74,14 @@ function reportOpen(saga: Saga, items: readonly OpenItem[]): void {
 }
 
 /** How the reference stands, once it is known what became of its order. */
-async function settle(saga: Saga, reference: string): Promise<Standing & { leftAlone: number[] }> {
+async function settle(saga: Saga, reference: string, sight: Sight): Promise<Standing & { leftAlone: number[] }> {
   const firstSeenMs = new Map<string, number>();
   let leftAlone: number[] = [];
   for (;;) {
-    const standing = await look(saga, reference);
+    const standing = await look(saga, reference, sight);
+    sight.standing = standing;
     const { placement, perhapsOrdered } = standing;
+    if (placement.how === 'placed') saga.settle();
     if (placement.how !== 'unknown') return { ...standing, leftAlone };
     const step = saga.step('settle-order', 'Learn whether the order was placed');
     step.end('stuck');
@@ -68,7 +102,7 @@ async function settle(saga: Saga, reference: string): Promise<Standing & { leftA
 }
 
 /** After each decision again: a person may take days, and the run may go on meanwhile. */
-async function look(saga: Saga, reference: string): Promise<Standing> {
+async function look(saga: Saga, reference: string, sight: Sight): Promise<Standing> {
   const standing = await saga.must(
     {
       step: saga.quietStep('read-journal', 'Read what was done under this reference'),
@@ -78,6 +112,7 @@ async function look(saga: Saga, reference: string): Promise<Standing> {
   );
   if (!standing.known) throw new SagaFailed('InvalidRequest', `no provisioning of ${reference} is known`);
   if (!standing.running) return standing;
+  sight.standing = undefined;
   throw new SagaFailed(
     'InvalidRequest',
     `the provisioning of ${reference} is still running: request its cancellation instead`,

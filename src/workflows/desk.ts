@@ -298,7 +298,7 @@ function refusal(message: string): ApplicationFailure {
 function withoutInstructions({ failure, message, endpoint, status, body, doubt }: CallFailure) {
   return {
     failure,
-    whose: ownerOf({ failure, ...(doubt ? { doubt } : {}) }),
+    whose: ownerOf({ failure, ...(doubt ? { doubt } : {}), ...(endpoint === undefined ? {} : { endpoint }) }),
     message,
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(status === undefined ? {} : { status }),

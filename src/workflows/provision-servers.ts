@@ -21,7 +21,7 @@ import { firewallsSchema, type ProvisionServersRequest } from '../domain/request
 import type { ResultOf, Server } from '../domain/results';
 import { attempt, failureOf } from './attempts';
 import { Cart } from './cart';
-import { deleteStrayItems, findStrayItems } from './cart-items';
+import { deleteStrayItems, findStrayItems, reportDoubtfulAdds } from './cart-items';
 import { seen } from './by-hand';
 import type { PivotStep } from './look-back';
 import { miscounted, rangeOf } from './doubt';
@@ -33,6 +33,7 @@ import type { Outcome, Plan } from './level';
 import type { Saga } from './saga';
 import { tell, type Known } from './tell';
 import { once } from './temperaments';
+import { UnknownAdds } from './unknown-adds';
 import type { Told } from './told-secrets';
 
 const placing: PivotStep = {
@@ -43,6 +44,7 @@ const placing: PivotStep = {
 
 export function provisionServers(input: unknown): Promise<ResultOf['provisionServers']> {
   let asked: { purchase: Purchase; protection: Protection } | undefined;
+  const unknownAdds = new UnknownAdds();
   const story = async (saga: Saga, first: ProvisionServersRequest, { planTypesMore, corrections }: Known) => {
     const { progress } = saga;
     const purchase = new Purchase(saga, first, planTypesMore, corrections);
@@ -51,7 +53,7 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
     await purchase.agree();
     const { cartItemIds, placement } = await saga.relying(
       async () => {
-        const cart = new Cart(saga, purchase);
+        const cart = new Cart(saga, purchase, unknownAdds);
         await fill(saga, cart);
         return cart;
       },
@@ -62,7 +64,7 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
     );
     protection.isPlaced = true;
     const { request, ordered, told } = purchase;
-    const strays = saga.journal.inDoubt ? await findStrayItems(saga) : [];
+    const strays = saga.journal.inDoubt ? await findStrayItems(saga, unknownAdds.numbers) : [];
 
     // The servers exist from here on and somebody pays for them: what fails now waits for a person, nothing is undone.
     const order = orderOf(placement);
@@ -84,6 +86,7 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
   };
   const ownUp = (saga: Saga, standing: Standing | undefined) => {
     if (asked === undefined) return;
+    if (standing === undefined) reportDoubtfulAdds(saga, unknownAdds.numbers);
     const { purchase, protection } = asked;
     const { request, ordered } = purchase;
     const placement = standing?.placement.how === 'placed' ? standing.placement.placed : undefined;

@@ -73,8 +73,11 @@ export interface Ways {
    * @param standing undefined where there is no pivot, or a person went on without the journal
    */
   ownUp?: (saga: Saga, standing: Standing | undefined) => void;
-  /** False where it is about another saga's reference. @default true */
-  takesReference?: boolean;
+  /**
+   * Where it is about another saga's reference, and takes none: what it knows of that saga by now. Of one that goes on, or that it has
+   * not looked at, it knows nothing; what is left of another it may not have put in order.
+   */
+  knowsOfOther?: () => 'nothing' | 'something' | 'all-in-order';
 }
 
 /** What a story is told beside the request. */
@@ -107,7 +110,7 @@ export async function tell<W extends WorkflowName>(
       () => nothingPlaced(saga, ways.pivot),
       async () => {
         const take = () => takeReference(saga, request, resourceOf(workflow, request));
-        const known = { planTypesMore, corrections: ways.takesReference === false ? [] : await take() };
+        const known = { planTypesMore, corrections: ways.knowsOfOther ? [] : await take() };
         for (;;) {
           try {
             return await inTurn(saga, () => story(saga, request, known));
@@ -126,7 +129,7 @@ export async function tell<W extends WorkflowName>(
     const result = () => ({ ...told, outcome: isWhole(progress) ? 'done' : 'partly' }) as ResultOf[W];
     const { outcome } = result();
     await CancellationScope.nonCancellable(() =>
-      writeEnding(saga, { ended: 'done', report: reportOf(progress, outcome, 'done'), result: result() }),
+      writeEnding(saga, { ended: 'done', report: reportOf(progress, outcome, 'done'), result: result() }, ways),
     );
     // Once more: a person may have left out the writing.
     const last = result();
@@ -146,8 +149,9 @@ async function giveUp(
   saga: Saga,
   error: unknown,
   { cancelled, isThrough }: { cancelled: () => boolean; isThrough: boolean },
-  { pivot, tidyUp, ownUp, takesReference = true }: Ways,
+  ways: Ways,
 ): Promise<never> {
+  const { pivot, tidyUp, ownUp, knowsOfOther } = ways;
   const { progress } = saga;
   const standing = pivot && (await lookBack(saga, pivot));
   const own = saga.undoable;
@@ -157,13 +161,14 @@ async function giveUp(
   ownUp?.(saga, standing);
   const { leftovers, skipped } = progress;
   // A clean-up puts nothing back.
-  const stands = saga.isPlaced || (isThrough && !takesReference);
-  const outcome = outcomeOfEnd({ stands, isThrough, skipped, leftovers });
+  const stands = saga.isPlaced || (isThrough && knowsOfOther !== undefined);
+  const outcome =
+    knowsOfOther?.() === 'nothing' ? 'untouched' : outcomeOfEnd({ stands, isThrough, skipped, leftovers });
   // Whoever pressed Cancel while a refused order was being undone gets what they pressed; the report says the rest.
   if (cancelled()) {
     const why = error instanceof SagaFailed ? `cancelled; before that, ${error.type}: ${error.message}` : 'cancelled';
     const report = reportOf(progress, outcome, why);
-    await writeEnding(saga, { ended: 'cancelled', report });
+    await writeEnding(saga, { ended: 'cancelled', report }, ways);
     progress.enter(outcome, true);
     upsertMemo({ report });
     ended(progress, 'cancelled');
@@ -171,7 +176,7 @@ async function giveUp(
   }
   if (!(error instanceof SagaFailed)) throw error;
   const report = reportOf(progress, outcome, error.message);
-  await writeEnding(saga, { ended: error.type, report });
+  await writeEnding(saga, { ended: error.type, report }, ways);
   progress.enter(outcome, true);
   ended(progress, error.type);
   throw endedAs(error.type, error.message, report);
@@ -231,11 +236,17 @@ async function takeReference(
   return taken.how === 'known' ? (taken.corrections ?? []) : [];
 }
 
-/** Whoever skips it leaves the record without an end; what was sent stands in it all the same. */
+/**
+ * Whoever skips it leaves the record without an end; what was sent stands in it all the same. Where nothing is known of the saga there is
+ * nothing to write.
+ */
 async function writeEnding(
   saga: Saga,
   ending: { ended: RecordedEnding['ended']; report: Report; result?: unknown },
+  { knowsOfOther }: Ways,
 ): Promise<void> {
+  const known = knowsOfOther?.();
+  if (known === 'nothing') return;
   const { resource } = saga.journal;
   const { outcome } = ending.report;
   const step = saga.quietStep('write-ending', 'Write the ending into the journal');
@@ -247,6 +258,7 @@ async function writeEnding(
           outcome,
           report: ending,
           ...(resource === undefined ? {} : { resource }),
+          ...(known === 'something' ? { leavesOpen: true } : {}),
           again,
         }),
     },
@@ -290,11 +302,11 @@ async function readRequest<W extends WorkflowName>(
   return fail(progress, 'InvalidRequest', `the request is wrong: ${describeProblems(problems)}`, problems);
 }
 
-/** Ends a saga that has done nothing yet. */
+/** Ends a saga that has done nothing yet, and may not know what other runs of its reference did. */
 function fail(progress: Progress, type: SagaFailureName, message: string, problems: Problem[]): never {
-  progress.enter('reversed');
+  progress.enter('untouched');
   ended(progress, type);
-  throw endedAs(type, message, { ...reportOf(progress, 'reversed', message), problems });
+  throw endedAs(type, message, { ...reportOf(progress, 'untouched', message), problems });
 }
 
 /**

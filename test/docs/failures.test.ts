@@ -262,14 +262,16 @@ it('says of each whose it is, once, and nothing else on our side', () => {
   const table = tableUnder(document, 'Whose it is');
   const documented = table.map((row) => [codesIn(row['name']!)[0], row['whose']]);
   expect(documented).toEqual(Object.entries(failureOwners));
-  // What a pivot's row is in doubt about is not the name's.
-  const decidedHere = own.filter(({ failure }) => failure !== '`UnknownOutcome`');
-  for (const { failure, whose } of decidedHere) {
-    expect([failure, whose]).toEqual([failure, failureOwners[codesIn(failure!)[0] as CallFailureName]]);
-  }
-  expect(ownerOf({ failure: 'UnknownOutcome', doubt: { putBack: true } as CallFailure['doubt'] & object })).toBe(
-    'journal',
-  );
+  const ownerIn = (row: Row) => {
+    const putBack = row['what happened']!.includes('older copy');
+    return ownerOf({
+      failure: nameIn(row, 'acting') as CallFailureName,
+      doubt: { putBack } as CallFailure['doubt'] & object,
+    });
+  };
+  for (const row of own) expect([row['what happened'], ownerIn(row)]).toEqual([row['what happened'], row['whose']]);
+  // What the provider has answered, or left without an answer, is its own.
+  expect(ownerOf({ failure: 'UnknownOutcome', endpoint: 'POST /order' })).toBe('provider');
 });
 
 it('has another sentence for each', () => {

@@ -62,6 +62,7 @@ it('are these', () => {
     'partly',
     'reversed',
     'reversed-with-leftovers',
+    'untouched',
   ]);
   expect(stepStatuses).toEqual(['pending', 'running', 'done', 'stuck', 'skipped', 'undoing', 'undone', 'failed']);
   expect(callFailureNames).toEqual([

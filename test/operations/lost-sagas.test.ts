@@ -63,6 +63,88 @@ it('one that was terminated is, until it is cleaned up', async () => {
   expect(await look()).toEqual(none);
 });
 
+it('one that was terminated while a clean-up was refused is', async () => {
+  const saga = await waiting();
+  const { failure } = await outcomeOf(await rig.sagas.clean(saga.reference));
+  expect(failure).toMatchObject({ type: 'InvalidRequest', report: { outcome: 'untouched' } });
+  await run(saga).terminate('a test');
+  expect(await look()).toEqual({ ...none, terminated: 1 });
+});
+
+it('one whose clean-up was cancelled still is', async () => {
+  const request = provisionRequest();
+  const match = { planId: planIdOf(request.reference) };
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match });
+  const saga = await rig.sagas.provision(request);
+  await untilWaiting(saga, 'outcome-unknown');
+  await run(saga).terminate('a test');
+  expect((await cli('journal', 'lost')).out).not.toContain('order-saga clean');
+  const clean = await rig.sagas.clean(request.reference);
+  await untilWaiting(clean, 'outcome-unknown');
+  await clean.cancel();
+  await outcomeOf(clean);
+  expect(await look()).toEqual({ ...none, terminated: 1 });
+});
+
+it('one whose servers are open still is after a clean-up, until it was reset', async () => {
+  const request = provisionRequest({ firewalls: [143] });
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before' });
+  const saga = await rig.sagas.provision(request);
+  await untilWaiting(saga, 'stuck');
+  await run(saga).terminate('a test');
+  expect((await cli('journal', 'lost')).out).not.toContain('order-saga clean');
+  expect((await cli('clean', request.reference)).status).toBe(5);
+  expect(await look()).toEqual({ ...none, terminated: 1 });
+
+  const tasks = await workflowTasksOf(rig.temporal, saga);
+  await resetTo(rig.temporal, saga, tasks.at(-1)!);
+  await untilWaiting(saga);
+  await answer(saga, 'retry');
+  expect((await saga.result()).outcome).toBe('done');
+  expect(await look()).toEqual(none);
+});
+
+describe('one is hidden by no other run under its id', () => {
+  const startAgain = async ({ workflowId }: SagaHandle, input: unknown, type = 'provisionServers') => {
+    const options = { workflowId, taskQueue: 'order-saga', args: [input] };
+    const other = await rig.temporal.workflow.start(type, options);
+    return () => other.result().catch((error: unknown) => (error as { cause?: unknown }).cause);
+  };
+
+  it.each([
+    ['ReferenceTaken', { label: 'something else' }],
+    ['InvalidRequest', { account: 'nonsense' }],
+  ])('that was refused as %s', async (type, changed) => {
+    const request = provisionRequest();
+    const saga = await waiting(request);
+    await run(saga).terminate('a test');
+    const refused = await startAgain(saga, { ...request, ...changed });
+    expect(await refused()).toMatchObject({ type, details: [{ outcome: 'untouched' }] });
+    await until(async () => (await cli('list', '--state', 'untouched')).out.includes(saga.workflowId));
+    expect(await look()).toEqual({ ...none, terminated: 1 });
+    expect((await cli('list', '--state', 'lost')).out).toContain(saga.workflowId);
+    expect((await cli('list', '--state', 'reversed')).out).not.toContain(saga.workflowId);
+    const told = await cli('status', saga.workflowId);
+    expect(told.status).toBe(1);
+    expect(told.out).toContain('untouched: this run did nothing. What other runs of the reference did');
+
+    // The same request goes on where the lost one was.
+    const again = await rig.sagas.provision(request);
+    await answer(again, 'retry').catch(() => undefined);
+    expect((await again.result()).outcome).toBe('done');
+    expect(await look()).toEqual(none);
+  });
+
+  it('that is of another type', async () => {
+    const saga = await waiting();
+    await run(saga).terminate('a test');
+    await until(async () => (await cli('list', '--state', 'lost')).out.includes(saga.workflowId));
+    await startAgain(saga, { by: 'ada', note: 'a wrong id' }, 'hold');
+    expect(await look()).toEqual({ ...none, terminated: 1 });
+    expect((await cli('list', '--state', 'lost')).out).toContain(saga.workflowId);
+  });
+});
+
 it('one that was terminated and reset goes on', async () => {
   const saga = await waiting();
   await run(saga).terminate('a test');
@@ -99,18 +181,37 @@ it('one that nobody has written down, but that has ended in order, is closed on 
   expect(open).toEqual([]);
 });
 
+const neverStarted = (reference: string) => ({
+  workflow: 'provisionServers' as const,
+  reference,
+  account: null,
+  request: null,
+  first_seen_ms: 0,
+  first_run: 'run',
+  epoch: 0,
+  touched_ms: 0,
+  open_in: rig.namespace,
+});
+
+it('one is counted once where the look at its slice failed, and is made again', async () => {
+  const saga = await waiting();
+  await saga.cancel();
+  await outcomeOf(saga);
+  await rig.withJournal(async (journal) => {
+    await journal.db.updateTable('reference').set({ open_in: rig.namespace }).execute();
+    await journal.db.insertInto('reference').values(neverStarted('A')).execute();
+    const lost = new LostSagas(rig.temporal, journal);
+    const works = journal.inTransaction.bind(journal);
+    const fails = jest.spyOn(journal, 'inTransaction');
+    fails.mockImplementationOnce(works).mockRejectedValueOnce(new Error('the journal is away'));
+    await expect(lost.look()).rejects.toThrow('the journal is away');
+    fails.mockRestore();
+    expect(await lost.look()).toEqual({ ...none, gone: 1 });
+  });
+});
+
 it('more than one slice of them are all counted', async () => {
-  const rows = Array.from({ length: 250 }, (_, index) => ({
-    workflow: 'provisionServers' as const,
-    reference: `never-started-${String(index)}`,
-    account: null,
-    request: null,
-    first_seen_ms: 0,
-    first_run: 'run',
-    epoch: 0,
-    touched_ms: 0,
-    open_in: rig.namespace,
-  }));
+  const rows = Array.from({ length: 250 }, (_, index) => neverStarted(`never-started-${String(index)}`));
   await rig.withJournal(({ db }) => db.insertInto('reference').values(rows).execute());
   expect(await look()).toEqual({ ...none, gone: 250 });
 });

@@ -195,6 +195,22 @@ it('tells of firewalls the server', async () => {
   expect((await record(request.reference)).out).not.toContain('placed');
 });
 
+it('tells of a lost change of firewalls what was changed, and what may have been', async () => {
+  const request = firewallsRequest({ assign: [143], unassign: [150] });
+  const { vmObjectId } = request;
+  rig.sandbox.addServer({ vmObjectId, firewalls: [150] });
+  const match = { vmObjectId };
+  rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'reset-after', times: 1, match });
+  rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'unauthorized', from: 2, times: 'all', match });
+  const saga = await rig.sagas.firewalls(request);
+  await untilWaiting(saga, 'stuck');
+  await rig.temporal.workflow.getHandle(saga.workflowId).terminate('a test');
+  expect((await recordOf(saga.workflowId)).leftovers).toEqual([
+    { kind: 'firewalls', vmObjectId, firewalls: [143], why: 'assigned: and the saga has not ended' },
+    { kind: 'firewalls', vmObjectId, firewalls: [150], why: 'perhaps unassigned: and the saga has not ended' },
+  ]);
+});
+
 it('tells what a clean-up did, and takes its end for none of the saga’s', async () => {
   const request = provisionRequest();
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });

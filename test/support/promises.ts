@@ -61,7 +61,7 @@ function hiddenByWords(told: Told): string[] {
   const { outcome } = (told.result ?? told.report ?? {}) as { outcome?: SagaOutcome };
   if (outcome === undefined) return [];
   const { skipped = [] } = (told.result ?? {}) as { skipped?: string[] };
-  const isWhole = outcome === 'done' || outcome === 'reversed';
+  const isWhole = outcome === 'done' || outcome === 'reversed' || outcome === 'untouched';
   const isLeft = leftoversOf(told).length + skipped.length > 0;
   if (isWhole && isLeft) return [`it is called ${outcome}, and something was skipped or is left over`];
   const pivots = ['place-order', 'place-change-order', 'switch-plan'];

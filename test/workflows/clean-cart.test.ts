@@ -82,6 +82,50 @@ it('tells which items a person left behind', async () => {
   expect(leftovers).toEqual([{ kind: 'cart-item', cartItemId: kept, why: 'a person left it behind' }]);
 });
 
+it('tells what is there, and may be, where it is cancelled at its question', async () => {
+  const { reference } = await terminated('reset-before');
+  const left = openItemsOf(reference);
+  const saga = await clean(reference);
+  await untilWaiting(saga, 'outcome-unknown');
+  await saga.cancel();
+  const { cancelled } = await outcomeOf(saga);
+  const why = expect.any(String) as string;
+  expect(cancelled).toMatchObject({
+    outcome: 'reversed-with-leftovers',
+    leftovers: [
+      { kind: 'placement-unknown', step: 'place-order', why },
+      ...left.map((cartItemId) => ({ kind: 'cart-item', cartItemId, why })),
+    ],
+  });
+});
+
+it('says nothing where it was cancelled before it could look', async () => {
+  const { reference } = await terminated('unauthorized');
+  await rig.withJournal(({ db }) => db.updateTable('journal').set({ put_back_ms: Date.now() }).execute());
+  const saga = await clean(reference);
+  await untilWaiting(saga, 'stuck');
+  await saga.cancel();
+  const { cancelled } = await outcomeOf(saga);
+  expect(cancelled).toMatchObject({ outcome: 'untouched', leftovers: [] });
+  await rig.withJournal(({ db }) => db.updateTable('journal').set({ put_back_ms: null }).execute());
+  expect((await (await rig.sagas.clean(reference)).result()).deleted).toHaveLength(2);
+});
+
+it('tells which servers of a lost order lack firewalls, and deletes nothing of it', async () => {
+  const request = provisionRequest({ firewalls: [143] });
+  const fault = { endpoint: 'assign-firewalls', kind: 'refuse-before' } as const;
+  rig.sandbox.faults.add(fault);
+  const lost = await rig.sagas.provision(request);
+  await untilWaiting(lost, 'stuck');
+  await rig.temporal.workflow.getHandle(lost.workflowId).terminate('pressed the wrong button');
+  const result = await (await clean(request.reference)).result();
+  expect(result).toMatchObject({
+    outcome: 'partly',
+    deleted: [],
+    leftovers: [{ kind: 'server-unprotected', vmObjectId: expect.any(Number), firewalls: [143] }],
+  });
+});
+
 it('tells of a call to add an item that was under way when the run ended', async () => {
   const request = provisionRequest();
   const gate = rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'gate', hold: 'after' });

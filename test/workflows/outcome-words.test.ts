@@ -18,7 +18,13 @@ afterEach(() => {
   rig.sandbox.configure({ orderResponse: 'ids' });
 });
 
-const exits: Record<SagaOutcome, number> = { done: 0, partly: 5, reversed: 1, 'reversed-with-leftovers': 6 };
+const exits: Record<SagaOutcome, number> = {
+  done: 0,
+  partly: 5,
+  reversed: 1,
+  'reversed-with-leftovers': 6,
+  untouched: 1,
+};
 
 const ends: [what: string, word: SagaOutcome, start: () => Promise<SagaHandle>][] = [
   ['a saga that is done', 'done', () => rig.sagas.provision(provisionRequest({ firewalls: [143] }))],

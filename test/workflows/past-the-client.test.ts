@@ -92,7 +92,7 @@ describe('is refused before anything is asked for', () => {
     const { message, report } = await refused({ ...provisionRequest(), reference });
     expect(message).toMatch(/^the request is wrong: reference: must be /);
     expect(report.reference).toBe(shown);
-    expect(report.outcome).toBe('reversed');
+    expect(report.outcome).toBe('untouched');
   });
 
   it('with every wrong field named', async () => {

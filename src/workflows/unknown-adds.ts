@@ -1,0 +1,33 @@
+/**
+ * Calls of this run to add a cart item that may have added one of which nobody knows, by the item's number in the request. The journal has
+ * them, those of other runs too; this is what is told where a person goes on without it.
+ */
+import { ActivityFailure } from '@temporalio/workflow';
+import type { Effected } from '../domain/effects';
+import { outcomeOf } from '../domain/failures';
+import { failureOf } from './attempts';
+
+export class UnknownAdds {
+  private readonly unanswered: number[] = [];
+  /** Ended without a word: the journal may know yet. */
+  private readonly lost: number[] = [];
+
+  get numbers(): number[] {
+    return [...this.unanswered, ...this.lost];
+  }
+
+  async noting<T>(number: number, adding: Promise<Effected<T>>): Promise<Effected<T>> {
+    try {
+      const answer = await adding;
+      if (answer.recorded !== undefined && this.lost.includes(number)) this.lost.splice(this.lost.indexOf(number), 1);
+      return answer;
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure === undefined && error instanceof ActivityFailure) this.lost.push(number);
+      // Without an endpoint nothing was sent.
+      else if (failure?.endpoint !== undefined && outcomeOf(failure.failure) === 'unknown')
+        this.unanswered.push(number);
+      throw error;
+    }
+  }
+}
