@@ -163,7 +163,7 @@ async function giveUp(
   // A clean-up puts nothing back.
   const stands = saga.isPlaced || (isThrough && knowsOfOther !== undefined);
   const outcome =
-    knowsOfOther?.() === 'nothing' ? 'untouched' : outcomeOfEnd({ stands, isThrough, skipped, leftovers });
+    whatIsKnown(saga, ways) === 'nothing' ? 'untouched' : outcomeOfEnd({ stands, isThrough, skipped, leftovers });
   // Whoever pressed Cancel while a refused order was being undone gets what they pressed; the report says the rest.
   if (cancelled()) {
     const why = error instanceof SagaFailed ? `cancelled; before that, ${error.type}: ${error.message}` : 'cancelled';
@@ -180,6 +180,13 @@ async function giveUp(
   progress.enter(outcome, true);
   ended(progress, error.type);
   throw endedAs(error.type, error.message, report);
+}
+
+/** Where a run did not come to take its reference, and has no pivot to look for, it knows nothing of what earlier runs did. */
+function whatIsKnown({ journal }: Saga, { pivot, knowsOfOther }: Ways): 'nothing' | 'something' | 'all-in-order' {
+  if (knowsOfOther) return knowsOfOther();
+  const hasTaken = journal.knows !== undefined || journal.inDoubt;
+  return hasTaken || pivot !== undefined ? 'all-in-order' : 'nothing';
 }
 
 /** An end that the saga knows, and no failure to Temporal's own metrics and logs. */
@@ -243,9 +250,9 @@ async function takeReference(
 async function writeEnding(
   saga: Saga,
   ending: { ended: RecordedEnding['ended']; report: Report; result?: unknown },
-  { knowsOfOther }: Ways,
+  ways: Ways,
 ): Promise<void> {
-  const known = knowsOfOther?.();
+  const known = whatIsKnown(saga, ways);
   if (known === 'nothing') return;
   const { resource } = saga.journal;
   const { outcome } = ending.report;
