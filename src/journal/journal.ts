@@ -230,11 +230,6 @@ export class Journal {
     }
   }
 
-  /**
-   * By the request as it was taken, whatever the run has made of it since.
-   *
-   * @returns undefined for what buys nothing, and where the request is not known any more
-   */
   private async unsealAll(rows: readonly CorrectionRow[]): Promise<unknown[]> {
     const corrections: unknown[] = [];
     for (const { correction } of rows) {
@@ -243,6 +238,11 @@ export class Journal {
     return corrections;
   }
 
+  /**
+   * By the request as the journal has it, with its corrections, whatever the run sends along.
+   *
+   * @returns undefined for what buys nothing, and where the request is not known any more
+   */
   private async boughtBy(tx: Tx, { workflow, reference, rules, note }: Meaning): Promise<Bought | undefined> {
     if (rules === undefined) return undefined;
     const taken = await referenceOf(tx, { workflow, reference });
