@@ -195,6 +195,8 @@ async function takeReference(
   resource: string | undefined,
 ): Promise<unknown[]> {
   const { progress, journal } = saga;
+  // Before the call: its place in the queue is given back also where the saga ends before it hears of it.
+  if (resource !== undefined) journal.resource = resource;
   const step = saga.quietStep('take-reference', 'Write the request into the journal');
   const account = 'account' in request ? request.account : undefined;
   const taken = await saga.must(
