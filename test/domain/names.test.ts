@@ -88,6 +88,7 @@ it('are these', () => {
     'Ordered',
     'TurnLost',
     'CorrectedSince',
+    'TermsMissing',
     'DeadlinePassed',
     'QuoteAged',
     'NeedsApproval',
