@@ -49,7 +49,7 @@ import { throwIfCancelled } from './attempts';
 import { cameInClear } from './clear-input';
 import { Desk } from './desk';
 import { HistoryIsFull } from './history-left';
-import { lookBack, nothingPlaced, type PivotStep } from './look-back';
+import { knowsNothingPlaced, lookBack, placementOf, type PivotStep } from './look-back';
 import { countEnd, type Outcome } from './metrics';
 import { inWords, Progress } from './progress';
 import { CorrectedSince, SagaFailed } from './ends';
@@ -102,9 +102,16 @@ export async function tell<W extends WorkflowName>(
     throwIfCancelled();
     const notAfter = 'notAfter' in request ? request.notAfter : undefined;
     saga.onRefusal = 'onRefusal' in request ? request.onRefusal : undefined;
+    let begunAgain = false;
+    // A run that knows less than the journal wants to send what is not to be sent any more, where another one was in time.
+    const mayBePlacedInTime = async (error: unknown) => {
+      if (begunAgain || !(error instanceof SagaFailed) || error.type !== 'DeadlinePassed' || !ways.pivot) return false;
+      begunAgain = true;
+      return (await placementOf(saga)).how !== 'none';
+    };
     const told = await saga.deadline.bound(
       notAfter,
-      () => nothingPlaced(saga, ways.pivot),
+      () => knowsNothingPlaced(saga, ways.pivot),
       async () => {
         const take = () => takeReference(saga, request, resourceOf(workflow, request));
         const known = { planTypesMore, corrections: ways.takesReference === false ? [] : await take() };
@@ -112,8 +119,8 @@ export async function tell<W extends WorkflowName>(
           try {
             return await inTurn(saga, () => story(saga, request, known));
           } catch (error) {
-            if (!(error instanceof CorrectedSince)) throw error;
-            log.warn('begins again, because the request was corrected since');
+            if (!(error instanceof CorrectedSince) && !(await mayBePlacedInTime(error))) throw error;
+            log.warn('begins again, because the request was corrected since, or was placed in time by another run');
             saga.beginAgain();
             known.corrections = await take();
           }
