@@ -50,6 +50,8 @@ export interface EffectAsked extends Asked {
   secrets?: ToldSecrets | undefined;
   /** Of a pivot: so many corrections of the request are in it. */
   corrections?: number | undefined;
+  /** Of a pivot: the run has come to no terms, and only wants to know what is known of it. */
+  recallOnly?: boolean | undefined;
   /** It is not sent after this time, unless it takes something back. */
   notAfter?: string | undefined;
   /** Of a pivot: it is not sent after this time, because its quote is too old by then. */
@@ -129,7 +131,7 @@ function mean(
   { inAirMs, planTypesMore, duplicateWithinMs, spendLimits }: ActivitySettings,
   meaning: Pick<Meaning, 'workflow' | 'reference' | 'call' | 'run'>,
   { kind, recall, restsOn, countsByHand }: Pick<EffectSpec<unknown>, 'kind' | 'recall' | 'restsOn' | 'countsByHand'>,
-  { knows, note, turn, corrections, approved }: EffectAsked,
+  { knows, note, turn, corrections, recallOnly, approved }: EffectAsked,
 ): Promise<Meant> {
   const guards = {
     ...(recall ? { recall } : {}),
@@ -137,14 +139,16 @@ function mean(
     ...(countsByHand ? { countsByHand } : {}),
     ...(kind === 'pivot' ? { rules: { planTypesMore, duplicateWithinMs, spendLimits, approved } } : {}),
   };
-  return journal.mean({ ...meaning, knows, note, turn, corrections, inAirMs, ...guards }).catch((error: unknown) => {
-    if (!(error instanceof JournalUnavailable) || error.row === undefined || knows === undefined) throw error;
-    // Nothing was sent for that row. Where it was written all the same, that has to be said of it.
-    const unwritten = { call: meaning.call, knows: { ...knows, row: error.row }, inAirMs };
-    throw new OwnFailure('JournalUnavailable', error.message, {
-      unwritten: { ...unwritten, outcome: 'not-done', failure: 'JournalUnavailable' },
+  return journal
+    .mean({ ...meaning, knows, note, turn, corrections, recallOnly, inAirMs, ...guards })
+    .catch((error: unknown) => {
+      if (!(error instanceof JournalUnavailable) || error.row === undefined || knows === undefined) throw error;
+      // Nothing was sent for that row. Where it was written all the same, that has to be said of it.
+      const unwritten = { call: meaning.call, knows: { ...knows, row: error.row }, inAirMs };
+      throw new OwnFailure('JournalUnavailable', error.message, {
+        unwritten: { ...unwritten, outcome: 'not-done', failure: 'JournalUnavailable' },
+      });
     });
-  });
 }
 
 interface Written {
@@ -234,6 +238,11 @@ function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): 
       return new OwnFailure(
         'TurnLost',
         'another saga may have worked on it since this one had its turn; nothing was sent',
+      );
+    case 'no-terms':
+      return new OwnFailure(
+        'TermsMissing',
+        'nothing is known to be placed any more, and this run has come to no terms; nothing was sent',
       );
     case 'asks': {
       const { concern } = meant;

@@ -158,6 +158,7 @@ function isRepeated(failure: CallFailure['failure'], mood: Mood): boolean {
     case 'Ordered':
     case 'TurnLost':
     case 'CorrectedSince':
+    case 'TermsMissing':
     case 'DeadlinePassed':
     case 'NeedsApproval':
       return false;

@@ -56,6 +56,8 @@ export const failureOwners = {
   TurnLost: 'us',
   /** The request was corrected in a run of which this one knows nothing: it was put back to before that. */
   CorrectedSince: 'us',
+  /** What may have been placed is surely not placed by now, and the run has come to no terms because of it. */
+  TermsMissing: 'us',
   /** The request's `notAfter` has passed. */
   DeadlinePassed: 'us',
   /** The quote of what is to be placed grew old on the way. */

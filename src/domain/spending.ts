@@ -12,7 +12,7 @@ import type { CartItem, ChangeOrderRequest, ProvisionServersRequest, SwitchPlanR
 export interface Purchase {
   /** Absent where a change or a switch names none. */
   account?: string | undefined;
-  /** The same text for whatever buys the same: neither label nor reference nor any secret is in it. */
+  /** The same text for whatever buys the same: neither label, reference, template nor any secret is in it. */
   what: string;
   /** Of an order. What may be a server counts as one. */
   servers?: number;
@@ -60,9 +60,9 @@ export function purchaseOf(
 /** Two of one plan are the same, as one item or as two. */
 function inOne(items: readonly CartItem[]): [plan: string, quantity: number][] {
   const quantities = new Map<string, number>();
-  for (const { plan_id, plan_type, billing_cycle, os_template_id, addons = [], quantity = 1 } of items) {
+  for (const { plan_id, plan_type, billing_cycle, addons = [], quantity = 1 } of items) {
     const added = sorted(addons.map(({ id, additional_value }) => [id, additional_value]));
-    const plan = JSON.stringify([plan_id, plan_type, billing_cycle, os_template_id, added]);
+    const plan = JSON.stringify([plan_id, plan_type, billing_cycle, added]);
     quantities.set(plan, (quantities.get(plan) ?? 0) + quantity);
   }
   return [...quantities];

@@ -50,6 +50,8 @@ export interface Meaning extends SagaKey {
   turn?: string | undefined;
   /** Of a pivot: so many corrections of the request does the run know. */
   corrections?: number | undefined;
+  /** Of a pivot: the run has come to no terms. What is known of it is told, and it is not meant. */
+  recallOnly?: boolean | undefined;
   /** Of a pivot: what stands against buying, over all references. */
   rules?: PurchaseRules | undefined;
 }
@@ -76,6 +78,8 @@ export type Meant =
   | { how: 'corrected' }
   /** The saga's turn is over: another one may have worked on the same thing since. */
   | { how: 'turn-lost' }
+  /** It may be meant, but not by a run that has come to no terms. */
+  | { how: 'no-terms' }
   /** A person has to say yes first. */
   | { how: 'asks'; concern: Concern };
 
@@ -230,11 +234,6 @@ export class Journal {
     }
   }
 
-  /**
-   * By the request as it was taken, whatever the run has made of it since.
-   *
-   * @returns undefined for what buys nothing, and where the request is not known any more
-   */
   private async unsealAll(rows: readonly CorrectionRow[]): Promise<unknown[]> {
     const corrections: unknown[] = [];
     for (const { correction } of rows) {
@@ -243,6 +242,11 @@ export class Journal {
     return corrections;
   }
 
+  /**
+   * By the request as the journal has it, with its corrections, whatever the run sends along.
+   *
+   * @returns undefined for what buys nothing, and where the request is not known any more
+   */
   private async boughtBy(tx: Tx, { workflow, reference, rules, note }: Meaning): Promise<Bought | undefined> {
     if (rules === undefined) return undefined;
     const taken = await referenceOf(tx, { workflow, reference });
@@ -509,6 +513,7 @@ async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
     if (youngest && leftMs > 0) return { how: 'under-way', row: youngest.id, leftMs };
   }
   if (meaning.turn !== undefined && !(await hasTurn(tx, key, meaning.turn))) return { how: 'turn-lost' };
+  if (meaning.recallOnly) return { how: 'no-terms' };
   const { rules } = meaning;
   const bought = await meaning.boughtBy?.(tx);
   const concern = bought && rules && (await concernAbout(tx, key, bought, rules));

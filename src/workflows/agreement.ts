@@ -49,6 +49,8 @@ interface Approved {
 export class Agreement {
   /** Undefined where it was placed before, or perhaps, and nobody knows at which terms: there is nothing to agree to. */
   quote: Quote | undefined;
+  /** Without it nothing is placed: see {@link quote}. */
+  isAgreed = false;
   private approved: Approved | undefined;
   /** From then on the quote is too old to be placed by, in milliseconds since 1970. */
   private untilMs = Infinity;
@@ -92,6 +94,7 @@ export class Agreement {
   private async agree(): Promise<void> {
     const { saga, terms } = this;
     this.untilMs = Infinity;
+    this.isAgreed = false;
     const placement = saga.journal.inDoubt ? await placementOf(saga) : undefined;
     if (placement !== undefined && placement.how !== 'none') {
       terms.step.end('skipped', 'it was placed before, or perhaps: the journal is asked first');
@@ -114,6 +117,7 @@ export class Agreement {
       checkGuard(quote, terms);
       if (!needsApproval(quote, terms.approval) || this.holds(quote, approvalMaxAgeMs)) {
         this.quote = quote;
+        this.isAgreed = true;
         this.untilMs = quotedMs + (quoteMaxAgeMs ?? Infinity);
         return;
       }

@@ -68,6 +68,7 @@ export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
       corrections: terms.corrections,
       timesCorrected: () => wanted.timesCorrected,
       approval,
+      isAgreed: () => terms.isAgreed,
       beforeAgain: () => terms.come(),
       beforeSending: () => terms.refresh(),
       quoteUntil: () => terms.quoteUntil,

@@ -3,7 +3,8 @@
  *
  * ```text
  *   timer ──▶ a pivot in flight? await it ──▶ look into the journal ──nothing placed──▶ end the story's waits ──▶ undo
- *                                                      └─ placed, or nobody knows ──▶ the story goes on
+ *                                    ▲                 ├─ placed, or nobody knows ──▶ the story goes on
+ *                                    └──── a pause ────┴─ the journal cannot be asked
  * ```
  *
  * Two parts. Each call carries the time along, and the worker does not send it later (`src/activities/effect.ts`): that holds whatever
@@ -11,10 +12,15 @@
  * would, and never while a pivot may have happened: then what is known to be placed goes on forward.
  */
 import { CancellationScope, CancelledFailure, condition, isCancellation, sleep } from '@temporalio/workflow';
+import { hasRoomToAsk } from './history-left';
 import { inWords } from './progress';
 
 /** Temporal's longest timer is longer; this one is what its reminders have. */
 const sleepMaxMs = 182 * 24 * 60 * 60 * 1000;
+
+/** Seldom enough for a history: after a quarter of the time that the journal has been away. */
+const lookAgainMsMin = 5_000;
+const lookAgainMsMax = 7 * 24 * 60 * 60 * 1000;
 
 export class Deadline {
   /** What the request says, for as long as it matters. */
@@ -23,11 +29,12 @@ export class Deadline {
   ended?: { why: string };
   private timer?: CancellationScope;
   private pivots = 0;
+  private pivotsBegun = 0;
 
-  /** @param nothingPlaced asked when it has passed, and no pivot is in flight */
+  /** @param nothingPlaced asked when it has passed, and no pivot is in flight; undefined: that cannot be told now */
   async bound<T>(
     notAfter: string | undefined,
-    nothingPlaced: () => Promise<boolean>,
+    nothingPlaced: () => Promise<boolean | undefined>,
     story: () => Promise<T>,
   ): Promise<T> {
     if (notAfter === undefined) return story();
@@ -61,6 +68,7 @@ export class Deadline {
   async whileInFlight<T>(call: () => Promise<T>): Promise<T> {
     if (this.ended) throw new CancelledFailure('the deadline has passed');
     this.pivots += 1;
+    this.pivotsBegun += 1;
     try {
       return await call();
     } finally {
@@ -74,13 +82,20 @@ export class Deadline {
     return notAfter !== undefined && Date.now() > Date.parse(notAfter) ? whyPassed(notAfter) : undefined;
   }
 
-  private async endsNow(nothingPlaced: () => Promise<boolean>): Promise<boolean> {
-    do {
+  private async endsNow(nothingPlaced: () => Promise<boolean | undefined>): Promise<boolean> {
+    const sinceMs = Date.now();
+    for (;;) {
       await condition(() => this.pivots === 0);
+      const begun = this.pivotsBegun;
+      const nothing = await nothingPlaced();
       // It is placed, or nobody knows: that is left to the story, whose calls are not sent any more.
-      if (!(await nothingPlaced())) return false;
-    } while (this.pivots > 0);
-    return this.notAfter !== undefined;
+      if (nothing === false) return false;
+      // A pivot that began since may be over by now: the look knows nothing of it.
+      if (nothing && this.pivotsBegun === begun) return this.notAfter !== undefined;
+      if (nothing) continue;
+      if (!hasRoomToAsk(false)) return false;
+      await sleep(Math.min(Math.max(lookAgainMsMin, (Date.now() - sinceMs) / 4), lookAgainMsMax));
+    }
   }
 }
 

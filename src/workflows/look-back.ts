@@ -29,14 +29,18 @@ export async function placementOf(saga: Saga): Promise<Standing['placement']> {
   return placement;
 }
 
-/** Asks nobody: where the journal cannot tell, whoever ends the saga looks again, and asks then. */
-export async function nothingPlaced(saga: Saga, pivot: PivotStep | undefined): Promise<boolean> {
+/**
+ * Asks nobody.
+ *
+ * @returns undefined where the journal cannot tell now
+ */
+export async function knowsNothingPlaced(saga: Saga, pivot: PivotStep | undefined): Promise<boolean | undefined> {
   if (pivot === undefined) return true;
   const step = new Step('read-journal', 'Look into the journal for what was placed');
   const looked = await attempt({ step, journal: saga.journal }, (asked) =>
     once('read what was placed').readStanding(asked),
   );
-  return !looked.ok || looked.value.placement.how === 'none';
+  return looked.ok ? looked.value.placement.how === 'none' : undefined;
 }
 
 /**

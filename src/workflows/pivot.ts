@@ -8,6 +8,7 @@
  *                              │                                                │
  *                              ├─ Rejected ───────▶ SagaFailed, undo; or asked ─┤
  *                              ├─ TakenBack ──────▶ what it rests on, again     │
+ *                              ├─ TermsMissing ───▶ [ask for terms], attempt
  *                              ├─ NeedsApproval ──▶ duplicate, over-limit ──approve: attempt; reject: SagaFailed, undo
  *                              ├─ not sent, 401 … ─▶ stuck ─────────────────────┤
  *                              └─ UnknownOutcome ──▶ look ──found──▶ settle     │
@@ -26,6 +27,7 @@ import { askToRetry, questionOfRefusal } from './ask-to-retry';
 import { attempt, type Act } from './attempts';
 import { askAboutPlacement, writePlaced, type Doubt } from './doubt';
 import { askAboutConcern } from './concern';
+import { placementOf } from './look-back';
 import type { Step } from './progress';
 import { stuckQuestion, type Corrections } from './questions';
 import { CorrectedSince, SagaFailed, TakenBack, TurnLost } from './ends';
@@ -48,8 +50,10 @@ export interface Pivot<T> {
   beforeSending?: () => Promise<void>;
   /** It is not sent after this time. */
   quoteUntil?: () => string | undefined;
-  /** Runs before it is sent again after a person's decision: terms may have moved meanwhile. */
-  beforeAgain?: () => Promise<void>;
+  /** Whether this run has come to terms. Where not, the pivot only tells what the journal knows of it, and is not sent. */
+  isAgreed: () => boolean;
+  /** Comes to terms, before it is sent again: where there were none, or after a person's decision, since they may have moved. */
+  beforeAgain: () => Promise<void>;
   /** Looks whether it happened, without a person; undefined where that cannot be told. */
   look?: () => Promise<number[] | undefined>;
   /** Servers that it brings, where it brings any: as many ids fit `confirmPlaced`. */
@@ -76,6 +80,7 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
           note: pivot.note(),
           ...(quoteUntil ? { quoteUntil } : {}),
           ...(corrections > 0 ? { corrections } : {}),
+          ...(pivot.isAgreed() ? {} : { recallOnly: true }),
           ...(saga.approved.length > 0 ? { approved: [...saga.approved] } : {}),
         });
       }),
@@ -112,21 +117,24 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
       firstSeenMs.set(doubt.row, seenMs);
       const settled = await settleDoubt(saga, pivot, { ...doubt, deniableMs: seenMs + doubt.inAirMs }, failure);
       if (settled) return settled;
-      // Surely not placed, and it may not be any more.
-      const { whyPassed } = saga.deadline;
-      if (whyPassed !== undefined) {
-        step.end('failed', whyPassed);
-        throw new SagaFailed('DeadlinePassed', whyPassed);
-      }
-    } else {
+    } else if (failure.failure !== 'TermsMissing') {
       const correction = pivot.corrections?.stuck;
       await askToRetry(
         saga.desk,
         ofRefusal ?? stuckQuestion([{ plan: pivot, failure }], { undoing: false, skippable: false, correction }),
       );
     }
-    await pivot.beforeAgain?.();
+    await endIfPassed(saga, step);
+    await pivot.beforeAgain();
   }
+}
+
+/** It may not be sent any more. Where it was placed, or may have been, the journal says that to the next attempt. */
+async function endIfPassed(saga: Saga, step: Step): Promise<void> {
+  const { whyPassed } = saga.deadline;
+  if (whyPassed === undefined || (await placementOf(saga)).how !== 'none') return;
+  step.end('failed', whyPassed);
+  throw new SagaFailed('DeadlinePassed', whyPassed);
 }
 
 async function settleDoubt<T>(

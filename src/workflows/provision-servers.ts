@@ -152,8 +152,12 @@ function placeOrder(saga: Saga, purchase: Purchase, cart: Cart): Promise<Placeme
     approval: purchase.request.approval,
     corrections: purchase.correctionsOfOrder(cart),
     timesCorrected: () => purchase.timesCorrected,
-    // What was corrected is not in the cart any more.
-    beforeAgain: () => fill(saga, cart),
+    isAgreed: () => purchase.isAgreed,
+    beforeAgain: async () => {
+      if (!purchase.isAgreed) await purchase.agree();
+      // What was corrected is not in the cart any more.
+      await fill(saga, cart);
+    },
     look: async () => {
       const { request, ordered: expected } = purchase;
       if (expected.most === 0) return undefined;

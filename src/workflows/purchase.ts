@@ -33,6 +33,8 @@ export interface ItemsAdded {
 
 export class Purchase {
   readonly told: Told;
+  /** To the request as it is by now. Without it nothing is ordered: see {@link agree}. */
+  isAgreed = false;
   private readonly wanted: Wanted<ProvisionServersRequest, PurchaseCorrection>;
 
   /** @param known corrections, as the journal has them */
@@ -70,9 +72,14 @@ export class Purchase {
     return this.wanted.count(({ items }) => items?.includes(number) ?? false);
   }
 
-  /** @throws SagaFailed where the guard forbids it, or a person rejects it */
-  agree(): Promise<void> {
-    return agreeToPurchase(this.saga, this.request, this.ordered);
+  /**
+   * Asks nobody where it was placed before, or perhaps: then it is not agreed to, and has to be before it is ordered.
+   *
+   * @throws SagaFailed where the guard forbids it, or a person rejects it
+   */
+  async agree(): Promise<void> {
+    this.isAgreed = false;
+    this.isAgreed = await agreeToPurchase(this.saga, this.request, this.ordered);
   }
 
   /** While items are added: where only stuck, of those that wait, what they are built with. */
@@ -135,15 +142,21 @@ export class Purchase {
   }
 }
 
-async function agreeToPurchase(saga: Saga, request: ProvisionServersRequest, ordered: ServersOrdered): Promise<void> {
+/** @returns whether it is agreed to */
+async function agreeToPurchase(
+  saga: Saga,
+  request: ProvisionServersRequest,
+  ordered: ServersOrdered,
+): Promise<boolean> {
   const { items, guard, approval } = request;
   const violations = purchaseViolations(items, ordered, guard);
   if (violations.length > 0) throw new SagaFailed('GuardViolated', violations.join('; '));
-  if (!needsApproval({ total: ordered.most }, approval)) return;
+  if (!needsApproval({ total: ordered.most }, approval)) return true;
   const step = saga.step('approve', 'Have the purchase approved');
   // By another run: nobody should approve, or reject, what is bought.
   if (saga.journal.inDoubt && (await placementOf(saga)).how !== 'none') {
-    return step.end('skipped', 'it was placed before, or perhaps: the journal is asked first');
+    step.end('skipped', 'it was placed before, or perhaps: the journal is asked first');
+    return false;
   }
   step.end('stuck');
   try {
@@ -154,4 +167,5 @@ async function agreeToPurchase(saga: Saga, request: ProvisionServersRequest, ord
     throw error;
   }
   step.end('done', 'approved');
+  return true;
 }

@@ -162,6 +162,8 @@ export function cause({ failure, message }: CallFailure): string {
       return `Our own turn is over: ${message}.`;
     case 'CorrectedSince':
       return `Our own request is an older one: ${message}.`;
+    case 'TermsMissing':
+      return `Our own run has come to no terms: ${message}.`;
     case 'DeadlinePassed':
       return `The request’s time is over: ${message}.`;
     case 'QuoteAged':

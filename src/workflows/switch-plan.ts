@@ -71,6 +71,7 @@ export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
       corrections: terms.corrections,
       timesCorrected: () => wanted.timesCorrected,
       approval,
+      isAgreed: () => terms.isAgreed,
       beforeAgain: () => terms.come(),
       beforeSending: () => terms.refresh(),
       quoteUntil: () => terms.quoteUntil,

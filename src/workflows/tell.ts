@@ -49,7 +49,7 @@ import { throwIfCancelled } from './attempts';
 import { cameInClear } from './clear-input';
 import { Desk } from './desk';
 import { HistoryIsFull } from './history-left';
-import { lookBack, nothingPlaced, type PivotStep } from './look-back';
+import { knowsNothingPlaced, lookBack, placementOf, type PivotStep } from './look-back';
 import { countEnd, type Outcome } from './metrics';
 import { inWords, Progress } from './progress';
 import { CorrectedSince, SagaFailed } from './ends';
@@ -105,9 +105,16 @@ export async function tell<W extends WorkflowName>(
     throwIfCancelled();
     const notAfter = 'notAfter' in request ? request.notAfter : undefined;
     saga.onRefusal = 'onRefusal' in request ? request.onRefusal : undefined;
+    let begunAgain = false;
+    // A run that knows less than the journal wants to send what is not to be sent any more, where another one was in time.
+    const mayBePlacedInTime = async (error: unknown) => {
+      if (begunAgain || !(error instanceof SagaFailed) || error.type !== 'DeadlinePassed' || !ways.pivot) return false;
+      begunAgain = true;
+      return (await placementOf(saga)).how !== 'none';
+    };
     const told = await saga.deadline.bound(
       notAfter,
-      () => nothingPlaced(saga, ways.pivot),
+      () => knowsNothingPlaced(saga, ways.pivot),
       async () => {
         const take = () => takeReference(saga, request, resourceOf(workflow, request));
         const known = { planTypesMore, corrections: ways.knowsOfOther ? [] : await take() };
@@ -115,8 +122,8 @@ export async function tell<W extends WorkflowName>(
           try {
             return await inTurn(saga, () => story(saga, request, known));
           } catch (error) {
-            if (!(error instanceof CorrectedSince)) throw error;
-            log.warn('begins again, because the request was corrected since');
+            if (!(error instanceof CorrectedSince) && !(await mayBePlacedInTime(error))) throw error;
+            log.warn('begins again, because the request was corrected since, or was placed in time by another run');
             saga.beginAgain();
             known.corrections = await take();
           }
@@ -163,7 +170,7 @@ async function giveUp(
   // A clean-up puts nothing back.
   const stands = saga.isPlaced || (isThrough && knowsOfOther !== undefined);
   const outcome =
-    knowsOfOther?.() === 'nothing' ? 'untouched' : outcomeOfEnd({ stands, isThrough, skipped, leftovers });
+    whatIsKnown(saga, ways) === 'nothing' ? 'untouched' : outcomeOfEnd({ stands, isThrough, skipped, leftovers });
   // Whoever pressed Cancel while a refused order was being undone gets what they pressed; the report says the rest.
   if (cancelled()) {
     const why = error instanceof SagaFailed ? `cancelled; before that, ${error.type}: ${error.message}` : 'cancelled';
@@ -180,6 +187,13 @@ async function giveUp(
   progress.enter(outcome, true);
   ended(progress, error.type);
   throw endedAs(error.type, error.message, report);
+}
+
+/** Where a run did not come to take its reference, and has no pivot to look for, it knows nothing of what earlier runs did. */
+function whatIsKnown({ journal }: Saga, { pivot, knowsOfOther }: Ways): 'nothing' | 'something' | 'all-in-order' {
+  if (knowsOfOther) return knowsOfOther();
+  const hasTaken = journal.knows !== undefined || journal.inDoubt;
+  return hasTaken || pivot !== undefined ? 'all-in-order' : 'nothing';
 }
 
 /** An end that the saga knows, and no failure to Temporal's own metrics and logs. */
@@ -200,6 +214,8 @@ async function takeReference(
   resource: string | undefined,
 ): Promise<unknown[]> {
   const { progress, journal } = saga;
+  // Before the call: its place in the queue is given back also where the saga ends before it hears of it.
+  if (resource !== undefined) journal.resource = resource;
   const step = saga.quietStep('take-reference', 'Write the request into the journal');
   const account = 'account' in request ? request.account : undefined;
   const taken = await saga.must(
@@ -243,9 +259,9 @@ async function takeReference(
 async function writeEnding(
   saga: Saga,
   ending: { ended: RecordedEnding['ended']; report: Report; result?: unknown },
-  { knowsOfOther }: Ways,
+  ways: Ways,
 ): Promise<void> {
-  const known = knowsOfOther?.();
+  const known = whatIsKnown(saga, ways);
   if (known === 'nothing') return;
   const { resource } = saga.journal;
   const { outcome } = ending.report;

@@ -172,6 +172,7 @@ const inOurWords: readonly CallFailureName[] = [
   'Ordered',
   'TurnLost',
   'CorrectedSince',
+  'TermsMissing',
   'DeadlinePassed',
   'QuoteAged',
   'NeedsApproval',

@@ -89,6 +89,7 @@ it('are these', () => {
     'Ordered',
     'TurnLost',
     'CorrectedSince',
+    'TermsMissing',
     'DeadlinePassed',
     'QuoteAged',
     'NeedsApproval',

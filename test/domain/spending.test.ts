@@ -1,4 +1,4 @@
-import { describeLimit, describePeriod, limitsOf, parseSpendLimits } from '../../src/domain/spending';
+import { describeLimit, describePeriod, limitsOf, parseSpendLimits, purchaseOf } from '../../src/domain/spending';
 
 describe('spend limits', () => {
   it('are read, each with its account, unit and period', () => {
@@ -36,4 +36,28 @@ describe('spend limits', () => {
     expect(limit && describeLimit(limit)).toBe('20 servers/36h');
     expect([86_400_000, 90 * 60_000, 61_000, 1_500].map(describePeriod)).toEqual(['1d', '90m', '61s', '1.5s']);
   });
+});
+
+describe('what an order buys', () => {
+  const item = {
+    ...{ plan_id: 7, plan_type: 'cloud_servers_standard', billing_cycle: 'monthly', os_template_id: 3 },
+    ...{ password: 'a password', quantity: 1 },
+  };
+  const bought = (changes: object) => {
+    const request = { reference: 'ORD-1', account: 'AB-1', label: 'web', items: [{ ...item, ...changes }] };
+    return purchaseOf('provisionServers', request, [])?.what;
+  };
+
+  it('is the same with another template or password', () => {
+    expect(bought({ os_template_id: 4 })).toBe(bought({}));
+    expect(bought({ password: 'another' })).toBe(bought({}));
+    expect(bought({})).not.toContain('a password');
+  });
+
+  it.each([{ plan_id: 8 }, { quantity: 2 }, { billing_cycle: 'yearly' }, { addons: [{ id: 6, additional_value: 1 }] }])(
+    'is another with %p',
+    (changes) => {
+      expect(bought(changes)).not.toBe(bought({}));
+    },
+  );
 });

@@ -2,9 +2,11 @@
 import { waysLost } from '../../src/client/lost';
 import { LostSagas, type LostCounts } from '../../src/operations/lost-sagas';
 import type { SagaHandle } from '../../src/client/handle';
+import { JournalUnavailable } from '../../src/journal/errors';
+import { Journal } from '../../src/journal/journal';
 import { runHere } from '../starter/command-line';
 import { deleteRun } from '../support/delete-run';
-import { changeRequest, planIdOf, provisionRequest } from '../support/requests';
+import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../support/requests';
 import { resetTo, workflowTasksOf } from '../support/reset';
 import { Rig, until } from '../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../support/sagas';
@@ -133,6 +135,23 @@ describe('one is hidden by no other run under its id', () => {
     await answer(again, 'retry').catch(() => undefined);
     expect((await again.result()).outcome).toBe('done');
     expect(await look()).toEqual(none);
+  });
+
+  it('that was cancelled before it had the reference', async () => {
+    const request = firewallsRequest();
+    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized' });
+    const saga = await rig.sagas.firewalls(request);
+    await untilWaiting(saga, 'stuck');
+    await run(saga).terminate('a test');
+    const take = jest.spyOn(Journal.prototype, 'take').mockRejectedValue(new JournalUnavailable('a test'));
+    const ended = await startAgain(saga, request, 'setFirewalls');
+    await until(() => Promise.resolve(take.mock.calls.length > 0));
+    await run(saga).cancel();
+    await ended();
+    take.mockRestore();
+    expect((await run(saga).describe()).memo).toMatchObject({ report: { outcome: 'untouched' } });
+    await until(async () => (await cli('list', '--state', 'untouched')).out.includes(saga.workflowId));
+    expect(await look()).toEqual({ ...none, terminated: 1 });
   });
 
   it('that is of another type', async () => {

@@ -34,6 +34,16 @@ export async function resultsOf(run: Run, activity: string): Promise<unknown[]> 
   });
 }
 
+/** How many calls of an activity failed. */
+export async function failedCallsOf(run: Run, activity: string): Promise<number> {
+  const { events = [] } = await run.fetchHistory();
+  const failed = (events ?? []).flatMap(({ activityTaskFailedEventAttributes: failed }) => failed ?? []);
+  return failed.filter(({ scheduledEventId }) => {
+    const scheduled = events?.find(({ eventId }) => Number(eventId) === Number(scheduledEventId));
+    return scheduled?.activityTaskScheduledEventAttributes?.activityType?.name === activity;
+  }).length;
+}
+
 /** Names of search attributes, for each event that wrote some. */
 export async function attributeWritesOf(run: Run): Promise<string[][]> {
   return (await attributeEventsOf(run)).map((written) => Object.keys(written).sort());

@@ -1,4 +1,5 @@
 /** `notAfter`: nothing is sent after it but to undo, and no wait outlasts it. */
+import Database from 'libsql';
 import {
   callsTo,
   changeOrdersOf,
@@ -9,9 +10,10 @@ import {
   silentLeftovers,
 } from '../../sandbox/sentences';
 import type { FaultSpec } from '../../sandbox/faults';
-import type { SagaHandle } from '../../src/client/handle';
-import { resultsOf } from '../support/events';
+import { SagaHandle } from '../../src/client/handle';
+import { failedCallsOf, resultsOf } from '../support/events';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../support/requests';
+import { resetTo, workflowTasksOf } from '../support/reset';
 import { Rig, until } from '../support/rig';
 import { answer, outcomeOf, stepOf, untilDeniable, untilWaiting } from '../support/sagas';
 
@@ -126,6 +128,67 @@ describe('of an order of which nobody knows', () => {
     expect(ordersOf(request)).toEqual([]);
     expect(silentLeftovers(rig.sandbox.ledger, [])).toEqual([]);
   });
+
+  it('goes forward where “not placed” is said of what is known to be placed by now', async () => {
+    const { request, saga } = await untilPastAndAsked('reset-after');
+    const { reference } = request;
+    const [order] = ordersOf(request);
+    // As `cleanCart` does, or the late answer of a worker that stood still.
+    await rig.withJournal(async (journal) => {
+      const pivots = journal.db.selectFrom('effect').select('id').where('kind', '=', 'pivot');
+      const { id } = await pivots.where('reference', '=', reference).executeTakeFirstOrThrow();
+      const placed = { how: 'confirmed', vmObjectIds: order?.vmObjectIds };
+      await journal.confirm({ workflow: 'provisionServers', reference }, id, placed, { note: 'seen' });
+    });
+    await answer(saga, 'confirmNotPlaced', { note: 'looked too early' });
+    expect(await saga.result()).toMatchObject({ outcome: 'done', servers: [{ firewalls: [143], verified: true }] });
+  });
+});
+
+describe('that passes while the journal cannot be asked', () => {
+  const journalLocked = () => {
+    const { file } = rig.journalAddress as { file: string };
+    const database = new Database(file, { timeout: 10_000 });
+    database.exec('begin immediate');
+    return () => {
+      database.exec('rollback');
+      database.close();
+    };
+  };
+  /** As often as a look is repeated by itself. */
+  const untilLookedInVain = ({ workflowId }: SagaHandle) =>
+    until(async () => (await failedCallsOf(rig.temporal.workflow.getHandle(workflowId), 'readStanding')) >= 3);
+
+  it('leaves the question what became of an order', async () => {
+    const request = { ...provisionRequest({ firewalls: [143] }), notAfter: afterAWhile() };
+    spoil(request, { endpoint: 'place-order', kind: 'reset-after' });
+    const saga = await rig.sagas.provision(request);
+    const { id } = await untilWaiting(saga, 'outcome-unknown');
+    const unlock = journalLocked();
+    try {
+      await untilLookedInVain(saga);
+      expect((await saga.progress()).waiting?.id).toBe(id);
+    } finally {
+      unlock();
+    }
+    const [order] = ordersOf(request);
+    await answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: order?.vmObjectIds });
+    expect(await saga.result()).toMatchObject({ servers: [{ firewalls: [143], verified: true }] });
+  });
+
+  it('ends a wait once the journal has said that nothing is placed', async () => {
+    const request = provisionRequest({ approval: 'always', notAfter: afterAWhile() });
+    const saga = await rig.sagas.provision(request);
+    const { id } = await untilWaiting(saga, 'approval');
+    const unlock = journalLocked();
+    try {
+      await untilLookedInVain(saga);
+      expect((await saga.progress()).waiting?.id).toBe(id);
+    } finally {
+      unlock();
+    }
+    await expectPassed(saga);
+  });
 });
 
 it('puts firewalls back as they were', async () => {
@@ -162,6 +225,25 @@ it('of an order that was placed before does not matter any more', async () => {
   await rig.temporal.workflow.start('provisionServers', { workflowId, taskQueue: 'order-saga', args: [request] });
   expect(await (await rig.sagas.get(request.reference)).result()).toEqual(result);
   expect(ordersOf(request)).toHaveLength(1);
+});
+
+it('of an order that was placed in time as it was corrected does not matter to a run that was reset to before that', async () => {
+  const notAfter = afterAWhile();
+  const request = provisionRequest({ onRefusal: 'ask', items: [{ quantity: 2 }], firewalls: [143], notAfter });
+  spoil(request, { endpoint: 'place-order', kind: 'refuse-before' });
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
+  const saga = await rig.sagas.provision(request);
+  await untilWaiting(saga, 'refused');
+  await answer(saga, 'retry', { correction: { quantity: 1 } });
+  await untilWaiting(saga, 'stuck');
+  await untilPast(notAfter);
+  rig.sandbox.faults.clear();
+  await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[1] ?? 0);
+  const again = new SagaHandle(rig.temporal, 'provisionServers', request.reference, '', true);
+  expect(await again.result()).toMatchObject({
+    ...{ outcome: 'done', servers: [{ firewalls: [143], verified: true }], leftovers: [] },
+  });
+  expect(ordersOf(request)).toMatchObject([{ items: [{ quantity: 1 }] }]);
 });
 
 it('holds for a call that had to wait for its turn', async () => {
