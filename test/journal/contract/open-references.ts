@@ -39,6 +39,18 @@ export function openOnes(databases: TestDatabases): void {
     expect(await found(2)).toEqual(references(others));
   });
 
+  it('stay open after a clean-up that did not put all in order, whose end is kept', async () => {
+    const run = await begin();
+    await journal.ended(run.key, { run: 'clean', by: 'cleanCart', outcome: 'partly', report: {}, leavesOpen: true });
+    expect(await found()).toEqual(references([run]));
+    const endings = await journal.db
+      .selectFrom('ending')
+      .select('run')
+      .where('reference', '=', run.key.reference)
+      .execute();
+    expect(endings).toEqual([{ run: 'clean' }]);
+  });
+
   it('are of one namespace each', async () => {
     await begin();
     expect(await openReferences(journal, 'another', undefined, 10)).toEqual([]);
