@@ -147,8 +147,8 @@ interface Assigned {
 
 /**
  * Only what was not there before and is there now is unassigned again: a firewall that protected the server before stays. What it
- * replaced has to be back first, whoever unassigned it, unless a person has left that out. Where the list could not be read nobody
- * knows which those are, so all stay, and are told.
+ * replaced has to be back first, whoever unassigned it, unless a person has left that out. What another saga has assigned meanwhile
+ * stays as well, and is told. Where the list could not be read at first nobody knows what was there, so all stay, and are told.
  */
 function unassignAgain(saga: Saga, { vmObjectId, assigned, before, replaced, by }: Assigned): Undo {
   const undo: Undo = {
@@ -158,16 +158,24 @@ function unassignAgain(saga: Saga, { vmObjectId, assigned, before, replaced, by 
   };
   if (before === undefined) return undo;
   undo.act = async (asked) => {
-    const now = readable(await once('list firewalls').listFirewalls({ vmObjectId, again: asked.again }));
+    const list = await once('list firewalls').listFirewalls({ vmObjectId, undoing: true, again: asked.again });
+    const now = readable(list);
     const isGone = (id: number) => now?.includes(id) !== true;
     const missing = by.status === 'skipped' ? [] : replaced.filter(isGone);
     if (missing.length > 0) {
       const putBack = { vmObjectId, firewalls: missing, undoing: true, ...asked, step: by.id };
       await saga.journal.learn(await once('assign firewalls again').assignFirewalls(putBack), null);
     }
-    const firewalls = now === undefined ? [...assigned] : assigned.filter((id) => !isGone(id));
-    if (firewalls.length === 0) return;
-    return once('unassign firewalls again').unassignFirewalls({ vmObjectId, firewalls, undoing: true, ...asked });
+    const there = now === undefined ? [...assigned] : assigned.filter((id) => !isGone(id));
+    const kept = there.filter((id) => list.others?.includes(id));
+    const firewalls = there.filter((id) => !kept.includes(id));
+    const removal = { vmObjectId, firewalls, undoing: true, ...asked };
+    const undone = firewalls.length > 0 ? await once('unassign firewalls again').unassignFirewalls(removal) : undefined;
+    if (kept.length > 0) {
+      const why = 'assigned: another saga has assigned them meanwhile, and relies on them';
+      saga.progress.leftovers.push({ kind: 'firewalls', vmObjectId, firewalls: kept, why });
+    }
+    return undone;
   };
   return undo;
 }
