@@ -105,6 +105,8 @@ interface TurnTable {
   resource: string;
   workflow: WorkflowName;
   reference: string;
+  /** Of its run: only there can be seen whether it goes on. */
+  namespace: string;
   since_ms: number;
   /** Null: it waits. */
   begun_ms: number | null;

@@ -119,10 +119,10 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
     'a saga is queued, takes its turn and hands it on': async () => {
       const resource = 'server 1';
       const [first, second] = [await Run.begin(journal, 'setFirewalls'), await Run.begin(journal, 'setFirewalls')];
-      for (const run of [first, second, first]) await takeTurn(journal, run.key, resource);
+      for (const run of [first, second, first]) await takeTurn(journal, run.key, resource, 'orders');
       const { key, run } = first;
       const next = await journal.ended(key, { run, by: 'setFirewalls', outcome: 'done', report: {}, resource });
-      await takeTurn(journal, second.key, resource);
+      await takeTurn(journal, second.key, resource, 'orders');
       await dropTurn(journal, next!);
     },
     'the open references of a namespace are gone through': async () => {
@@ -205,8 +205,8 @@ async function fill({ db }: Journal): Promise<void> {
     insert into purchase (effect, account, same, servers, items, meant_ms)
       select 'e' || n, 'AB-' || (n % 20), 's' || (n % 20), 1, 1, n from (${numbers}) as numbers`.execute(db);
   await sql`
-    insert into turn (id, resource, workflow, reference, since_ms)
-      select 't' || n, 'server ' || (100 + n % 50), 'setFirewalls', 't' || n, 0 from (${numbers}) as numbers`.execute(
+    insert into turn (id, resource, workflow, reference, namespace, since_ms)
+      select 't' || n, 'server ' || (100 + n % 50), 'setFirewalls', 't' || n, 'orders', 0 from (${numbers}) as numbers`.execute(
     db,
   );
   await sql.raw('analyze').execute(db);
