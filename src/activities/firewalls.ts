@@ -31,6 +31,8 @@ export interface ListFirewalls extends Asked {
   /** Fail with `NotThere`, and so look again later, until the list shows all of these and none of {@link without}. */
   expect?: number[];
   without?: number[];
+  /** True: nor any other. */
+  exactly?: boolean;
   /**
    * True where it is looked what is to be undone: fails with `UnderWay` while what the saga did may still take effect, and tells what
    * others rely on.
@@ -88,8 +90,9 @@ export function createFirewallActivities(
         const response = await provider.listFirewalls(input.vmObjectId, { secrets });
         const firewalls = readFirewallIds(response);
         if (firewalls === undefined) return { unreadable: provider.blank(asItCame(response), secrets), ...others };
-        const missing = (input.expect ?? []).filter((id) => !firewalls.includes(id));
-        const surplus = (input.without ?? []).filter((id) => firewalls.includes(id));
+        const { expect = [], without = [], exactly } = input;
+        const missing = expect.filter((id) => !firewalls.includes(id));
+        const surplus = firewalls.filter((id) => without.includes(id) || (exactly && !expect.includes(id)));
         if (missing.length + surplus.length === 0) return { firewalls, ...others };
         const said = [
           ...(missing.length > 0 ? [`does not show ${missing.join(', ')}`] : []),
@@ -98,7 +101,7 @@ export function createFirewallActivities(
         throw new OwnFailure(
           'NotThere',
           `the provider's firewall list of server ${String(input.vmObjectId)} ${said.join(' and ')}`,
-          { lacks: missing },
+          { lacks: missing, surplus },
         );
       });
     },

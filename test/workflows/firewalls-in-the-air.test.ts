@@ -97,4 +97,26 @@ describe('a server that was bought while another saga changes its firewalls', ()
       leftovers: [{ kind: 'firewalls', vmObjectId, firewalls: [143], why: expect.stringMatching(/another saga/) }],
     });
   });
+
+  it('is not called verified as an exact set while the list shows a firewall more', async () => {
+    const { saga, vmObjectId, now } = await bought([143]);
+    const gate = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'gate', hold: 'before', nth: 1 });
+    const other = await rig.sagas.firewalls(firewallsRequest({ vmObjectId, assign: undefined, exactly: [150] }));
+    await rig.sandbox.whenStruck(gate);
+    await answer(saga, 'retry');
+    await saga.result();
+    rig.sandbox.faults.release(gate);
+    expect(await untilWaiting(other, 'stuck')).toMatchObject({
+      step: 'verify-firewalls',
+      lastFailure: { failure: 'NotThere', message: expect.stringMatching(/still shows 143$/) },
+    });
+    await answer(other, 'skip', { note: 'it may stay' });
+    const result = await other.result();
+    expect(result).toMatchObject({
+      outcome: 'partly',
+      verified: false,
+      leftovers: [{ kind: 'firewalls', vmObjectId, firewalls: [143], why: expect.stringMatching(/still shows/) }],
+    });
+    expect([...result.firewalls].sort()).toEqual([...now()].sort());
+  });
 });
