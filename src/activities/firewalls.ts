@@ -1,10 +1,14 @@
 /** Firewalls of one server: assigned (row 8), unassigned (row 9), listed (row 10). Each of the first two undoes the other. */
+import { Context } from '@temporalio/activity';
 import type { Effected } from '../domain/effects';
 import type { ToldSecrets } from '../domain/secrets';
+import { lookAtServer } from '../journal/firewalls';
+import type { Journal } from '../journal/journal';
 import { readFirewallIds } from '../provider/schemas';
 import type { ProviderClient } from '../provider/client';
 import { asItCame, type Asked, type Call } from './call';
-import type { Effect, EffectAsked } from './effect';
+import { lookAgainIn, type Effect, type EffectAsked } from './effect';
+import { sagaOf } from './saga-of';
 import type { ReadTold } from './told-secrets';
 import { OwnFailure } from './translate-failure';
 
@@ -27,14 +31,36 @@ export interface ListFirewalls extends Asked {
   /** Fail with `NotThere`, and so look again later, until the list shows all of these and none of {@link without}. */
   expect?: number[];
   without?: number[];
+  /** True: nor any other. */
+  exactly?: boolean;
+  /**
+   * True where it is looked what is to be undone: fails with `UnderWay` while what the saga did may still take effect, and tells what
+   * others rely on.
+   */
+  undoing?: boolean;
   /** What the server was ordered with. */
   secrets?: ToldSecrets;
 }
 
 /** The list's shape is undocumented; where no ids can be read from it, it is kept as it came and nothing is concluded. */
-export type FirewallList = { firewalls: number[] } | { unreadable: unknown };
+export type FirewallList = ({ firewalls: number[] } | { unreadable: unknown }) & {
+  /** Where it is undone: what other references have assigned meanwhile. */
+  others?: number[];
+};
 
-export function createFirewallActivities(provider: ProviderClient, call: Call, effect: Effect, told: ReadTold) {
+export function createFirewallActivities(
+  provider: ProviderClient,
+  journal: Journal,
+  { call, effect, told }: { call: Call; effect: Effect; told: ReadTold },
+) {
+  /** Asked before the list: what the journal has settled by then, the list shows. */
+  const othersOn = async (vmObjectId: number): Promise<{ others: number[] }> => {
+    const looked = await lookAtServer(journal, sagaOf(Context.current().info).saga, vmObjectId);
+    if (looked.how === 'settled') return { others: looked.others };
+    throw new OwnFailure('UnderWay', 'a call that was sent before may still be in the air, so no list is true yet', {
+      retryInMs: lookAgainIn(looked.leftMs),
+    });
+  };
   const specOf = ({ undoing, vmObjectId, firewalls, countsByHand }: ChangeFirewalls) =>
     ({ kind: undoing ? 'compensate' : 'mutate', about: { vmObjectId, firewalls }, countsByHand }) as const;
 
@@ -60,12 +86,14 @@ export function createFirewallActivities(provider: ProviderClient, call: Call, e
     listFirewalls(input: ListFirewalls): Promise<FirewallList> {
       return call('reading', input, async () => {
         const secrets = await told(input.secrets);
+        const others = input.undoing ? await othersOn(input.vmObjectId) : {};
         const response = await provider.listFirewalls(input.vmObjectId, { secrets });
         const firewalls = readFirewallIds(response);
-        if (firewalls === undefined) return { unreadable: provider.blank(asItCame(response), secrets) };
-        const missing = (input.expect ?? []).filter((id) => !firewalls.includes(id));
-        const surplus = (input.without ?? []).filter((id) => firewalls.includes(id));
-        if (missing.length + surplus.length === 0) return { firewalls };
+        if (firewalls === undefined) return { unreadable: provider.blank(asItCame(response), secrets), ...others };
+        const { expect = [], without = [], exactly } = input;
+        const missing = expect.filter((id) => !firewalls.includes(id));
+        const surplus = firewalls.filter((id) => without.includes(id) || (exactly && !expect.includes(id)));
+        if (missing.length + surplus.length === 0) return { firewalls, ...others };
         const said = [
           ...(missing.length > 0 ? [`does not show ${missing.join(', ')}`] : []),
           ...(surplus.length > 0 ? [`still shows ${surplus.join(', ')}`] : []),
@@ -73,7 +101,7 @@ export function createFirewallActivities(provider: ProviderClient, call: Call, e
         throw new OwnFailure(
           'NotThere',
           `the provider's firewall list of server ${String(input.vmObjectId)} ${said.join(' and ')}`,
-          { lacks: missing },
+          { lacks: missing, surplus },
         );
       });
     },

@@ -36,7 +36,7 @@ export function createActivities({ provider, journal, secrets, settings }: Activ
     ...createOrderActivities(provider, call, effect, settings, told),
     ...createChangeOrderActivities(provider, call, effect, settings),
     ...createPlanSwitchActivities(provider, call, effect, settings),
-    ...createFirewallActivities(provider, call, effect, told),
+    ...createFirewallActivities(provider, journal, { call, effect, told }),
   };
 }
 

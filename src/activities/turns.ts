@@ -24,6 +24,7 @@ export function createTurnActivities(journal: Journal, call: Call, settings: Act
 /**
  * Whoever is queued looks whether the one right before it is still there: a saga that was terminated or deleted holds nobody up for
  * longer than a quarter of what they had waited already, and a week at most. So the looks of a saga grow as the logarithm of its wait.
+ * Of a saga in another namespace Temporal says nothing here: it is waited for until somebody there has seen to it.
  */
 export async function askForTurn(
   journal: Journal,
@@ -31,12 +32,14 @@ export async function askForTurn(
   resource: string,
   { turnLookMs }: Pick<ActivitySettings, 'turnLookMs'>,
 ): Promise<TurnAnswer> {
+  const { namespace } = Context.current().info;
   for (;;) {
-    const answer = await takeTurn(journal, saga, resource);
+    const answer = await takeTurn(journal, saga, resource, namespace);
     if (answer.how !== 'queued') return answer;
     const { behind, waitedMs, ...queued } = answer;
     const lookInMs = lookDelayMs(waitedMs, turnLookMs);
-    if (await mayGoOn(workflowIdOf(behind.workflow, behind.reference))) return { ...queued, lookInMs };
+    const isElsewhere = behind.namespace !== namespace;
+    if (isElsewhere || (await mayGoOn(workflowIdOf(behind.workflow, behind.reference)))) return { ...queued, lookInMs };
     const inAirMs = await dropTurn(journal, behind);
     if (inAirMs > 0) return { ...queued, lookInMs: Math.min(inAirMs, lookInMs) };
     log.warn('a place in a queue was given up: its saga is gone', { ...behind, resource });
@@ -63,10 +66,12 @@ async function mayGoOn(workflowId: string): Promise<boolean> {
  * @throws nothing: what it is called after has been done
  */
 export async function handOn(journal: Journal, first: Place | undefined, resource: string): Promise<void> {
-  const { client } = Context.current();
+  const { client, info } = Context.current();
   try {
     for (let next = first; next !== undefined; next = await whoIsNext(journal, resource)) {
-      const { workflow, reference } = next;
+      const { workflow, reference, namespace } = next;
+      // It cannot be told from here, and may well be running there.
+      if (namespace !== info.namespace) return;
       try {
         return await client.workflow.getHandle(workflowIdOf(workflow, reference)).signal(turnSignal);
       } catch (error) {

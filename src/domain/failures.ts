@@ -93,6 +93,8 @@ export interface CallFailure {
   doubt?: PivotDoubt;
   /** Of `NotThere`: what the provider's list does not show. */
   lacks?: number[];
+  /** Of `NotThere`: what it shows, and should not. */
+  surplus?: number[];
   /** Of `TakenBack`: the steps that have to be done again. */
   steps?: string[];
   /** Of `NeedsApproval`: what a person is asked about. */

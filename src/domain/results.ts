@@ -64,8 +64,11 @@ export const setFirewallsResultSchema = z.strictObject({
   vmObjectId: z.int(),
   assigned: z.array(z.int()),
   unassigned: z.array(z.int()),
+  /** As the provider's list shows them; where it was not seen at last, as they should be, without what it lacked before. */
   firewalls: z.array(z.int()),
   verified: z.boolean(),
+  /** Absent: none. */
+  leftovers: z.array(leftoverSchema).optional(),
 });
 
 export const cleanCartResultSchema = z.strictObject({

@@ -40,7 +40,7 @@ export interface QueuedTurn {
   /** Sagas before it, with the one that works. */
   before: number;
   since: string;
-  /** The workflow id of the one that works, or is to work next. */
+  /** The workflow id of the one that works, or is to work next; and its namespace, where that is another one. */
   holder: string;
   /** Where nobody says that it is its turn, it looks again after so long, in milliseconds. */
   lookInMs: number;

@@ -580,7 +580,7 @@ async function whyNot(
     if (leftMs > 0) return { how: 'under-way', row: order.id, leftMs };
     return { how: 'ordered', placed: order.outcome === 'done', at: iso(order.meant_ms), run: order.run };
   }
-  if (kind === 'compensate') return otherInAir(tx, key, journal, { activity, about });
+  if (kind === 'compensate') return changeInAir(tx, key, journal, { vmObjectId: about.vmObjectId, besides: activity });
   const items = kind === 'pivot' ? (about.cartItems ?? []) : [];
   if (items.length === 0 && restsOn.length === 0) return undefined;
   const rows = await tx
@@ -600,22 +600,26 @@ async function whyNot(
   return steps.length > 0 ? { how: 'undone', steps: [...new Set(steps)] } : undefined;
 }
 
-/** Firewalls are put back when no other change to the same server can take effect any more: the one that comes last is what stays. */
-async function otherInAir(
+/**
+ * Firewalls are put back when no other change to the same server can take effect any more: the one that comes last is what stays. One
+ * that was given up without an answer may still take effect.
+ *
+ * @param besides calls that do the same
+ */
+export async function changeInAir(
   tx: Tx,
   key: SagaKey,
   journal: JournalRow,
-  { activity, about }: Pick<EffectCall, 'activity' | 'about'>,
+  { vmObjectId, besides }: { vmObjectId: number | undefined; besides?: string },
 ): Promise<{ how: 'under-way'; row: string; leftMs: number } | undefined> {
   const open = await tx
     .selectFrom('effect')
     .selectAll()
     .where((where) => where.and({ ...key }))
     .where('kind', '!=', 'pivot')
-    .where('activity', '!=', activity)
-    .where('outcome', 'is', null)
+    .where((where) => where.or([where('outcome', 'is', null), where('outcome', '=', 'unknown')]))
     .execute();
-  for (const row of open.filter((other) => aboutOf(other).vmObjectId === about.vmObjectId)) {
+  for (const row of open.filter((one) => aboutOf(one).vmObjectId === vmObjectId && one.activity !== besides)) {
     const leftMs = await leftInAir(tx, row, journal);
     if (leftMs > 0) return { how: 'under-way', row: row.id, leftMs };
   }
@@ -837,6 +841,7 @@ export async function insertEffect(
       about: JSON.stringify(about),
       note,
       cart_item_id: about.cartItemId ?? null,
+      vm_object_id: about.vmObjectId ?? null,
       meant_ms: nowMs(tx),
       in_air_ms: inAirMs,
     })

@@ -60,6 +60,8 @@ interface EffectTable {
   note: string | null;
   /** The item that was added, once it is known, or is to be deleted. */
   cart_item_id: number | null;
+  /** The server whose firewalls it changes. */
+  vm_object_id: number | null;
   epoch: number;
   meant_ms: number;
   /** After so long whoever meant it can no longer be sending, by the settings of whoever meant it. */
@@ -103,6 +105,8 @@ interface TurnTable {
   resource: string;
   workflow: WorkflowName;
   reference: string;
+  /** Of its run: only there can be seen whether it goes on. */
+  namespace: string;
   since_ms: number;
   /** Null: it waits. */
   begun_ms: number | null;

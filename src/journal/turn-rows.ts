@@ -8,7 +8,7 @@ export type Turn = Selectable<JournalTables['turn']>;
 type Key = Pick<Turn, 'workflow' | 'reference'>;
 
 /** A place in a queue, by the saga that has it. */
-export type Place = Pick<Turn, 'id' | 'workflow' | 'reference'>;
+export type Place = Pick<Turn, 'id' | 'workflow' | 'reference' | 'namespace'>;
 
 export function turnOf(tx: Tx, { workflow, reference }: Key): Promise<Turn | undefined> {
   return tx
@@ -44,6 +44,6 @@ export async function nextOf(tx: Tx, resource: string): Promise<Place | undefine
     .limit(1)
     .executeTakeFirst();
   if (first?.begun_ms !== null) return undefined;
-  const { id, workflow, reference } = first;
-  return { id, workflow, reference };
+  const { id, workflow, reference, namespace } = first;
+  return { id, workflow, reference, namespace };
 }

@@ -29,17 +29,22 @@ export interface Queued extends Omit<QueuedTurn, 'lookInMs'> {
 /**
  * Takes the turn, or a place in the queue. A saga that asks again keeps its place, or has its turn already, in whichever run.
  *
+ * @param namespace of the run
  * @throws JournalUnavailable
  */
 export function takeTurn(
   journal: Journal,
   key: SagaKey,
   resource: string,
+  namespace: string,
 ): Promise<Exclude<TurnAnswer, QueuedTurn> | Queued> {
   return journal.inTransaction(async (tx) => {
     if ((await livePivot(tx, key))?.outcome === 'done') return { how: 'needless' };
     await lockName(tx, resource);
-    const mine = (await turnOf(tx, key)) ?? (await insertTurn(tx, key, resource));
+    const mine = (await turnOf(tx, key)) ?? (await insertTurn(tx, key, resource, namespace));
+    if (mine.namespace !== namespace) {
+      await tx.updateTable('turn').set({ namespace }).where('id', '=', mine.id).execute();
+    }
     if (mine.begun_ms !== null) return { how: 'begun', turn: mine.id };
     const { before, first, last, now } = await tx
       .selectFrom('turn')
@@ -61,15 +66,16 @@ export function takeTurn(
       return { how: 'begun', turn: mine.id };
     }
     const holder = await turnAt(tx, first);
-    const { id, workflow, reference } = last === first ? holder : await turnAt(tx, last);
+    const { id, workflow, reference, ...behind } = last === first ? holder : await turnAt(tx, last);
+    const elsewhere = holder.namespace === namespace ? '' : ` in namespace ${holder.namespace}`;
     return {
       how: 'queued',
       resource,
       before,
       since: iso(mine.since_ms),
-      holder: workflowIdOf(holder.workflow, holder.reference),
+      holder: workflowIdOf(holder.workflow, holder.reference) + elsewhere,
       waitedMs: Math.max(0, now - mine.since_ms),
-      behind: { id, workflow, reference },
+      behind: { id, workflow, reference, namespace: behind.namespace },
     };
   });
 }
@@ -80,7 +86,8 @@ export function takeTurn(
  * @returns milliseconds for which a call of it may still be in the air: until then it keeps its place
  * @throws JournalUnavailable
  */
-export function dropTurn(journal: Journal, { id, ...key }: Place): Promise<number> {
+export function dropTurn(journal: Journal, { id, workflow, reference }: Place): Promise<number> {
+  const key = { workflow, reference };
   return journal.inTransaction(async (tx) => {
     // Whoever means something for it does so before this, and is seen here, or after it, and has no turn.
     await lock(tx, key);
@@ -95,11 +102,11 @@ export function whoIsNext(journal: Journal, resource: string): Promise<Place | u
   return journal.inTransaction((tx) => nextOf(tx, resource));
 }
 
-async function insertTurn(tx: Tx, key: SagaKey, resource: string): Promise<Turn> {
+async function insertTurn(tx: Tx, key: SagaKey, resource: string, namespace: string): Promise<Turn> {
   const { workflow, reference } = key;
   await tx
     .insertInto('turn')
-    .values({ id: randomUUID(), workflow, reference, resource, since_ms: nowMs(tx) })
+    .values({ id: randomUUID(), workflow, reference, namespace, resource, since_ms: nowMs(tx) })
     .execute();
   const inserted = await turnOf(tx, key);
   if (inserted === undefined) throw new Error('what was inserted is there');

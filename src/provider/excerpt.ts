@@ -65,8 +65,13 @@ function blankAssigned(text: string): string {
   );
 }
 
-/** What no secret's text has in it. */
+/** What no text has in it by then; see {@link withoutBetween}. */
 const between = '\u0000';
+
+/** A text may be anything. One that had it would not be told from two, and none of them could be shown. */
+function withoutBetween(text: string): string {
+  return text.replaceAll(between, '\ufffd');
+}
 
 /**
  * What may be kept of an answer of success: every field of a secret's name blanked out, and every secret in every text.
@@ -77,7 +82,7 @@ const between = '\u0000';
 export function withoutSecrets(answer: unknown, secrets: Secrets): unknown {
   const named = blankNamed(answer);
   if (secrets === 'unknown') return withoutTexts(named);
-  const long = secrets.filter((secret) => secret.length >= wordCharsMax && !secret.includes(between));
+  const long = secrets.filter((secret) => secret.length >= wordCharsMax);
   const words = new Set(secrets.filter((secret) => secret.length < wordCharsMax));
   const texts: string[] = [];
   mapTexts(named, (text) => {
@@ -85,7 +90,9 @@ export function withoutSecrets(answer: unknown, secrets: Secrets): unknown {
     return text;
   });
   // Searched as one text: the search costs as much as there are secrets.
-  const shown = blankValues(texts.map(blankAssigned).join(between), long).split(between);
+  const shown = blankValues(texts.map((text) => blankAssigned(withoutBetween(text))).join(between), long).split(
+    between,
+  );
   if (shown.length !== texts.length) return mapTexts(named, () => mark);
   let next = 0;
   return mapTexts(named, (text, isName) => {
@@ -176,7 +183,7 @@ function formsOf(secret: string): string[] {
     const decoded = Buffer.from(secret, 'base64').toString();
     forms.push(decoded, JSON.stringify(decoded).slice(1, -1));
   }
-  return forms.filter((form) => form !== '');
+  return forms.filter((form) => form !== '').flatMap((form) => [form, withoutBetween(form)]);
 }
 
 function cut(text: string): string {

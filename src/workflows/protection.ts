@@ -19,7 +19,8 @@ export interface Protected {
 export class Protection {
   /** The order is placed, as this run knows. */
   isPlaced = false;
-  servers: Protected[] = [];
+  /** Once they are known: an order may bring none. */
+  servers?: Protected[];
   private told = false;
 
   /** @param wanted for each server of the order */
@@ -33,7 +34,7 @@ export class Protection {
   ownUp(saga: Saga, assigned: Standing['assigned'] = [], ids?: readonly number[]): void {
     if (this.told || this.wanted.length === 0) return;
     this.told = true;
-    const servers = this.servers.length > 0 ? this.servers : ids?.map((id) => this.untouched(id));
+    const servers = this.servers ?? ids?.map((id) => this.untouched(id));
     if (servers === undefined) {
       const firewalls = [...this.wanted];
       const why = 'the saga ended before the object ids of the servers were known';

@@ -104,16 +104,28 @@ function idsAmong(assigned: Standing['assigned'], expected: ServersOrdered): num
   return isExact(expected) && ids.length === expected.most ? ids : undefined;
 }
 
-/** The object ids, where nobody has to be asked for them. */
+/** The object ids, where nobody has to be asked for them: the request may name other servers than the order brought. */
 function knownIds(
   { progress }: Saga,
   { vmObjectIds }: Pick<ProvisionServersRequest, 'vmObjectIds'>,
   placement: Placement<unknown> | undefined,
   expected: ServersOrdered,
 ): number[] | undefined {
-  const told = placement?.how === 'answered' ? (placement.value as PlacedOrder).vmObjectIds : placement?.vmObjectIds;
   const learnt = progress.known['vmObjectIds'] as number[] | undefined;
-  return [learnt, vmObjectIds, told].find((ids) => ids !== undefined && fits(ids.length, expected));
+  if (learnt !== undefined && fits(learnt.length, expected)) return learnt;
+  const told = toldIds(placement, expected);
+  const named = vmObjectIds !== undefined && fits(vmObjectIds.length, expected) ? vmObjectIds : undefined;
+  return told && named && !isSame(told, named) ? undefined : (told ?? named);
+}
+
+/** By the provider's answer, or by whoever has seen the order. */
+function toldIds(placement: Placement<unknown> | undefined, expected: ServersOrdered): number[] | undefined {
+  const ids = placement?.how === 'answered' ? (placement.value as PlacedOrder).vmObjectIds : placement?.vmObjectIds;
+  return ids !== undefined && fits(ids.length, expected) ? ids : undefined;
+}
+
+function isSame(ones: readonly number[], others: readonly number[]): boolean {
+  return ones.length === others.length && ones.every((id) => others.includes(id));
 }
 
 /** The provider's answer; null where the order is known without one. */
@@ -177,21 +189,23 @@ interface Ordering {
 }
 
 /**
- * The object ids, from the first that knows them: the request, the person who confirmed the order, the order's response,
- * the server directory, a person. Without firewalls nothing more is to be done with them, and nobody is asked.
+ * The object ids, from the first that knows them: the order's response, or the person who confirmed it; the request; the server
+ * directory; a person, also where the first two differ. Without firewalls nothing more is to be done with them, and nobody is asked.
  */
 async function findServers(
   saga: Saga,
   request: ProvisionServersRequest,
   placement: Placement<PlacedOrder>,
-  { ordered: expected, told }: Ordering,
+  { ordered: expected, told: secrets }: Ordering,
 ): Promise<number[]> {
   if (expected.most === 0) return [];
   const { firewalls, account, label } = request;
   const known = knownIds(saga, request, placement, expected);
   if (known) return known;
+  const told = toldIds(placement, expected);
+  if (told) return firewalls?.length ? askServers(saga, expected, whoNames(request, placement, told)) : told;
   if (placement.how !== 'answered' || placement.value.directory) {
-    const found = await searchDirectory(saga, { account, label, expected, ...told.withOthers });
+    const found = await searchDirectory(saga, { account, label, expected, ...secrets.withOthers });
     if (found) return found;
   }
   return firewalls?.length ? askServers(saga, expected) : [];
@@ -217,7 +231,26 @@ async function searchDirectory(saga: Saga, wanted: Omit<FindServers, 'again'>): 
   return settled.value;
 }
 
-async function askServers(saga: Saga, expected: ServersOrdered): Promise<number[]> {
+/** So many ids of each stand in a question. */
+const idsShownMax = 20;
+
+/** For the question, where the request names other servers than the order brought. */
+function whoNames(
+  { vmObjectIds = [] }: Pick<ProvisionServersRequest, 'vmObjectIds'>,
+  { how }: Placement<unknown>,
+  told: readonly number[],
+): string {
+  const list = (ids: readonly number[]) =>
+    ids.slice(0, idsShownMax).join(', ') + (ids.length > idsShownMax ? ' and more' : '');
+  const who = {
+    answered: 'the order’s answer',
+    found: 'the server directory',
+    confirmed: 'whoever confirmed the order',
+  };
+  return ` The request names ${list(vmObjectIds)}, but ${who[how]} names ${list(told)}.`;
+}
+
+async function askServers(saga: Saga, expected: ServersOrdered, differing = ''): Promise<number[]> {
   const step = saga.step('find-servers', findTitle);
   step.end('stuck');
   const none = expected.least === 0 ? ' Where there are none, name none: []' : '';
@@ -225,7 +258,7 @@ async function askServers(saga: Saga, expected: ServersOrdered): Promise<number[
   const decision = await saga.desk.ask({
     kind: 'servers',
     step: step.id,
-    question: `The order is placed. What are the object ids of its ${servers}`,
+    question: `The order is placed. What are the object ids of its ${servers}${differing}`,
     choices: ['provideServers'],
     objection: (decision) =>
       decision.decision === 'provideServers' ? miscounted(decision.vmObjectIds, expected) : undefined,
@@ -319,7 +352,8 @@ async function verify(saga: Saga, servers: readonly Guarded[], told: Told): Prom
       return { vmObjectId: server.vmObjectId, firewalls: outcome.value.firewalls, verified: true };
     }
     if (!outcome.skipped && outcome.value !== seen) server.verifying.say('unverified: the list’s shape is not known');
-    return { ...idsOf(server), verified: false };
+    const { vmObjectId, firewalls, lacks = [] } = server;
+    return { vmObjectId, firewalls: firewalls.filter((id) => !lacks.includes(id)), verified: false };
   });
 }
 

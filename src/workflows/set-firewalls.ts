@@ -4,6 +4,7 @@
  * ```text
  *   list what is assigned (10)
  *   assign (8)            ↩ unassign what was not there before (9)
+ *   look whether it is (10), where a person says that it was done by hand
  *   unassign (9)          ↩ assign again (8)
  *   look whether the list shows it (10)
  * ```
@@ -12,8 +13,11 @@
  */
 import type { FirewallList } from '../activities/firewalls';
 import type { EffectKind } from '../domain/effects';
+import type { CallFailure } from '../domain/failures';
+import type { Leftover } from '../domain/leftovers';
 import type { SetFirewallsRequest } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
+import { failureOf } from './attempts';
 import { seen, type ByHand } from './by-hand';
 import type { Step } from './progress';
 import { SagaFailed } from './ends';
@@ -42,14 +46,16 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
     // Where the list says what is there, it counts more than what somebody said earlier.
     const countsByHand = before === undefined ? { countsByHand: true } : {};
 
+    let isByHand = false;
     await saga.relying(
       async () => {
+        isByHand = false;
         if (assign.length === 0) return assigning.end('skipped', 'nothing to assign');
         await saga.one(
           {
             step: assigning,
             act: (asked) => once('assign firewalls').assignFirewalls({ ...assignment, ...countsByHand, ...asked }),
-            byHand: changed('mutate', 'assignFirewalls', assignment),
+            byHand: changed('mutate', 'assignFirewalls', assignment, () => (isByHand = true)),
             armed: unassignAgain(saga, {
               vmObjectId,
               assigned: assign,
@@ -63,6 +69,7 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
       },
       async () => {
         if (unassign.length === 0) return unassigning.end('skipped', 'nothing to unassign');
+        if (isByHand) await lookAgain(saga, assignment);
         const restsOn = assign.length > 0 ? { restsOn: [assigning.id] } : {};
         await saga.one(
           {
@@ -80,26 +87,83 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
     // What follows only looks.
     saga.deadline.lift();
     const expect = request.exactly ?? request.assign ?? [];
+    const wanted = { expect, without: unassign, exactly: request.exactly !== undefined };
+    /** What the list denied when it was last seen. */
+    let denied: Denied = {};
     const outcome = await saga.one<FirewallList | typeof seen>(
       {
         step: verifying,
-        act: ({ again }) => once('list firewalls').listFirewalls({ vmObjectId, expect, without: unassign, again }),
-        byHand: { counts: () => seen },
+        act: async ({ again }) => {
+          try {
+            return await once('list firewalls').listFirewalls({ vmObjectId, ...wanted, again });
+          } catch (error) {
+            const failure = failureOf(error);
+            if (failure?.failure === 'NotThere') denied = failure;
+            throw error;
+          }
+        },
+        byHand: {
+          counts: () => {
+            denied = {};
+            return seen;
+          },
+        },
       },
       { refusal: 'ask', skippable: true },
     );
     const isSeen = !outcome.skipped && outcome.value === seen;
     const after = outcome.skipped || outcome.value === seen ? undefined : readable(outcome.value);
     if (!outcome.skipped && !isSeen && after === undefined) verifying.say('unverified: the list’s shape is not known');
+    if (outcome.skipped) saga.progress.leftovers.push(...leftoversOf(vmObjectId, denied, outcome.note));
+    const { leftovers } = saga.progress;
     return {
       reference,
       vmObjectId,
       assigned: assign,
       unassigned: unassign,
-      firewalls: after ?? expected(before, assign, unassign),
+      firewalls: after ?? asDenied(expected(before, assign, unassign), denied),
       verified: after !== undefined,
+      ...(leftovers.length > 0 ? { leftovers } : {}),
     };
   });
+}
+
+type Denied = Pick<CallFailure, 'lacks' | 'surplus'>;
+
+/** Somebody says that they are assigned. Before anything is unassigned for them, the list has to show them, where it can be read. */
+async function lookAgain(
+  saga: Saga,
+  { vmObjectId, firewalls }: { vmObjectId: number; firewalls: number[] },
+): Promise<void> {
+  const step = saga.step('verify-assigned', 'Verify the firewalls that were assigned by hand');
+  await saga.one<unknown>(
+    {
+      step,
+      act: ({ again }) => once('list firewalls').listFirewalls({ vmObjectId, expect: firewalls, again }),
+      byHand: { counts: () => seen },
+    },
+    { refusal: 'FirewallsRejected' },
+  );
+}
+
+function asDenied(firewalls: readonly number[], { lacks = [], surplus = [] }: Denied): number[] {
+  return [...firewalls.filter((id) => !lacks.includes(id) && !surplus.includes(id)), ...surplus];
+}
+
+/** Where a person left the last look out, although the list had denied what was done. */
+function leftoversOf(vmObjectId: number, { lacks = [], surplus = [] }: Denied, note = ''): Leftover[] {
+  const leftover = (firewalls: number[], what: string): Leftover[] =>
+    firewalls.length === 0
+      ? []
+      : [
+          {
+            kind: 'firewalls',
+            vmObjectId,
+            firewalls,
+            why: `the provider’s list ${what} them; a person left it out: ${note}`,
+          },
+        ];
+  return [...leftover(lacks, 'does not show'), ...leftover(surplus, 'still shows')];
 }
 
 /** Of a person who has done it in the control panel. */
@@ -107,9 +171,10 @@ function changed(
   kind: EffectKind,
   activity: 'assignFirewalls' | 'unassignFirewalls',
   { vmObjectId, firewalls }: { vmObjectId: number; firewalls: readonly number[] },
+  counts: () => unknown = () => undefined,
 ): ByHand<unknown> {
   return {
-    counts: () => undefined,
+    counts,
     call: (step) => ({ step, kind, activity, about: { vmObjectId, firewalls: [...firewalls] } }),
   };
 }
@@ -147,8 +212,8 @@ interface Assigned {
 
 /**
  * Only what was not there before and is there now is unassigned again: a firewall that protected the server before stays. What it
- * replaced has to be back first, whoever unassigned it, unless a person has left that out. Where the list could not be read nobody
- * knows which those are, so all stay, and are told.
+ * replaced has to be back first, whoever unassigned it, unless a person has left that out. What another saga has assigned meanwhile
+ * stays as well, and is told. Where the list could not be read at first nobody knows what was there, so all stay, and are told.
  */
 function unassignAgain(saga: Saga, { vmObjectId, assigned, before, replaced, by }: Assigned): Undo {
   const undo: Undo = {
@@ -158,16 +223,24 @@ function unassignAgain(saga: Saga, { vmObjectId, assigned, before, replaced, by 
   };
   if (before === undefined) return undo;
   undo.act = async (asked) => {
-    const now = readable(await once('list firewalls').listFirewalls({ vmObjectId, again: asked.again }));
+    const list = await once('list firewalls').listFirewalls({ vmObjectId, undoing: true, again: asked.again });
+    const now = readable(list);
     const isGone = (id: number) => now?.includes(id) !== true;
     const missing = by.status === 'skipped' ? [] : replaced.filter(isGone);
     if (missing.length > 0) {
       const putBack = { vmObjectId, firewalls: missing, undoing: true, ...asked, step: by.id };
       await saga.journal.learn(await once('assign firewalls again').assignFirewalls(putBack), null);
     }
-    const firewalls = now === undefined ? [...assigned] : assigned.filter((id) => !isGone(id));
-    if (firewalls.length === 0) return;
-    return once('unassign firewalls again').unassignFirewalls({ vmObjectId, firewalls, undoing: true, ...asked });
+    const there = now === undefined ? [...assigned] : assigned.filter((id) => !isGone(id));
+    const kept = there.filter((id) => list.others?.includes(id));
+    const firewalls = there.filter((id) => !kept.includes(id));
+    const removal = { vmObjectId, firewalls, undoing: true, ...asked };
+    const undone = firewalls.length > 0 ? await once('unassign firewalls again').unassignFirewalls(removal) : undefined;
+    if (kept.length > 0) {
+      const why = 'assigned: another saga has assigned them meanwhile, and relies on them';
+      saga.progress.leftovers.push({ kind: 'firewalls', vmObjectId, firewalls: kept, why });
+    }
+    return undone;
   };
   return undo;
 }

@@ -10,6 +10,7 @@ import {
 import File from 'libsql';
 import { parseSpendLimits } from '../../src/domain/spending';
 import { isPostgres, type JournalAddress } from '../../src/journal/dialects';
+import { lookAtServer } from '../../src/journal/firewalls';
 import { Journal } from '../../src/journal/journal';
 import { openJournal } from '../../src/journal/open';
 import { close, open, openReferences } from '../../src/journal/open-references';
@@ -104,6 +105,11 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
       await run.do(assign);
       await run.mean(unassignOld, { restsOn: ['assign-new'] });
     },
+    'a server is looked at before what was done to it is undone': async () => {
+      const run = await Run.begin(journal);
+      await run.do(assign);
+      await lookAtServer(journal, run.key, assign.about.vmObjectId!);
+    },
     'a purchase is held against those of before': async () => {
       const run = new Run(journal, { workflow: 'provisionServers', reference: 'buyer' });
       await run.take(boughtOften, boughtOften.account);
@@ -113,10 +119,10 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
     'a saga is queued, takes its turn and hands it on': async () => {
       const resource = 'server 1';
       const [first, second] = [await Run.begin(journal, 'setFirewalls'), await Run.begin(journal, 'setFirewalls')];
-      for (const run of [first, second, first]) await takeTurn(journal, run.key, resource);
+      for (const run of [first, second, first]) await takeTurn(journal, run.key, resource, 'orders');
       const { key, run } = first;
       const next = await journal.ended(key, { run, by: 'setFirewalls', outcome: 'done', report: {}, resource });
-      await takeTurn(journal, second.key, resource);
+      await takeTurn(journal, second.key, resource, 'orders');
       await dropTurn(journal, next!);
     },
     'the open references of a namespace are gone through': async () => {
@@ -168,10 +174,10 @@ function accesses(plan: string): string[] {
 /** By the whole key of a reference, by a namespace among what is open, or by a row's id. */
 function isNarrow(access: string): boolean {
   return (
-    /(\(workflow=\? AND reference=\?|\(open_in=\?|resource=\?|(same|account)=\? AND meant_ms>\?|\(id=\?\)|rowid=\?)/.test(
+    /(\(workflow=\? AND reference=\?|\(open_in=\?|resource=\?|vm_object_id=\?|(same|account)=\? AND meant_ms>\?|\(id=\?\)|rowid=\?)/.test(
       access,
     ) ||
-    /Index Cond: \(.*(\breference = |\bopen_in = |\bresource = |\((same|account) = [^)]*\) AND \(meant_ms > |\bseq = |\bid = )/.test(
+    /Index Cond: \(.*(\breference = |\bopen_in = |\bresource = |\bvm_object_id = |\((same|account) = [^)]*\) AND \(meant_ms > |\bseq = |\bid = )/.test(
       access,
     )
   );
@@ -188,9 +194,9 @@ async function fill({ db }: Journal): Promise<void> {
     db,
   );
   await sql`
-    insert into effect (id, workflow, reference, step, kind, activity, run, about, cart_item_id, epoch, meant_ms, in_air_ms, outcome)
+    insert into effect (id, workflow, reference, step, kind, activity, run, about, cart_item_id, vm_object_id, epoch, meant_ms, in_air_ms, outcome)
       select 'e' || n, 'provisionServers', 'r' || (1 + n % ${sql.lit(rows / 10)}), 'step-' || (n % 7),
-        case when n <= ${sql.lit(rows / 10)} then 'pivot' else 'mutate' end, 'any', 'run', '{}', n, 0, 0, 0, 'done'
+        case when n <= ${sql.lit(rows / 10)} then 'pivot' else 'mutate' end, 'any', 'run', '{}', n, n, 0, 0, 0, 'done'
       from (${numbers}) as numbers`.execute(db);
   await sql`
     insert into ending (workflow, reference, run, ended_by, ended_ms, outcome, report)
@@ -199,8 +205,8 @@ async function fill({ db }: Journal): Promise<void> {
     insert into purchase (effect, account, same, servers, items, meant_ms)
       select 'e' || n, 'AB-' || (n % 20), 's' || (n % 20), 1, 1, n from (${numbers}) as numbers`.execute(db);
   await sql`
-    insert into turn (id, resource, workflow, reference, since_ms)
-      select 't' || n, 'server ' || (100 + n % 50), 'setFirewalls', 't' || n, 0 from (${numbers}) as numbers`.execute(
+    insert into turn (id, resource, workflow, reference, namespace, since_ms)
+      select 't' || n, 'server ' || (100 + n % 50), 'setFirewalls', 't' || n, 'orders', 0 from (${numbers}) as numbers`.execute(
     db,
   );
   await sql.raw('analyze').execute(db);

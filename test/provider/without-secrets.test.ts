@@ -65,6 +65,24 @@ test('it is blanked out in the name of a field, too', () => {
   expect(withoutSecrets({ errors: { 'correct"horse/battery': 1 } }, secrets)).toEqual({ errors: { '[redacted]': 1 } });
 });
 
+test('a text with a NUL in it destroys none beside it, and hides no secret', () => {
+  const secret = 'abc\u0000defghijklmnop';
+  const answer = {
+    order_id: 'O-1',
+    note: 'a\u0000b',
+    said: `it is ${secret}!`,
+    shown: 'with hunter2hunter2 in it',
+    '\u0000': 1,
+  };
+  expect(withoutSecrets(answer, [secret, 'hunter2hunter2'])).toEqual({
+    order_id: 'O-1',
+    note: 'a\ufffdb',
+    said: 'it is [redacted]!',
+    shown: 'with [redacted] in it',
+    '\ufffd': 1,
+  });
+});
+
 test('numbers stay: ids are told from them', () => {
   expect(withoutSecrets({ id: 123456, ok: true, none: null }, ['123456'])).toEqual({
     id: 123456,

@@ -10,7 +10,8 @@ import { answer, outcomeOf, stepOf, untilWaiting } from '../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
-  rig = await Rig.start();
+  // Requests name their servers.
+  rig = await Rig.start({ sandbox: { orderResponse: 'opaque' } });
 });
 afterAll(() => rig.close());
 afterEach(() => {
@@ -81,6 +82,7 @@ describe('a firewall that was assigned by hand', () => {
     await answer(saga, 'skip', { note: 'later' });
     expect(await saga.result()).toMatchObject({
       outcome: 'partly',
+      servers: [{ vmObjectId: 81_011, firewalls: [], verified: false }],
       leftovers: [{ kind: 'server-unprotected', vmObjectId: 81_011, firewalls: [143] }],
     });
   });
@@ -265,6 +267,48 @@ describe('a change of firewalls', () => {
       unassigned: [150],
       firewalls: [143],
       verified: true,
+    });
+  });
+
+  it('takes nothing off for what was said to be assigned by hand and is not in the list', async () => {
+    const request = requestFor([1], { exactly: [143] });
+    const { vmObjectId } = request;
+    unauthorized('assign-firewalls', vmObjectId);
+    const saga = await rig.sagas.firewalls(request);
+    await untilWaiting(saga);
+    rig.sandbox.faults.clear();
+    await answer(saga, 'markDone', { note: 'in the panel (of another server)' });
+    expect(await untilWaiting(saga)).toMatchObject({
+      step: 'verify-assigned',
+      choices: ['retry', 'markDone'],
+      lastFailure: { failure: 'NotThere' },
+    });
+    expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([1]);
+    panel().assign(vmObjectId, [143]);
+    await answer(saga, 'retry');
+    expect(await saga.result()).toMatchObject({ outcome: 'done', firewalls: [143], verified: true });
+    expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([143]);
+  });
+
+  it('tells what the list had denied where a person leaves the last look out', async () => {
+    const request = requestFor([1], { exactly: [143] });
+    const { vmObjectId } = request;
+    unauthorized('assign-firewalls', vmObjectId);
+    const saga = await rig.sagas.firewalls(request);
+    await untilWaiting(saga);
+    rig.sandbox.faults.clear();
+    for (const step of ['assign-firewalls', 'verify-assigned']) {
+      expect(await untilWaiting(saga)).toMatchObject({ step });
+      await answer(saga, 'markDone', { note: 'in the panel (of another server)' });
+    }
+    expect(await untilWaiting(saga)).toMatchObject({ step: 'verify-firewalls' });
+    await answer(saga, 'skip', { note: 'the list is slow' });
+    const why = 'the provider’s list does not show them; a person left it out: the list is slow';
+    expect(await saga.result()).toMatchObject({
+      outcome: 'partly',
+      firewalls: [],
+      verified: false,
+      leftovers: [{ kind: 'firewalls', vmObjectId, firewalls: [143], why }],
     });
   });
 

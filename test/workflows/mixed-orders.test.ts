@@ -116,7 +116,22 @@ describe('of items that may be servers: a person is asked for as many as there c
     expect(question).toContain('It brings 0 to 1 servers');
     expect(question).toMatch(/Where there are none, name none: \[\]$/);
     await answer(saga, 'provideServers', { vmObjectIds: [] });
-    expect(await saga.result()).toMatchObject({ servers: [], decisions: [{ vmObjectIds: [] }] });
+    expect(await saga.result()).toMatchObject({
+      outcome: 'done',
+      servers: [],
+      leftovers: [],
+      decisions: [{ vmObjectIds: [] }],
+    });
+  });
+
+  it('and whoever has seen the order may say so, too', async () => {
+    rig.sandbox.configure({ untypedItemsAreServers: false });
+    const request = provisionRequest({ items: [untyped], firewalls: [143] });
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'outcome-unknown');
+    await answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: [] });
+    expect(await saga.result()).toMatchObject({ outcome: 'done', servers: [], leftovers: [] });
   });
 
   it('also of an order of unknown outcome', async () => {

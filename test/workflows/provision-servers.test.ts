@@ -8,6 +8,9 @@ beforeAll(async () => {
   rig = await Rig.start();
 });
 afterAll(() => rig.close());
+afterEach(() => {
+  rig.sandbox.configure({ orderResponse: 'ids' });
+});
 
 const openItemsOf = (reference: string) =>
   openCartItems(rig.sandbox.ledger).filter(({ item }) => item.plan_id === planIdOf(reference));
@@ -348,6 +351,44 @@ describe('after the order', () => {
     expect((await saga.result()).servers.map(({ vmObjectId }) => vmObjectId)).toEqual(vmObjectIds);
   });
 
+  it('asks a person where the order’s answer names other servers than the request, and touches neither before', async () => {
+    rig.sandbox.addServer({ vmObjectId: 77_301, firewalls: [] });
+    const request = provisionRequest({ firewalls: [143], vmObjectIds: [77_301] });
+    const saga = await rig.sagas.provision(request);
+    const { question } = await untilWaiting(saga, 'servers');
+    const [server] = serversOf(rig.sandbox.ledger, request.account);
+    const bought = server!.vmObjectId;
+    expect(question).toBe(
+      'The order is placed. What are the object ids of its 1 servers? ' +
+        `The request names 77301, but the order’s answer names ${String(bought)}.`,
+    );
+    expect([77_301, bought].map((id) => firewallsOf(rig.sandbox.ledger, id))).toEqual([[], []]);
+    await answer(saga, 'provideServers', { vmObjectIds: [bought] });
+    expect(await saga.result()).toMatchObject({
+      outcome: 'done',
+      servers: [{ vmObjectId: bought, firewalls: [143], verified: true }],
+    });
+    expect(firewallsOf(rig.sandbox.ledger, 77_301)).toEqual([]);
+  });
+
+  it('tells servers without firewalls where it is cancelled before somebody says which they are', async () => {
+    rig.sandbox.addServer({ vmObjectId: 77_302, firewalls: [] });
+    const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143], vmObjectIds: [77_302] }));
+    await untilWaiting(saga, 'servers');
+    await saga.cancel();
+    const { cancelled } = await outcomeOf(saga);
+    expect(cancelled?.leftovers).toEqual([
+      { kind: 'server-unprotected', firewalls: [143], why: expect.stringMatching(/before the object ids/) },
+    ]);
+  });
+
+  it('takes the order’s answer where nothing is to be done with the servers', async () => {
+    const request = provisionRequest({ vmObjectIds: [77_303] });
+    const { servers } = await (await rig.sagas.provision(request)).result();
+    const [server] = serversOf(rig.sandbox.ledger, request.account);
+    expect(servers).toMatchObject([{ vmObjectId: server!.vmObjectId }]);
+  });
+
   it('asks a person about firewalls that are refused: corrected, they are assigned', async () => {
     const request = provisionRequest({ firewalls: [404] });
     rig.sandbox.configure({ knownFirewalls: [143] });
@@ -362,6 +403,7 @@ describe('after the order', () => {
   });
 
   it('corrects the firewalls of servers that have none yet, and of no other', async () => {
+    rig.sandbox.configure({ orderResponse: 'opaque' });
     const vmObjectIds = [77_101, 77_102];
     const request = provisionRequest({ items: [{ quantity: 2 }], firewalls: [143], vmObjectIds });
     for (const vmObjectId of vmObjectIds) rig.sandbox.addServer({ vmObjectId, firewalls: [] });
@@ -376,6 +418,7 @@ describe('after the order', () => {
   });
 
   it('asks a person about a look at the list that is refused', async () => {
+    rig.sandbox.configure({ orderResponse: 'opaque' });
     const request = provisionRequest({ firewalls: [143], vmObjectIds: [77_201] });
     rig.sandbox.addServer({ vmObjectId: 77_201, firewalls: [] });
     rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'refuse-before', match: { vmObjectId: 77_201 } });
@@ -404,6 +447,7 @@ describe('after the order', () => {
   });
 
   it('reports a server as not verified where a person leaves the look at its list out', async () => {
+    rig.sandbox.configure({ orderResponse: 'opaque' });
     const request = provisionRequest({ firewalls: [143], vmObjectIds: [77_001] });
     rig.sandbox.addServer({ vmObjectId: 77_001, firewalls: [] });
     const match = { vmObjectId: 77_001 };

@@ -23,6 +23,7 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 afterEach(() => {
   rig.sandbox.faults.clear();
+  rig.sandbox.configure({ orderResponse: 'ids' });
 });
 
 type Changes = Parameters<typeof provisionRequest>[0];
@@ -229,6 +230,7 @@ describe('a correction that does not fit', () => {
   });
 
   it('names fewer servers where they were named beforehand', async () => {
+    rig.sandbox.configure({ orderResponse: 'opaque' });
     const { request, saga } = await refusedOrder({ items: [{ quantity: 2 }], vmObjectIds: [9001, 9002] });
     await untilWaiting(saga, 'refused');
     await answer(saga, 'retry', { correction: { quantity: 1, vmObjectIds: [9001] } });

@@ -23,6 +23,7 @@ it('is told of the servers that a person left out, with what was said', async ()
   const vmObjectIds = [78_001, 78_002];
   for (const vmObjectId of vmObjectIds) rig.sandbox.addServer({ vmObjectId, firewalls: [] });
   rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', match: { vmObjectId: 78_002 } });
+  rig.sandbox.configure({ orderResponse: 'opaque' });
   const saga = await rig.sagas.provision(two({ vmObjectIds }));
   await untilWaiting(saga, 'stuck');
   await saga.decide('skip', { note: 'the panel does it' });

@@ -46,6 +46,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('about', 'text', (column) => column.notNull())
     .addColumn('note', 'text')
     .addColumn('cart_item_id', integer)
+    .addColumn('vm_object_id', integer)
     .addColumn('epoch', integer, (column) => column.notNull())
     .addColumn('meant_ms', integer, (column) => column.notNull())
     .addColumn('in_air_ms', integer, (column) => column.notNull())
@@ -70,6 +71,13 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .createIndex('effect_by_step')
     .on('effect')
     .columns(['workflow', 'reference', 'step', 'seq'])
+    .execute();
+  // Over all references: what others have changed on a server.
+  await db.schema
+    .createIndex('effect_by_server')
+    .on('effect')
+    .columns(['vm_object_id', 'seq'])
+    .where('vm_object_id', 'is not', null)
     .execute();
 
   await db.schema

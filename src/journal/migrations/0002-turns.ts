@@ -14,6 +14,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('resource', 'text', (column) => column.notNull())
     .addColumn('workflow', 'text', (column) => column.notNull())
     .addColumn('reference', 'text', (column) => column.notNull())
+    .addColumn('namespace', 'text', (column) => column.notNull())
     .addColumn('since_ms', integer, (column) => column.notNull())
     .addColumn('begun_ms', integer)
     .addUniqueConstraint('one_place_for_a_saga', ['workflow', 'reference'])

@@ -1,6 +1,9 @@
+import type { EffectCall } from '../../../src/domain/effects';
+import { lookAtServer } from '../../../src/journal/firewalls';
 import type { Journal } from '../../../src/journal/journal';
+import { takeTurn } from '../../../src/journal/turns';
 import type { TestDatabases } from '../databases';
-import { assign, letPass, putBackOld, sharedJournal, rowOf, Run, takeBackAssign, unassignOld } from '../runs';
+import { assign, inAirMs, letPass, putBackOld, sharedJournal, rowOf, Run, takeBackAssign, unassignOld } from '../runs';
 
 /** The old firewalls go only while the new ones protect the server. */
 export function firewalls(databases: TestDatabases): void {
@@ -71,6 +74,7 @@ export function firewalls(databases: TestDatabases): void {
 
   it('are marked as taken back also where nobody knew whether they had been assigned', async () => {
     const { knows } = await run.do(assign, 'unknown');
+    await letPass(journal);
     const back = await run.do(takeBackAssign);
     expect(await rowOf(journal, knows.row)).toMatchObject({ outcome: 'undone', undone_by: back.knows.row });
   });
@@ -83,8 +87,15 @@ export function firewalls(databases: TestDatabases): void {
       expect(await run.again().mean(putBackOld)).toMatchObject({ how: 'send' });
     });
 
-    it('go when the outcome of that call is known, if only as unknown', async () => {
+    it('wait where that call was given up without an answer, too', async () => {
       await run.do(unassignOld, 'unknown');
+      expect(await run.again().mean(putBackOld)).toMatchObject({ how: 'under-way' });
+      await letPass(journal);
+      expect(await run.again().mean(putBackOld)).toMatchObject({ how: 'send' });
+    });
+
+    it.each(['done', 'not-done'] as const)('go when that call is %s', async (outcome) => {
+      await run.do(unassignOld, outcome);
       expect(await run.again().mean(putBackOld)).toMatchObject({ how: 'send' });
     });
 
@@ -93,6 +104,63 @@ export function firewalls(databases: TestDatabases): void {
       await run.send({ ...unassignOld, about: { ...unassignOld.about, vmObjectId: 8 } });
       await (await Run.begin(journal)).send(unassignOld);
       expect(await run.again().mean(putBackOld)).toMatchObject({ how: 'send' });
+    });
+  });
+
+  describe('of a server that is looked at before they are put back', () => {
+    /** Of the test's own. */
+    let vmObjectId = 900;
+    beforeEach(() => {
+      vmObjectId += 1;
+    });
+    const on = (call: EffectCall, ...firewalls: number[]) => ({
+      ...call,
+      about: { vmObjectId, firewalls: firewalls.length > 0 ? firewalls : call.about.firewalls! },
+    });
+    const look = (by = run) => lookAtServer(journal, by.key, vmObjectId);
+    const other = () => Run.begin(journal);
+
+    it.each([null, 'unknown'] as const)(
+      'are waited for while a change by the saga itself has the outcome %s and may be in the air',
+      async (outcome) => {
+        const meant = await run.send(on(assign));
+        if (outcome !== null) await run.answer(assign, meant, outcome);
+        expect(await look(run.again())).toEqual({ how: 'under-way', leftMs: expect.any(Number) });
+        expect(await look(await other())).toMatchObject({ how: 'settled' });
+        await letPass(journal);
+        expect(await look()).toEqual({ how: 'settled', others: [] });
+      },
+    );
+
+    it.each([null, 'unknown', 'done'] as const)(
+      'are another saga’s as well where its call has the outcome %s',
+      async (outcome) => {
+        const by = await other();
+        const meant = await by.send(on(assign, 143, 144));
+        if (outcome !== null) await by.answer(assign, meant, outcome);
+        expect(await look()).toEqual({ how: 'settled', others: [143, 144] });
+        expect(await look(by.again())).toMatchObject(outcome === 'done' ? { others: [] } : { how: 'under-way' });
+      },
+    );
+
+    it('are nobody else’s where they were refused, taken back, or unassigned by anybody since', async () => {
+      await (await other()).do(on(assign, 143), 'not-done');
+      const second = await other();
+      await second.do(on(assign, 144));
+      await second.do(on(takeBackAssign, 144));
+      await (await other()).do(on(assign, 145, 146));
+      await run.do(on(unassignOld, 145));
+      expect(await look()).toEqual({ how: 'settled', others: [146] });
+    });
+
+    it('are nobody else’s where they were assigned before the saga’s turn', async () => {
+      const saga = await Run.begin(journal, 'setFirewalls');
+      await (await other()).do(on(assign, 143));
+      await letPass(journal, 2 * inAirMs);
+      await journal.db.updateTable('effect').set({ answered_ms: 1 }).where('vm_object_id', '=', vmObjectId).execute();
+      await takeTurn(journal, saga.key, `server ${String(vmObjectId)}`, 'orders');
+      await (await other()).do(on(assign, 150));
+      expect(await look(saga)).toEqual({ how: 'settled', others: [150] });
     });
   });
 }

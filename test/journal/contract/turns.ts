@@ -16,7 +16,7 @@ export function turns(databases: TestDatabases): void {
     resource = `server ${randomUUID()}`;
   });
 
-  const arrive = (run: Run) => takeTurn(journal, run.key, resource);
+  const arrive = (run: Run, namespace = 'orders') => takeTurn(journal, run.key, resource, namespace);
   const begin = () => Run.begin(journal, 'setFirewalls');
   const end = (run: Run) =>
     journal.ended(run.key, { run: run.run, by: run.key.workflow, outcome: 'done', report: {}, resource });
@@ -64,9 +64,24 @@ export function turns(databases: TestDatabases): void {
     expect(again).toEqual({ ...queued, waitedMs: expect.any(Number) });
   });
 
+  it('say in which namespace the one before is: where it asked last', async () => {
+    const [first, second] = [await begin(), await begin()];
+    await arrive(first);
+    await expect(arrive(second, 'other')).resolves.toMatchObject({
+      holder: `${idOf(first)} in namespace orders`,
+      behind: { namespace: 'orders' },
+    });
+    await expect(arrive(first.again(), 'other')).resolves.toEqual(begun);
+    await expect(arrive(second, 'other')).resolves.toMatchObject({
+      holder: idOf(first),
+      behind: { namespace: 'other' },
+    });
+    await expect(end(first)).resolves.toMatchObject({ ...second.key, namespace: 'other' });
+  });
+
   it('begin for one only where many come at once', async () => {
     const runs = await Promise.all(Array.from({ length: 8 }, begin));
-    const taken = await Promise.all(runs.map(arrive));
+    const taken = await Promise.all(runs.map((run) => arrive(run)));
     expect(taken.filter(({ how }) => how === 'begun')).toHaveLength(1);
     const before = taken.flatMap((one) => (one.how === 'queued' ? [one.before] : [])).sort();
     expect(before).toEqual([1, 2, 3, 4, 5, 6, 7]);
@@ -77,7 +92,7 @@ export function turns(databases: TestDatabases): void {
     const insert = (begun_ms: number | null) =>
       journal.db
         .insertInto('turn')
-        .values({ ...row(), since_ms: 0, begun_ms })
+        .values({ ...row(), namespace: 'orders', since_ms: 0, begun_ms })
         .execute();
     await insert(1);
     await insert(null);

@@ -1,0 +1,44 @@
+/**
+ * What the journal knows of a server before what a saga did to its firewalls is undone: whether that can still take effect, and what
+ * other sagas rely on.
+ */
+import { sql } from 'kysely';
+import { aboutOf, changeInAir, lock, theJournal, type Journal, type SagaKey } from './journal';
+import { turnOf } from './turn-rows';
+
+export type ServerLook =
+  /** A change by this saga may still take effect for so long: no list is true before. */
+  | { how: 'under-way'; leftMs: number }
+  /** Firewalls that other references have assigned to it since this saga has its turn, or may have, and that were not unassigned since. */
+  | { how: 'settled'; others: number[] };
+
+/** @throws JournalUnavailable */
+export function lookAtServer(journal: Journal, key: SagaKey, vmObjectId: number): Promise<ServerLook> {
+  return journal.inTransaction(async (tx) => {
+    await lock(tx, key);
+    const inAir = await changeInAir(tx, key, await theJournal(tx), { vmObjectId });
+    if (inAir) return { how: 'under-way', leftMs: inAir.leftMs };
+    // What was there before is in the list that the saga saw first.
+    const sinceMs = (await turnOf(tx, key))?.begun_ms ?? 0;
+    const rows = await tx
+      .selectFrom('effect')
+      .selectAll()
+      .where('vm_object_id', '=', vmObjectId)
+      .where(sql<number>`meant_ms + in_air_ms`, '>=', sinceMs)
+      .orderBy('seq')
+      .execute();
+    const others = new Set<number>();
+    for (const row of rows) {
+      const isOwn = row.workflow === key.workflow && row.reference === key.reference;
+      const mayBeThere = row.outcome === null || row.outcome === 'unknown';
+      const isThere = row.outcome === 'done' && (row.answered_ms ?? row.decided_ms ?? sinceMs) >= sinceMs;
+      const isAssigned = row.activity === 'assignFirewalls' && !isOwn && (mayBeThere || isThere);
+      const isUnassigned = row.activity === 'unassignFirewalls' && row.outcome === 'done';
+      for (const id of aboutOf(row).firewalls ?? []) {
+        if (isAssigned) others.add(id);
+        if (isUnassigned) others.delete(id);
+      }
+    }
+    return { how: 'settled', others: [...others] };
+  });
+}
