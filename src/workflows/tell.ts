@@ -149,6 +149,7 @@ async function giveUp(
   { pivot, tidyUp, ownUp, takesReference = true }: Ways,
 ): Promise<never> {
   const { progress } = saga;
+  saga.desk.isLast = true;
   const standing = pivot && (await lookBack(saga, pivot));
   const own = saga.undoable;
   if (own.length > 0) progress.enter('undoing');
