@@ -59,6 +59,8 @@ export class Desk {
   private taken?: Decision;
   /** What the saga was doing when it asked, and goes on with. */
   private resumes: 'running' | 'undoing' = 'running';
+  /** The saga ends: there is nothing that it could give up instead of waiting on, however full its history is. */
+  isLast = false;
 
   constructor(private readonly progress: Progress) {
     setHandler(progressQuery, () => progress.view(), { description: 'State, steps, what it waits for, decisions' });
@@ -73,7 +75,7 @@ export class Desk {
    * is returned, and the next step notices the cancellation. HistoryIsFull where the run has no room to wait.
    */
   async ask(asked: Question): Promise<Decision> {
-    if (isFull(asked) && asked.whenFull === undefined) throw new HistoryIsFull(`${asked.step}: ${whyFull}`);
+    if (asked.whenFull === undefined && this.hasNoRoomFor(asked)) throw new HistoryIsFull(`${asked.step}: ${whyFull}`);
     const since = now();
     const question = { ...asked, id: (asked.subject ?? uuid4()).slice(0, idChars) };
     delete this.taken;
@@ -119,7 +121,7 @@ export class Desk {
     const { id, kind, step, expiry, whenFull } = question;
     for (const delayMs of reminderDelaysMs()) {
       const waitMs = Math.max(1, Math.min(delayMs, expiresMs - Date.now()));
-      if (await condition(() => this.taken !== undefined || isFull(question), waitMs)) {
+      if (await condition(() => this.taken !== undefined || this.hasNoRoomFor(question), waitMs)) {
         if (this.decision() !== undefined) return;
         if (whenFull === undefined) throw new HistoryIsFull(`${step}: ${whyFull}`);
         this.take({ ...whenFull, question: id });
@@ -133,6 +135,10 @@ export class Desk {
       log.warn('still waiting for a decision', { kind, step, since });
       countWait('reminders', kind);
     }
+  }
+
+  private hasNoRoomFor(question: Question): boolean {
+    return isFull(question) && (question.whenFull !== undefined || !this.isLast);
   }
 
   private receive(name: DecisionName): void {

@@ -11,7 +11,7 @@ import { callsByHand, describeByHand, type ByHand, type MarkDone } from './by-ha
 import type { Deadline } from './deadline';
 import type { Desk } from './desk';
 import { SagaFailed, TakenBack, TurnLost } from './ends';
-import { hasRoomForMany } from './history-left';
+import { hasRoomForMany, whyFull } from './history-left';
 import type { JournalMemory } from './journal-memory';
 import type { Progress, Step } from './progress';
 import { stuckQuestion, type Corrections, type Question } from './questions';
@@ -47,6 +47,8 @@ export interface Manner {
   refusal: SagaFailureName | 'ask';
   /** True where the step can be left out. */
   skippable?: boolean;
+  /** True where it is left out when the history has no room to wait on, though nobody may leave it out by themselves. */
+  skippedWhenFull?: boolean;
   corrections?: Corrections;
 }
 
@@ -124,7 +126,7 @@ export class Level<T, P extends Plan<T>> {
 
   /** @returns the plans that are tried again */
   private async afterFailures(plans: readonly P[], failed: readonly Failed<P>[], untried: readonly P[]): Promise<P[]> {
-    const { refusal, skippable = false, corrections } = this.manner;
+    const { refusal, skippable = false, skippedWhenFull, corrections } = this.manner;
     breakOff(failed);
     const refused = failed.find(({ failure }) => failure.failure === 'Rejected');
     const others = failed.filter((one) => one !== refused);
@@ -137,7 +139,12 @@ export class Level<T, P extends Plan<T>> {
     const failure = failed[0]?.failure;
     // Those that were not come to are in the same trouble; they come first the next time, so that one cannot keep them back for ever.
     const stuck = [...failed, ...(failure ? untried.map((plan) => ({ plan, failure })) : [])];
-    const asking = { undoing: this.hooks.undoing ?? false, skippable, correction: corrections?.stuck };
+    const asking = {
+      undoing: this.hooks.undoing ?? false,
+      skippable,
+      skippedWhenFull,
+      correction: corrections?.stuck,
+    };
     const { decision, left } = await this.decide(stuck, ofRefusal, asking);
     if (decision.decision === 'skip') {
       for (const plan of left) this.leaveOut(plan, decision.note);
@@ -164,9 +171,14 @@ export class Level<T, P extends Plan<T>> {
     if (decision.decision !== 'markDone') return { decision, left: stuck.map(({ plan }) => plan) };
     const isNamed = ({ plan }: Failed<P>) => decision.steps?.includes(plan.step.id) ?? true;
     const named = stuck.filter(isNamed).map(({ plan }) => plan);
-    await this.writeByHand(callsByHand(named), decision);
+    const isWritten = await this.writeByHand(callsByHand(named), decision);
     for (const plan of named) {
       if (plan.byHand === undefined) throw new Error(`${plan.step.id} cannot be done by hand`);
+      if (!isWritten) {
+        // No later run would know it: it is told as what may be left.
+        this.leaveOut(plan, `${describeByHand(decision)}; the journal could not be told`);
+        continue;
+      }
       const value = plan.byHand.counts();
       this.hooks.succeed(plan, value);
       this.outcomes.set(plan, { skipped: false, value });
@@ -176,18 +188,27 @@ export class Level<T, P extends Plan<T>> {
     return left.length > 0 ? this.decide(left, undefined, asking) : { decision, left: [] };
   }
 
-  /** Not cancelled with the saga: what a person has said is kept. */
-  private async writeByHand(calls: readonly EffectCall[], { by, note }: MarkDone): Promise<void> {
-    if (calls.length === 0) return;
+  /**
+   * Not cancelled with the saga: what a person has said is kept. There is as much room to wait for that as for what it is about.
+   *
+   * @returns false where there was no room left
+   */
+  private async writeByHand(calls: readonly EffectCall[], { by, note }: MarkDone): Promise<boolean> {
+    if (calls.length === 0) return true;
     const step = this.saga.progress.quietStep('write-by-hand', 'Write into the journal what was done by hand');
     const act: Act<null> = ({ again, knows }) =>
       once('write what was done by hand into the journal').writeByHand({ calls, by, note, again, knows });
     const writing = new Level<null, Plan<null>>(
       this.saga,
-      { refusal: 'ask' },
-      { succeed: (_, __, detail) => step.end('done', detail), skip: () => undefined },
+      { refusal: 'ask', skippedWhenFull: this.manner.skippable ?? false },
+      {
+        undoing: this.hooks.undoing ?? false,
+        succeed: (_, __, detail) => step.end('done', detail),
+        skip: () => step.end('skipped', whyFull),
+      },
     );
-    await CancellationScope.nonCancellable(() => writing.through([{ step, act }]));
+    const [outcome] = await CancellationScope.nonCancellable(() => writing.through([{ step, act }]));
+    return outcome?.skipped === false;
   }
 
   /** Side by side; where the history has no room for all of them to fail, one after the other, up to the first that does. */

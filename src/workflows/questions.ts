@@ -58,7 +58,17 @@ export interface Stuck {
 
 export function stuckQuestion(
   stuck: readonly Stuck[],
-  { undoing, skippable, correction }: { undoing: boolean; skippable: boolean; correction: Correction | undefined },
+  {
+    undoing,
+    skippable,
+    skippedWhenFull,
+    correction,
+  }: {
+    undoing: boolean;
+    skippable: boolean;
+    skippedWhenFull?: boolean | undefined;
+    correction: Correction | undefined;
+  },
 ): Question & { undoing: boolean } {
   const [first] = stuck;
   if (first === undefined) throw new Error('nothing is stuck');
@@ -73,7 +83,7 @@ export function stuckQuestion(
     step: first.plan.step.id,
     question: `${what}${held ? '' : advice(first.failure, { undoing, skippable, markable })}`,
     choices: ['retry', ...(markable ? ['markDone' as const] : []), ...(skippable ? ['skip' as const] : [])],
-    ...(skippable ? { whenFull: { decision: 'skip', note: whyFull } } : {}),
+    ...(skippable || skippedWhenFull ? { whenFull: { decision: 'skip', note: whyFull } } : {}),
     lastFailure: first.failure,
     correction,
     ...(steps.length > 1 ? { steps } : {}),
@@ -197,6 +207,7 @@ function advice(
   const first: CallFailure['failure'][] = ['Unauthorized', 'UnexpectedResponse', 'JournalUnreadable', 'JournalPutBack'];
   const retry = first.includes(failure) ? ' Then retry' : ' Retry';
   const marked = markable ? ', or mark it as done once you have done it by hand' : '';
+  if (undoing && !skippable) return `${retry}${marked}.`;
   if (undoing) return `${retry}${marked}, or skip it: what is left behind will be listed in the outcome.`;
   return `${retry}${marked}, or ${skippable ? 'skip it and go on without' : 'request cancellation'}.`;
 }

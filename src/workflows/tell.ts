@@ -160,6 +160,7 @@ async function giveUp(
 ): Promise<never> {
   const { pivot, tidyUp, ownUp, knowsOfOther } = ways;
   const { progress } = saga;
+  saga.desk.isLast = true;
   const standing = pivot && (await lookBack(saga, pivot));
   const own = saga.undoable;
   if (own.length > 0) progress.enter('undoing');

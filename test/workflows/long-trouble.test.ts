@@ -217,6 +217,60 @@ here(`on a server that ends a run at ${String(eventsMax)} events`, () => {
     expect(await eventsOf(rig.temporal, saga)).toBeLessThan(eventsMax);
   });
 
+  describe('what a person has done by hand while a saga undoes, and the journal takes nothing', () => {
+    /** Past the mark up to which a saga waits that does not undo. */
+    async function undoing() {
+      const request = provisionRequest();
+      fault(request, { endpoint: 'place-order', kind: 'refuse-before' });
+      fault(request, { endpoint: 'delete-cart-item', kind: 'unauthorized', times: 'all' });
+      const saga = await rig.sagas.provision(request);
+      for (;;) {
+        const { id } = await untilWaiting(saga, 'stuck');
+        if ((await eventsOf(rig.temporal, saga)) > smallMarks.forward.waitsTo.events) break;
+        await saga.decide('retry', { question: id });
+        await until(async () => (await saga.progress()).waiting?.id !== id);
+      }
+      await journalIsPutBack(true);
+      await saga.decide('markDone', { question: (await untilWaiting(saga)).id, note: 'deleted in the panel' });
+      expect(await untilWaiting(saga)).toMatchObject({
+        step: 'write-by-hand',
+        choices: ['retry'],
+        question: expect.stringMatching(/^Undoing: “Write into the journal what was done by hand”.*Then retry\.$/s),
+      });
+      return saga;
+    }
+    const journalIsPutBack = (is: boolean) =>
+      rig.withJournal(({ db }) =>
+        db
+          .updateTable('journal')
+          .set({ put_back_ms: is ? Date.now() : null })
+          .execute(),
+      );
+    afterEach(() => journalIsPutBack(false));
+
+    it('is written once it does', async () => {
+      const saga = await undoing();
+      await journalIsPutBack(false);
+      await saga.decide('retry');
+      expect((await outcomeOf(saga)).failure?.report).toMatchObject({ outcome: 'reversed', leftovers: [] });
+    });
+
+    it('is told as left behind, with who said so, where there is no room any more', async () => {
+      const saga = await undoing();
+      await retryToTheEnd(saga);
+      expect((await outcomeOf(saga)).failure?.report).toMatchObject({
+        outcome: 'reversed-with-leftovers',
+        leftovers: [
+          {
+            kind: 'cart-item',
+            why: 'done by hand, says somebody: deleted in the panel; the journal could not be told',
+          },
+        ],
+      });
+      expect(await eventsOf(rig.temporal, saga)).toBeLessThan(eventsMax);
+    });
+  });
+
   it('signals that do not fit, until there is no room for more', async () => {
     const request = provisionRequest({ items: [{}, {}] });
     fault(request, { endpoint: 'place-order', kind: 'unauthorized', times: 'all' });

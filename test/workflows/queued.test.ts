@@ -256,6 +256,9 @@ function turnsOf(db: Parameters<Parameters<Rig['withJournal']>[0]>[0]['db'], res
   return db.selectFrom('turn').selectAll().where('resource', '=', resource).execute();
 }
 
+/** As Temporal says of an activity that a worker has. */
+const started = 2;
+
 it('a saga that is cancelled while its place is being written down gives it back', async () => {
   const request = changeRequest();
   const { file } = rig.journalAddress as { file: string };
@@ -265,7 +268,9 @@ it('a saga that is cancelled while its place is being written down gives it back
   try {
     saga = await rig.sagas.change(request);
     const run = runOf(saga);
-    await until(async () => (await run.describe()).raw.pendingActivities?.some(({ state }) => state === 2));
+    await until(async () =>
+      (await run.describe()).raw.pendingActivities?.some(({ state }) => Number(state) === started),
+    );
     await saga.cancel();
     await until(async () => {
       const { events } = await run.fetchHistory();
