@@ -228,7 +228,8 @@ it('of an order that was placed before does not matter any more', async () => {
 });
 
 it('of an order that was placed in time as it was corrected does not matter to a run that was reset to before that', async () => {
-  const notAfter = afterAWhile();
+  // For a refusal, a correction and an order.
+  const notAfter = inMs(12_000);
   const request = provisionRequest({ onRefusal: 'ask', items: [{ quantity: 2 }], firewalls: [143], notAfter });
   spoil(request, { endpoint: 'place-order', kind: 'refuse-before' });
   rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
