@@ -458,7 +458,7 @@ async function whyNot(
   return steps.length > 0 ? { how: 'undone', steps: [...new Set(steps)] } : undefined;
 }
 
-/** Firewalls are put back when no other change to the same server can take effect any more: the one that comes last is what stays. */
+/** Firewalls are put back when no other change to the same server is open and in the air: the one that comes last is what stays. */
 async function otherInAir(
   tx: Tx,
   key: SagaKey,
