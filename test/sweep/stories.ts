@@ -16,6 +16,8 @@ export interface Story {
   name: string;
   /** Brings about what was there before the saga. None of its calls is spoiled. */
   prepare: (rig: Rig) => Promise<Scene> | Scene;
+  /** Its calls are made only when an earlier one can no longer be in the air, which lasts as long as a call may. */
+  waits?: true;
 }
 
 export interface Scene {
@@ -153,5 +155,5 @@ export const stories: readonly Story[] = [
     { besides: [refuses('unassign-firewalls')] },
   ),
   clean('of an order that never went out', { kind: 'unauthorized' }),
-  clean('of an order whose fate is unknown', { kind: 'error-before' }),
+  { ...clean('of an order whose fate is unknown', { kind: 'error-before' }), waits: true },
 ];
