@@ -67,7 +67,21 @@ it('accuses nobody of what the run before has told', () => {
   place(ledger);
   const [told, silent] = [{ cancelled: report('placement-unknown') }, { cancelled: report() }];
   expect(judge(ledger, [lived({ before: told, ended: silent })], []).violations).toEqual([]);
-  expect(toldByBoth(silent, silent)).toEqual(silent);
+  expect(toldByBoth(silent, silent)).toEqual({ cancelled: { ...silent.cancelled, outcome: 'partly' } });
+});
+
+it('accuses nobody of an order that the run before has placed, and says so', () => {
+  const ledger = new Ledger();
+  place(ledger);
+  const steps = (status: 'done' | 'pending') => [{ id: 'place-change-order', title: '', status, attempts: 1 }];
+  const placed = { cancelled: { ...report(), outcome: 'partly' as const, steps: steps('done') } };
+  const last = { cancelled: { ...report(), steps: steps('pending') } };
+  const untouched = { cancelled: { ...last.cancelled, outcome: 'untouched' as const } };
+  expect(judge(ledger, [lived({ before: placed, ended: last })], []).violations).toEqual([]);
+  expect(judge(ledger, [lived({ before: placed, ended: untouched })], []).violations).toEqual([]);
+  expect(judge(ledger, [lived({ before: last, ended: untouched })], []).violations).toHaveLength(1);
+  const lies = { cancelled: { ...placed.cancelled, outcome: 'reversed' as const } };
+  expect(judge(ledger, [lived({ before: placed, ended: lies })], []).violations).toHaveLength(1);
 });
 
 it('takes firewalls for what the first run says, or for what the one after it has put back', () => {

@@ -1,10 +1,10 @@
 /** Every promise, asked of every saga that it is made to. */
 import type { LedgerSnapshot } from '../../sandbox/ledger';
 import type { SetFirewallsRequest } from '../../src/domain/requests';
-import { brokenByAll, brokenPromises } from '../support/promises';
+import { brokenByAll, brokenPromises, hiddenByWords } from '../support/promises';
 import type { Ended } from '../support/sagas';
 import type { Lived } from './life';
-import { toldByBoth } from './told-by-both';
+import { isUntouched, toldByBoth } from './told-by-both';
 
 export interface Judgement {
   /** How often each promise was asked for. */
@@ -59,9 +59,10 @@ function accusations(ledger: LedgerSnapshot, lived: Lived, named: FirewallsNamed
   const ofOthers = sharing.flatMap((one) => (one.lived === lived ? [] : one.firewalls));
   const [first = [], ...others] = endings(lived).map((ended) => brokenPromises(ledger, asked, ended, ofOthers));
   const broken = others.some((sentences) => sentences.length === 0) ? [] : first;
+  const ofItsOwn = lived.before ? hiddenByWords(lived.ended) : [];
   return [
     ...broken.filter((sentence) => !isOfForgottenRun(sentence, lived)),
-    ...surprises.map((one) => `${asked.workflow} ${asked.request.reference}: ${one}`),
+    ...[...ofItsOwn, ...surprises].map((one) => `${asked.workflow} ${asked.request.reference}: ${one}`),
   ];
 }
 
@@ -72,7 +73,7 @@ function accusations(ledger: LedgerSnapshot, lived: Lived, named: FirewallsNamed
 function endings({ asked, ended, before }: Lived): Ended[] {
   if (before === undefined) return [ended];
   const together = toldByBoth(before, ended);
-  if (asked.workflow !== 'setFirewalls' || ended.result !== undefined) return [together];
+  if (asked.workflow !== 'setFirewalls' || ended.result !== undefined || isUntouched(ended)) return [together];
   return [together, toldByBoth({ ...before, result: undefined }, ended)];
 }
 

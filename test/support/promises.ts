@@ -41,7 +41,7 @@ export function brokenPromises(
   others: readonly number[] = [],
 ): string[] {
   const told = { ...ended, report: ended.failure?.report ?? ended.cancelled };
-  const broken = [...promisesOf(ledger, asked, told, others), ...hiddenByWords(told)];
+  const broken = [...promisesOf(ledger, asked, told, others), ...hiddenByWords(ended)];
   return broken.map((sentence) => `${asked.workflow} ${asked.request.reference}: ${sentence}`);
 }
 
@@ -57,7 +57,8 @@ export function brokenByAll(ledger: LedgerSnapshot): string[] {
 }
 
 /** The word for it all hides nothing of what stands beside it. */
-function hiddenByWords(told: Told): string[] {
+export function hiddenByWords(ended: Ended): string[] {
+  const told: Told = { ...ended, report: ended.failure?.report ?? ended.cancelled };
   const { outcome } = (told.result ?? told.report ?? {}) as { outcome?: SagaOutcome };
   if (outcome === undefined) return [];
   const { skipped = [] } = (told.result ?? {}) as { skipped?: string[] };
