@@ -1,20 +1,20 @@
 /** What every activity does around its call: name the failure, and say whether to try again. */
-import type { ActivitySettings, Mood } from './settings';
-import { translateFailure, type Again } from './translate-failure';
+import type { ActivitySettings, CallKind } from './settings';
+import { translateFailure, type RetryState } from './translate-failure';
 
 /** What the workflow says beside the call's own arguments. */
-export interface Asked {
-  again?: Again | undefined;
+export interface CallContext {
+  retry?: RetryState | undefined;
 }
 
-export type Call = <T>(mood: Mood, asked: Asked, act: () => Promise<T>) => Promise<T>;
+export type Call = <T>(kind: CallKind, asked: CallContext, act: () => Promise<T>) => Promise<T>;
 
 export function createCall(settings: ActivitySettings): Call {
-  return async (mood, asked, act) => {
+  return async (kind, asked, act) => {
     try {
       return await act();
     } catch (error) {
-      throw translateFailure(error, mood, asked.again, settings);
+      throw translateFailure(error, kind, asked.retry, settings);
     }
   };
 }
@@ -23,7 +23,7 @@ export function createCall(settings: ActivitySettings): Call {
 const keptCharsMax = 16_384;
 
 /** An answer of undocumented shape, as it came, secrets and all; one that is too long for a history is cut to an excerpt. */
-export function asItCame(response: unknown): unknown {
+export function rawResponse(response: unknown): unknown {
   const json = JSON.stringify(response ?? null);
   return json.length <= keptCharsMax ? response : { truncated: true, excerpt: json.slice(0, keptCharsMax) };
 }

@@ -5,10 +5,10 @@ import type { Secret } from '../domain/secrets';
 import type { ProviderClient } from '../provider/client';
 import type { CartItemBody } from '../provider/schemas';
 import type { SecretResolver } from '../security/secret-resolver';
-import type { Effect, EffectAsked } from './effect';
+import type { Effect, EffectContext } from './effect';
 import { OwnFailure } from './translate-failure';
 
-export interface AddCartItem extends EffectAsked {
+export interface AddCartItem extends EffectContext {
   item: CartItem;
   /** Its number in the request, from 1. */
   number: number;
@@ -43,7 +43,7 @@ export function createCartActivities(provider: ProviderClient, effect: Effect, s
      * Row 3, the undo of {@link addCartItem}. A second call finds nothing and is done as well. Fails with `Ordered`, and sends
      * nothing, where an order that was placed, or may have been, names the item.
      */
-    deleteCartItem(input: EffectAsked & { cartItemId: number }): Promise<Effected<null>> {
+    deleteCartItem(input: EffectContext & { cartItemId: number }): Promise<Effected<null>> {
       const { cartItemId } = input;
       return effect({ kind: 'compensate', about: { cartItemId } }, input, async (options) => {
         await provider.deleteCartItem(cartItemId, options);

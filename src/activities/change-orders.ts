@@ -4,8 +4,8 @@ import type { Effected, Placement } from '../domain/effects';
 import type { Quote } from '../domain/quotes';
 import type { ProviderClient } from '../provider/client';
 import type { ChangeOrderBody } from '../provider/schemas';
-import { asItCame, type Asked, type Call } from './call';
-import type { Effect, EffectAsked } from './effect';
+import { rawResponse, type CallContext, type Call } from './call';
+import type { Effect, EffectContext } from './effect';
 import type { ActivitySettings } from './settings';
 
 export interface Quoted {
@@ -20,7 +20,7 @@ export interface Quoted {
   asks?: true;
 }
 
-export interface AskQuote extends Asked {
+export interface AskQuote extends CallContext {
   approvable?: boolean;
 }
 
@@ -33,20 +33,22 @@ export function createChangeOrderActivities(
   return {
     /** Row 5: places nothing. */
     quoteChangeOrder(input: AskQuote & { change: ChangeOrderBody }): Promise<Quoted> {
-      return call('reading', input, async () =>
+      return call('read', input, async () =>
         quoted(shown(await provider.quoteChangeOrder(input.change), provider), input, settings),
       );
     },
 
     /** Row 4: a pivot. A second call would add the resources a second time. */
     placeChangeOrder(
-      input: EffectAsked & { change: ChangeOrderBody },
+      input: EffectContext & { change: ChangeOrderBody },
     ): Promise<Effected<Placement<{ order: unknown }>>> {
       const { change } = input;
       const about = { subscriptionId: change.subscription_id };
       return effect({ kind: 'pivot', about }, input, async (options) => ({
         how: 'answered',
-        value: { order: provider.blank(asItCame(await provider.placeChangeOrder(change, options)), options.secrets) },
+        value: {
+          order: provider.blank(rawResponse(await provider.placeChangeOrder(change, options)), options.secrets),
+        },
       }));
     },
   };
@@ -54,7 +56,7 @@ export function createChangeOrderActivities(
 
 /** What stands beside the documented parts is kept where it is short: two quotes go into one result. */
 export function kept(quote: Quote): Quote {
-  if (asItCame(quote) === quote) return quote;
+  if (rawResponse(quote) === quote) return quote;
   const { available, total, currency, date_from, date_to, inapplicable_resources } = quote;
   return {
     ...{ available, total, currency, date_from, date_to },

@@ -27,17 +27,17 @@ import { metrics } from '../domain/metrics';
 import type { Concern } from '../domain/spending';
 import { JournalUnavailable } from '../journal/errors';
 import type { Answer, Journal, Meaning, Meant, MeantCall, SagaKey } from '../journal/journal';
-import type { ToldSecrets } from '../domain/secrets';
+import type { SentSecrets } from '../domain/secrets';
 import type { CallOptions } from '../provider/client';
-import type { Asked, Call } from './call';
+import type { CallContext, Call } from './call';
 import { sagaOf } from './saga-of';
-import type { ActivitySettings, Mood } from './settings';
-import type { ReadTold } from './told-secrets';
+import type { ActivitySettings } from './settings';
+import type { ReadTold } from './secrets-sent';
 import { stillWanted } from './still-wanted';
 import { callFailureOf, OwnFailure } from './translate-failure';
 
 /** What the workflow says of a call with an effect, beside the call's own arguments. */
-export interface EffectAsked extends Asked {
+export interface EffectContext extends CallContext {
   /** The id of the step that makes it. */
   step: string;
   /** What the run knows of the journal. */
@@ -47,7 +47,7 @@ export interface EffectAsked extends Asked {
   /** Of a saga that has one. */
   turn?: string | undefined;
   /** What the provider was told by other calls of this saga, and may quote in its answer. */
-  secrets?: ToldSecrets | undefined;
+  secrets?: SentSecrets | undefined;
   /** Of a pivot: so many corrections of the request are in it. */
   corrections?: number | undefined;
   /** Of a pivot: the run has come to no terms, and only wants to know what is known of it. */
@@ -75,13 +75,11 @@ export interface EffectSpec<T> {
 
 export type Effect = <T>(
   spec: EffectSpec<T>,
-  asked: EffectAsked,
+  asked: EffectContext,
   send: (options: SendOptions) => Promise<T>,
 ) => Promise<Effected<T>>;
 
 export type SendOptions = CallOptions & Required<Pick<CallOptions, 'secrets'>>;
-
-const moods: Record<EffectKind, Mood> = { mutate: 'acting', compensate: 'undoing', pivot: 'daring' };
 
 /** The journal is tried for so long with an outcome; then the workflow goes on trying. */
 const writingMsMax = 6_000;
@@ -95,8 +93,8 @@ export function lookAgainIn(leftMs: number): number {
 }
 
 export function createEffect(journal: Journal, call: Call, settings: ActivitySettings, told: ReadTold): Effect {
-  return <T>(spec: EffectSpec<T>, asked: EffectAsked, send: (options: SendOptions) => Promise<T>) =>
-    call(moods[spec.kind], asked, async () => {
+  return <T>(spec: EffectSpec<T>, asked: EffectContext, send: (options: SendOptions) => Promise<T>) =>
+    call(spec.kind, asked, async () => {
       // First, since a slow store must not cost the time to leave.
       const secrets = await told(asked.secrets);
       const clock = startClock();
@@ -131,7 +129,7 @@ function mean(
   { inAirMs, planTypesMore, duplicateWithinMs, spendLimits }: ActivitySettings,
   meaning: Pick<Meaning, 'workflow' | 'reference' | 'call' | 'run'>,
   { kind, recall, restsOn, countsByHand }: Pick<EffectSpec<unknown>, 'kind' | 'recall' | 'restsOn' | 'countsByHand'>,
-  { knows, note, turn, corrections, recallOnly, approved }: EffectAsked,
+  { knows, note, turn, corrections, recallOnly, approved }: EffectContext,
 ): Promise<Meant> {
   const guards = {
     ...(recall ? { recall } : {}),
@@ -176,7 +174,7 @@ async function sendOnce<T>(
     const cartItemId = cartItemIdOf?.(value);
     return { value, unwritten: await write(written, { outcome: 'done', answer: value, cartItemId }) };
   } catch (error) {
-    const failed = callFailureOf(error, moods[kind], settings);
+    const failed = callFailureOf(error, kind, settings);
     if (failed === undefined) throw error;
     const failure = late !== undefined && failed.failure === 'NotSent' ? late : failed;
     const { failure: name } = failure;
@@ -261,7 +259,7 @@ type Lateness = Pick<CallFailure, 'failure' | 'message'>;
 /** Looked at in the tick in which a call leaves: whatever it had to wait for, it does not leave later than it may. */
 function tooLate(
   kind: EffectKind,
-  { notAfter, quoteUntil }: EffectAsked,
+  { notAfter, quoteUntil }: EffectContext,
   clock: Clock,
   { sendWithinMs }: ActivitySettings,
 ): Lateness | undefined {

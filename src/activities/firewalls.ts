@@ -1,18 +1,18 @@
 /** Firewalls of one server: assigned (row 8), unassigned (row 9), listed (row 10). Each of the first two undoes the other. */
 import { Context } from '@temporalio/activity';
 import type { Effected } from '../domain/effects';
-import type { ToldSecrets } from '../domain/secrets';
+import type { SentSecrets } from '../domain/secrets';
 import { lookAtServer } from '../journal/firewalls';
 import type { Journal } from '../journal/journal';
 import { readFirewallIds } from '../provider/schemas';
 import type { ProviderClient } from '../provider/client';
-import { asItCame, type Asked, type Call } from './call';
-import { lookAgainIn, type Effect, type EffectAsked } from './effect';
+import { rawResponse, type CallContext, type Call } from './call';
+import { lookAgainIn, type Effect, type EffectContext } from './effect';
 import { sagaOf } from './saga-of';
-import type { ReadTold } from './told-secrets';
+import type { ReadTold } from './secrets-sent';
 import { OwnFailure } from './translate-failure';
 
-export interface ChangeFirewalls extends EffectAsked {
+export interface ChangeFirewalls extends EffectContext {
   vmObjectId: number;
   firewalls: number[];
   /** True where it puts back what an earlier step changed: it is tried longer then. */
@@ -26,7 +26,7 @@ export interface UnassignFirewalls extends ChangeFirewalls {
   restsOn?: string[];
 }
 
-export interface ListFirewalls extends Asked {
+export interface ListFirewalls extends CallContext {
   vmObjectId: number;
   /** Fail with `NotThere`, and so look again later, until the list shows all of these and none of {@link without}. */
   expect?: number[];
@@ -39,7 +39,7 @@ export interface ListFirewalls extends Asked {
    */
   undoing?: boolean;
   /** What the server was ordered with. */
-  secrets?: ToldSecrets;
+  secrets?: SentSecrets;
 }
 
 /** The list's shape is undocumented; where no ids can be read from it, it is kept as it came and nothing is concluded. */
@@ -84,12 +84,12 @@ export function createFirewallActivities(
 
     /** Row 10: no effect. */
     listFirewalls(input: ListFirewalls): Promise<FirewallList> {
-      return call('reading', input, async () => {
+      return call('read', input, async () => {
         const secrets = await told(input.secrets);
         const others = input.undoing ? await othersOn(input.vmObjectId) : {};
         const response = await provider.listFirewalls(input.vmObjectId, { secrets });
         const firewalls = readFirewallIds(response);
-        if (firewalls === undefined) return { unreadable: provider.blank(asItCame(response), secrets), ...others };
+        if (firewalls === undefined) return { unreadable: provider.blank(rawResponse(response), secrets), ...others };
         const { expect = [], without = [], exactly } = input;
         const missing = expect.filter((id) => !firewalls.includes(id));
         const surplus = firewalls.filter((id) => without.includes(id) || (exactly && !expect.includes(id)));

@@ -14,7 +14,7 @@ import { createOrderActivities } from './orders';
 import { createPlanSwitchActivities } from './plan-switch';
 import type { ActivitySettings } from './settings';
 import { createTurnActivities } from './turns';
-import { createReadTold } from './told-secrets';
+import { createReadTold } from './secrets-sent';
 
 export interface ActivityNeeds {
   provider: ProviderClient;

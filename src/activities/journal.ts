@@ -20,8 +20,8 @@ import type { Corrected, Ending, Journal, SagaKey, Verdict } from '../journal/jo
 import { open } from '../journal/open-references';
 import { recordOf } from '../journal/record';
 import { standingOf } from '../journal/standing';
-import type { Asked, Call } from './call';
-import { lookAgainIn, reportLate, type EffectAsked } from './effect';
+import type { CallContext, Call } from './call';
+import { lookAgainIn, reportLate, type EffectContext } from './effect';
 import { whoHolds } from './hold';
 import { isRunning } from './is-running';
 import { sagaOf } from './saga-of';
@@ -29,7 +29,7 @@ import type { ActivitySettings } from './settings';
 import { OwnFailure } from './translate-failure';
 import { askForTurn, handOn } from './turns';
 
-export interface TakeReference extends Asked {
+export interface TakeReference extends CallContext {
   account?: string | undefined;
   request: unknown;
   /** What only one saga at a time may work on, where it is about such a thing. */
@@ -72,11 +72,11 @@ export interface Standing {
   unprotected?: Leftover[];
 }
 
-export interface Settle extends Asked, Verdict {
+export interface Settle extends CallContext, Verdict {
   row: string;
 }
 
-export interface WriteByHand extends Asked, Pick<EffectAsked, 'knows'>, Verdict {
+export interface WriteByHand extends CallContext, Pick<EffectContext, 'knows'>, Verdict {
   calls: readonly EffectCall[];
 }
 
@@ -88,7 +88,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      * Fails with `Held` while new sagas are held, and this one is new: a reference that was taken before has begun.
      */
     takeReference(input: TakeReference): Promise<ReferenceTaken> {
-      return call('reading', input, async () => {
+      return call('read', input, async () => {
         const { saga, run } = sagaOf(Context.current().info);
         const hold = await whoHolds();
         if (hold && !(await journal.isTaken(saga)))
@@ -108,8 +108,8 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     },
 
     /** A person corrects the request, for this run and every later one of the reference. A second call changes nothing. */
-    writeCorrection({ again, ...said }: Asked & Omit<Corrected, 'run'>): Promise<void> {
-      return call('acting', { again }, () => {
+    writeCorrection({ retry, ...said }: CallContext & Omit<Corrected, 'run'>): Promise<void> {
+      return call('mutate', { retry }, () => {
         const { saga, run } = sagaOf(Context.current().info);
         return journal.correct(saga, { ...said, run });
       });
@@ -119,8 +119,8 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      * How the saga stands at the provider, by the journal. While its pivot may be in the air it fails with `UnderWay`, and is
      * to be asked again; while the journal is an older copy that nobody has seen to, with `JournalPutBack`.
      */
-    readStanding(input: Asked & Pick<EffectAsked, 'knows'> & { orRunning?: boolean }): Promise<Standing> {
-      return call('reading', input, async () => {
+    readStanding(input: CallContext & Pick<EffectContext, 'knows'> & { orRunning?: boolean }): Promise<Standing> {
+      return call('read', input, async () => {
         const { saga } = sagaOf(Context.current().info);
         const { placement, ...rest } = await standingOf(journal, saga, {
           knows: input.knows,
@@ -143,9 +143,9 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
 
     /** A pivot of unknown outcome has happened, as a person saw or a look found. A second call changes nothing. */
     confirmPlacement(
-      input: Asked & { row: string; placed: Placement<unknown>; verdict?: Verdict },
+      input: CallContext & { row: string; placed: Placement<unknown>; verdict?: Verdict },
     ): Promise<'done' | 'superseded'> {
-      return call('acting', input, () => {
+      return call('mutate', input, () => {
         const { saga } = sagaOf(Context.current().info);
         return journal.confirm(saga, input.row, input.placed, input.verdict);
       });
@@ -157,7 +157,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      * @returns `done` where it is known by now that it has happened
      */
     denyPlacement(input: Settle): Promise<'denied' | 'done'> {
-      return call('acting', input, async () => {
+      return call('mutate', input, async () => {
         const { saga } = sagaOf(Context.current().info);
         const { by, note, row } = input;
         const denied = await journal.deny(saga, row, { note, ...(by === undefined ? {} : { by }) });
@@ -168,7 +168,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
 
     /** Calls that need not be made, because a person has done the same by hand. A second call changes nothing. */
     async writeByHand(input: WriteByHand): Promise<Effected<null>> {
-      return call('acting', input, async () => {
+      return call('mutate', input, async () => {
         const { saga, run } = sagaOf(Context.current().info);
         const { calls, by, note, knows } = input;
         const verdict = { note, ...(by === undefined ? {} : { by }) };
@@ -179,8 +179,8 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     },
 
     /** What a call came to, where the journal could not be told at once. A second call changes nothing. */
-    writeOutcome(input: Asked & { unwritten: Unwritten; answer: unknown }): Promise<void> {
-      return call('acting', input, async () => {
+    writeOutcome(input: CallContext & { unwritten: Unwritten; answer: unknown }): Promise<void> {
+      return call('mutate', input, async () => {
         const { saga, run } = sagaOf(Context.current().info);
         const { call: effect, knows, inAirMs, outcome, failure } = input.unwritten;
         const { cartItemId } = (input.answer ?? {}) as { cartItemId?: number };
@@ -191,8 +191,8 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     },
 
     /** How the run ends, for the record, and with it its turn. A second call writes it again. */
-    writeEnding(input: Asked & Pick<Ending, 'outcome' | 'report' | 'resource' | 'leavesOpen'>): Promise<void> {
-      return call('acting', input, async () => {
+    writeEnding(input: CallContext & Pick<Ending, 'outcome' | 'report' | 'resource' | 'leavesOpen'>): Promise<void> {
+      return call('mutate', input, async () => {
         const { saga, run, workflow } = sagaOf(Context.current().info);
         const { outcome, report, resource, leavesOpen } = input;
         const next = await journal.ended(saga, { run, by: workflow, outcome, report, resource, leavesOpen });

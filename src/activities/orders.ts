@@ -1,17 +1,17 @@
 /** The order itself (row 1), and where its servers are. Nothing here can be undone. */
 import type { Effected, Placement } from '../domain/effects';
 import { countOf, type ServersOrdered } from '../domain/plan-types';
-import type { ToldSecrets } from '../domain/secrets';
+import type { SentSecrets } from '../domain/secrets';
 import type { OrderBody } from '../provider/schemas';
 import { readPointers } from '../provider/json-pointer';
 import type { ProviderClient } from '../provider/client';
-import { asItCame, type Asked, type Call } from './call';
-import type { Effect, EffectAsked } from './effect';
+import { rawResponse, type CallContext, type Call } from './call';
+import type { Effect, EffectContext } from './effect';
 import type { ActivitySettings } from './settings';
-import type { ReadTold } from './told-secrets';
+import type { ReadTold } from './secrets-sent';
 import { OwnFailure } from './translate-failure';
 
-export interface PlaceOrder extends EffectAsked {
+export interface PlaceOrder extends EffectContext {
   order: OrderBody;
 }
 
@@ -24,7 +24,7 @@ export interface PlacedOrder {
   directory?: boolean;
 }
 
-export interface FindServers extends Asked {
+export interface FindServers extends CallContext {
   account: string;
   label?: string | undefined;
   /** Only the most is an answer: fewer may be those that are there so far, more are not these. */
@@ -32,7 +32,7 @@ export interface FindServers extends Asked {
   /** True where the order's outcome is unknown: only a directory with unique labels may answer that. */
   settles?: boolean;
   /** What was ordered was told the provider with these. */
-  secrets?: ToldSecrets;
+  secrets?: SentSecrets;
 }
 
 export function createOrderActivities(
@@ -54,7 +54,7 @@ export function createOrderActivities(
         return {
           how: 'answered',
           value: {
-            order: provider.blank(asItCame(answer), options.secrets),
+            order: provider.blank(rawResponse(answer), options.secrets),
             ...(vmObjectIds.length > 0 ? { vmObjectIds } : {}),
             ...(settings.directory ? { directory: true } : {}),
           },
@@ -67,7 +67,7 @@ export function createOrderActivities(
      * been ordered; none, and no call, where no directory is configured that can answer.
      */
     findServers(input: FindServers): Promise<number[]> {
-      return call('expecting', input, async () => {
+      return call('poll', input, async () => {
         const { directory } = settings;
         const usable =
           directory !== undefined && (!input.settles || (directory.labelIsUnique && input.label !== undefined));

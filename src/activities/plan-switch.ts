@@ -7,7 +7,7 @@ import type { Quote } from '../domain/quotes';
 import type { ProviderClient } from '../provider/client';
 import type { Call } from './call';
 import { quoted, shown, type AskQuote, type Quoted } from './change-orders';
-import type { Effect, EffectAsked } from './effect';
+import type { Effect, EffectContext } from './effect';
 import type { ActivitySettings } from './settings';
 import { OwnFailure } from './translate-failure';
 
@@ -25,7 +25,7 @@ export function createPlanSwitchActivities(
   return {
     /** Row 7: switches nothing. */
     quotePlanSwitch(input: AskQuote & { change: PlanSwitch }): Promise<Quoted> {
-      return call('reading', input, async () =>
+      return call('read', input, async () =>
         quoted(shown(await provider.quotePlanSwitch(input.change), provider), input, settings),
       );
     },
@@ -34,7 +34,7 @@ export function createPlanSwitchActivities(
      * Row 6: a pivot. The document does not say what `available` means in the answer to a switch: after it the plan may well be no
      * longer available. So `false` says nothing of whether it switched.
      */
-    switchPlan(input: EffectAsked & { change: PlanSwitch }): Promise<Effected<Placement<{ quote: Quote }>>> {
+    switchPlan(input: EffectContext & { change: PlanSwitch }): Promise<Effected<Placement<{ quote: Quote }>>> {
       const { subscription_id, plan_id } = input.change;
       const about = { subscriptionId: subscription_id, planId: plan_id };
       return effect({ kind: 'pivot', about }, input, async (options) => {

@@ -2,14 +2,12 @@
  * The settings that decide something in a saga. They live on this side of the wall, and what they decide reaches the
  * workflow as a call's result or failure, which is in the history: so a changed setting never breaks a run's replay.
  */
+import type { EffectKind } from '../domain/effects';
 import type { OnRefusal } from '../domain/requests';
 import type { SpendLimit } from '../domain/spending';
 
-/**
- * How a step is tried. *Reading* has no effect; *acting* can be undone; *undoing* puts back; *daring* cannot be undone
- * (a pivot); *expecting* asks again for something that is on its way.
- */
-export type Mood = 'reading' | 'acting' | 'undoing' | 'daring' | 'expecting';
+/** What a call does to the provider: an effect, or none. `read` only looks; `poll` looks again for something that is on its way. */
+export type CallKind = EffectKind | 'read' | 'poll';
 
 /** Bounds of the automatic retries of one step; past them a person is asked. */
 export interface RetryBudget {
@@ -32,7 +30,7 @@ export interface ServerDirectory {
 }
 
 export interface ActivitySettings {
-  retries: Record<Mood, RetryBudget>;
+  retries: Record<CallKind, RetryBudget>;
   /** Statuses after which a pivot has surely not happened and may be tried again. 429 unless the provider promises more. */
   pivotRetryStatuses: readonly number[];
   planTypesMore: readonly string[];

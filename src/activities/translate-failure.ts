@@ -1,5 +1,5 @@
 /**
- * The only place that decides "retry or not": from what a room threw, the step's mood and its budget to one named failure.
+ * The only place that decides "retry or not": from what a room threw, the step's kind and its budget to one named failure.
  * Workflows decide by that name and obey `retryInMs`; they never see a status. docs/failures.md has the table.
  */
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
@@ -15,10 +15,10 @@ import {
   Unauthorized,
   UnexpectedResponse,
 } from '../provider/errors';
-import type { ActivitySettings, Mood, RetryBudget } from './settings';
+import type { ActivitySettings, CallKind, RetryBudget } from './settings';
 
 /** Which call of a step this is. Absent for the first one. */
-export interface Again {
+export interface RetryState {
   attempt: number;
   /** Since the step's first call, in milliseconds. */
   elapsedMs: number;
@@ -42,16 +42,16 @@ export class OwnFailure extends Error {
  */
 export function translateFailure(
   error: unknown,
-  mood: Mood,
-  again: Again | undefined,
+  kind: CallKind,
+  again: RetryState | undefined,
   settings: ActivitySettings,
   random: () => number = Math.random,
 ): ApplicationFailure {
-  const facts = callFailureOf(error, mood, settings);
+  const facts = callFailureOf(error, kind, settings);
   if (facts === undefined) throw error;
   const { retryAfterMs, ...failure } = facts;
-  const retryInMs = isRepeated(failure.failure, mood)
-    ? nextDelay(settings.retries[mood], again ?? { attempt: 1, elapsedMs: 0 }, retryAfterMs, random)
+  const retryInMs = isRepeated(failure.failure, kind)
+    ? nextDelay(settings.retries[kind], again ?? { attempt: 1, elapsedMs: 0 }, retryAfterMs, random)
     : undefined;
   return ApplicationFailure.create({
     type: failure.failure,
@@ -73,9 +73,9 @@ export function translateFailure(
 type Facts = CallFailure & { retryAfterMs?: number | undefined };
 
 /** @returns undefined for what is no failure of a call, but a mistake of ours */
-export function callFailureOf(error: unknown, mood: Mood, settings: ActivitySettings): Facts | undefined {
+export function callFailureOf(error: unknown, kind: CallKind, settings: ActivitySettings): Facts | undefined {
   const facts = read(error);
-  return facts && mood === 'daring' ? asPivot(facts, settings) : facts;
+  return facts && kind === 'pivot' ? asPivot(facts, settings) : facts;
 }
 
 function read(error: unknown): Facts | undefined {
@@ -129,7 +129,7 @@ function asPivot(facts: Facts, settings: ActivitySettings): Facts {
   return { ...facts, failure: safe ? 'RateLimited' : 'UnknownOutcome' };
 }
 
-function isRepeated(failure: CallFailure['failure'], mood: Mood): boolean {
+function isRepeated(failure: CallFailure['failure'], kind: CallKind): boolean {
   switch (failure) {
     case 'NotSent':
     case 'PutOff':
@@ -143,7 +143,7 @@ function isRepeated(failure: CallFailure['failure'], mood: Mood): boolean {
     case 'QuoteAged':
       return true;
     case 'UnknownOutcome':
-      return mood !== 'daring';
+      return kind !== 'pivot';
     // Each by a delay of its own.
     case 'UnderWay':
     case 'WorkerLost':
@@ -168,7 +168,7 @@ function isRepeated(failure: CallFailure['failure'], mood: Mood): boolean {
 /** The delay before the next attempt, or undefined when the budget is used up. */
 function nextDelay(
   budget: RetryBudget,
-  { attempt, elapsedMs }: Again,
+  { attempt, elapsedMs }: RetryState,
   retryAfterMs: number | undefined,
   random: () => number,
 ): number | undefined {

@@ -5,7 +5,7 @@ import { turnSignal, type TurnAnswer } from '../domain/turns';
 import type { Journal, SagaKey } from '../journal/journal';
 import type { Place } from '../journal/turn-rows';
 import { dropTurn, takeTurn, whoIsNext } from '../journal/turns';
-import type { Asked, Call } from './call';
+import type { CallContext, Call } from './call';
 import { isNotFound, isRunning } from './is-running';
 import { sagaOf } from './saga-of';
 import type { ActivitySettings } from './settings';
@@ -13,8 +13,8 @@ import type { ActivitySettings } from './settings';
 export function createTurnActivities(journal: Journal, call: Call, settings: ActivitySettings) {
   return {
     /** A second call keeps the place in the queue, or the turn. */
-    takeTurn(input: Asked & { resource: string }): Promise<TurnAnswer> {
-      return call('reading', input, () =>
+    takeTurn(input: CallContext & { resource: string }): Promise<TurnAnswer> {
+      return call('read', input, () =>
         askForTurn(journal, sagaOf(Context.current().info).saga, input.resource, settings),
       );
     },

@@ -2,7 +2,7 @@
 import { checkReference, checkRequest, type OrderSagaClient } from '../client/client';
 import { DecisionRefusedError, NoWorkerError, SagaEndedError } from '../client/errors';
 import { objectionTo, type SagaHandle } from '../client/handle';
-import { toRow, type SagaFilter, type SagaRow } from '../client/saga-rows';
+import { toRow, type SagaFilter, type SagaRow } from '../client/saga-list';
 import { readClientConfig } from '../config';
 import { decisionHints, decisionNames } from '../domain/decisions';
 import { readWorkflowId, type WorkflowName } from '../domain/identity';
@@ -15,10 +15,10 @@ import { answerWithinMs, endOf, follow, outcomeOf, type Ending, type FollowOptio
 import { tellHold } from './hold-commands';
 import type { Printer } from './print';
 import { parseJson, readRequest } from './read-request';
-import type { Scene, Target } from './scene';
+import type { CommandContext, Target } from './command-context';
 
 export async function start(
-  { printer, stdin }: Scene,
+  { printer, stdin }: CommandContext,
   workflow: WorkflowName,
   file: string,
   { detach }: { detach: boolean },
@@ -37,7 +37,7 @@ export async function start(
 }
 
 /** Deletes what a run that cannot undo any more left in the cart, and tells what it found. */
-export async function clean({ printer }: Scene, reference: string): Promise<number> {
+export async function clean({ printer }: CommandContext, reference: string): Promise<number> {
   checkReference(reference);
   return withSagas(readClientConfig(), async (sagas) => {
     const saga = await sagas.clean(reference);
@@ -47,7 +47,7 @@ export async function clean({ printer }: Scene, reference: string): Promise<numb
 }
 
 /** Looks which firewalls protect a server; a worker asks the provider. */
-export async function firewallsOf({ printer }: Scene, server: string): Promise<number> {
+export async function firewallsOf({ printer }: CommandContext, server: string): Promise<number> {
   const vmObjectId = /^\d{1,15}$/.test(server) ? Number(server) : NaN;
   return withSagas(readClientConfig(), async (sagas) => {
     const found = await sagas.firewallsOf(vmObjectId);
@@ -61,12 +61,12 @@ export async function firewallsOf({ printer }: Scene, server: string): Promise<n
   });
 }
 
-export async function status({ printer }: Scene, target: Target): Promise<number> {
+export async function status({ printer }: CommandContext, target: Target): Promise<number> {
   return withSaga(target, async (_sagas, saga) => {
     const row = toRow(await saga.describe());
     const progress = await saga.progress({ withinMs: answerWithinMs }).catch((error: unknown) => {
       if (!(error instanceof NoWorkerError)) throw error;
-      printer.aside(error.message);
+      printer.toStderr(error.message);
       return undefined;
     });
     const isOver = row?.closeTime !== undefined;
@@ -82,11 +82,15 @@ export async function status({ printer }: Scene, target: Target): Promise<number
   });
 }
 
-export async function watch({ printer }: Scene, target: Target, options: { follow: boolean }): Promise<number> {
+export async function watch(
+  { printer }: CommandContext,
+  target: Target,
+  options: { follow: boolean },
+): Promise<number> {
   return withSaga(target, (sagas, saga) => followToEnd(printer, sagas, saga, { throughWaits: options.follow }));
 }
 
-export async function list(scene: Scene, filter: SagaFilter & { limit: number }): Promise<number> {
+export async function list(scene: CommandContext, filter: SagaFilter & { limit: number }): Promise<number> {
   const { printer } = scene;
   return withSagas(readClientConfig(), async (sagas) => {
     const rows: SagaRow[] = [];
@@ -95,8 +99,8 @@ export async function list(scene: Scene, filter: SagaFilter & { limit: number })
     const shown = rows.slice(0, filter.limit);
     if (shown.length === 0) printer.line('no sagas');
     else printer.rows(shown);
-    if (rows.length > shown.length) printer.aside(`the first ${String(shown.length)}; there are more (--limit)`);
-    if (shown.some(({ state }) => state === 'lost')) for (const line of aboutTheLost) printer.aside(line);
+    if (rows.length > shown.length) printer.toStderr(`the first ${String(shown.length)}; there are more (--limit)`);
+    if (shown.some(({ state }) => state === 'lost')) for (const line of aboutTheLost) printer.toStderr(line);
     await tellHold(scene, sagas);
     printer.document(shown);
     return exitStatus.done;
@@ -109,7 +113,7 @@ const aboutTheLost = [
 ];
 
 export async function decide(
-  { printer }: Scene,
+  { printer }: CommandContext,
   target: Target,
   decision: string,
   json: string | undefined,
@@ -129,7 +133,11 @@ export async function decide(
 }
 
 /** Done when the saga ends as cancelled and nothing of it is there; one that was quicker, or waits while it undoes, is not. */
-export async function cancel({ printer }: Scene, target: Target, { wait }: { wait: boolean }): Promise<number> {
+export async function cancel(
+  { printer }: CommandContext,
+  target: Target,
+  { wait }: { wait: boolean },
+): Promise<number> {
   return withSaga(target, async (sagas, saga) => {
     try {
       await saga.cancel();
@@ -171,7 +179,7 @@ export async function followToEnd(
       printer.progress(progress, saga.workflowId);
     },
     onSilence: (why) => {
-      printer.aside(why);
+      printer.toStderr(why);
     },
   });
   printer.ending(ending, saga.workflowId);

@@ -2,7 +2,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { OrderSagaClient } from '../client/client';
 import { NoConnectionError } from '../client/errors';
-import { whyUnreachable } from '../client/reach';
+import { whyUnreachable } from '../client/temporal-errors';
 import { temporalAddress, type ClientConfig } from '../config';
 import { createDataConverter } from '../security/data-converter';
 

@@ -38,7 +38,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-export interface Complaint {
+export interface ErrorOutput {
   status: number;
   /** Lines for a person. */
   lines: string[];
@@ -46,9 +46,9 @@ export interface Complaint {
   document: { error: { name: string; message: string; problems?: readonly Problem[] } };
 }
 
-export function complaintOf(error: unknown): Complaint {
+export function errorOutputOf(error: unknown): ErrorOutput {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
-  const complaint = (status: number, lines: string[], problems?: readonly Problem[]): Complaint => ({
+  const complaint = (status: number, lines: string[], problems?: readonly Problem[]): ErrorOutput => ({
     status,
     lines,
     document: { error: { name, message, ...(problems ? { problems } : {}) } },

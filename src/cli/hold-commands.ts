@@ -3,11 +3,14 @@ import type { OrderSagaClient } from '../client/client';
 import type { ReleaseOptions } from '../client/hold';
 import { readClientConfig } from '../config';
 import { describeHold, type Hold, type HoldWords } from '../domain/hold';
-import type { Scene } from './scene';
+import type { CommandContext } from './command-context';
 import { withSagas } from './connect';
 import { exitStatus } from './exit-status';
 
-export function holdOn({ printer }: Scene, words: Required<Pick<HoldWords, 'note'>> & HoldWords): Promise<number> {
+export function holdOn(
+  { printer }: CommandContext,
+  words: Required<Pick<HoldWords, 'note'>> & HoldWords,
+): Promise<number> {
   return withSagas(readClientConfig(), async (sagas) => {
     const { existing } = await sagas.hold(words);
     const hold = await sagas.holding();
@@ -18,7 +21,7 @@ export function holdOn({ printer }: Scene, words: Required<Pick<HoldWords, 'note
   });
 }
 
-export function holdOff({ printer }: Scene, options: ReleaseOptions): Promise<number> {
+export function holdOff({ printer }: CommandContext, options: ReleaseOptions): Promise<number> {
   return withSagas(readClientConfig(), async (sagas) => {
     const held = await sagas.countHeld();
     const { was } = await sagas.release(options);
@@ -29,7 +32,7 @@ export function holdOff({ printer }: Scene, options: ReleaseOptions): Promise<nu
   });
 }
 
-export function holdStatus({ printer }: Scene): Promise<number> {
+export function holdStatus({ printer }: CommandContext): Promise<number> {
   return withSagas(readClientConfig(), async (sagas) => {
     const [hold, held] = await Promise.all([sagas.holding(), sagas.countHeld()]);
     printer.line(hold === undefined ? 'new sagas begin: no hold is on' : `new sagas are ${describeHold(hold)}`);
@@ -40,9 +43,9 @@ export function holdStatus({ printer }: Scene): Promise<number> {
 }
 
 /** For whoever looks at a list, and may not know why nothing begins. */
-export async function tellHold({ printer }: Scene, sagas: OrderSagaClient): Promise<void> {
+export async function tellHold({ printer }: CommandContext, sagas: OrderSagaClient): Promise<void> {
   const hold: Hold | undefined = await sagas.holding();
-  if (hold) printer.aside(`new sagas are ${describeHold(hold)}; \`order-saga hold off\` lets them begin`);
+  if (hold) printer.toStderr(`new sagas are ${describeHold(hold)}; \`order-saga hold off\` lets them begin`);
 }
 
 function sagasHeld(count: number): string {

@@ -10,12 +10,16 @@ import { migrate, schemaNumber } from '../journal/migrate';
 import { lookAtSchema, openToAsk } from '../journal/open';
 import { countsOf, recordOf, workflowsOf } from '../journal/record';
 import { createSealing } from '../security/sealing';
-import type { Scene, Target } from './scene';
+import type { CommandContext, Target } from './command-context';
 import { exitStatus, UsageError } from './exit-status';
 import { describeRecord, describeTimeline } from './print-record';
 
 /** All that is known of one reference. Where a part cannot be decrypted the rest is told, and the status says so. */
-export async function record({ printer }: Scene, target: Target, { timeline }: { timeline: boolean }): Promise<number> {
+export async function record(
+  { printer }: CommandContext,
+  target: Target,
+  { timeline }: { timeline: boolean },
+): Promise<number> {
   const { reference, workflow } = readWorkflowId(target.reference) ?? {
     reference: checkReference(target.reference),
     workflow: target.workflow,
@@ -30,7 +34,7 @@ export async function record({ printer }: Scene, target: Target, { timeline }: {
     const { unreadable = [] } = found;
     if (unreadable.length === 0) return exitStatus.done;
     const [{ why } = { why: '' }] = unreadable;
-    printer.aside(`${String(unreadable.length)} parts of the record cannot be decrypted here: ${why}`);
+    printer.toStderr(`${String(unreadable.length)} parts of the record cannot be decrypted here: ${why}`);
     return exitStatus.refused;
   });
 }
@@ -59,7 +63,7 @@ function nothingKnown(reference: string, name: string): UsageError {
 }
 
 /** Makes the journal's tables, or brings them up to this release. */
-export async function migrateJournal({ printer }: Scene): Promise<number> {
+export async function migrateJournal({ printer }: CommandContext): Promise<number> {
   const { address, name } = readJournalConfig();
   const { from, to } = await naming(name, () => migrate(address));
   printer.line(
@@ -72,7 +76,10 @@ export async function migrateJournal({ printer }: Scene): Promise<number> {
 }
 
 /** To be run after the journal's database was put back to an older copy, before a worker sends anything. */
-export async function journalRestored({ printer }: Scene, newReferences: NewReferences | undefined): Promise<number> {
+export async function journalRestored(
+  { printer }: CommandContext,
+  newReferences: NewReferences | undefined,
+): Promise<number> {
   if (newReferences === undefined) {
     throw new UsageError(
       'say what references are that this journal has not seen: --new-references ask, where backends may send orders of the ' +
@@ -99,7 +106,7 @@ export async function journalRestored({ printer }: Scene, newReferences: NewRefe
 }
 
 /** Ends the asking about references that are new here. */
-export async function trustNew({ printer }: Scene): Promise<number> {
+export async function trustNew({ printer }: CommandContext): Promise<number> {
   return withJournal({ writes: true }, async (journal, name) => {
     const changed = await trustNewReferences(journal);
     printer.line(
@@ -113,14 +120,14 @@ export async function trustNew({ printer }: Scene): Promise<number> {
 }
 
 /** How the journal stands as a whole. It waits for a person where it was found to be an older copy. */
-export async function journalStatus({ printer }: Scene): Promise<number> {
+export async function journalStatus({ printer }: CommandContext): Promise<number> {
   const { address, name } = readJournalConfig();
   const found = await naming(name, () => lookAtSchema(address));
   const schema = { found, needed: schemaNumber };
   printer.line(`journal        ${name}`);
   printer.line(`schema         ${String(found)}; this release needs ${String(schemaNumber)}`);
   if (found !== schemaNumber) {
-    printer.aside(
+    printer.toStderr(
       found < schemaNumber
         ? 'run `order-saga journal migrate`'
         : 'it was made by a newer release: run that one, or a newer one',

@@ -3,7 +3,7 @@ import { standingOf, type Standing, type WayLost } from '../client/lost';
 import { readClientConfig } from '../config';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
 import { mayBePlaced, openReferences, type OpenReference } from '../journal/open-references';
-import type { Scene } from './scene';
+import type { CommandContext } from './command-context';
 import { withSagas } from './connect';
 import { exitStatus } from './exit-status';
 import { withJournal } from './journal-commands';
@@ -14,7 +14,7 @@ const sliceSize = 100;
 const isLost = (how: Standing | undefined): how is WayLost => how !== undefined && how !== 'open' && how !== 'ended';
 
 /** @returns `waits` where there are some */
-export async function lost({ printer }: Scene): Promise<number> {
+export async function lost({ printer }: CommandContext): Promise<number> {
   return withSagas(readClientConfig(), ({ temporal }) =>
     withJournal({ writes: false }, async (journal, name) => {
       const found: { workflowId: string; how: WayLost; firstSeenAt: string; next: string }[] = [];

@@ -7,7 +7,7 @@ import { decisionHints, exampleFor } from '../domain/decisions';
 import type { SagaOutcome } from '../domain/outcomes';
 import type { ProgressView, StepView, Waiting } from '../domain/progress';
 import { redact } from '../domain/secrets';
-import type { SagaRow } from '../client/saga-rows';
+import type { SagaRow } from '../client/saga-list';
 import { outcomeOf, type Ending } from './follow';
 
 export interface Streams {
@@ -33,7 +33,7 @@ export class Printer {
   }
 
   /** A line beside the matter, for a person who waits. */
-  aside(text: string): void {
+  toStderr(text: string): void {
     this.streams.err.write(`${printable(text)}\n`);
   }
 

@@ -9,10 +9,10 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
 import { decisionNames } from '../domain/decisions';
 import type { NewReferences } from '../journal/ceremony';
-import { listedStates, type SagaFilter } from '../client/saga-rows';
+import { listedStates, type SagaFilter } from '../client/saga-list';
 import { cancel, clean, decide, firewallsOf, list, start, status, watch } from './commands';
-import type { Scene, Target } from './scene';
-import { complaintOf, exitStatus } from './exit-status';
+import type { CommandContext, Target } from './command-context';
+import { errorOutputOf, exitStatus } from './exit-status';
 import { holdOff, holdOn, holdStatus } from './hold-commands';
 import { Printer, type Streams } from './print';
 
@@ -39,7 +39,7 @@ const starting: [command: string, workflow: WorkflowName, does: string][] = [
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   let outcome: number = exitStatus.done;
   const json = args.includes('--json');
-  const scene: Scene = { printer: new Printer(terminal, json), stdin: terminal.stdin };
+  const scene: CommandContext = { printer: new Printer(terminal, json), stdin: terminal.stdin };
   const program = createProgram(scene, terminal, (found) => {
     outcome = found;
   });
@@ -49,14 +49,14 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   } catch (error) {
     // Commander has said what was wrong, with the usage; asking for help is not wrong.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitStatus.done : exitStatus.refused;
-    const complaint = complaintOf(error);
-    for (const line of complaint.lines) scene.printer.aside(line);
+    const complaint = errorOutputOf(error);
+    for (const line of complaint.lines) scene.printer.toStderr(line);
     scene.printer.document(complaint.document);
     return complaint.status;
   }
 }
 
-function createProgram(scene: Scene, { out, err }: Streams, settle: (status: number) => void): Command {
+function createProgram(scene: CommandContext, { out, err }: Streams, settle: (status: number) => void): Command {
   const program = new Command('order-saga')
     .description('Starts order sagas, watches them and decides for them.')
     .addHelpText('after', `\nFILE is a JSON file; - reads standard input.\n${exits}`)
@@ -159,7 +159,7 @@ function createProgram(scene: Scene, { out, err }: Streams, settle: (status: num
   return program;
 }
 
-function addHoldCommands(hold: Command, scene: Scene, settle: (status: number) => void): void {
+function addHoldCommands(hold: Command, scene: CommandContext, settle: (status: number) => void): void {
   command(hold, 'on', 'hold new sagas')
     .requiredOption('--note <TEXT>', 'why: whoever meets a held saga reads it')
     .option('--by <NAME>', 'who')
@@ -180,7 +180,7 @@ function addHoldCommands(hold: Command, scene: Scene, settle: (status: number) =
   });
 }
 
-function addJournalCommands(journal: Command, scene: Scene, settle: (status: number) => void): void {
+function addJournalCommands(journal: Command, scene: CommandContext, settle: (status: number) => void): void {
   command(
     journal,
     'status',

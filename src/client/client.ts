@@ -30,10 +30,10 @@ import { AmbiguousReferenceError, InvalidRequestError, ReferenceTakenError, Unkn
 import { lookAtFirewalls } from './firewalls-of';
 import { requireSameRequest, tookNoReference } from './first-request';
 import { countHeld, endHold, readHold, startHold, type ReleaseOptions } from './hold';
-import { notesOn } from './notes';
-import { reach } from './reach';
+import { summarize } from './summaries';
+import { withTemporalErrors } from './temporal-errors';
 import { SagaHandle } from './handle';
-import { lacksSearchAttributes, listRows, type SagaFilter, type SagaRow } from './saga-rows';
+import { lacksSearchAttributes, listRows, type SagaFilter, type SagaRow } from './saga-list';
 import { attributesOf } from './search-attributes';
 
 export interface OrderSagaClientOptions {
@@ -100,7 +100,7 @@ export class OrderSagaClient {
    */
   async clean(reference: string): Promise<SagaHandle<'cleanCart'>> {
     const request = checkRequest('cleanCart', { reference }, this.schemas);
-    const runId = await reach(this.temporal, () => this.startRun('cleanCart', request, againAfterItsEnd));
+    const runId = await withTemporalErrors(this.temporal, () => this.startRun('cleanCart', request, againAfterItsEnd));
     return new SagaHandle(this.temporal, 'cleanCart', reference, runId, false);
   }
 
@@ -116,22 +116,24 @@ export class OrderSagaClient {
     const parsed = checkRequest(workflow, request, this.schemas);
     const { reference } = parsed;
     const workflowId = workflowIdOf(workflow, reference);
-    let policies = onceForAll;
+    let policies = startOnce;
     for (;;) {
       try {
-        const runId = await reach(this.temporal, () => this.startRun(workflow, parsed, policies));
+        const runId = await withTemporalErrors(this.temporal, () => this.startRun(workflow, parsed, policies));
         return new SagaHandle(this.temporal, workflow, reference, runId, false);
       } catch (error) {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
       }
       try {
-        await reach(this.temporal, () => requireSameRequest(this.temporal, workflow, parsed, this.schemas));
+        await withTemporalErrors(this.temporal, () =>
+          requireSameRequest(this.temporal, workflow, parsed, this.schemas),
+        );
         return await this.existing(workflow, reference);
       } catch (error) {
         // Its run was deleted, or expired, between the two looks: the reference is free for Temporal, and the journal has it.
         if (error instanceof UnknownReferenceError) continue;
         if (!(error instanceof ReferenceTakenError)) throw error;
-        if (!(await reach(this.temporal, () => tookNoReference(this.temporal, workflowId)))) throw error;
+        if (!(await withTemporalErrors(this.temporal, () => tookNoReference(this.temporal, workflowId)))) throw error;
         policies = overNothing;
       }
     }
@@ -218,7 +220,7 @@ export class OrderSagaClient {
   /** @throws UnknownReferenceError, also for a run of this id that is no saga's */
   private async existing<W extends WorkflowName>(workflow: W, reference: string): Promise<SagaHandle<W>> {
     const workflowId = workflowIdOf(workflow, reference);
-    const info = await reach(this.temporal, () => this.temporal.workflow.getHandle(workflowId).describe());
+    const info = await withTemporalErrors(this.temporal, () => this.temporal.workflow.getHandle(workflowId).describe());
     if (info.type !== workflow) throw new UnknownReferenceError(workflowId);
     return new SagaHandle(this.temporal, workflow, reference, info.runId, true);
   }
@@ -227,15 +229,15 @@ export class OrderSagaClient {
   private async startRun<W extends WorkflowName>(
     workflow: W,
     request: RequestOf[W],
-    policies: Policies = onceForAll,
+    policies: Policies = startOnce,
   ): Promise<string> {
     const options = {
       workflowId: workflowIdOf(workflow, request.reference),
       taskQueue: this.taskQueue,
       args: [request],
       ...policies,
-      ...notesOn(workflow, request, this.planTypesMore),
-      ...sharedFairly(request),
+      ...summarize(workflow, request, this.planTypesMore),
+      ...fairnessOf(request),
     } as const;
     try {
       const typedSearchAttributes = attributesOf(request);
@@ -254,7 +256,7 @@ export class OrderSagaClient {
  * Where the server is told to be fair (`matching.enableFairness`), accounts take turns: a thousand orders of one do not stand
  * before the first of another. Elsewhere it is a note. Its length is Temporal's limit.
  */
-function sharedFairly({
+function fairnessOf({
   account,
 }: {
   reference: string;
@@ -266,13 +268,13 @@ function sharedFairly({
 type Policies = Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'>;
 
 /** A reference is used once, whatever became of its run. Where Temporal has forgotten the run, the journal has not. */
-const onceForAll: Policies = {
+const startOnce: Policies = {
   workflowIdReusePolicy: 'REJECT_DUPLICATE',
   workflowIdConflictPolicy: 'FAIL',
 };
 
 /** After a run that took no reference: else whoever may start one could burn it with nonsense. The new run asks the journal. */
-const overNothing: Policies = { ...onceForAll, workflowIdReusePolicy: 'ALLOW_DUPLICATE' };
+const overNothing: Policies = { ...startOnce, workflowIdReusePolicy: 'ALLOW_DUPLICATE' };
 
 /** What does no harm twice. */
 const againAfterItsEnd: Policies = {

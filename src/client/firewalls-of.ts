@@ -6,7 +6,7 @@ import { ApplicationFailure, TerminatedFailure, TimeoutFailure } from '@temporal
 import { firewallsOfSchema, lookIdOf, type ServerFirewalls } from '../domain/firewalls-of';
 import { check } from '../domain/validation';
 import { FirewallsUnknownError, InvalidRequestError, NoWorkerError } from './errors';
-import { reach } from './reach';
+import { withTemporalErrors } from './temporal-errors';
 
 /** Longer than the longest call. A look that nobody makes any more ends by itself: it is no saga. */
 const lookWithinMs = 60_000;
@@ -22,7 +22,7 @@ export async function lookAtFirewalls(
 ): Promise<ServerFirewalls> {
   const checked = check(firewallsOfSchema(), { vmObjectId });
   if (!checked.ok) throw new InvalidRequestError(checked.problems);
-  const run = await reach(temporal, () =>
+  const run = await withTemporalErrors(temporal, () =>
     temporal.workflow.start('firewallsOf', {
       workflowId: lookIdOf(vmObjectId, randomUUID()),
       taskQueue,
@@ -31,7 +31,7 @@ export async function lookAtFirewalls(
       staticSummary: `firewalls of server ${String(vmObjectId)}`,
     }),
   );
-  const found = reach(temporal, () => run.result() as Promise<ServerFirewalls>);
+  const found = withTemporalErrors(temporal, () => run.result() as Promise<ServerFirewalls>);
   const look = { untaken: false };
   const silence = new AbortController();
   try {

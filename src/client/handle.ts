@@ -29,7 +29,7 @@ import {
   UnknownReferenceError,
   type OrderSagaError,
 } from './errors';
-import { reach } from './reach';
+import { withTemporalErrors } from './temporal-errors';
 import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/grpc';
 
 /** A worker answers within milliseconds; one that was killed is replaced within seconds. Past this, a caller should be told. */
@@ -65,7 +65,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    */
   async progress({ withinMs = answerWithinMs }: { withinMs?: number } = {}): Promise<ProgressView> {
     const deadline = Date.now() + withinMs;
-    return reach(this.temporal, async () => {
+    return withTemporalErrors(this.temporal, async () => {
       for (;;) {
         try {
           return await this.temporal.withDeadline(deadline, () => this.latest.query<ProgressView>('progress'));
@@ -87,7 +87,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
   async result(): Promise<ResultOf[W]> {
     for (;;) {
       try {
-        return await reach(
+        return await withTemporalErrors(
           this.temporal,
           async () => (await this.temporal.workflow.result(this.workflowId)) as ResultOf[W],
         );
@@ -145,13 +145,13 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    * @throws UnknownReferenceError, NoConnectionError
    */
   describe(): Promise<WorkflowExecutionDescription> {
-    return reach(this.temporal, () => this.latest.describe());
+    return withTemporalErrors(this.temporal, () => this.latest.describe());
   }
 
   /** Temporal says "not found" of a saga that has ended, too. */
   private async unlessEnded<T>(call: () => Promise<T>): Promise<T> {
     try {
-      return await reach(this.temporal, call);
+      return await withTemporalErrors(this.temporal, call);
     } catch (error) {
       if (!(error instanceof UnknownReferenceError)) throw error;
       await this.describe();

@@ -14,8 +14,8 @@ import {
 import { searchAttributeNames } from '../domain/identity';
 import { check } from '../domain/validation';
 import { InvalidRequestError, NoWorkerError, UnknownReferenceError } from './errors';
-import { reach } from './reach';
-import { lacksSearchAttributes } from './saga-rows';
+import { withTemporalErrors } from './temporal-errors';
+import { lacksSearchAttributes } from './saga-list';
 
 const answerWithinMs = 10_000;
 
@@ -30,7 +30,7 @@ export interface ReleaseOptions {
 export async function startHold(temporal: Client, taskQueue: string, words: HoldWords): Promise<{ existing: boolean }> {
   try {
     const options = { workflowId: holdWorkflow, taskQueue, args: [words], memo: { ...words } };
-    await reach(temporal, () => temporal.workflow.start(holdWorkflow, options));
+    await withTemporalErrors(temporal, () => temporal.workflow.start(holdWorkflow, options));
     return { existing: false };
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return { existing: true };
@@ -41,7 +41,7 @@ export async function startHold(temporal: Client, taskQueue: string, words: Hold
 /** @returns undefined where new sagas may begin */
 export async function readHold(temporal: Client): Promise<Hold | undefined> {
   try {
-    const found = await reach(temporal, () => temporal.workflow.getHandle(holdWorkflow).describe());
+    const found = await withTemporalErrors(temporal, () => temporal.workflow.getHandle(holdWorkflow).describe());
     const { status, startTime, runId, memo } = found;
     if (status.name !== 'RUNNING' && status.name !== 'PAUSED') return undefined;
     return { since: startTime.toISOString(), runId, ...readHoldWords(memo) };
@@ -61,7 +61,7 @@ export async function endHold(temporal: Client, taskQueue: string, options: Rele
   if (!checked.ok) throw new InvalidRequestError(checked.problems);
   const release = checked.value;
   try {
-    await reach(temporal, () =>
+    await withTemporalErrors(temporal, () =>
       temporal.withDeadline(Date.now() + answerWithinMs, () =>
         temporal.workflow.getHandle(holdWorkflow).executeUpdate(releaseName, { args: [release] }),
       ),
@@ -74,7 +74,9 @@ export async function endHold(temporal: Client, taskQueue: string, options: Rele
     if (!hasEnded || (await readHold(temporal)) !== undefined) throw error;
   }
   const workflowId = `release-held/${randomUUID()}`;
-  await reach(temporal, () => temporal.workflow.start(releaseWorkflow, { workflowId, taskQueue, args: [release] }));
+  await withTemporalErrors(temporal, () =>
+    temporal.workflow.start(releaseWorkflow, { workflowId, taskQueue, args: [release] }),
+  );
   return { was: false };
 }
 
@@ -82,7 +84,7 @@ export async function endHold(temporal: Client, taskQueue: string, options: Rele
 export async function countHeld(temporal: Client): Promise<number> {
   const query = `ExecutionStatus = 'Running' AND ${searchAttributeNames.state} = 'held'`;
   try {
-    return (await reach(temporal, () => temporal.workflow.count(query))).count;
+    return (await withTemporalErrors(temporal, () => temporal.workflow.count(query))).count;
   } catch (error) {
     if (lacksSearchAttributes(error)) return 0;
     throw error;

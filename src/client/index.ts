@@ -2,7 +2,7 @@
 export { OrderSagaClient, type OrderSagaClientOptions } from './client';
 export * from './errors';
 export { SagaHandle, type DecisionTaken } from './handle';
-export type { SagaFilter, SagaRow } from './saga-rows';
+export type { SagaFilter, SagaRow } from './saga-list';
 /** For the data converter of Temporal's `Client`, where payloads are encrypted. */
 export { createDataConverter } from '../security/data-converter';
 export { parsePayloadKeys, type PayloadKeys } from '../security/keys';

@@ -2,8 +2,8 @@
 import type { Client } from '@temporalio/client';
 import { isOutcome } from '../domain/outcomes';
 import { UnknownReferenceError } from './errors';
-import { reach } from './reach';
-import { latestOf, toRow } from './saga-rows';
+import { withTemporalErrors } from './temporal-errors';
+import { latestOf, toRow } from './saga-list';
 
 /** `failed`, `cancelled`: not by the saga itself. `gone`: Temporal has no run of it any more. */
 export const waysLost = ['terminated', 'timed-out', 'failed', 'cancelled', 'gone'] as const;
@@ -23,7 +23,7 @@ export async function standingOf(temporal: Client, workflowIds: readonly string[
   if (workflowIds.length === 0) return standing;
   const named = workflowIds.map((id) => `'${id}'`).join(', ');
   const query = `ExecutionStatus = 'Running' AND WorkflowId IN (${named})`;
-  await reach(temporal, async () => {
+  await withTemporalErrors(temporal, async () => {
     for await (const run of temporal.workflow.list({ query })) if (toRow(run)) standing.set(run.workflowId, 'open');
   });
   for (const workflowId of workflowIds) {

@@ -73,10 +73,15 @@ export const workerSettings = {
    * retries any more: with 8 of each, 200 steps come there within one outage. Of a pivot, and of the look for new servers, a saga has one.
    */
   RETRY_READING: budget(10).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
-  RETRY_ACTING: budget(10).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
-  RETRY_UNDOING: budget(12).default({ attemptsMax: 12, backoffMs: 1_000, backoffMaxMs: 300_000, totalMs: 3_600_000 }),
-  RETRY_DARING: budget(100).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
-  RETRY_EXPECTING: budget(100).default({ attemptsMax: 40, backoffMs: 2_000, backoffMaxMs: 60_000, totalMs: 1_800_000 }),
+  RETRY_MUTATING: budget(10).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
+  RETRY_COMPENSATING: budget(12).default({
+    attemptsMax: 12,
+    backoffMs: 1_000,
+    backoffMaxMs: 300_000,
+    totalMs: 3_600_000,
+  }),
+  RETRY_PIVOT: budget(100).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
+  RETRY_POLLING: budget(100).default({ attemptsMax: 40, backoffMs: 2_000, backoffMaxMs: 60_000, totalMs: 1_800_000 }),
   /** How long a stop waits for calls in flight. Longer than a call may take, so that a pivot finishes and is known. */
   SHUTDOWN_GRACE_MS: whole(0, 600_000).default(40_000),
   ACTIVITIES_AT_ONCE: whole(1, 10_000).default(200),
@@ -220,11 +225,11 @@ function providerIn(settings: WorkerSettings): Omit<ProviderConfig, 'readToken' 
 function activitiesIn(settings: WorkerSettings): ActivitySettings {
   return {
     retries: {
-      reading: settings.RETRY_READING,
-      acting: settings.RETRY_ACTING,
-      undoing: settings.RETRY_UNDOING,
-      daring: settings.RETRY_DARING,
-      expecting: settings.RETRY_EXPECTING,
+      read: settings.RETRY_READING,
+      mutate: settings.RETRY_MUTATING,
+      compensate: settings.RETRY_COMPENSATING,
+      pivot: settings.RETRY_PIVOT,
+      poll: settings.RETRY_POLLING,
     },
     pivotRetryStatuses: settings.PIVOT_RETRY_STATUSES,
     planTypesMore: settings.PLAN_TYPES_MORE,

@@ -6,7 +6,7 @@
  * one may stand there by now, word for word the same, about another call.
  */
 import { z } from 'zod';
-import { onFirstUse } from './on-first-use';
+import { lazy } from './lazy';
 import { foundServersSchema } from './requests';
 
 const text = () => z.string('must be a string');
@@ -21,15 +21,15 @@ const evident = () => ({ ...any(), note: evidence() });
 const bound = () => ({ ...any(), question: named() });
 
 export const decisionSchemas = {
-  retry: onFirstUse(() =>
+  retry: lazy(() =>
     z.strictObject({
       ...any(),
       /** Fields of the request to change first; which ones fit depends on the step that waits. */
       correction: z.record(z.string(), z.unknown(), 'must be a JSON object').optional(),
     }),
   ),
-  skip: onFirstUse(() => z.strictObject(evident())),
-  markDone: onFirstUse(() =>
+  skip: lazy(() => z.strictObject(evident())),
+  markDone: lazy(() =>
     z.strictObject({
       ...bound(),
       note: evidence(),
@@ -37,7 +37,7 @@ export const decisionSchemas = {
       steps: z.array(text(), 'must be a list of step ids').min(1, 'must name at least one step').optional(),
     }),
   ),
-  confirmPlaced: onFirstUse(() =>
+  confirmPlaced: lazy(() =>
     z.strictObject({
       ...bound(),
       note: evidence(),
@@ -51,10 +51,10 @@ export const decisionSchemas = {
         .optional(),
     }),
   ),
-  confirmNotPlaced: onFirstUse(() => z.strictObject({ ...bound(), note: evidence() })),
-  approve: onFirstUse(() => z.strictObject(bound())),
-  reject: onFirstUse(() => z.strictObject({ ...any(), reason: text().optional() })),
-  provideServers: onFirstUse(() => z.strictObject({ ...any(), vmObjectIds: foundServersSchema() })),
+  confirmNotPlaced: lazy(() => z.strictObject({ ...bound(), note: evidence() })),
+  approve: lazy(() => z.strictObject(bound())),
+  reject: lazy(() => z.strictObject({ ...any(), reason: text().optional() })),
+  provideServers: lazy(() => z.strictObject({ ...any(), vmObjectIds: foundServersSchema() })),
 };
 
 export type DecisionName = keyof typeof decisionSchemas;

@@ -1,14 +1,14 @@
 /** To look which firewalls protect a server. It changes nothing, so it is no saga: it has no reference, and the journal does not hear of it. */
 import { z } from 'zod';
-import { onFirstUse } from './on-first-use';
+import { lazy } from './lazy';
 
-export const firewallsOfSchema = onFirstUse(() =>
+export const firewallsOfSchema = lazy(() =>
   z.strictObject({
     vmObjectId: z.int('must be a whole number').positive('must be a whole number above 0'),
   }),
 );
 
-export const serverFirewallsSchema = onFirstUse(() =>
+export const serverFirewallsSchema = lazy(() =>
   z.union([
     z.strictObject({ vmObjectId: z.int(), firewalls: z.array(z.int()) }),
     /** The provider's answer as it came, where no list can be read from it; one over the size limit is cut to an excerpt. */

@@ -4,7 +4,7 @@
  * ends the hold.
  */
 import { z } from 'zod';
-import { onFirstUse } from './on-first-use';
+import { lazy } from './lazy';
 
 /** Its type, and its id: Temporal never runs two of one id. */
 export const holdWorkflow = 'hold';
@@ -29,9 +29,9 @@ const text = (charsMax: number) =>
   z.string('must be a string').max(charsMax, `must not have more than ${String(charsMax)} characters`);
 
 /** As it should be given. Nothing is refused for it: a hold that was started in haste, with anything, holds all the same. */
-export const holdSchema = onFirstUse(() => z.strictObject({ by: text(200).optional(), note: text(500).optional() }));
+export const holdSchema = lazy(() => z.strictObject({ by: text(200).optional(), note: text(500).optional() }));
 
-export const releaseSchema = onFirstUse(() =>
+export const releaseSchema = lazy(() =>
   z.strictObject({
     by: text(200).optional(),
     note: text(4_000).optional(),

@@ -3,7 +3,7 @@
  * All of them end up in histories and in other people's dashboards: carved in stone.
  */
 import { z } from 'zod';
-import { onFirstUse } from './on-first-use';
+import { lazy } from './lazy';
 
 export const workflowNames = ['provisionServers', 'changeOrder', 'switchPlan', 'setFirewalls', 'cleanCart'] as const;
 export type WorkflowName = (typeof workflowNames)[number];
@@ -41,7 +41,7 @@ export const searchAttributeNames = {
   waitingSince: 'SagaWaitingSince',
 } as const;
 
-export const referenceSchema = onFirstUse(() =>
+export const referenceSchema = lazy(() =>
   z
     .string('must be a string: your own name for this order')
     .regex(/^[A-Za-z0-9._:-]{1,128}$/, 'must be 1 to 128 of the characters A-Z a-z 0-9 . _ : -'),

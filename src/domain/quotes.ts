@@ -1,9 +1,9 @@
 /** What the provider answers to "what would it cost?" (rows 5, 6 and 7), and the rules by which we go on or stop. */
 import { z } from 'zod';
-import { onFirstUse } from './on-first-use';
+import { lazy } from './lazy';
 import type { ApprovalRule, Guard } from './requests';
 
-export const quoteSchema = onFirstUse(() =>
+export const quoteSchema = lazy(() =>
   z.looseObject({
     available: z.boolean(),
     total: z.number(),

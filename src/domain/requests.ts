@@ -9,14 +9,14 @@
  */
 import { z } from 'zod';
 import { referenceSchema, type WorkflowName } from './identity';
-import { onFirstUse } from './on-first-use';
+import { lazy } from './lazy';
 import { cloudServerPlanTypes, countOf, fits, planTypesWith, serversOrdered } from './plan-types';
 import { redactedMark, secretReferenceSchema } from './secrets';
 
 const positiveInt = z.int('must be a whole number').positive('must be a whole number above 0');
 
 /** The document gives no longest account id; a search attribute, which it is, has one. */
-const accountSchema = onFirstUse(() =>
+const accountSchema = lazy(() =>
   z
     .string('must be a string')
     .regex(/^[A-Za-z0-9]{2}-\d+$/, 'must be two letters or digits, a hyphen and digits, like AB-12345678')
@@ -26,12 +26,12 @@ const accountSchema = onFirstUse(() =>
 const nonEmpty = z.string('must be a string').min(1, 'must not be empty');
 
 /** After it nothing is sent that changes anything, but to undo. A time that has passed is no wrong one: what was done may be asked for. */
-const timeSchema = onFirstUse(() =>
+const timeSchema = lazy(() =>
   z.iso.datetime({ offset: true, error: 'must be a time with its zone, like 2026-01-31T18:00:00Z' }),
 );
 
 /** By hand, because zod's own asks `atob`, which a workflow does not have. */
-const base64 = onFirstUse(() =>
+const base64 = lazy(() =>
   z
     .string('must be base64')
     .refine((text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text), 'must be base64, and not empty'),
@@ -43,7 +43,7 @@ const base64 = onFirstUse(() =>
  */
 const alsoBesideOthers = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null };
 
-const uniqueIds = onFirstUse(() =>
+const uniqueIds = lazy(() =>
   z.array(positiveInt, 'must be a list of ids').superRefine((ids, context) => {
     const seen = new Set<unknown>();
     ids.forEach((id, index) => {
@@ -58,7 +58,7 @@ export const firewallsSchema = uniqueIds;
 /** Of an order of which it is not known that it brings servers, a person may say that there are none. */
 export const foundServersSchema = uniqueIds;
 
-export const vmObjectIdsSchema = onFirstUse(() => uniqueIds().min(1, 'must name at least one server'));
+export const vmObjectIdsSchema = lazy(() => uniqueIds().min(1, 'must name at least one server'));
 
 /**
  * A value that nobody may read: itself, or the name under which the worker finds it. What was blanked out where somebody
@@ -80,7 +80,7 @@ export function fitsDocument(field: 'password' | 'custom_ssh_key' | 'custom_scri
 }
 
 /** The fields of a cart item that a person may correct at any wait, while the item is not yet added. */
-export const correctableItemFields = onFirstUse(() => ({
+export const correctableItemFields = lazy(() => ({
   password: secret(nonEmpty, 'a text that is not empty').optional(),
   os_template_id: positiveInt.optional(),
   custom_ssh_key: secret(base64(), 'base64').optional(),
@@ -125,7 +125,7 @@ export function purchaseCorrectionFields(planTypesMore: readonly string[]) {
 }
 
 /** How a refusal before the point of no return is taken: it ends the saga, or a person is asked. */
-export const onRefusalSchema = onFirstUse(() => z.enum(['fail', 'ask'], 'must be "fail" or "ask"'));
+export const onRefusalSchema = lazy(() => z.enum(['fail', 'ask'], 'must be "fail" or "ask"'));
 export type OnRefusal = z.infer<ReturnType<typeof onRefusalSchema>>;
 
 /** @param planTypesMore values of `plan_type` that this installation's provider offers beyond the document's four, as the setting has them */
@@ -161,7 +161,7 @@ export function provisionServersSchema(planTypesMore: readonly string[] = []) {
     });
 }
 
-const documentedOnly = onFirstUse(() => provisionServersSchema());
+const documentedOnly = lazy(() => provisionServersSchema());
 
 /** A numeric string, as the document's example has it. A number is accepted and sent as such a string. */
 const deltaValue = () =>
@@ -181,7 +181,7 @@ const expiringSchema = () => z.strictObject({ expiresAfterSeconds: seconds() });
 const aboveSchema = <T extends z.ZodType<number>>(above: T) =>
   z.strictObject({ above, expiresAfterSeconds: seconds().optional() });
 
-export const guardSchema = onFirstUse(() =>
+export const guardSchema = lazy(() =>
   z.strictObject({
     maxTotal: amount().optional(),
     currency: nonEmpty.optional(),
@@ -190,7 +190,7 @@ export const guardSchema = onFirstUse(() =>
 );
 export type Guard = z.infer<ReturnType<typeof guardSchema>>;
 
-export const approvalSchema = onFirstUse(() =>
+export const approvalSchema = lazy(() =>
   z.union(
     [z.literal('never'), z.literal('always'), aboveSchema(amount()), expiringSchema()],
     'must be "never", "always", { "above": a total } or { "expiresAfterSeconds": a whole number }, or both of these',
@@ -201,7 +201,7 @@ export type ApprovalRule = z.infer<ReturnType<typeof approvalSchema>>;
 const count = () => z.int('must be a whole number').nonnegative('must not be negative');
 
 /** Of a purchase, which the provider does not quote: limits for what is asked for. */
-export const purchaseGuardSchema = onFirstUse(() =>
+export const purchaseGuardSchema = lazy(() =>
   z.strictObject({
     maxServers: count().optional(),
     maxItems: count().optional(),
@@ -210,7 +210,7 @@ export const purchaseGuardSchema = onFirstUse(() =>
 export type PurchaseGuard = z.infer<ReturnType<typeof purchaseGuardSchema>>;
 
 /** Of a purchase: above so many servers. */
-export const purchaseApprovalSchema = onFirstUse(() =>
+export const purchaseApprovalSchema = lazy(() =>
   z.union(
     [z.literal('never'), z.literal('always'), aboveSchema(count()), expiringSchema()],
     'must be "never", "always", { "above": a number of servers } or { "expiresAfterSeconds": a whole number }, or both of these',
@@ -232,12 +232,12 @@ const resourcesSchema = () =>
     .min(1, 'must hold at least one resource');
 
 /** What may be corrected of a change order that the provider refuses: the whole list. */
-export const changeCorrectionSchema = onFirstUse(() => z.strictObject({ resources: resourcesSchema() }));
+export const changeCorrectionSchema = lazy(() => z.strictObject({ resources: resourcesSchema() }));
 
 /** What may be corrected of a switch that the provider refuses. */
-export const switchCorrectionSchema = onFirstUse(() => z.strictObject({ plan_id: positiveInt }));
+export const switchCorrectionSchema = lazy(() => z.strictObject({ plan_id: positiveInt }));
 
-export const changeOrderSchema = onFirstUse(() =>
+export const changeOrderSchema = lazy(() =>
   z.strictObject({
     reference: referenceSchema(),
     account: accountSchema().optional(),
@@ -251,7 +251,7 @@ export const changeOrderSchema = onFirstUse(() =>
   }),
 );
 
-export const switchPlanSchema = onFirstUse(() =>
+export const switchPlanSchema = lazy(() =>
   z.strictObject({
     reference: referenceSchema(),
     account: accountSchema().optional(),
@@ -265,7 +265,7 @@ export const switchPlanSchema = onFirstUse(() =>
   }),
 );
 
-export const setFirewallsSchema = onFirstUse(() =>
+export const setFirewallsSchema = lazy(() =>
   z
     .strictObject({
       reference: referenceSchema(),
@@ -295,7 +295,7 @@ export const setFirewallsSchema = onFirstUse(() =>
 );
 
 /** Delete what a terminated or timed-out `provisionServers` of this reference left in the cart. */
-export const cleanCartSchema = onFirstUse(() => z.strictObject({ reference: referenceSchema() }));
+export const cleanCartSchema = lazy(() => z.strictObject({ reference: referenceSchema() }));
 
 export type ProvisionServersRequest = z.output<ReturnType<typeof provisionServersSchema>>;
 export type CartItem = ProvisionServersRequest['items'][number];
@@ -318,8 +318,7 @@ export type RequestSchemas = { readonly [W in WorkflowName]: () => z.ZodType<Req
 /** The schema of each workflow's request. Keep the answer where there is more than one request to check. */
 export function requestSchemas(planTypesMore: readonly string[] = []): RequestSchemas {
   return {
-    provisionServers:
-      planTypesMore.length === 0 ? documentedOnly : onFirstUse(() => provisionServersSchema(planTypesMore)),
+    provisionServers: planTypesMore.length === 0 ? documentedOnly : lazy(() => provisionServersSchema(planTypesMore)),
     changeOrder: changeOrderSchema,
     switchPlan: switchPlanSchema,
     setFirewalls: setFirewallsSchema,

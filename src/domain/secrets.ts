@@ -1,6 +1,6 @@
 /** The request's fields that nobody may read: how they are named, referred to, and blanked out. */
 import { z } from 'zod';
-import { onFirstUse } from './on-first-use';
+import { lazy } from './lazy';
 
 export const secretFields: readonly string[] = ['password', 'custom_ssh_key', 'custom_script'];
 
@@ -17,7 +17,7 @@ export function isSecretField(name: string): boolean {
 }
 
 /** A secret by its name, instead of its value; looked up where the call is made. */
-export const secretReferenceSchema = onFirstUse(() =>
+export const secretReferenceSchema = lazy(() =>
   z.strictObject({
     secret: z
       .string('must be the name of a secret')
@@ -33,10 +33,10 @@ export type SecretReference = z.infer<ReturnType<typeof secretReferenceSchema>>;
 export type Secret = string | SecretReference;
 
 /** What other calls of a saga told the provider; 'unknown' where that is more than a call can carry, or not known. */
-export type ToldSecrets = readonly Secret[] | 'unknown';
+export type SentSecrets = readonly Secret[] | 'unknown';
 
 /** Metadata of a payload that reached a worker with keys unencrypted. */
-export const clearMark = 'order-saga-clear';
+export const plaintextMark = 'order-saga-clear';
 
 export const redactedMark = '[redacted]';
 

@@ -17,7 +17,7 @@ import { ProviderClient, type CallEvent, type Credentials } from '../provider/cl
 import { createWorkerDataConverter } from '../security/data-converter';
 import { createSealing } from '../security/sealing';
 import { createSecretResolver } from '../security/secret-resolver';
-import type { TraceSinks } from '../workflows/hand-on-trace';
+import type { TraceSinks } from '../workflows/trace-propagation';
 import { recordCallsWith, workerMeter } from './metrics';
 import { ensureSearchAttributes } from './search-attributes';
 import type { Tracing } from './tracing';

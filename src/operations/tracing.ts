@@ -31,7 +31,7 @@ import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import type { ActivityInboundCallsInterceptor, InjectedSinks, WorkerOptions } from '@temporalio/worker';
 import { traceHeader } from '../domain/tracing';
 import type { CallEvent } from '../provider/client';
-import type { TraceSinks } from '../workflows/hand-on-trace';
+import type { TraceSinks } from '../workflows/trace-propagation';
 
 export interface Tracing {
   worker: Required<Pick<WorkerOptions, 'interceptors' | 'sinks'>>;

@@ -57,7 +57,7 @@ interface Limits extends Omit<ExchangeLimits, 'responseBytesMax'> {
 }
 
 /** What is known of a call while it runs. */
-type Note = Pick<CallEvent, 'status' | 'sent' | 'putOff'>;
+type CallState = Pick<CallEvent, 'status' | 'sent' | 'putOff'>;
 
 export class Caller {
   private readonly recent = new RecentSecrets();
@@ -75,7 +75,7 @@ export class Caller {
   async call<T>(call: Call<T>, { signal, mayLeave, secrets = [] }: CallOptions = {}): Promise<T> {
     const endpoint = `${call.method} ${call.endpoint}`;
     const startedMs = performance.now();
-    const note: Note = { sent: false };
+    const note: CallState = { sent: false };
     let failure: ProviderFailure | undefined;
     const deadline = startDeadline(this.options.totalTimeoutMs, signal);
     try {
@@ -100,7 +100,7 @@ export class Caller {
     ]);
   }
 
-  private async converse<T>(call: Call<T>, endpoint: string, limits: Limits, note: Note): Promise<T> {
+  private async converse<T>(call: Call<T>, endpoint: string, limits: Limits, note: CallState): Promise<T> {
     const request = this.build(call, endpoint);
     this.putOffWhilePaused(endpoint, note);
     const own = secretsIn(call.body);
@@ -167,7 +167,7 @@ export class Caller {
     request: WireRequest,
     token: string | undefined,
     limits: Limits,
-    note: Note,
+    note: CallState,
   ): Promise<Extract<Exchanged, { answered: true }>> {
     const { authHeader, authScheme, responseBytesMax } = this.options;
     this.token = token;
@@ -175,7 +175,7 @@ export class Caller {
       token === undefined
         ? request.headers
         : { ...request.headers, [authHeader]: authScheme === '' ? token : `${authScheme} ${token}` };
-    const way = call.pivot ? this.connections.fresh : this.connections.kept;
+    const way = call.pivot ? this.connections.dedicated : this.connections.pooled;
     const exchanged = await exchange(way, { ...request, headers }, { ...limits, responseBytesMax });
     note.sent ||= exchanged.answered || exchanged.sent;
     if (exchanged.answered) {
@@ -229,7 +229,7 @@ export class Caller {
     return new RateLimited(answered, facts, retryAfterMs);
   }
 
-  private putOffWhilePaused(endpoint: string, note: Note): void {
+  private putOffWhilePaused(endpoint: string, note: CallState): void {
     const { leftMs } = this.pause;
     if (leftMs === 0) return;
     note.putOff = true;
@@ -246,7 +246,7 @@ export class Caller {
 }
 
 /** A mistake in this room must not pass for "nothing was sent" where something was. */
-function asFailure(error: unknown, endpoint: string, { sent, status }: Note): ProviderFailure {
+function asFailure(error: unknown, endpoint: string, { sent, status }: CallState): ProviderFailure {
   const what = `failed inside the client (${error instanceof Error ? error.name : typeof error})`;
   return sent ? new UnknownOutcome(what, { endpoint, status }) : new NotSent(what, { endpoint });
 }

@@ -10,9 +10,9 @@ import { buildConnector, Pool, type Dispatcher } from 'undici';
 import type { ResolvedOptions } from './options';
 
 export class Connections {
-  readonly kept: Dispatcher;
+  readonly pooled: Dispatcher;
   /** A new connection for every request. */
-  readonly fresh: Dispatcher;
+  readonly dedicated: Dispatcher;
   private closing: Promise<unknown> | undefined;
 
   constructor({ origin, connections, headersTimeoutMs, bodyTimeoutMs, ...resolved }: ResolvedOptions) {
@@ -24,14 +24,14 @@ export class Connections {
       allowH2: false,
       connect: createConnector(resolved),
     };
-    this.kept = new Pool(origin, { ...options, pipelining: 1 });
+    this.pooled = new Pool(origin, { ...options, pipelining: 1 });
     // Zero is undici's word for `connection: close`.
-    this.fresh = new Pool(origin, { ...options, pipelining: 0 });
+    this.dedicated = new Pool(origin, { ...options, pipelining: 0 });
   }
 
   /** Waits for the calls in flight; later ones are not sent. */
   async close(): Promise<void> {
-    this.closing ??= Promise.all([this.kept.close(), this.fresh.close()]);
+    this.closing ??= Promise.all([this.pooled.close(), this.dedicated.close()]);
     await this.closing;
   }
 }

@@ -11,7 +11,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
-import { clearMark } from '../domain/secrets';
+import { plaintextMark } from '../domain/secrets';
 import type { PayloadKeys } from './keys';
 
 const { Payload: PayloadProto } = temporal.api.common.v1;
@@ -52,7 +52,7 @@ export class EncryptionCodec implements PayloadCodec {
   private decodeOne(payload: Payload): Payload {
     if (text(payload.metadata?.['encoding']) === encoding) return this.decrypt(payload);
     if (!this.options.marksClear) return payload;
-    return { ...payload, metadata: { ...payload.metadata, [clearMark]: Buffer.from('true') } };
+    return { ...payload, metadata: { ...payload.metadata, [plaintextMark]: Buffer.from('true') } };
   }
 
   private encrypt(payload: Payload): Payload {

@@ -2,10 +2,10 @@
 import type { Standing } from '../activities/journal';
 import type { OpenItem } from '../domain/effects';
 import type { Leftover } from '../domain/leftovers';
-import { deletedByHand } from './by-hand';
-import type { Plan } from './level';
-import type { Saga } from './saga';
-import { once } from './temperaments';
+import { deletedByHand } from '../saga/by-hand';
+import type { StepSpec } from '../saga/step-runner';
+import type { Saga } from '../saga/saga';
+import { activities } from '../saga/activities';
 
 /**
  * Looks into the journal again, and deletes what it finds: see {@link deleteStrayItems}.
@@ -17,7 +17,7 @@ export async function findStrayItems(saga: Saga, unknownAdds: readonly number[])
   const looked = await saga.one(
     {
       step: saga.quietStep('read-cart', 'Look into the journal for what is left in the cart'),
-      act: (asked) => once('read what is left in the cart').readStanding(asked),
+      act: (asked) => activities('read what is left in the cart').readStanding(asked),
     },
     { refusal: 'ask', skippable: true },
   );
@@ -54,10 +54,10 @@ export async function deleteStrayItems(
 export async function deleteItems(saga: Saga, items: readonly OpenItem[]): Promise<number[]> {
   const leftAlone = new Map<number, string>();
   const outcomes = await saga.together(
-    items.map(({ cartItemId, step }): Plan<unknown> => ({
+    items.map(({ cartItemId, step }): StepSpec<unknown> => ({
       step: saga.step(`delete-cart-item-${cartItemId}`, `Delete cart item ${cartItemId}`),
       act: (asked) =>
-        once(`delete cart item ${cartItemId}`).deleteCartItem({ ...asked, step, cartItemId, secrets: 'unknown' }),
+        activities(`delete cart item ${cartItemId}`).deleteCartItem({ ...asked, step, cartItemId, secrets: 'unknown' }),
       byHand: deletedByHand(cartItemId, step),
       leaveAlone: (why) => leftAlone.set(cartItemId, why),
     })),

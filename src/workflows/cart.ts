@@ -1,10 +1,10 @@
 /** The cart of one order: each item is added once, and anew where it was corrected since. */
-import { deletedByHand } from './by-hand';
+import { deletedByHand } from '../saga/by-hand';
 import type { Purchase } from './purchase';
-import type { Plan } from './level';
-import type { Saga } from './saga';
-import type { Step } from './progress';
-import { once } from './temperaments';
+import type { StepSpec } from '../saga/step-runner';
+import type { Saga } from '../saga/saga';
+import type { Step } from '../saga/progress';
+import { activities } from '../saga/activities';
 import type { UnknownAdds } from './unknown-adds';
 
 export class Cart {
@@ -27,7 +27,7 @@ export class Cart {
     // Meanwhile those that are there may be corrected, and are then missing as well.
     for (let missing = this.missing; missing.length > 0; missing = this.missing) {
       const outcomes = await saga.together(
-        missing.map((number) => this.planOf(number)),
+        missing.map((number) => this.specOf(number)),
         { refusal: 'OrderRejected', corrections: purchase.correctionsOfItems(this) },
       );
       missing.forEach((number, index) => {
@@ -58,7 +58,7 @@ export class Cart {
     return this.saga.step(`add-cart-item-${String(number)}`, `Add cart item ${String(number)}`);
   }
 
-  private planOf(number: number): Plan<{ cartItemId: number }> {
+  private specOf(number: number): StepSpec<{ cartItemId: number }> {
     const { purchase } = this;
     return {
       step: this.stepOf(number),
@@ -66,7 +66,7 @@ export class Cart {
         const item = purchase.request.items[number - 1];
         if (item === undefined) throw new Error(`there is no item ${String(number)}`);
         const corrected = purchase.timesItemCorrected(number);
-        const adding = once(`add cart item ${number}`).addCartItem({
+        const adding = activities(`add cart item ${number}`).addCartItem({
           item,
           number,
           ...(corrected > 0 ? { corrected } : {}),
@@ -78,7 +78,11 @@ export class Cart {
       undo: ({ cartItemId }) => ({
         title: `Delete cart item ${String(cartItemId)}`,
         act: (asked) =>
-          once(`delete cart item ${cartItemId}`).deleteCartItem({ cartItemId, ...purchase.told.withOthers, ...asked }),
+          activities(`delete cart item ${cartItemId}`).deleteCartItem({
+            cartItemId,
+            ...purchase.told.withOthers,
+            ...asked,
+          }),
         byHand: deletedByHand(cartItemId),
         leftover: (why) => ({ kind: 'cart-item', cartItemId, why }),
       }),

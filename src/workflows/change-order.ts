@@ -11,13 +11,13 @@ import type { ChangeCorrection } from '../domain/corrections';
 import { changeCorrectionSchema, changeOrderSchema, type ChangeOrderRequest } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
 import { check } from '../domain/validation';
-import { Agreement } from './agreement';
-import type { PivotStep } from './look-back';
-import { placePivot } from './pivot';
-import type { Saga } from './saga';
-import { tell, type Known } from './tell';
-import { once } from './temperaments';
-import { Wanted } from './wanted';
+import { ApprovedQuote } from './approved-quote';
+import type { PivotStep } from '../saga/look-back';
+import { placePivot } from '../saga/pivot';
+import type { Saga } from '../saga/saga';
+import { runSaga, type StoryContext } from '../saga/run-saga';
+import { activities } from '../saga/activities';
+import { Wanted } from '../saga/corrected-request';
 
 const placing: PivotStep = {
   id: 'place-change-order',
@@ -26,7 +26,7 @@ const placing: PivotStep = {
 };
 
 export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
-  const story = async (saga: Saga, first: ChangeOrderRequest, { corrections }: Known) => {
+  const story = async (saga: Saga, first: ChangeOrderRequest, { corrections }: StoryContext) => {
     const { reference, subscription_id, guard, approval, quoteOnly } = first;
     const wanted = new Wanted<ChangeOrderRequest, ChangeCorrection>(saga, first, corrections, {
       apply: (request, correction) => ({ ...request, ...correction }),
@@ -41,16 +41,17 @@ export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
       const { quote } = await saga.must(
         {
           step: quoting,
-          act: ({ again }) => once('quote the change order').quoteChangeOrder({ change: change(), again }),
+          act: ({ retry }) => activities('quote the change order').quoteChangeOrder({ change: change(), retry }),
         },
         { refusal: 'OrderRejected', corrections: { refused: correction } },
       );
       return { reference, quote, placed: false, order: null, decisions };
     }
 
-    const terms = new Agreement(saga, {
+    const terms = new ApprovedQuote(saga, {
       step: quoting,
-      quote: ({ again }) => once('quote the change order').quoteChangeOrder({ change: change(), again, ...approvable }),
+      quote: ({ retry }) =>
+        activities('quote the change order').quoteChangeOrder({ change: change(), retry, ...approvable }),
       notAvailable: 'ChangeNotAvailable',
       guard,
       approval,
@@ -63,7 +64,7 @@ export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
       step: saga.step(placing.id, placing.title),
       noun: 'the change order',
       note: () => ({ foundBy: `subscription ${subscription_id}`, quote: terms.quote }),
-      act: (asked) => once('place the change order').placeChangeOrder({ change: change(), ...asked }),
+      act: (asked) => activities('place the change order').placeChangeOrder({ change: change(), ...asked }),
       refusal: 'OrderRejected',
       corrections: terms.corrections,
       timesCorrected: () => wanted.timesCorrected,
@@ -78,7 +79,7 @@ export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
     saga.progress.known['order'] = order;
     return { reference, quote: terms.quote, placed: true, order, decisions };
   };
-  return tell('changeOrder', input, story, { pivot: placing });
+  return runSaga('changeOrder', input, story, { pivot: placing });
 }
 
 function orderOf(placed: Placement<unknown>): unknown {

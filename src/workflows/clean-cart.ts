@@ -13,11 +13,11 @@
 import type { Standing } from '../activities/journal';
 import type { ResultOf } from '../domain/results';
 import { deleteItems, reportDoubtfulAdds } from './cart-items';
-import { askAboutPlacement } from './doubt';
-import { SagaFailed } from './ends';
-import type { Saga } from './saga';
-import { tell } from './tell';
-import { once } from './temperaments';
+import { askAboutPlacement } from '../saga/doubt';
+import { SagaFailed } from '../saga/ends';
+import type { Saga } from '../saga/saga';
+import { runSaga } from '../saga/run-saga';
+import { activities } from '../saga/activities';
 
 /** What it knows by now. */
 interface Sight {
@@ -36,7 +36,7 @@ export function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> {
     const { leftovers, decisions } = saga.progress;
     return { reference, deleted, leftAlone, leftovers, decisions };
   };
-  return tell('cleanCart', input, story, {
+  return runSaga('cleanCart', input, story, {
     knowsOfOther: () => {
       const { standing, isThrough } = sight;
       if (standing === undefined) return 'nothing';
@@ -81,7 +81,7 @@ async function settle(saga: Saga, reference: string, sight: Sight): Promise<Stan
     const standing = await look(saga, reference, sight);
     sight.standing = standing;
     const { placement, perhapsOrdered } = standing;
-    if (placement.how === 'placed') saga.settle();
+    if (placement.how === 'placed') saga.passPivot();
     if (placement.how !== 'unknown') return { ...standing, leftAlone };
     const step = saga.step('settle-order', 'Learn whether the order was placed');
     step.end('stuck');
@@ -106,7 +106,7 @@ async function look(saga: Saga, reference: string, sight: Sight): Promise<Standi
   const standing = await saga.must(
     {
       step: saga.quietStep('read-journal', 'Read what was done under this reference'),
-      act: (asked) => once(`read what was done under ${reference}`).readStanding({ ...asked, orRunning: true }),
+      act: (asked) => activities(`read what was done under ${reference}`).readStanding({ ...asked, orRunning: true }),
     },
     { refusal: 'InvalidRequest' },
   );

@@ -11,7 +11,7 @@ import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import type { CallFailure } from '../domain/failures';
 import { firewallsOfSchema, type ServerFirewalls } from '../domain/firewalls-of';
 import { check, describeProblems } from '../domain/validation';
-import { once } from './temperaments';
+import { activities } from '../saga/activities';
 
 export async function firewallsOf(input: unknown): Promise<ServerFirewalls> {
   const checked = check(firewallsOfSchema(), input);
@@ -21,7 +21,7 @@ export async function firewallsOf(input: unknown): Promise<ServerFirewalls> {
   }
   const { vmObjectId } = checked.value;
   try {
-    const list = await once(`list firewalls of ${vmObjectId}`).listFirewalls({ vmObjectId });
+    const list = await activities(`list firewalls of ${vmObjectId}`).listFirewalls({ vmObjectId });
     return { vmObjectId, ...list };
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;

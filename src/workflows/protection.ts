@@ -4,7 +4,7 @@
  */
 import type { Standing } from '../activities/journal';
 import type { Leftover } from '../domain/leftovers';
-import type { Saga } from './saga';
+import type { Saga } from '../saga/saga';
 
 export interface Protected {
   vmObjectId: number;

@@ -11,7 +11,7 @@
  * ```
  */
 import { z } from 'zod';
-import type { Asked } from '../activities/call';
+import type { CallContext } from '../activities/call';
 import type { FirewallList } from '../activities/firewalls';
 import type { Standing } from '../activities/journal';
 import type { FindServers, PlacedOrder } from '../activities/orders';
@@ -19,22 +19,22 @@ import type { Placement } from '../domain/effects';
 import { fits, isExact, type ServersOrdered } from '../domain/plan-types';
 import { firewallsSchema, type ProvisionServersRequest } from '../domain/requests';
 import type { ResultOf, Server } from '../domain/results';
-import { attempt, failureOf } from './attempts';
+import { attempt, failureOf } from '../saga/attempts';
 import { Cart } from './cart';
 import { deleteStrayItems, findStrayItems, reportDoubtfulAdds } from './cart-items';
-import { seen } from './by-hand';
-import type { PivotStep } from './look-back';
-import { miscounted, rangeOf } from './doubt';
-import { placePivot } from './pivot';
-import type { Step } from './progress';
+import { seen } from '../saga/by-hand';
+import type { PivotStep } from '../saga/look-back';
+import { miscounted, rangeOf } from '../saga/doubt';
+import { placePivot } from '../saga/pivot';
+import type { Step } from '../saga/progress';
 import { Protection, type Protected } from './protection';
 import { Purchase } from './purchase';
-import type { Outcome, Plan } from './level';
-import type { Saga } from './saga';
-import { tell, type Known } from './tell';
-import { once } from './temperaments';
+import type { StepOutcome, StepSpec } from '../saga/step-runner';
+import type { Saga } from '../saga/saga';
+import { runSaga, type StoryContext } from '../saga/run-saga';
+import { activities } from '../saga/activities';
 import { UnknownAdds } from './unknown-adds';
-import type { Told } from './told-secrets';
+import type { SecretsSent } from './secrets-sent';
 
 const placing: PivotStep = {
   id: 'place-order',
@@ -45,7 +45,7 @@ const placing: PivotStep = {
 export function provisionServers(input: unknown): Promise<ResultOf['provisionServers']> {
   let asked: { purchase: Purchase; protection: Protection } | undefined;
   const unknownAdds = new UnknownAdds();
-  const story = async (saga: Saga, first: ProvisionServersRequest, { planTypesMore, corrections }: Known) => {
+  const story = async (saga: Saga, first: ProvisionServersRequest, { planTypesMore, corrections }: StoryContext) => {
     const { progress } = saga;
     const purchase = new Purchase(saga, first, planTypesMore, corrections);
     const protection = new Protection(first.firewalls ?? []);
@@ -95,7 +95,7 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
     const ids = knownIds(saga, request, placement, ordered) ?? idsAmong(assigned, ordered);
     protection.ownUp(saga, assigned, ids);
   };
-  return tell('provisionServers', input, story, { pivot: placing, tidyUp: deleteStrayItems, ownUp });
+  return runSaga('provisionServers', input, story, { pivot: placing, tidyUp: deleteStrayItems, ownUp });
 }
 
 /** Where an earlier run knew the servers: all of them, or nothing is said of any. */
@@ -159,7 +159,7 @@ function placeOrder(saga: Saga, purchase: Purchase, cart: Cart): Promise<Placeme
         foundBy: `account ${account.slice(0, 40)}${label === undefined ? '' : `, label “${label.slice(0, 60)}”`}`,
       };
     },
-    act: (asked) => once('place the order').placeOrder({ order: order(), ...told.withThePivot, ...asked }),
+    act: (asked) => activities('place the order').placeOrder({ order: order(), ...told.withThePivot, ...asked }),
     refusal: 'OrderRejected',
     approval: purchase.request.approval,
     corrections: purchase.correctionsOfOrder(cart),
@@ -185,7 +185,7 @@ function placeOrder(saga: Saga, purchase: Purchase, cart: Cart): Promise<Placeme
 /** What the steps after an order have in common. */
 interface Ordering {
   ordered: ServersOrdered;
-  told: Told;
+  told: SecretsSent;
 }
 
 /**
@@ -216,8 +216,8 @@ const findTitle = 'Learn the object ids of the new servers';
 /** @returns undefined where no directory can tell, or it never listed as many as were ordered */
 async function searchDirectory(saga: Saga, wanted: Omit<FindServers, 'again'>): Promise<number[] | undefined> {
   const step = saga.step('find-servers', findTitle);
-  const settled = await attempt({ step, journal: saga.journal }, ({ again }) =>
-    once('look into the server directory').findServers({ ...wanted, again }),
+  const settled = await attempt({ step, journal: saga.journal }, ({ retry }) =>
+    activities('look into the server directory').findServers({ ...wanted, retry }),
   );
   if (!settled.ok) {
     step.end('failed', settled.failure.message);
@@ -255,7 +255,7 @@ async function askServers(saga: Saga, expected: ServersOrdered, differing = ''):
   step.end('stuck');
   const none = expected.least === 0 ? ' Where there are none, name none: []' : '';
   const servers = isExact(expected) ? `${expected.most} servers?` : `servers? It brings ${rangeOf(expected)}.${none}`;
-  const decision = await saga.desk.ask({
+  const decision = await saga.humanDecisions.ask({
     kind: 'servers',
     step: step.id,
     question: `The order is placed. What are the object ids of its ${servers}${differing}`,
@@ -271,7 +271,7 @@ async function askServers(saga: Saga, expected: ServersOrdered, differing = ''):
 async function protect(
   saga: Saga,
   protection: Protection,
-  { vmObjectIds, requested, told }: { vmObjectIds: readonly number[]; requested: readonly number[]; told: Told },
+  { vmObjectIds, requested, told }: { vmObjectIds: readonly number[]; requested: readonly number[]; told: SecretsSent },
 ): Promise<Server[]> {
   if (requested.length === 0) return vmObjectIds.map((vmObjectId) => ({ vmObjectId, firewalls: [], verified: true }));
   const servers = vmObjectIds.map((vmObjectId): Guarded => ({
@@ -282,10 +282,10 @@ async function protect(
   }));
   protection.servers = servers;
   const outcomes = await saga.together(
-    servers.map((server): Plan<unknown> => ({
+    servers.map((server): StepSpec<unknown> => ({
       step: server.assigning,
       act: async (asked) => {
-        const answer = await once(`assign firewalls to ${server.vmObjectId}`).assignFirewalls({
+        const answer = await activities(`assign firewalls to ${server.vmObjectId}`).assignFirewalls({
           ...idsOf(server),
           countsByHand: true,
           ...told.withOthers,
@@ -322,16 +322,16 @@ type Guarded = Protected & { assigning: Step; verifying: Step };
 
 const idsOf = ({ vmObjectId, firewalls }: Protected) => ({ vmObjectId, firewalls });
 
-function keepNote(server: Protected, outcome: Outcome<unknown> | undefined): void {
+function keepNote(server: Protected, outcome: StepOutcome<unknown> | undefined): void {
   if (outcome?.skipped && outcome.note !== undefined) server.note = outcome.note;
 }
 
-async function verify(saga: Saga, servers: readonly Guarded[], told: Told): Promise<Server[]> {
+async function verify(saga: Saga, servers: readonly Guarded[], told: SecretsSent): Promise<Server[]> {
   const assigned = servers.filter(({ assigning }) => assigning.status === 'done');
   const outcomes = await saga.together(
-    assigned.map((server): Plan<FirewallList | typeof seen> => ({
+    assigned.map((server): StepSpec<FirewallList | typeof seen> => ({
       step: server.verifying,
-      act: ({ again }) => listUntilShown(server, told, again),
+      act: ({ retry }) => listUntilShown(server, told, retry),
       byHand: {
         counts: () => {
           server.lacks = [];
@@ -358,14 +358,18 @@ async function verify(saga: Saga, servers: readonly Guarded[], told: Told): Prom
 }
 
 /** What the list does not show is what the server lacks, whatever was answered to the assignment. */
-async function listUntilShown(server: Protected, told: Told, again: Asked['again']): Promise<FirewallList> {
+async function listUntilShown(
+  server: Protected,
+  told: SecretsSent,
+  retry: CallContext['retry'],
+): Promise<FirewallList> {
   const { vmObjectId, firewalls } = server;
   try {
-    const list = await once(`list firewalls of ${vmObjectId}`).listFirewalls({
+    const list = await activities(`list firewalls of ${vmObjectId}`).listFirewalls({
       vmObjectId,
       expect: firewalls,
       ...told.withOthers,
-      again,
+      retry,
     });
     server.lacks = [];
     return list;

@@ -16,13 +16,13 @@ import {
   type ProvisionServersRequest,
 } from '../domain/requests';
 import { check } from '../domain/validation';
-import { askApproval } from './approval';
-import { placementOf } from './look-back';
-import type { Correction, Corrections } from './questions';
-import { SagaFailed } from './ends';
-import type { Saga } from './saga';
-import { Told } from './told-secrets';
-import { Wanted } from './wanted';
+import { askApproval } from '../saga/approval';
+import { placementOf } from '../saga/look-back';
+import type { Correction, Corrections } from '../saga/questions';
+import { SagaFailed } from '../saga/ends';
+import type { Saga } from '../saga/saga';
+import { SecretsSent } from './secrets-sent';
+import { Wanted } from '../saga/corrected-request';
 
 /** What a correction of items has to know of the cart. */
 export interface ItemsAdded {
@@ -32,7 +32,7 @@ export interface ItemsAdded {
 }
 
 export class Purchase {
-  readonly told: Told;
+  readonly told: SecretsSent;
   /** To the request as it is by now. Without it nothing is ordered: see {@link agree}. */
   isAgreed = false;
   private readonly wanted: Wanted<ProvisionServersRequest, PurchaseCorrection>;
@@ -52,7 +52,7 @@ export class Purchase {
         ...purchaseViolations(corrected.items, serversOrdered(corrected.items, planTypesMore), corrected.guard),
       ],
     });
-    this.told = new Told([...first.items, ...(known as PurchaseCorrection[])]);
+    this.told = new SecretsSent([...first.items, ...(known as PurchaseCorrection[])]);
   }
 
   get request(): ProvisionServersRequest {

@@ -17,17 +17,17 @@ import type { CallFailure } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
 import type { SetFirewallsRequest } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
-import { failureOf } from './attempts';
-import { seen, type ByHand } from './by-hand';
-import type { Step } from './progress';
-import { SagaFailed } from './ends';
-import type { Undo } from './level';
-import type { Saga } from './saga';
-import { tell } from './tell';
-import { once } from './temperaments';
+import { failureOf } from '../saga/attempts';
+import { seen, type ByHand } from '../saga/by-hand';
+import type { Step } from '../saga/progress';
+import { SagaFailed } from '../saga/ends';
+import type { Undo } from '../saga/step-runner';
+import type { Saga } from '../saga/saga';
+import { runSaga } from '../saga/run-saga';
+import { activities } from '../saga/activities';
 
 export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> {
-  return tell('setFirewalls', input, async (saga, request) => {
+  return runSaga('setFirewalls', input, async (saga, request) => {
     const { reference, vmObjectId } = request;
     const listing = saga.step('list-firewalls', 'List the firewalls that are assigned');
     const assigning = saga.step('assign-firewalls', 'Assign firewalls');
@@ -36,7 +36,7 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
 
     const before = readable(
       await saga.must(
-        { step: listing, act: ({ again }) => once('list firewalls').listFirewalls({ vmObjectId, again }) },
+        { step: listing, act: ({ retry }) => activities('list firewalls').listFirewalls({ vmObjectId, retry }) },
         { refusal: 'FirewallsRejected' },
       ),
     );
@@ -54,7 +54,8 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
         await saga.one(
           {
             step: assigning,
-            act: (asked) => once('assign firewalls').assignFirewalls({ ...assignment, ...countsByHand, ...asked }),
+            act: (asked) =>
+              activities('assign firewalls').assignFirewalls({ ...assignment, ...countsByHand, ...asked }),
             byHand: changed('mutate', 'assignFirewalls', assignment, () => (isByHand = true)),
             armed: unassignAgain(saga, {
               vmObjectId,
@@ -75,7 +76,7 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
           {
             step: unassigning,
             act: (asked) =>
-              once('unassign firewalls').unassignFirewalls({ ...removal, ...countsByHand, ...restsOn, ...asked }),
+              activities('unassign firewalls').unassignFirewalls({ ...removal, ...countsByHand, ...restsOn, ...asked }),
             byHand: changed('mutate', 'unassignFirewalls', removal),
             armed: assignAgain(vmObjectId, unassign),
           },
@@ -93,9 +94,9 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
     const outcome = await saga.one<FirewallList | typeof seen>(
       {
         step: verifying,
-        act: async ({ again }) => {
+        act: async ({ retry }) => {
           try {
-            return await once('list firewalls').listFirewalls({ vmObjectId, ...wanted, again });
+            return await activities('list firewalls').listFirewalls({ vmObjectId, ...wanted, retry });
           } catch (error) {
             const failure = failureOf(error);
             if (failure?.failure === 'NotThere') denied = failure;
@@ -139,7 +140,7 @@ async function lookAgain(
   await saga.one<unknown>(
     {
       step,
-      act: ({ again }) => once('list firewalls').listFirewalls({ vmObjectId, expect: firewalls, again }),
+      act: ({ retry }) => activities('list firewalls').listFirewalls({ vmObjectId, expect: firewalls, retry }),
       byHand: { counts: () => seen },
     },
     { refusal: 'FirewallsRejected' },
@@ -223,19 +224,20 @@ function unassignAgain(saga: Saga, { vmObjectId, assigned, before, replaced, by 
   };
   if (before === undefined) return undo;
   undo.act = async (asked) => {
-    const list = await once('list firewalls').listFirewalls({ vmObjectId, undoing: true, again: asked.again });
+    const list = await activities('list firewalls').listFirewalls({ vmObjectId, undoing: true, retry: asked.retry });
     const now = readable(list);
     const isGone = (id: number) => now?.includes(id) !== true;
     const missing = by.status === 'skipped' ? [] : replaced.filter(isGone);
     if (missing.length > 0) {
       const putBack = { vmObjectId, firewalls: missing, undoing: true, ...asked, step: by.id };
-      await saga.journal.learn(await once('assign firewalls again').assignFirewalls(putBack), null);
+      await saga.journal.learn(await activities('assign firewalls again').assignFirewalls(putBack), null);
     }
     const there = now === undefined ? [...assigned] : assigned.filter((id) => !isGone(id));
     const kept = there.filter((id) => list.others?.includes(id));
     const firewalls = there.filter((id) => !kept.includes(id));
     const removal = { vmObjectId, firewalls, undoing: true, ...asked };
-    const undone = firewalls.length > 0 ? await once('unassign firewalls again').unassignFirewalls(removal) : undefined;
+    const undone =
+      firewalls.length > 0 ? await activities('unassign firewalls again').unassignFirewalls(removal) : undefined;
     if (kept.length > 0) {
       const why = 'assigned: another saga has assigned them meanwhile, and relies on them';
       saga.progress.leftovers.push({ kind: 'firewalls', vmObjectId, firewalls: kept, why });
@@ -250,7 +252,7 @@ function assignAgain(vmObjectId: number, unassigned: readonly number[]): Undo {
   return {
     title: 'Assign the unassigned firewalls again',
     act: (asked) =>
-      once('assign firewalls again').assignFirewalls({
+      activities('assign firewalls again').assignFirewalls({
         ...{ vmObjectId, firewalls, undoing: true, countsByHand: true },
         ...asked,
       }),

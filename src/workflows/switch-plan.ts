@@ -13,13 +13,13 @@ import type { SwitchCorrection } from '../domain/corrections';
 import { switchCorrectionSchema, switchPlanSchema, type SwitchPlanRequest } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
 import { check } from '../domain/validation';
-import { Agreement } from './agreement';
-import type { PivotStep } from './look-back';
-import { placePivot } from './pivot';
-import type { Saga } from './saga';
-import { tell, type Known } from './tell';
-import { once } from './temperaments';
-import { Wanted } from './wanted';
+import { ApprovedQuote } from './approved-quote';
+import type { PivotStep } from '../saga/look-back';
+import { placePivot } from '../saga/pivot';
+import type { Saga } from '../saga/saga';
+import { runSaga, type StoryContext } from '../saga/run-saga';
+import { activities } from '../saga/activities';
+import { Wanted } from '../saga/corrected-request';
 
 const switching: PivotStep = {
   id: 'switch-plan',
@@ -28,7 +28,7 @@ const switching: PivotStep = {
 };
 
 export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
-  const story = async (saga: Saga, first: SwitchPlanRequest, { corrections }: Known) => {
+  const story = async (saga: Saga, first: SwitchPlanRequest, { corrections }: StoryContext) => {
     const { reference, subscription_id, guard, approval, quoteOnly } = first;
     const wanted = new Wanted<SwitchPlanRequest, SwitchCorrection>(saga, first, corrections, {
       apply: (request, correction) => ({ ...request, ...correction }),
@@ -43,7 +43,7 @@ export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
       const { quote } = await saga.must(
         {
           step: quoting,
-          act: ({ again }) => once('quote the plan switch').quotePlanSwitch({ change: change(), again }),
+          act: ({ retry }) => activities('quote the plan switch').quotePlanSwitch({ change: change(), retry }),
         },
         { refusal: 'OrderRejected', corrections: { refused: correction } },
       );
@@ -52,9 +52,10 @@ export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
 
     const step = saga.step(switching.id, switching.title);
     const approvable = approval === undefined || approval === 'never' ? {} : { approvable: true };
-    const terms = new Agreement(saga, {
+    const terms = new ApprovedQuote(saga, {
       step: quoting,
-      quote: ({ again }) => once('quote the plan switch').quotePlanSwitch({ change: change(), again, ...approvable }),
+      quote: ({ retry }) =>
+        activities('quote the plan switch').quotePlanSwitch({ change: change(), retry, ...approvable }),
       notAvailable: 'SwitchNotAvailable',
       guard,
       approval,
@@ -66,7 +67,7 @@ export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
       step,
       noun: 'the plan switch',
       note: () => ({ foundBy: `subscription ${subscription_id}, plan ${wanted.request.plan_id}`, quote: terms.quote }),
-      act: (asked) => once('switch the plan').switchPlan({ change: change(), ...asked }),
+      act: (asked) => activities('switch the plan').switchPlan({ change: change(), ...asked }),
       refusal: 'OrderRejected',
       corrections: terms.corrections,
       timesCorrected: () => wanted.timesCorrected,
@@ -83,7 +84,7 @@ export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
     if (quote && !sameTerms(quote, finalQuote)) step.say(`switched at other terms: ${describeQuote(finalQuote)}`);
     return { reference, quote, placed: true, finalQuote, decisions };
   };
-  return tell('switchPlan', input, story, { pivot: switching });
+  return runSaga('switchPlan', input, story, { pivot: switching });
 }
 
 /** Absent where the switch is known without an answer of the provider. */

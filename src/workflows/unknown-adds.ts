@@ -5,7 +5,7 @@
 import { ActivityFailure } from '@temporalio/workflow';
 import type { Effected } from '../domain/effects';
 import { outcomeOf } from '../domain/failures';
-import { failureOf } from './attempts';
+import { failureOf } from '../saga/attempts';
 
 export class UnknownAdds {
   private readonly unanswered: number[] = [];

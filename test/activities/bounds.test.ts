@@ -26,7 +26,7 @@ describe('a delay that the provider asks for', () => {
   const settings = activitySettings(budget);
   const retryInMs = (askedMs: number) => {
     const asked = new RateLimited('said no', { endpoint: 'POST /order', status: 429 }, askedMs);
-    const { details } = translateFailure(asked, 'acting', undefined, settings, () => 0);
+    const { details } = translateFailure(asked, 'mutate', undefined, settings, () => 0);
     return (details?.[0] as CallFailure).retryInMs;
   };
 

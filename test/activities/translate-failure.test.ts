@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import fc from 'fast-check';
-import type { Mood } from '../../src/activities/settings';
+import type { CallKind } from '../../src/activities/settings';
 import { callFailureOf, OwnFailure, translateFailure } from '../../src/activities/translate-failure';
 import type { CallFailure } from '../../src/domain/failures';
 import { JournalUnavailable, JournalUnreadable } from '../../src/journal/errors';
@@ -18,19 +18,19 @@ import {
 import { activitySettings } from '../support/activity-settings';
 
 const budget = { attemptsMax: 3, backoffMs: 100, backoffMaxMs: 1_000, totalMs: 10_000 };
-const moods: Mood[] = ['reading', 'acting', 'undoing', 'daring', 'expecting'];
+const kinds: CallKind[] = ['read', 'mutate', 'compensate', 'pivot', 'poll'];
 const settings = activitySettings(budget);
 const about = (status?: number) => ({ endpoint: 'POST /order', ...(status ? { status } : {}) });
 
 function translated(
   error: unknown,
-  mood: Mood,
+  kind: CallKind,
   changes: { attempt?: number; elapsedMs?: number; random?: number; settings?: object } = {},
 ) {
   const again = changes.attempt ? { attempt: changes.attempt, elapsedMs: changes.elapsedMs ?? 0 } : undefined;
   const failure = translateFailure(
     error,
-    mood,
+    kind,
     again,
     { ...settings, ...changes.settings },
     () => changes.random ?? 0.5,
@@ -55,12 +55,12 @@ const table: [string, () => ProviderFailure, repeated: boolean, pivotRepeated: b
 ];
 
 describe.each(table)('%s', (name, make, repeated, pivotRepeated) => {
-  it.each(moods)('when %s', (mood) => {
-    const facts = translated(make(), mood);
+  it.each(kinds)('when %s', (kind) => {
+    const facts = translated(make(), kind);
     // Whoever redirects may have taken the order first.
-    const redirected = name === 'UnexpectedResponse' && mood === 'daring';
+    const redirected = name === 'UnexpectedResponse' && kind === 'pivot';
     expect(facts.failure).toBe(redirected ? 'UnknownOutcome' : name);
-    expect(facts.retryInMs !== undefined).toBe(mood === 'daring' ? pivotRepeated : repeated);
+    expect(facts.retryInMs !== undefined).toBe(kind === 'pivot' ? pivotRepeated : repeated);
   });
 });
 
@@ -70,7 +70,7 @@ it('waits at least as long as the provider asks', () => {
       fc.integer({ min: 0, max: 9_000 }),
       fc.double({ min: 0, max: 0.999, noNaN: true }),
       (retryAfterMs, random) => {
-        const facts = translated(new RateLimited('said no', about(429), retryAfterMs), 'acting', { random });
+        const facts = translated(new RateLimited('said no', about(429), retryAfterMs), 'mutate', { random });
         expect(facts.retryInMs).toBeGreaterThanOrEqual(retryAfterMs);
         expect(facts.retryInMs).toBeLessThanOrEqual(retryAfterMs + 100);
       },
@@ -80,21 +80,21 @@ it('waits at least as long as the provider asks', () => {
 
 it('draws the delay between nothing and a bound that doubles', () => {
   const delay = (attempt: number, random: number) =>
-    translated(new NotSent('said no', about()), 'reading', { attempt, random }).retryInMs;
+    translated(new NotSent('said no', about()), 'read', { attempt, random }).retryInMs;
   expect([delay(1, 0), delay(1, 1), delay(2, 0), delay(2, 1)]).toEqual([0, 100, 0, 200]);
 });
 
 it('never waits longer than the longest backoff', () => {
   const long = { ...budget, attemptsMax: 100, totalMs: 1e9 };
-  const retries = { ...settings.retries, reading: long };
+  const retries = { ...settings.retries, read: long };
   expect(
-    translated(new NotSent('said no', about()), 'reading', { attempt: 50, random: 1, settings: { retries } }).retryInMs,
+    translated(new NotSent('said no', about()), 'read', { attempt: 50, random: 1, settings: { retries } }).retryInMs,
   ).toBe(1_000);
 });
 
 it('gives up after the last attempt, and after the time', () => {
   const retry = (attempt: number, elapsedMs: number) =>
-    translated(new NotSent('said no', about()), 'acting', { attempt, elapsedMs }).retryInMs;
+    translated(new NotSent('said no', about()), 'mutate', { attempt, elapsedMs }).retryInMs;
   expect(retry(2, 0)).toBeDefined();
   expect(retry(3, 0)).toBeUndefined();
   expect(retry(2, 10_000)).toBeUndefined();
@@ -107,14 +107,14 @@ it('gives up after the last attempt, and after the time', () => {
 
 describe('a pivot and the statuses that are safe to repeat', () => {
   it('takes further ones from the settings', () => {
-    const facts = translated(new UnknownOutcome('said no', about(503)), 'daring', {
+    const facts = translated(new UnknownOutcome('said no', about(503)), 'pivot', {
       settings: { pivotRetryStatuses: [429, 503] },
     });
     expect(facts).toMatchObject({ failure: 'RateLimited', retryInMs: expect.any(Number) });
   });
 
   it('does not repeat a 429 that the settings do not call safe', () => {
-    const facts = translated(new RateLimited('said no', about(429), undefined), 'daring', {
+    const facts = translated(new RateLimited('said no', about(429), undefined), 'pivot', {
       settings: { pivotRetryStatuses: [] },
     });
     expect(facts).toMatchObject({ failure: 'UnknownOutcome' });
@@ -123,14 +123,14 @@ describe('a pivot and the statuses that are safe to repeat', () => {
 
   it('takes no redirect for one of them', () => {
     const changes = { settings: { pivotRetryStatuses: [302] } };
-    const facts = translated(new UnexpectedResponse('said no', about(302)), 'daring', changes);
+    const facts = translated(new UnexpectedResponse('said no', about(302)), 'pivot', changes);
     expect(facts.failure).toBe('UnknownOutcome');
     expect(facts.retryInMs).toBeUndefined();
   });
 
   it('does not repeat a timeout, which has no status', () => {
     expect(
-      translated(new UnknownOutcome('said no', about()), 'daring', { settings: { pivotRetryStatuses: [429, 503] } })
+      translated(new UnknownOutcome('said no', about()), 'pivot', { settings: { pivotRetryStatuses: [429, 503] } })
         .retryInMs,
     ).toBeUndefined();
   });
@@ -138,27 +138,27 @@ describe('a pivot and the statuses that are safe to repeat', () => {
 
 it('leaves a status that is safe for a pivot as it is where no pivot is made', () => {
   const changes = { settings: { pivotRetryStatuses: [503] } };
-  expect(translated(new RateLimited('said no', about(429), undefined), 'acting', changes).failure).toBe('RateLimited');
-  expect(translated(new UnknownOutcome('said no', about(503)), 'acting', changes).failure).toBe('UnknownOutcome');
+  expect(translated(new RateLimited('said no', about(429), undefined), 'mutate', changes).failure).toBe('RateLimited');
+  expect(translated(new UnknownOutcome('said no', about(503)), 'mutate', changes).failure).toBe('UnknownOutcome');
 });
 
 describe('what the workflow is told', () => {
   it('is what is known and nothing more', () => {
     const facts = { ...about(422), body: 'sold out' };
-    expect(translated(new Rejected('said no', facts), 'acting')).toStrictEqual({
+    expect(translated(new Rejected('said no', facts), 'mutate')).toStrictEqual({
       failure: 'Rejected',
       message: 'POST /order said no',
       endpoint: 'POST /order',
       status: 422,
       body: 'sold out',
     });
-    expect(translated(new NotSent('said no', about()), 'acting', { random: 0 })).toStrictEqual({
+    expect(translated(new NotSent('said no', about()), 'mutate', { random: 0 })).toStrictEqual({
       failure: 'NotSent',
       message: 'POST /order said no',
       endpoint: 'POST /order',
       retryInMs: 0,
     });
-    expect(translated(new OwnFailure('SecretMissing', 'm'), 'acting')).toStrictEqual({
+    expect(translated(new OwnFailure('SecretMissing', 'm'), 'mutate')).toStrictEqual({
       failure: 'SecretMissing',
       message: 'm',
     });
@@ -168,7 +168,7 @@ describe('what the workflow is told', () => {
     const unheardOf = new (class extends ProviderFailure {
       override readonly name = 'UnknownOutcome';
     })('said something', about(418));
-    expect(translated(unheardOf, 'daring')).toMatchObject({ failure: 'UnknownOutcome', status: 418 });
+    expect(translated(unheardOf, 'pivot')).toMatchObject({ failure: 'UnknownOutcome', status: 418 });
   });
 });
 
@@ -182,14 +182,14 @@ it('tells what was found out before it was thrown', () => {
     outcome: 'unknown',
   } as const;
   const facts = { knows, doubt, unwritten, steps: ['s'] };
-  expect(translated(new OwnFailure('UnknownOutcome', 'm', facts), 'daring')).toStrictEqual({
+  expect(translated(new OwnFailure('UnknownOutcome', 'm', facts), 'pivot')).toStrictEqual({
     failure: 'UnknownOutcome',
     message: 'm',
     ...facts,
   });
 });
 
-it.each(moods)('what was read already is not read otherwise the second time, when %s', (mood) => {
+it.each(kinds)('what was read already is not read otherwise the second time, when %s', (kind) => {
   const safe = { ...settings, pivotRetryStatuses: [503] };
   for (const error of [
     ...table.map(([, make]) => make()),
@@ -198,22 +198,22 @@ it.each(moods)('what was read already is not read otherwise the second time, whe
     new PutOff('said no', about(), 3_000),
     new OwnFailure('UnknownOutcome', 'said neither', about(200)),
   ]) {
-    const once = callFailureOf(error, mood, safe)!;
-    const twice = callFailureOf(new OwnFailure(once.failure, once.message, once), mood, safe);
+    const once = callFailureOf(error, kind, safe)!;
+    const twice = callFailureOf(new OwnFailure(once.failure, once.message, once), kind, safe);
     expect(twice).toEqual(once);
   }
 });
 
-it.each(['reading', 'acting', 'undoing', 'daring'] as const)(
+it.each(['read', 'mutate', 'compensate', 'pivot'] as const)(
   'the journal that cannot be asked or read, when %s',
-  (mood) => {
+  (kind) => {
     const away = new JournalUnavailable('its disk is full', { row: 'r' });
-    expect(translated(away, mood, { random: 0 })).toStrictEqual({
+    expect(translated(away, kind, { random: 0 })).toStrictEqual({
       failure: 'JournalUnavailable',
       message: 'the journal cannot be used: its disk is full',
       retryInMs: 0,
     });
-    const unreadable = translated(new JournalUnreadable('the answer of place-order'), mood);
+    const unreadable = translated(new JournalUnreadable('the answer of place-order'), kind);
     expect(unreadable).toMatchObject({ failure: 'JournalUnreadable' });
     expect(unreadable.message).toMatch(/^the journal has the answer of place-order, and it cannot be decrypted here/);
     expect(unreadable.retryInMs).toBeUndefined();
@@ -222,15 +222,15 @@ it.each(['reading', 'acting', 'undoing', 'daring'] as const)(
 
 it('a delay that was named with the failure is kept to, and needs no budget', () => {
   const underWay = new OwnFailure('UnderWay', 'm', { retryInMs: 700 });
-  expect(translated(underWay, 'daring', { attempt: 99 }).retryInMs).toBe(700);
+  expect(translated(underWay, 'pivot', { attempt: 99 }).retryInMs).toBe(700);
 });
 
 it('looks again for what is not there yet, and does not repeat a hold', () => {
-  expect(translated(new OwnFailure('NotThere', 'm'), 'expecting').retryInMs).toBeDefined();
-  expect(translated(new OwnFailure('Held', 'm'), 'acting').retryInMs).toBeUndefined();
+  expect(translated(new OwnFailure('NotThere', 'm'), 'poll').retryInMs).toBeDefined();
+  expect(translated(new OwnFailure('Held', 'm'), 'mutate').retryInMs).toBeUndefined();
 });
 
 it('passes on what is no failure of a call: a mistake in our code is not an outcome', () => {
   const mistake = new TypeError('x is not a function');
-  expect(() => translateFailure(mistake, 'acting', undefined, settings)).toThrow(mistake);
+  expect(() => translateFailure(mistake, 'mutate', undefined, settings)).toThrow(mistake);
 });

@@ -94,9 +94,9 @@ async function travel(keys: string | undefined): Promise<Travelled> {
     PROVIDER_TIMEOUT_MS: '5000',
     ...shortFlights,
     RETRY_READING: '3,10,50,60000',
-    RETRY_ACTING: '3,10,50,60000',
-    RETRY_UNDOING: '3,10,50,60000',
-    RETRY_DARING: '3,10,50,60000',
+    RETRY_MUTATING: '3,10,50,60000',
+    RETRY_COMPENSATING: '3,10,50,60000',
+    RETRY_PIVOT: '3,10,50,60000',
   };
   const workers = await Promise.all([
     recordProcess('src/worker.ts', workerEnvironment, 'worker ready'),

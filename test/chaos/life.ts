@@ -10,7 +10,7 @@ import type { Sandbox } from '../../sandbox/server';
 import type { OrderSagaClient } from '../../src/client/client';
 import { ReferenceTakenError, SagaEndedError, SagaLostError, UnknownReferenceError } from '../../src/client/errors';
 import type { SagaHandle } from '../../src/client/handle';
-import { reach } from '../../src/client/reach';
+import { withTemporalErrors } from '../../src/client/temporal-errors';
 import { grpcCodeOf, grpcCodes } from '../../src/temporal/grpc';
 import { defaultTaskQueue } from '../../src/domain/identity';
 import type { Asked } from '../support/promises';
@@ -160,7 +160,7 @@ async function startTwice(
     if (losses() > before) {
       // Nobody is to speak of it: whoever looks into the panel looks for what the first request asked for.
       await persistently(() =>
-        reach(temporal, () => temporal.workflow.getHandle(workflowId).terminate(terminationReason)),
+        withTemporalErrors(temporal, () => temporal.workflow.getHandle(workflowId).terminate(terminationReason)),
       );
       lived.asked = { workflow: 'cleanCart', request: { reference: asked.request.reference } };
       lived.usurped = true;
@@ -223,19 +223,19 @@ async function meddle(
         return await persistently(() => saga.cancel());
       case 'terminate':
         await persistently(() =>
-          reach(temporal, () => temporal.workflow.getHandle(workflowId).terminate(terminationReason)),
+          withTemporalErrors(temporal, () => temporal.workflow.getHandle(workflowId).terminate(terminationReason)),
         );
         return;
       case 'reset':
       case 'reset-ended':
-        return await persistently(() => reach(temporal, () => reset(temporal, workflowId, meddling.at)));
+        return await persistently(() => withTemporalErrors(temporal, () => reset(temporal, workflowId, meddling.at)));
       case 'delete':
       case 'delete-ended':
-        return await persistently(() => reach(temporal, () => deleteForGood(temporal, workflowId)));
+        return await persistently(() => withTemporalErrors(temporal, () => deleteForGood(temporal, workflowId)));
       case 'start-again': {
         // The client refuses this; the Web UI and other SDKs do not.
         const options = { workflowId, taskQueue: defaultTaskQueue, args: [asked.request] };
-        await persistently(() => reach(temporal, () => temporal.workflow.start(asked.workflow, options)));
+        await persistently(() => withTemporalErrors(temporal, () => temporal.workflow.start(asked.workflow, options)));
       }
     }
   } catch (error) {

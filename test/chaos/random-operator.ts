@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { chanceOf } from '../../sandbox/chance';
 import { DecisionRefusedError, OrderSagaError } from '../../src/client/errors';
-import type { SagaRow } from '../../src/client/saga-rows';
+import type { SagaRow } from '../../src/client/saga-list';
 import type { Waiting } from '../../src/domain/progress';
 import { fittingDecisions, isPlaced, type Fitting } from '../support/operator';
 import type { Asked } from '../support/promises';

@@ -148,10 +148,10 @@ export class ChaosRun {
       SEND_WITHIN_MS: '2000',
       SERVER_POINTERS: '/vm_object_ids',
       RETRY_READING: '3,50,500,60000',
-      RETRY_ACTING: '3,50,500,60000',
-      RETRY_UNDOING: '3,50,500,60000',
-      RETRY_DARING: '3,50,500,60000',
-      RETRY_EXPECTING: '6,50,500,60000',
+      RETRY_MUTATING: '3,50,500,60000',
+      RETRY_COMPENSATING: '3,50,500,60000',
+      RETRY_PIVOT: '3,50,500,60000',
+      RETRY_POLLING: '6,50,500,60000',
       LOG_LEVEL: 'error',
     };
     const crew = new Crew(program, environment, sandbox);

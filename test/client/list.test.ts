@@ -2,7 +2,7 @@
 import { OrderSagaClient } from '../../src/client/client';
 import { SearchAttributesMissingError } from '../../src/client/errors';
 import type { SagaHandle } from '../../src/client/handle';
-import { listedStates, type SagaFilter, type SagaRow } from '../../src/client/saga-rows';
+import { listedStates, type SagaFilter, type SagaRow } from '../../src/client/saga-list';
 import { changeRequest, switchRequest } from '../support/requests';
 import { resetTo } from '../support/reset';
 import { Rig, until } from '../support/rig';

@@ -1,4 +1,4 @@
-import { notesOn } from '../../src/client/notes';
+import { summarize } from '../../src/client/summaries';
 import { requestSchemas } from '../../src/domain/requests';
 import type { WorkflowName } from '../../src/domain/identity';
 
@@ -44,7 +44,7 @@ const requests: [WorkflowName, unknown][] = [
 
 it.each(requests)('are short for the longest %s, and hold no secret', (workflow, input) => {
   const request = requestSchemas()[workflow]().parse(input);
-  const { staticSummary, staticDetails } = notesOn(workflow, request as never);
+  const { staticSummary, staticDetails } = summarize(workflow, request as never);
   // The server refuses a summary over 400 bytes.
   expect(Buffer.byteLength(staticSummary)).toBeLessThanOrEqual(400);
   expect(Buffer.byteLength(staticDetails)).toBeLessThan(1_100);
@@ -56,7 +56,7 @@ it('say what is bought', () => {
     { billing_cycle: 1 as const, plan_id: 17, plan_type: 'cloud_servers_standard', quantity: 2 },
     { billing_cycle: 1 as const, plan_id: 18 },
   ];
-  const notes = notesOn('provisionServers', { reference: 'PO-1', account: 'AB-1', items, firewalls: [143] });
+  const notes = summarize('provisionServers', { reference: 'PO-1', account: 'AB-1', items, firewalls: [143] });
   expect(notes.staticSummary).toBe('2 to 3 servers for AB-1 (PO-1)');
   expect(notes.staticDetails.split('\n')).toEqual([
     '- reference: PO-1',
@@ -72,12 +72,12 @@ it('say what is bought', () => {
 
 it('say that a change order is only quoted', () => {
   const resources = [{ resource_name: 'vm_backup' as const, delta_value: '1' }];
-  const notes = notesOn('changeOrder', { reference: 'C', subscription_id: 5512, resources, quoteOnly: true });
+  const notes = summarize('changeOrder', { reference: 'C', subscription_id: 5512, resources, quoteOnly: true });
   expect(notes.staticSummary).toBe('subscription 5512: quote vm_backup 1 (C)');
   expect(notes.staticDetails).toContain('- quote only: nothing is placed');
 });
 
 it('say that a switch is only quoted', () => {
-  const notes = notesOn('switchPlan', { reference: 'S', subscription_id: 5512, plan_id: 21, quoteOnly: true });
+  const notes = summarize('switchPlan', { reference: 'S', subscription_id: 5512, plan_id: 21, quoteOnly: true });
   expect(notes.staticSummary).toBe('subscription 5512: quote a switch to plan 21 (S)');
 });

@@ -7,7 +7,7 @@ import { createChangeOrderActivities } from '../../src/activities/change-orders'
 import type { Effect } from '../../src/activities/effect';
 import { createOrderActivities } from '../../src/activities/orders';
 import { createPlanSwitchActivities } from '../../src/activities/plan-switch';
-import type { Mood } from '../../src/activities/settings';
+import type { CallKind } from '../../src/activities/settings';
 import { OwnFailure, translateFailure } from '../../src/activities/translate-failure';
 import {
   callFailureNames,
@@ -29,8 +29,8 @@ import {
   UnexpectedResponse,
   UnknownOutcome,
 } from '../../src/provider/errors';
-import { cause } from '../../src/workflows/questions';
-import { lostCallAttemptsMax, lostCallDelayMs } from '../../src/workflows/temperaments';
+import { cause } from '../../src/saga/questions';
+import { lostCallAttemptsMax, lostCallDelayMs } from '../../src/saga/activities';
 import { closeAll, createClient, httpText, onRequest, quote, serveRaw } from '../provider/support/stand-in';
 import { codesIn, readDocument, tableUnder } from './tables';
 import { activitySettings } from '../support/activity-settings';
@@ -43,26 +43,26 @@ const own = tableUnder(document, 'Decided on our side');
 
 const budget = { attemptsMax: 3, backoffMs: 100, backoffMaxMs: 1_000, totalMs: 10_000 };
 const settings = activitySettings(budget);
-const steps: Mood[] = ['reading', 'acting', 'undoing', 'expecting'];
+const steps: CallKind[] = ['read', 'mutate', 'compensate', 'poll'];
 const askedMs = 7_000;
 
 /** The name that a row gives a failure: of a pivot perhaps another one. */
-function nameIn(row: Row, mood: Mood): string {
+function nameIn(row: Row, kind: CallKind): string {
   const [name, ofPivot = name] = codesIn(row['failure']!);
-  return (mood === 'daring' ? ofPivot : name) ?? row['failure']!;
+  return (kind === 'pivot' ? ofPivot : name) ?? row['failure']!;
 }
 
 /** The row's columns about trying again, against what becomes of such an error. */
 function expectRetries(row: Row, error: unknown): void {
-  for (const mood of [...steps, 'daring' as const]) {
-    const column = row[mood === 'daring' ? 'a pivot' : 'a step']!;
+  for (const kind of [...steps, 'pivot' as const]) {
+    const column = row[kind === 'pivot' ? 'a pivot' : 'a step']!;
     if (column === '–') continue;
     expect(column).toMatch(/^(not again|again, (after a backoff|after the delay it asks|when it no longer is))$/);
-    const failure = translateFailure(error, mood, undefined, settings, () => 0.5);
+    const failure = translateFailure(error, kind, undefined, settings, () => 0.5);
     const { retryInMs, ...facts } = failure.details?.[0] as CallFailure;
-    expect([mood, facts.failure]).toEqual([mood, nameIn(row, mood)]);
+    expect([kind, facts.failure]).toEqual([kind, nameIn(row, kind)]);
     const said = retryInMs === undefined ? 'not again' : 'again';
-    expect([mood, column.split(',')[0]]).toEqual([mood, said]);
+    expect([kind, column.split(',')[0]]).toEqual([kind, said]);
     if (column.endsWith('it asks')) expect(retryInMs).toBeGreaterThanOrEqual(askedMs);
     if (column.endsWith('backoff')) expect(retryInMs).toBe(50);
     if (column.endsWith('no longer is')) expect(retryInMs).toBe(askedMs);
@@ -111,7 +111,7 @@ describe('statuses', () => {
     for (const status of statuses) {
       const row = rowOf(status);
       used.add(row);
-      expect([status, classifyStatus(status)]).toEqual([status, nameIn(row, 'acting')]);
+      expect([status, classifyStatus(status)]).toEqual([status, nameIn(row, 'mutate')]);
     }
     expect(statusRows.filter((row) => !used.has(row))).toEqual([]);
   });
@@ -134,10 +134,10 @@ describe('statuses', () => {
 
   it('knows of the setting that adds 503 to the statuses that are safe', () => {
     const safe = { ...settings, pivotRetryStatuses: [429, 503] };
-    const answered = translateFailure(errors.UnknownOutcome(503), 'daring', undefined, safe);
+    const answered = translateFailure(errors.UnknownOutcome(503), 'pivot', undefined, safe);
     expect(answered.type).toBe('RateLimited');
     const unsafe = { ...settings, pivotRetryStatuses: [] };
-    expect(translateFailure(errors.RateLimited(429), 'daring', undefined, unsafe).type).toBe('UnknownOutcome');
+    expect(translateFailure(errors.RateLimited(429), 'pivot', undefined, unsafe).type).toBe('UnknownOutcome');
   });
 });
 
@@ -265,7 +265,7 @@ it('says of each whose it is, once, and nothing else on our side', () => {
   const ownerIn = (row: Row) => {
     const putBack = row['what happened']!.includes('older copy');
     return ownerOf({
-      failure: nameIn(row, 'acting') as CallFailureName,
+      failure: nameIn(row, 'mutate') as CallFailureName,
       doubt: { putBack } as CallFailure['doubt'] & object,
     });
   };
@@ -294,7 +294,7 @@ const asOwn = ({ details }: ApplicationFailure) => {
 /** A pivot's activity without its journal: what it makes of an answer. */
 const call = createCall(settings);
 const unwritten: Effect = (_spec, asked, send) =>
-  call('daring', asked, async () => ({ value: await send({ secrets: [] }), knows: { journal: 'j', epoch: 1 } }));
+  call('pivot', asked, async () => ({ value: await send({ secrets: [] }), knows: { journal: 'j', epoch: 1 } }));
 
 function switching(provider: ProviderClient): Promise<unknown> {
   const { switchPlan } = createPlanSwitchActivities(provider, call, unwritten, settings);
@@ -342,7 +342,7 @@ describe.each(pivots)('the answer to %s is of unknown outcome unless it is surel
     const answers = statuses.map((status) => httpText(status === 204 ? '' : body, { status: `${String(status)} X` }));
     const came = await outcomes(answers);
     const documented = statuses.map((status) => {
-      const name = nameIn(rowOf(status), 'daring');
+      const name = nameIn(rowOf(status), 'pivot');
       if (noun === 'a switch' && status === 204) return 'unknown UnknownOutcome';
       return name === 'success' ? 'done' : `${codesIn(rowOf(status)['in the journal']!).join()} ${name}`;
     });

@@ -16,7 +16,7 @@ import {
 import { leftoverSchema } from '../../src/domain/leftovers';
 import { cloudServerPlanTypes, documentedPlanTypes } from '../../src/domain/plan-types';
 import { sagaStates, stepStatuses, waitKinds } from '../../src/domain/progress';
-import { clearMark, redactedMark, secretFields, secretReferenceSchema } from '../../src/domain/secrets';
+import { plaintextMark, redactedMark, secretFields, secretReferenceSchema } from '../../src/domain/secrets';
 import { check } from '../../src/domain/validation';
 
 it('are these', () => {
@@ -120,7 +120,7 @@ it('are these', () => {
     'provideServers',
   ]);
   expect(secretFields).toEqual(['password', 'custom_ssh_key', 'custom_script']);
-  expect([clearMark, redactedMark]).toEqual(['order-saga-clear', '[redacted]']);
+  expect([plaintextMark, redactedMark]).toEqual(['order-saga-clear', '[redacted]']);
   const standard = ['cloud_servers_standard', 'cloud_servers_highmemory'];
   expect(documentedPlanTypes).toEqual([...standard, 'cloud_servers_dedicatedcpu', 'cloud_servers_highstorage_sas']);
   expect(cloudServerPlanTypes).toEqual([

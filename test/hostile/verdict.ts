@@ -24,7 +24,7 @@ export async function verdictOn(client: ProviderClient, { make, pivot }: Provide
     error = thrown;
   }
   if (!(error instanceof ProviderFailure)) throw error;
-  const { type, details } = translateFailure(error, pivot ? 'daring' : 'acting', undefined, settings);
+  const { type, details } = translateFailure(error, pivot ? 'pivot' : 'mutate', undefined, settings);
   const { failure, status, message, body, retryInMs } = details?.[0] as CallFailure;
   if (!callFailureNames.includes(failure) || type !== failure)
     throw new Error(`${String(type)} is no failure of a call`);

@@ -117,7 +117,7 @@ describe('after a reset', () => {
     );
   });
 
-  it('it asks about an order that the journal does not know the end of, and dares no other before somebody has said', () => {
+  it('it asks about an order that the journal does not know the end of, and sends no other before somebody has said', () => {
     const unknown = reset([only(begin(provisioning, spoiled('place-order', 'error-before')))]);
     expect(unknown.map(({ placed }) => placed)).not.toContain(true);
     const asks = unknown.filter(({ rest }) => rest.is === 'waiting' && rest.wait.kind === 'outcome-unknown');

@@ -202,7 +202,7 @@ export function disarm(state: State): State {
 /**
  * It goes on from an earlier point, in another run. What that run remembers is not known: it may have any stage behind it that
  * was reached, an answer that made the old one wait or give up, the cancellation, and a decision of the old run may reach it.
- * What it may never do is dare a pivot that the journal knows of.
+ * What it may never do is send a pivot that the journal knows of.
  */
 export function reset(states: readonly State[]): State[] {
   const past = distinct(states.flatMap((state) => remembering(state).past));
@@ -579,17 +579,17 @@ function call(
   settled: (state: State, answer: Answer) => State[],
 ): State[] {
   const { trouble, lasting = false, held = false } = state.armed[endpoint] ?? {};
-  const daring = callsOf(state)?.pivot === true && state.undoing === undefined && state.strays === undefined;
+  const isPivot = callsOf(state)?.pivot === true && state.undoing === undefined && state.strays === undefined;
   const struck = trouble === undefined ? 0 : lasting ? count : 1;
   // The undo of an assignment looks first: what took effect unseen is then seen.
   const looks = endpoint === 'unassign-firewalls' && state.undoing !== undefined;
-  const answer = answerTo(trouble, { struck, count, lasting, daring, looks });
-  const meaning = trouble && meaningOf(trouble, daring);
+  const answer = answerTo(trouble, { struck, count, lasting, isPivot, looks });
+  const meaning = trouble && meaningOf(trouble, isPivot);
   const doubts = endpoint === 'add-cart-item' && trouble?.leavesDoubt === true ? struck : 0;
   const hasEffect = answer.failed === 0 || trouble?.effect === true;
   const then: Effects = {
-    placed: state.placed || (daring && hasEffect),
-    serversKnown: daring ? hasEffect && meaning !== 'nameless' : state.serversKnown,
+    placed: state.placed || (isPivot && hasEffect),
+    serversKnown: isPivot ? hasEffect && meaning !== 'nameless' : state.serversKnown,
     assigned: hasEffect ? assignedAfter(state, endpoint) : state.assigned,
   };
   const called: State = {
@@ -600,7 +600,7 @@ function call(
   if (!held) return settled({ ...called, ...then }, answer);
   // It is the first try that is held: what only another one brings about is not there yet.
   const isThere = trouble === undefined || trouble.effect;
-  const first = { ...called, ...(isThere ? then : {}), ...(daring ? { fate: fateAfter(meaning, state.fate) } : {}) };
+  const first = { ...called, ...(isThere ? then : {}), ...(isPivot ? { fate: fateAfter(meaning, state.fate) } : {}) };
   return [{ ...first, rest: { is: 'held', endpoint, answer, then } }];
 }
 
@@ -616,9 +616,9 @@ function answerTo(
     struck,
     count,
     lasting,
-    daring,
+    isPivot,
     looks,
-  }: { struck: number; count: number; lasting: boolean; daring: boolean; looks: boolean },
+  }: { struck: number; count: number; lasting: boolean; isPivot: boolean; looks: boolean },
 ): Answer {
   const failed = (why: Answer['why']): Answer => ({
     through: count - struck,
@@ -627,7 +627,7 @@ function answerTo(
     ...(why && { why }),
   });
   const repeated = (times: number): Answer => ({ through: count, repeated: times, failed: 0 });
-  switch (trouble && meaningOf(trouble, daring)) {
+  switch (trouble && meaningOf(trouble, isPivot)) {
     case undefined:
     case 'nameless':
       return repeated(0);
@@ -638,7 +638,7 @@ function answerTo(
     case 'slowed':
       return lasting ? failed('barred') : repeated(struck);
     case 'lost':
-      if (daring) return failed('lost');
+      if (isPivot) return failed('lost');
       return lasting && !(looks && trouble?.effect) ? failed('barred') : repeated(struck);
   }
 }

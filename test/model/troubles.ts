@@ -24,8 +24,8 @@ export interface Trouble {
 }
 
 /** Of a call that is dared once, whatever does not surely say that nothing happened leaves nobody knowing. */
-export function meaningOf({ meaning, leavesDoubt }: Trouble, daring: boolean): Meaning {
-  return daring && leavesDoubt && meaning === 'barred' ? 'lost' : meaning;
+export function meaningOf({ meaning, leavesDoubt }: Trouble, isPivot: boolean): Meaning {
+  return isPivot && leavesDoubt && meaning === 'barred' ? 'lost' : meaning;
 }
 
 export const troubles: readonly Trouble[] = [

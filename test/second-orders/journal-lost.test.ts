@@ -41,8 +41,8 @@ describeWithPostgres('PostgreSQL is killed', () => {
       ...rig.environment,
       STOP_AT: at,
       SEND_WITHIN_MS: '8000',
-      RETRY_ACTING: '10,1000,15000,120000',
-      RETRY_DARING: '10,1000,15000,120000',
+      RETRY_MUTATING: '10,1000,15000,120000',
+      RETRY_PIVOT: '10,1000,15000,120000',
     };
     worker = await startProcess('src/worker.ts', environment, ['--require', stopPoints]);
     const { pid } = worker;

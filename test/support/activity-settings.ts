@@ -6,7 +6,7 @@ export const quickRetries: RetryBudget = { attemptsMax: 3, backoffMs: 10, backof
 
 export function activitySettings(budget: RetryBudget, changes: Partial<ActivitySettings> = {}): ActivitySettings {
   return {
-    retries: { reading: budget, acting: budget, undoing: budget, daring: budget, expecting: budget },
+    retries: { read: budget, mutate: budget, compensate: budget, pivot: budget, poll: budget },
     pivotRetryStatuses: [429],
     planTypesMore: [],
     takesClearRequests: false,
@@ -27,7 +27,7 @@ export const rigSettings: ActivitySettings = activitySettings(quickRetries, {
   retries: {
     ...activitySettings(quickRetries).retries,
     // Servers of an order take a moment to show.
-    expecting: { ...quickRetries, attemptsMax: 6 },
+    poll: { ...quickRetries, attemptsMax: 6 },
   },
   serverPointers: ['/vm_object_ids'],
   approvalMaxAgeMs: 3_600_000,

@@ -15,7 +15,7 @@ import { bundleWorkflows } from '../../scripts/workflow-bundle';
 import { DecisionRefusedError, SagaEndedError } from '../../src/client/errors';
 import type { SagaHandle } from '../../src/client/handle';
 import { searchAttributeNames } from '../../src/domain/identity';
-import { marks } from '../../src/workflows/history-marks';
+import { marks } from '../../src/saga/history-marks';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
 import { outcomeOf, untilWaiting, untilWaitingOrEnded } from '../support/sagas';

@@ -1,10 +1,10 @@
 /** What a person is asked, word for word: by the question alone they decide about somebody's order. */
 import { z } from 'zod';
 import { callFailureNames, type CallFailure, type CallFailureName } from '../../src/domain/failures';
-import type { Correction } from '../../src/workflows/questions';
-import { describeWait } from '../../src/workflows/notice';
-import type { Step } from '../../src/workflows/progress';
-import { cause, stuckQuestion } from '../../src/workflows/questions';
+import type { Correction } from '../../src/saga/questions';
+import { describeWait } from '../../src/saga/current-details';
+import type { Step } from '../../src/saga/progress';
+import { cause, stuckQuestion } from '../../src/saga/questions';
 
 const failed = (failure: CallFailureName, changes: Partial<CallFailure> = {}): CallFailure => ({
   failure,
@@ -12,7 +12,7 @@ const failed = (failure: CallFailureName, changes: Partial<CallFailure> = {}): C
   ...changes,
 });
 const stuckAt = (id: string, failure: CallFailure, title?: string) => ({
-  plan: { step: { id, title: `Title of ${id}` } as Step, ...(title === undefined ? {} : { title }) },
+  spec: { step: { id, title: `Title of ${id}` } as Step, ...(title === undefined ? {} : { title }) },
   failure,
 });
 const forward = { undoing: false, skippable: false, correction: undefined };
@@ -69,8 +69,8 @@ describe('the question at a step that is stuck', () => {
   it('offers to mark it as done where every step can be done by hand, and says so', () => {
     const byHand = { counts: () => undefined };
     const at = (id: string, manual: object = { byHand }) => {
-      const { plan, failure } = stuckAt(id, failed('Rejected'));
-      return { plan: { ...plan, ...manual }, failure };
+      const { spec, failure } = stuckAt(id, failed('Rejected'));
+      return { spec: { ...spec, ...manual }, failure };
     };
     const marked = stuckQuestion([at('a')], { ...forward, skippable: true });
     expect(marked.question).toMatch(
@@ -89,8 +89,8 @@ describe('the question at a step that is stuck', () => {
     const at = (...ids: string[]) =>
       stuckQuestion(
         ids.map((id) => {
-          const { plan, failure } = stuckAt(id, failed('Rejected'));
-          return { plan: { ...plan, byHand }, failure };
+          const { spec, failure } = stuckAt(id, failed('Rejected'));
+          return { spec: { ...spec, byHand }, failure };
         }),
         forward,
       );

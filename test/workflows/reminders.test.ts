@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleWorkflows } from '../../scripts/workflow-bundle';
-import { reminderDelaysMs } from '../../src/workflows/reminders';
+import { reminderDelaysMs } from '../../src/saga/reminders';
 import { provisionRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
 import { untilWaiting } from '../support/sagas';

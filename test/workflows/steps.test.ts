@@ -1,5 +1,5 @@
 /** One line of the story, as the progress shows it. */
-import { Progress, Step } from '../../src/workflows/progress';
+import { Progress, Step } from '../../src/saga/progress';
 
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string;
 

@@ -6,13 +6,13 @@ import { createTokenMatcher, type Token } from './tokens';
 /** @returns who it is, for the log; rejects with a {@link Refusal} */
 export type Authenticate = (authorization: string | undefined) => Promise<string>;
 
-export interface Doors {
+export interface AuthenticationOptions {
   tokens: readonly Token[];
   jwt: JwtRules | undefined;
 }
 
 /** @returns undefined when there is nothing to authenticate with */
-export async function createAuthentication({ tokens, jwt }: Doors): Promise<Authenticate | undefined> {
+export async function createAuthentication({ tokens, jwt }: AuthenticationOptions): Promise<Authenticate | undefined> {
   if (tokens.length === 0 && jwt === undefined) return undefined;
   const labelOf = createTokenMatcher(tokens);
   const subjectOf = jwt && (await createJwtVerifier(jwt));

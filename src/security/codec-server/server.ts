@@ -8,10 +8,10 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { EncryptionCodec } from '../payload-codec';
 import type { PayloadKeys } from '../keys';
-import { createAuthentication, type Doors } from './authentication';
+import { createAuthentication, type AuthenticationOptions } from './authentication';
 import { createCalls, type CallLog } from './calls';
 
-export interface CodecServerOptions extends Doors {
+export interface CodecServerOptions extends AuthenticationOptions {
   host: string;
   /** 0: any that is free. */
   port: number;

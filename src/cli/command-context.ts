@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { WorkflowName } from '../domain/identity';
 import type { Printer } from './print';
 
-export interface Scene {
+export interface CommandContext {
   printer: Printer;
   stdin: Readable;
 }

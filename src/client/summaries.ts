@@ -11,17 +11,17 @@ const summaryMax = 200;
 const detailsMax = 1_000;
 const listedMax = 8;
 
-export interface Notes {
+export interface StaticSummary {
   staticSummary: string;
   /** Markdown. */
   staticDetails: string;
 }
 
-export function notesOn<W extends WorkflowName>(
+export function summarize<W extends WorkflowName>(
   workflow: W,
   request: RequestOf[W],
   planTypesMore: readonly string[] = [],
-): Notes {
+): StaticSummary {
   const { summary, lines } = writers[workflow](request, planTypesMore);
   const rows: [string, string][] = [['reference', request.reference], ...lines];
   return {

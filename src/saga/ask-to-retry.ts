@@ -1,7 +1,7 @@
 /** Steps that do not go on by themselves: a person says what becomes of them, and may correct the request first. */
 import type { Decision } from '../domain/decisions';
 import type { OnRefusal } from '../domain/requests';
-import type { Desk } from './desk';
+import type { HumanDecisions } from './human-decisions';
 import { cause, refusedQuestion, type Corrections, type Question, type Stuck } from './questions';
 
 /** Where the request does not say what follows a refusal, the setting does; it came with the answer, because a workflow reads none. */
@@ -23,12 +23,12 @@ export function questionOfRefusal(
   const { failure } = refused;
   const correction = corrections?.refused;
   if (correction === undefined || !asksAfterRefusal(onRefusal, failure)) return undefined;
-  const plans = [refused, ...others].map(({ plan }) => plan);
-  return refusedQuestion(plans, cause(failure), { lastFailure: failure, correction });
+  const specs = [refused, ...others].map(({ spec }) => spec);
+  return refusedQuestion(specs, cause(failure), { lastFailure: failure, correction });
 }
 
 /** What was corrected holds when this returns. */
-export async function askToRetry(desk: Desk, question: Question): Promise<Decision> {
+export async function askToRetry(desk: HumanDecisions, question: Question): Promise<Decision> {
   const decision = await desk.ask(question);
   const { correction, step } = question;
   if (decision.decision === 'retry' && decision.correction && correction) {

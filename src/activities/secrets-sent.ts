@@ -1,10 +1,10 @@
 /** The values that an answer must not show, of the secrets that came with a call: those by name are looked up here. */
-import type { ToldSecrets } from '../domain/secrets';
+import type { SentSecrets } from '../domain/secrets';
 import type { Secrets } from '../provider/client';
 import type { SecretResolver } from '../security/secret-resolver';
 
 /** @returns 'unknown' where one cannot be had here: then nothing of an answer is shown */
-export type ReadTold = (told: ToldSecrets | undefined) => Promise<Secrets>;
+export type ReadTold = (told: SentSecrets | undefined) => Promise<Secrets>;
 
 export function createReadTold(secrets: SecretResolver): ReadTold {
   return async (told = []) => {

@@ -19,14 +19,14 @@ import type { OnRefusal } from '../domain/requests';
 import type { Concern } from '../domain/spending';
 import { attempt } from './attempts';
 import { Deadline } from './deadline';
-import type { Desk } from './desk';
+import type { HumanDecisions } from './human-decisions';
 import { TakenBack } from './ends';
 import { JournalMemory } from './journal-memory';
-import { Level, type Manner, type Outcome, type Plan, type Undo } from './level';
+import { StepRunner, type FailurePolicy, type StepOutcome, type StepSpec, type Undo } from './step-runner';
 import { countUndo } from './metrics';
 import { Step, type Progress } from './progress';
 import { stuckQuestion } from './questions';
-import { once } from './temperaments';
+import { activities } from './activities';
 
 /** So often what was taken back is done again before a person is asked. */
 const doneAgainMax = 3;
@@ -35,7 +35,7 @@ interface ArmedUndo extends Undo {
   step: Step;
 }
 
-type UndoPlan = Plan<unknown> & Pick<Undo, 'leftover'>;
+type UndoSpec = StepSpec<unknown> & Pick<Undo, 'leftover'>;
 
 export class Saga {
   private readonly levels: ArmedUndo[][] = [];
@@ -48,11 +48,11 @@ export class Saga {
   /** What a person has agreed to that stood against the pivot. */
   readonly approved: Concern[] = [];
   /** Set while nobody knows whether the pivot happened: undoing under an order that may be in work could harm it. */
-  private untouchable?: string | undefined;
+  private undoSuspended?: string | undefined;
 
   constructor(
     readonly progress: Progress,
-    readonly desk: Desk,
+    readonly humanDecisions: HumanDecisions,
   ) {}
 
   step(id: string, title: string): Step {
@@ -64,42 +64,42 @@ export class Saga {
   }
 
   /** Runs one step; see {@link together}. */
-  async one<T>(plan: Plan<T>, manner: Manner): Promise<Outcome<T>> {
-    const [outcome] = await this.together([plan], manner);
-    if (outcome === undefined) throw new Error('one plan has one outcome');
+  async one<T>(spec: StepSpec<T>, policy: FailurePolicy): Promise<StepOutcome<T>> {
+    const [outcome] = await this.together([spec], policy);
+    if (outcome === undefined) throw new Error('one spec has one outcome');
     return outcome;
   }
 
   /** Runs one step that cannot be left out. */
-  async must<T>(plan: Plan<T>, manner: Omit<Manner, 'skippable'>): Promise<T> {
-    const outcome = await this.one(plan, manner);
-    if (outcome.skipped) throw new Error(`${plan.step.id} cannot be skipped`);
+  async must<T>(spec: StepSpec<T>, policy: Omit<FailurePolicy, 'skippable'>): Promise<T> {
+    const outcome = await this.one(spec, policy);
+    if (outcome.skipped) throw new Error(`${spec.step.id} cannot be skipped`);
     return outcome.value;
   }
 
   /**
    * Runs steps side by side until each has succeeded or was left out by a person.
    *
-   * @returns one outcome for each plan, in their order
-   * @throws SagaFailed when the provider refuses one and `manner.refusal` names how that ends
+   * @returns one outcome for each spec, in their order
+   * @throws SagaFailed when the provider refuses one and `policy.refusal` names how that ends
    * @throws CancelledFailure when the saga is cancelled; calls in flight were awaited
    */
-  together<T>(plans: readonly Plan<T>[], manner: Manner): Promise<Outcome<T>[]> {
+  together<T>(specs: readonly StepSpec<T>[], policy: FailurePolicy): Promise<StepOutcome<T>[]> {
     const level: ArmedUndo[] = [];
     this.levels.push(level);
-    const steps = new Level<T, Plan<T>>(this, manner, {
-      begin: (plan) => {
-        if (plan.armed) level.push({ ...plan.armed, step: plan.step });
+    const steps = new StepRunner<T, StepSpec<T>>(this, policy, {
+      begin: (spec) => {
+        if (spec.armed) level.push({ ...spec.armed, step: spec.step });
       },
-      succeed: (plan, value, detail) => {
-        plan.step.end('done', detail);
-        if (plan.undo) level.push({ ...plan.undo(value), step: plan.step });
+      succeed: (spec, value, detail) => {
+        spec.step.end('done', detail);
+        if (spec.undo) level.push({ ...spec.undo(value), step: spec.step });
       },
-      skip: (plan) => {
-        plan.step.end('skipped');
+      skip: (spec) => {
+        spec.step.end('skipped');
       },
     });
-    return steps.through(plans);
+    return steps.through(specs);
   }
 
   /**
@@ -115,11 +115,11 @@ export class Saga {
         if (!(error instanceof TakenBack)) throw error;
         log.warn('done again, because it was taken back since', { steps: error.message });
         this.beginAgain();
-        const { plan, failure } = error;
+        const { spec, failure } = error;
         if (again % doneAgainMax > 0) continue;
-        plan.step.end('stuck', describeFailure(failure));
-        await this.desk.ask(
-          stuckQuestion([{ plan, failure }], { undoing: false, skippable: false, correction: undefined }),
+        spec.step.end('stuck', describeFailure(failure));
+        await this.humanDecisions.ask(
+          stuckQuestion([{ spec, failure }], { undoing: false, skippable: false, correction: undefined }),
         );
       }
     }
@@ -140,15 +140,15 @@ export class Saga {
   }
 
   /** The pivot has happened: what came before it now belongs to an order and is not undone any more. */
-  settle(): void {
+  passPivot(): void {
     this.isPlaced = true;
     this.deadline.lift();
     this.levels.length = 0;
   }
 
   /** Nobody knows whether the pivot happened: what came before it is left alone, and reported. */
-  leaveAlone(why: string): void {
-    this.untouchable = why;
+  suspendUndo(why: string): void {
+    this.undoSuspended = why;
   }
 
   /** Another saga may rely on what was done by now: none of it is undone, and it is told where the saga does not get to its end. */
@@ -170,18 +170,18 @@ export class Saga {
   }
 
   private async undoLevel(level: readonly ArmedUndo[]): Promise<void> {
-    const plans: UndoPlan[] = [];
+    const specs: UndoSpec[] = [];
     const leaveAlone = (leftover: Undo['leftover'], why: string) => {
       this.progress.leftovers.push(leftover(why));
       countUndo('left-alone');
     };
     for (const { step, title, act, byHand, leftover } of level) {
-      if (this.untouchable === undefined && act !== undefined) {
+      if (this.undoSuspended === undefined && act !== undefined) {
         const manual = byHand ? { byHand } : {};
-        plans.push({ step, title, act, ...manual, leftover, leaveAlone: (why) => leaveAlone(leftover, why) });
-      } else leaveAlone(leftover, this.untouchable ?? 'it cannot be put back safely');
+        specs.push({ step, title, act, ...manual, leftover, leaveAlone: (why) => leaveAlone(leftover, why) });
+      } else leaveAlone(leftover, this.undoSuspended ?? 'it cannot be put back safely');
     }
-    const undos = new Level<unknown, UndoPlan>(
+    const undos = new StepRunner<unknown, UndoSpec>(
       this,
       { refusal: 'ask', skippable: true },
       {
@@ -197,7 +197,7 @@ export class Saga {
         },
       },
     );
-    await undos.through(plans);
+    await undos.through(specs);
   }
 }
 
@@ -205,8 +205,8 @@ export class Saga {
 async function writeOutcome(unwritten: Unwritten, answer: unknown): Promise<CallFailure | undefined> {
   const step = new Step('write-outcome', 'Write into the journal what came of a call');
   const settled = await CancellationScope.nonCancellable(() =>
-    attempt({ step, journal: new JournalMemory(writeOutcome) }, ({ again }) =>
-      once('write what came of a call into the journal').writeOutcome({ unwritten, answer, again }),
+    attempt({ step, journal: new JournalMemory(writeOutcome) }, ({ retry }) =>
+      activities('write what came of a call into the journal').writeOutcome({ unwritten, answer, retry }),
     ),
   );
   return settled.ok ? undefined : settled.failure;

@@ -22,7 +22,7 @@ export async function askApproval(
   { kind = 'approval', step, subject, question, expiresInMs }: Approving,
 ): Promise<void> {
   const at = expiresInMs === undefined ? '' : inWords(new Date(Date.now() + expiresInMs).toISOString());
-  const decision = await saga.desk.ask({
+  const decision = await saga.humanDecisions.ask({
     kind,
     ...(subject === undefined ? {} : { subject }),
     step: step.id,

@@ -16,7 +16,7 @@ import type { Activities } from '../activities/index';
  * - One attempt: a repeat is decided in the workflow, where it is counted and where an unknown outcome is remembered.
  * - No limit on the time in the queue: while no worker runs, a saga waits for one and is not stuck.
  */
-export function once(summary: string): ActivityInterfaceFor<Activities> {
+export function activities(summary: string): ActivityInterfaceFor<Activities> {
   return proxyActivities<Activities>({
     startToCloseTimeout: '45 seconds',
     retry: { maximumAttempts: 1 },

@@ -4,7 +4,7 @@
  * Every attempt is an activity of its own, so the saga sees each one: it counts them truthfully, and stops between two of them
  * when it is cancelled. A call in flight is always awaited: what it did must be known before it can be undone.
  *
- * A call that was lost with its worker is simply made again, a pivot too: the journal knows whether it was sent.
+ * A call that was lost with its worker is simply made retry, a pivot too: the journal knows whether it was sent.
  */
 import {
   ActivityFailure,
@@ -14,7 +14,7 @@ import {
   log,
   sleep,
 } from '@temporalio/workflow';
-import type { EffectAsked } from '../activities/effect';
+import type { EffectContext } from '../activities/effect';
 import type { Effected } from '../domain/effects';
 import { callFailureNames, describeFailure, type CallFailure } from '../domain/failures';
 import type { Deadline } from './deadline';
@@ -22,12 +22,12 @@ import { hasRoomForMany } from './history-left';
 import type { JournalMemory } from './journal-memory';
 import { countFailedCall } from './metrics';
 import { inWords, type Step } from './progress';
-import { lostCallAttemptsMax, lostCallDelayMs } from './temperaments';
+import { lostCallAttemptsMax, lostCallDelayMs } from './activities';
 
 /** Calls the activity of a step; one with an effect answers with what the journal has of it. */
-export type Act<T> = (asked: EffectAsked) => Promise<T | Effected<T>>;
+export type Act<T> = (asked: EffectContext) => Promise<T | Effected<T>>;
 
-export type Settled<T> =
+export type AttemptResult<T> =
   | {
       ok: true;
       value: T;
@@ -36,7 +36,7 @@ export type Settled<T> =
     }
   | { ok: false; failure: CallFailure };
 
-export interface Attempting<T> {
+export interface AttemptOptions<T> {
   step: Step;
   journal: JournalMemory;
   undoing?: boolean;
@@ -52,7 +52,7 @@ export interface Attempting<T> {
 const uninterrupted = new CancellationScope({ cancellable: false });
 
 /** @throws CancelledFailure when the surrounding scope is cancelled, but never while a call is in flight */
-export async function attempt<T>(attempting: Attempting<T>, act: Act<T>): Promise<Settled<T>> {
+export async function attempt<T>(attempting: AttemptOptions<T>, act: Act<T>): Promise<AttemptResult<T>> {
   const { step, journal, undoing, before, onSuccess } = attempting;
   const startedMs = Date.now();
   let last: CallFailure | undefined;
@@ -66,8 +66,8 @@ export async function attempt<T>(attempting: Attempting<T>, act: Act<T>): Promis
       throwIfCancelled();
     }
     step.begin(undoing ? 'undoing' : 'running');
-    const again = count === 1 ? undefined : { attempt: count, elapsedMs: Date.now() - startedMs };
-    const settled = await call(attempting, act, count, again);
+    const retry = count === 1 ? undefined : { attempt: count, elapsedMs: Date.now() - startedMs };
+    const settled = await call(attempting, act, count, retry);
     if (settled.ok) {
       onSuccess?.(settled.value, settled.detail);
       return settled;
@@ -89,17 +89,17 @@ export async function attempt<T>(attempting: Attempting<T>, act: Act<T>): Promis
   }
 }
 
-/** One attempt. While the same call may be in the air from before, it waits, and looks again: that is no attempt. */
+/** One attempt. While the same call may be in the air from before, it waits, and looks retry: that is no attempt. */
 async function call<T>(
-  { step, journal, deadline }: Attempting<T>,
+  { step, journal, deadline }: AttemptOptions<T>,
   act: Act<T>,
   count: number,
-  again: EffectAsked['again'],
-): Promise<Settled<T>> {
+  retry: EffectContext['retry'],
+): Promise<AttemptResult<T>> {
   for (;;) {
     const unwritten = await journal.write();
     if (unwritten !== undefined) return { ok: false, failure: unwritten };
-    const settled = await callOnce({ step, journal, deadline }, act, count, again);
+    const settled = await callOnce({ step, journal, deadline }, act, count, retry);
     if (settled.ok || settled.failure.failure !== 'UnderWay') return settled;
     journal.inDoubt = true;
     step.say(settled.failure.message);
@@ -108,16 +108,16 @@ async function call<T>(
 }
 
 async function callOnce<T>(
-  { step, journal, deadline }: Pick<Attempting<T>, 'step' | 'journal'> & { deadline: Deadline | undefined },
+  { step, journal, deadline }: Pick<AttemptOptions<T>, 'step' | 'journal'> & { deadline: Deadline | undefined },
   act: Act<T>,
   count: number,
-  again: EffectAsked['again'],
-): Promise<Settled<T>> {
+  retry: EffectContext['retry'],
+): Promise<AttemptResult<T>> {
   const { knows, turn } = journal;
   const notAfter = deadline?.notAfter;
   const asked = {
     step: step.id,
-    again,
+    retry,
     ...(knows ? { knows } : {}),
     ...(turn ? { turn } : {}),
     ...(notAfter ? { notAfter } : {}),
@@ -141,7 +141,7 @@ function isEffected<T>(answer: T | Effected<T>): answer is Effected<T> {
   return typeof answer === 'object' && answer !== null && 'knows' in answer && 'value' in answer;
 }
 
-/** A saga that is cancelled meanwhile does not try again: what the last attempt came to is what its report should say. */
+/** A saga that is cancelled meanwhile does not try retry: what the last attempt came to is what its report should say. */
 async function pauseAfter(failure: CallFailure, pauseMs: number, step: Step): Promise<void> {
   try {
     await sleep(pauseMs);

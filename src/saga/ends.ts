@@ -15,7 +15,7 @@ export class SagaFailed extends Error {
 /** Steps on which this one rests were taken back since, by another run: they have to be done again first. */
 export class TakenBack extends Error {
   constructor(
-    readonly plan: { step: Step },
+    readonly spec: { step: Step },
     readonly failure: CallFailure,
   ) {
     super(failure.message);

@@ -39,10 +39,10 @@ import { beyondLimits } from '../domain/limits';
 import type { ProgressView } from '../domain/progress';
 import { holdsSecret, redact } from '../domain/secrets';
 import { check, describeProblems } from '../domain/validation';
-import { cameInClear } from './clear-input';
+import { cameAsPlaintext } from './plaintext-input';
 import { hasRoomToAsk, HistoryIsFull, whyFull } from './history-left';
 import { countDecision, countWait } from './metrics';
-import { describeWait, howToSendSecrets } from './notice';
+import { describeWait, howToSendSecrets } from './current-details';
 import { now, type Progress } from './progress';
 import type { Question } from './questions';
 import { reminderDelaysMs } from './reminders';
@@ -54,7 +54,7 @@ const idChars = 8;
 
 type AskedQuestion = Question & { id: string };
 
-export class Desk {
+export class HumanDecisions {
   private open?: AskedQuestion;
   private taken?: Decision;
   /** What the saga was doing when it asked, and goes on with. */
@@ -192,7 +192,7 @@ export class Desk {
       );
     }
     const objection =
-      clearObjection(decision, body, question) ??
+      plaintextObjection(decision, body, question) ??
       correctionObjection(decision, question) ??
       question.objection?.(decision);
     if (objection !== undefined) throw refusal(`${name}: ${objection}`);
@@ -243,7 +243,7 @@ export class Desk {
       if (!(error instanceof ApplicationFailure)) throw error;
       const by = (body as { by?: unknown } | null | undefined)?.by;
       // An update that is refused leaves nothing behind; a signal does.
-      const why = error.message + (cameInClear(body) && holdsSecret(body) ? signalStays : '');
+      const why = error.message + (cameAsPlaintext(body) && holdsSecret(body) ? signalStays : '');
       this.progress.ignore({
         decision: name,
         at: now(),
@@ -269,9 +269,9 @@ const signalStays = '. This signal, and the secret in it, can be read in this hi
  * Of a secret in a correction that was not encrypted where there are keys: it would stand in the history for all to read. The
  * setting that allows it came with the failure, because a workflow reads none.
  */
-function clearObjection(decision: Decision, body: unknown, { lastFailure }: Question): string | undefined {
+function plaintextObjection(decision: Decision, body: unknown, { lastFailure }: Question): string | undefined {
   if (decision.decision !== 'retry' || lastFailure?.takesClear) return undefined;
-  if (!cameInClear(body) || !holdsSecret(decision.correction)) return undefined;
+  if (!cameAsPlaintext(body) || !holdsSecret(decision.correction)) return undefined;
   return `the correction came unencrypted, and holds a secret. ${howToSendSecrets}`;
 }
 

@@ -18,8 +18,8 @@ export const seen = 'seen';
 export type MarkDone = Extract<Decision, { decision: 'markDone' }>;
 
 /** The calls that a person has made unneeded. */
-export function callsByHand(plans: readonly { step: { id: string }; byHand?: ByHand<unknown> }[]): EffectCall[] {
-  return plans.flatMap(({ step, byHand }) => (byHand?.call ? [byHand.call(step.id)] : []));
+export function callsByHand(specs: readonly { step: { id: string }; byHand?: ByHand<unknown> }[]): EffectCall[] {
+  return specs.flatMap(({ step, byHand }) => (byHand?.call ? [byHand.call(step.id)] : []));
 }
 
 /** The detail of the step. */

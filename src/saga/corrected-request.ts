@@ -15,7 +15,7 @@ import { describeProblems, requestBytesMax, type Checked } from '../domain/valid
 import type { z } from 'zod';
 import type { Correction, Said } from './questions';
 import type { Saga } from './saga';
-import { once } from './temperaments';
+import { activities } from './activities';
 
 export interface CorrectionRules<R, C> {
   apply: (request: R, correction: C) => R;
@@ -76,8 +76,8 @@ export class Wanted<R, C extends object> {
       this.saga.must(
         {
           step,
-          act: ({ again }) =>
-            once('write the correction into the journal').writeCorrection({ id, ...said, correction, again }),
+          act: ({ retry }) =>
+            activities('write the correction into the journal').writeCorrection({ id, ...said, correction, retry }),
         },
         { refusal: 'ask' },
       ),

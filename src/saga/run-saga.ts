@@ -46,19 +46,19 @@ import type { Report, ResultOf, StoryResult } from '../domain/results';
 import { resourceOf } from '../domain/turns';
 import { check, describeProblems, type Problem } from '../domain/validation';
 import { throwIfCancelled } from './attempts';
-import { cameInClear } from './clear-input';
-import { Desk } from './desk';
+import { cameAsPlaintext } from './plaintext-input';
+import { HumanDecisions } from './human-decisions';
 import { HistoryIsFull } from './history-left';
 import { knowsNothingPlaced, lookBack, placementOf, type PivotStep } from './look-back';
-import { countEnd, type Outcome } from './metrics';
+import { countEnd, type SagaEnd } from './metrics';
 import { inWords, Progress } from './progress';
 import { CorrectedSince, SagaFailed } from './ends';
 import { Saga } from './saga';
-import { once } from './temperaments';
+import { activities } from './activities';
 import { inTurn, waitForTurn } from './turn';
 
 /** What the runner has to know of a story beside the story itself. */
-export interface Ways {
+export interface SagaDefinition {
   /** The step that cannot be undone, where there is one. */
   pivot?: PivotStep;
   /**
@@ -81,21 +81,21 @@ export interface Ways {
 }
 
 /** What a story is told beside the request. */
-export interface Known {
+export interface StoryContext {
   /** Plan types beyond the document's four, as the setting has them. */
   planTypesMore: readonly string[];
   /** What people corrected of the request, in order: in earlier runs of the reference, and in this one. */
   corrections: unknown[];
 }
 
-export async function tell<W extends WorkflowName>(
+export async function runSaga<W extends WorkflowName>(
   workflow: W,
   input: unknown,
-  story: (saga: Saga, request: RequestOf[W], known: Known) => Promise<StoryResult<W>>,
-  ways: Ways = {},
+  story: (saga: Saga, request: RequestOf[W], known: StoryContext) => Promise<StoryResult<W>>,
+  ways: SagaDefinition = {},
 ): Promise<ResultOf[W]> {
   const progress = new Progress(workflow, (stringField(input, 'reference') ?? '').slice(0, 128));
-  const saga = new Saga(progress, new Desk(progress));
+  const saga = new Saga(progress, new HumanDecisions(progress));
   const cancelled = () => root.consideredCancelled;
   const root = CancellationScope.current();
   let isThrough = false;
@@ -156,11 +156,11 @@ async function giveUp(
   saga: Saga,
   error: unknown,
   { cancelled, isThrough }: { cancelled: () => boolean; isThrough: boolean },
-  ways: Ways,
+  ways: SagaDefinition,
 ): Promise<never> {
   const { pivot, tidyUp, ownUp, knowsOfOther } = ways;
   const { progress } = saga;
-  saga.desk.isLast = true;
+  saga.humanDecisions.isLast = true;
   const standing = pivot && (await lookBack(saga, pivot));
   const own = saga.undoable;
   if (own.length > 0) progress.enter('undoing');
@@ -191,7 +191,10 @@ async function giveUp(
 }
 
 /** Where a run did not come to take its reference, and has no pivot to look for, it knows nothing of what earlier runs did. */
-function whatIsKnown({ journal }: Saga, { pivot, knowsOfOther }: Ways): 'nothing' | 'something' | 'all-in-order' {
+function whatIsKnown(
+  { journal }: Saga,
+  { pivot, knowsOfOther }: SagaDefinition,
+): 'nothing' | 'something' | 'all-in-order' {
   if (knowsOfOther) return knowsOfOther();
   const hasTaken = journal.knows !== undefined || journal.inDoubt;
   return hasTaken || pivot !== undefined ? 'all-in-order' : 'nothing';
@@ -222,12 +225,12 @@ async function takeReference(
   const taken = await saga.must(
     {
       step,
-      act: ({ again }) =>
-        once('write the request into the journal').takeReference({
+      act: ({ retry }) =>
+        activities('write the request into the journal').takeReference({
           ...(account === undefined ? {} : { account }),
           request,
           ...(resource === undefined ? {} : { resource }),
-          again,
+          retry,
         }),
     },
     { refusal: 'ask' },
@@ -260,7 +263,7 @@ async function takeReference(
 async function writeEnding(
   saga: Saga,
   ending: { ended: RecordedEnding['ended']; report: Report; result?: unknown },
-  ways: Ways,
+  ways: SagaDefinition,
 ): Promise<void> {
   const known = whatIsKnown(saga, ways);
   if (known === 'nothing') return;
@@ -270,20 +273,20 @@ async function writeEnding(
   await saga.one(
     {
       step,
-      act: ({ again }) =>
-        once('write the ending into the journal').writeEnding({
+      act: ({ retry }) =>
+        activities('write the ending into the journal').writeEnding({
           outcome,
           report: ending,
           ...(resource === undefined ? {} : { resource }),
           ...(known === 'something' ? { leavesOpen: true } : {}),
-          again,
+          retry,
         }),
     },
     { refusal: 'ask', skippable: true },
   );
 }
 
-function ended(progress: Progress, outcome: Outcome): void {
+function ended(progress: Progress, outcome: SagaEnd): void {
   log.info('the saga has ended', { outcome, leftovers: progress.leftovers.length });
   countEnd(progress, outcome);
 }
@@ -312,8 +315,8 @@ async function readRequest<W extends WorkflowName>(
       ? ({ ok: false, problems: tooMuch } as const)
       : check(requestSchemas(planTypesMore)[workflow](), input);
   const problems = [
-    ...(cameInClear(input) ? await readable() : []),
-    ...(checked.ok ? misnamed(workflow, checked.value.reference) : checked.problems),
+    ...(cameAsPlaintext(input) ? await plaintextRefused() : []),
+    ...(checked.ok ? wrongWorkflowId(workflow, checked.value.reference) : checked.problems),
   ];
   if (checked.ok && problems.length === 0) return { request: checked.value, planTypesMore };
   return fail(progress, 'InvalidRequest', `the request is wrong: ${describeProblems(problems)}`, problems);
@@ -329,7 +332,7 @@ function fail(progress: Progress, type: SagaFailureName, message: string, proble
 /**
  * One reference, one workflow id: a run under another id would stand beside the first one unnoticed, and order again.
  */
-function misnamed(workflow: WorkflowName, reference: string): Problem[] {
+function wrongWorkflowId(workflow: WorkflowName, reference: string): Problem[] {
   const expected = workflowIdOf(workflow, reference);
   const { workflowId } = workflowInfo();
   if (workflowId === expected) return [];
@@ -340,8 +343,8 @@ function misnamed(workflow: WorkflowName, reference: string): Problem[] {
  * A request in the clear where requests are encrypted: whoever sent it does not know the keys, and what it holds stands in
  * the history for all to read. A setting allows it; asked of an activity for the same reason as the plan types.
  */
-async function readable(): Promise<Problem[]> {
-  if (await once('look up whether requests in the clear are taken').takesClearRequests()) return [];
+async function plaintextRefused(): Promise<Problem[]> {
+  if (await activities('look up whether requests in the clear are taken').takesClearRequests()) return [];
   const message =
     'the request came unencrypted; start it with the client or through the codec server. ' +
     'A password in it can be read in this history: choose another password';
@@ -353,7 +356,7 @@ async function readable(): Promise<Problem[]> {
  * asked of an activity, the answer is in the history, and a changed setting leaves old runs alone.
  */
 function supportedPlanTypes(): Promise<string[]> {
-  return once('look up further plan types').supportedPlanTypes();
+  return activities('look up further plan types').supportedPlanTypes();
 }
 
 function namesDocumentedPlans(input: unknown): boolean {

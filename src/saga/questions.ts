@@ -52,7 +52,7 @@ export interface Question {
 }
 
 export interface Stuck {
-  plan: { step: Step; title?: string; byHand?: unknown };
+  spec: { step: Step; title?: string; byHand?: unknown };
   failure: CallFailure;
 }
 
@@ -72,22 +72,22 @@ export function stuckQuestion(
 ): Question & { undoing: boolean } {
   const [first] = stuck;
   if (first === undefined) throw new Error('nothing is stuck');
-  const steps = stuck.map(({ plan }) => plan.step.id);
-  const markable = stuck.every(({ plan }) => plan.byHand !== undefined);
+  const steps = stuck.map(({ spec }) => spec.step.id);
+  const markable = stuck.every(({ spec }) => spec.byHand !== undefined);
   const held = stuck.every(({ failure }) => failure.failure === 'Held');
   const what = held
     ? `New sagas are ${first.failure.message}. This one has not begun, and goes on when they are released.`
-    : `${undoing ? 'Undoing' : 'Stuck'}: “${titlesOf(stuck.map(({ plan }) => plan))}” did not succeed. ${cause(first.failure)}`;
+    : `${undoing ? 'Undoing' : 'Stuck'}: “${titlesOf(stuck.map(({ spec }) => spec))}” did not succeed. ${cause(first.failure)}`;
   return {
     kind: held ? 'held' : 'stuck',
-    step: first.plan.step.id,
+    step: first.spec.step.id,
     question: `${what}${held ? '' : advice(first.failure, { undoing, skippable, markable })}`,
     choices: ['retry', ...(markable ? ['markDone' as const] : []), ...(skippable ? ['skip' as const] : [])],
     ...(skippable || skippedWhenFull ? { whenFull: { decision: 'skip', note: whyFull } } : {}),
     lastFailure: first.failure,
     correction,
     ...(steps.length > 1 ? { steps } : {}),
-    ...(markable ? { objection: (decision) => misnamed(decision, steps) } : {}),
+    ...(markable ? { objection: (decision) => wrongSteps(decision, steps) } : {}),
     undoing,
   };
 }
@@ -98,7 +98,7 @@ export function stuckQuestion(
  * @param why as the provider says it
  */
 export function refusedQuestion(
-  steps: readonly Stuck['plan'][],
+  steps: readonly Stuck['spec'][],
   why: string,
   { lastFailure, correction }: { lastFailure?: CallFailure; correction: Correction },
 ): Question {
@@ -119,8 +119,8 @@ export function refusedQuestion(
 /** An order of many servers may be stuck at all of them: the question stays short enough to say what can be done. */
 const titlesMax = 3;
 
-function titlesOf(plans: readonly Stuck['plan'][]): string {
-  const titles = plans.map(({ title, step }) => title ?? step.title);
+function titlesOf(specs: readonly Stuck['spec'][]): string {
+  const titles = specs.map(({ title, step }) => title ?? step.title);
   const more = titles.length - titlesMax;
   return titles.slice(0, titlesMax).join(', ') + (more > 0 ? ` and ${String(more)} more` : '');
 }
@@ -189,7 +189,7 @@ export function cause({ failure, message }: CallFailure): string {
 const stepsToldMax = 20;
 
 /** Which steps were done must be said: a word on one server is none on the one beside it. */
-function misnamed(decision: Decision, waiting: readonly string[]): string | undefined {
+function wrongSteps(decision: Decision, waiting: readonly string[]): string | undefined {
   if (decision.decision !== 'markDone') return undefined;
   const those = `those that wait are ${waiting.slice(0, stepsToldMax).join(', ')}${waiting.length > stepsToldMax ? ', …' : ''}`;
   const { steps } = decision;

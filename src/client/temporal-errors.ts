@@ -5,7 +5,7 @@ import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import { NoConnectionError, UnknownReferenceError } from './errors';
 
 /** @throws NoConnectionError, UnknownReferenceError; any other error as it is */
-export async function reach<T>(temporal: Client, call: () => Promise<T>): Promise<T> {
+export async function withTemporalErrors<T>(temporal: Client, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {

@@ -21,14 +21,14 @@ import {
 import type { ApprovalRule, Guard } from '../domain/requests';
 import type { SagaFailureName } from '../domain/failures';
 import type { Quoted } from '../activities/change-orders';
-import { askApproval } from './approval';
-import type { Act } from './attempts';
-import type { Step } from './progress';
-import { asksAfterRefusal, askToRetry } from './ask-to-retry';
-import { placementOf } from './look-back';
-import { refusedQuestion, type Correction, type Corrections } from './questions';
-import { SagaFailed } from './ends';
-import type { Saga } from './saga';
+import { askApproval } from '../saga/approval';
+import type { Act } from '../saga/attempts';
+import type { Step } from '../saga/progress';
+import { asksAfterRefusal, askToRetry } from '../saga/ask-to-retry';
+import { placementOf } from '../saga/look-back';
+import { refusedQuestion, type Correction, type Corrections } from '../saga/questions';
+import { SagaFailed } from '../saga/ends';
+import type { Saga } from '../saga/saga';
 
 export interface Terms {
   step: Step;
@@ -46,7 +46,7 @@ interface Approved {
   agedMs: number;
 }
 
-export class Agreement {
+export class ApprovedQuote {
   /** Undefined where it was placed before, or perhaps, and nobody knows at which terms: there is nothing to agree to. */
   quote: Quote | undefined;
   /** Without it nothing is placed: see {@link quote}. */
@@ -133,7 +133,7 @@ export class Agreement {
     terms.step.end('stuck', why);
     const correction = this.corrections.refused;
     await askToRetry(
-      saga.desk,
+      saga.humanDecisions,
       refusedQuestion([terms], 'The provider says that it is not available.', { correction }),
     );
   }

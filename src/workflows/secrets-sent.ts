@@ -3,7 +3,7 @@
  * answer what another worker's call told it: so the values go with each call, in the same encrypted arguments that brought them
  * the first time. docs/decisions/0020 has why.
  */
-import { secretFields, type Secret, type ToldSecrets } from '../domain/secrets';
+import { secretFields, type Secret, type SentSecrets } from '../domain/secrets';
 
 /** Of the order itself, whose answer is kept: a request holds 1 MiB, and its answer is searched for each piece of a secret. */
 const withThePivotCharsMax = 131_072;
@@ -14,7 +14,7 @@ const withOthersCharsMax = 8_192;
 /** The name of a secret is short; what is read for it is not. */
 const referenceChars = 64;
 
-export class Told {
+export class SecretsSent {
   private readonly secrets = new Map<string, Secret>();
 
   constructor(items: readonly object[]) {
@@ -30,16 +30,16 @@ export class Told {
     }
   }
 
-  get withThePivot(): { secrets: ToldSecrets } {
+  get withThePivot(): { secrets: SentSecrets } {
     return { secrets: this.within(withThePivotCharsMax) };
   }
 
-  get withOthers(): { secrets: ToldSecrets } {
+  get withOthers(): { secrets: SentSecrets } {
     return { secrets: this.within(withOthersCharsMax) };
   }
 
   /** All or none: an answer in which some of them are blanked out shows the others. */
-  private within(charsMax: number): ToldSecrets {
+  private within(charsMax: number): SentSecrets {
     const told = [...this.secrets.values()];
     const chars = told.reduce((sum, one) => sum + (typeof one === 'string' ? one.length : referenceChars), 0);
     return chars > charsMax ? 'unknown' : told;

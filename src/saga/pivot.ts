@@ -87,7 +87,7 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
     );
     if (settled.ok) {
       step.end('done', settled.detail);
-      saga.settle();
+      saga.passPivot();
       return settled.value;
     }
     const { failure } = settled;
@@ -96,7 +96,7 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
     if (failure.failure === 'CorrectedSince') throw new CorrectedSince(failure);
     const ofRefusal =
       failure.failure === 'Rejected'
-        ? questionOfRefusal(saga.onRefusal, [{ plan: pivot, failure }], pivot.corrections)
+        ? questionOfRefusal(saga.onRefusal, [{ spec: pivot, failure }], pivot.corrections)
         : undefined;
     if (failure.failure === 'Rejected' && !ofRefusal) {
       step.end('failed', describeFailure(failure));
@@ -120,8 +120,8 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
     } else if (failure.failure !== 'TermsMissing') {
       const correction = pivot.corrections?.stuck;
       await askToRetry(
-        saga.desk,
-        ofRefusal ?? stuckQuestion([{ plan: pivot, failure }], { undoing: false, skippable: false, correction }),
+        saga.humanDecisions,
+        ofRefusal ?? stuckQuestion([{ spec: pivot, failure }], { undoing: false, skippable: false, correction }),
       );
     }
     await endIfPassed(saga, step);
@@ -152,6 +152,6 @@ async function settleDoubt<T>(
       : await writePlaced(saga, doubt.row, { how: 'found', vmObjectIds: found });
   if (placed === undefined) return undefined;
   pivot.step.end('done', placed.how === 'found' ? 'found by looking' : 'confirmed by a person');
-  saga.settle();
+  saga.passPivot();
   return placed;
 }

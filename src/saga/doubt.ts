@@ -10,7 +10,7 @@ import type { Act } from './attempts';
 import { inWords, type Step } from './progress';
 import type { Question } from './questions';
 import type { Saga } from './saga';
-import { once } from './temperaments';
+import { activities } from './activities';
 
 export interface Doubtful {
   step: Step;
@@ -38,15 +38,15 @@ export async function askAboutPlacement(
 ): Promise<Seen | undefined> {
   const { row } = doubt;
   const question = questionAbout(doubtful, doubt);
-  const decision = await saga.desk.ask({ ...question, ...(lastFailure ? { lastFailure } : {}) });
+  const decision = await saga.humanDecisions.ask({ ...question, ...(lastFailure ? { lastFailure } : {}) });
   if (decision.decision === 'confirmPlaced') {
     const { by, note, vmObjectIds, orderId } = decision;
     return writePlaced(saga, row, { how: 'confirmed', vmObjectIds, orderId }, { by, note });
   }
   if (decision.decision !== 'confirmNotPlaced') throw new Error(`${decision.decision} says nothing of a placement`);
   const { by, note } = decision;
-  await write(saga, 'Write into the journal that it was not placed', ({ again }) =>
-    once('write “not placed” into the journal').denyPlacement({ row, by, note, again }),
+  await write(saga, 'Write into the journal that it was not placed', ({ retry }) =>
+    activities('write “not placed” into the journal').denyPlacement({ row, by, note, retry }),
   );
   return undefined;
 }
@@ -61,8 +61,13 @@ export async function writePlaced(
   placed: Seen,
   verdict?: { by: string | undefined; note: string },
 ): Promise<Seen | undefined> {
-  const written = await write(saga, 'Write into the journal that it was placed', ({ again }) =>
-    once('write “placed” into the journal').confirmPlacement({ row, placed, ...(verdict ? { verdict } : {}), again }),
+  const written = await write(saga, 'Write into the journal that it was placed', ({ retry }) =>
+    activities('write “placed” into the journal').confirmPlacement({
+      row,
+      placed,
+      ...(verdict ? { verdict } : {}),
+      retry,
+    }),
   );
   return written === 'done' ? placed : undefined;
 }

@@ -4,7 +4,7 @@ import { readWorkflowId, searchAttributeNames, workflowNames, type WorkflowName 
 import { isOutcome, sagaOutcomes } from '../domain/outcomes';
 import { waitKinds, type SagaState } from '../domain/progress';
 import { SearchAttributesMissingError } from './errors';
-import { reach } from './reach';
+import { withTemporalErrors } from './temporal-errors';
 import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/grpc';
 import { readAttributes } from './search-attributes';
 
@@ -142,7 +142,7 @@ export async function* listRows(temporal: Client, filter: SagaFilter): AsyncGene
     [Symbol.asyncIterator]();
   let count = 0;
   for (;;) {
-    const next = await reach(temporal, () => listing.next()).catch((error: unknown) => {
+    const next = await withTemporalErrors(temporal, () => listing.next()).catch((error: unknown) => {
       if (!lacksSearchAttributes(error)) throw error;
       throw new SearchAttributesMissingError(temporal.options.namespace);
     });
@@ -168,10 +168,10 @@ async function wasReset(temporal: Client, { workflowId, runId }: SagaRow): Promi
  * @throws UnknownReferenceError, NoConnectionError
  */
 export async function latestOf(temporal: Client, workflowId: string): Promise<SagaRow | undefined> {
-  const latest = toRow(await reach(temporal, () => temporal.workflow.getHandle(workflowId).describe()));
+  const latest = toRow(await withTemporalErrors(temporal, () => temporal.workflow.getHandle(workflowId).describe()));
   if (latest !== undefined && latest.state !== 'untouched') return latest;
   const query = `WorkflowId = '${workflowId}' AND (${stateAttribute} IS NULL OR ${stateAttribute} != 'untouched')`;
-  return reach(temporal, async () => {
+  return withTemporalErrors(temporal, async () => {
     for await (const run of temporal.workflow.list({ query, pageSize: 10 })) {
       const row = toRow(run);
       if (row !== undefined) return row;

@@ -7,7 +7,7 @@ import type { Placement } from '../domain/effects';
 import { attempt } from './attempts';
 import { inWords, Step } from './progress';
 import type { Saga } from './saga';
-import { once } from './temperaments';
+import { activities } from './activities';
 
 /** The step of a story that cannot be undone. */
 export interface PivotStep {
@@ -22,7 +22,7 @@ export async function placementOf(saga: Saga): Promise<Standing['placement']> {
   const { placement } = await saga.must(
     {
       step: saga.quietStep('read-journal', 'Look into the journal for what was placed'),
-      act: (asked) => once('read what was placed').readStanding(asked),
+      act: (asked) => activities('read what was placed').readStanding(asked),
     },
     { refusal: 'ask' },
   );
@@ -38,7 +38,7 @@ export async function knowsNothingPlaced(saga: Saga, pivot: PivotStep | undefine
   if (pivot === undefined) return true;
   const step = new Step('read-journal', 'Look into the journal for what was placed');
   const looked = await attempt({ step, journal: saga.journal }, (asked) =>
-    once('read what was placed').readStanding(asked),
+    activities('read what was placed').readStanding(asked),
   );
   return looked.ok ? looked.value.placement.how === 'none' : undefined;
 }
@@ -53,7 +53,7 @@ export async function lookBack(saga: Saga, pivot: PivotStep): Promise<Standing |
   const looked = await saga.one(
     {
       step: saga.quietStep('read-journal', 'Look into the journal for what was placed'),
-      act: (asked) => once('read what was placed').readStanding(asked),
+      act: (asked) => activities('read what was placed').readStanding(asked),
     },
     { refusal: 'ask', skippable: true },
   );
@@ -65,13 +65,13 @@ export async function lookBack(saga: Saga, pivot: PivotStep): Promise<Standing |
     const { at, run, placed } = placement;
     Object.assign(progress.known, pivot.known(placed));
     if (step.status !== 'done') step.end('done', `from the journal: ${inWords(at)}, run ${run}`);
-    saga.settle();
+    saga.passPivot();
     return standing;
   }
   const why = whyUnknown(placement);
   step.end('failed', why);
   progress.leftovers.push({ kind: 'placement-unknown', step: pivot.id, why });
-  saga.leaveAlone(why);
+  saga.suspendUndo(why);
   return standing;
 }
 

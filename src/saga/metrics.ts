@@ -8,9 +8,9 @@ import type { WaitKind } from '../domain/progress';
 import type { Progress } from './progress';
 
 /** How a saga has ended; a failure by its name. */
-export type Outcome = (typeof resultOutcomes)[number] | 'cancelled' | SagaFailureName;
+export type SagaEnd = (typeof resultOutcomes)[number] | 'cancelled' | SagaFailureName;
 
-export function countEnd({ leftovers }: Progress, outcome: Outcome): void {
+export function countEnd({ leftovers }: Progress, outcome: SagaEnd): void {
   count(metrics.sagas, { outcome });
   for (const { kind } of leftovers) count(metrics.leftovers, { kind });
 }

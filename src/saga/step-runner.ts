@@ -6,16 +6,16 @@ import { describeFailure, type CallFailure, type SagaFailureName } from '../doma
 import type { Leftover } from '../domain/leftovers';
 import type { OnRefusal } from '../domain/requests';
 import { askToRetry, questionOfRefusal } from './ask-to-retry';
-import { attempt, throwIfCancelled, type Act, type Settled } from './attempts';
+import { attempt, throwIfCancelled, type Act, type AttemptResult } from './attempts';
 import { callsByHand, describeByHand, type ByHand, type MarkDone } from './by-hand';
 import type { Deadline } from './deadline';
-import type { Desk } from './desk';
+import type { HumanDecisions } from './human-decisions';
 import { SagaFailed, TakenBack, TurnLost } from './ends';
 import { hasRoomForMany, whyFull } from './history-left';
 import type { JournalMemory } from './journal-memory';
 import type { Progress, Step } from './progress';
 import { stuckQuestion, type Corrections, type Question } from './questions';
-import { once } from './temperaments';
+import { activities } from './activities';
 
 /** How to put back what a step did. */
 export interface Undo {
@@ -27,7 +27,7 @@ export interface Undo {
   leftover: (why: string) => Leftover;
 }
 
-export interface Plan<T> {
+export interface StepSpec<T> {
   step: Step;
   /** For the question, where the step's own title does not say it. */
   title?: string;
@@ -42,7 +42,7 @@ export interface Plan<T> {
   leaveAlone?: (why: string) => void;
 }
 
-export interface Manner {
+export interface FailurePolicy {
   /** How a provider's refusal ends the saga; `ask`: past the point of no return, a person is asked instead. */
   refusal: SagaFailureName | 'ask';
   /** True where the step can be left out. */
@@ -53,92 +53,92 @@ export interface Manner {
 }
 
 /** `note`: what a person said who left it out. */
-export type Outcome<T> = { skipped: false; value: T } | { skipped: true; note?: string };
+export type StepOutcome<T> = { skipped: false; value: T } | { skipped: true; note?: string };
 
 /** What is done on the way, at once and not when all are through: progress tells the truth, and undos are armed. */
-export interface Hooks<T, P> {
+export interface StepHooks<T, P> {
   undoing?: boolean;
-  begin?: (plan: P) => void;
-  succeed: (plan: P, value: T, detail?: string) => void;
-  skip: (plan: P, note: string) => void;
+  begin?: (spec: P) => void;
+  succeed: (spec: P, value: T, detail?: string) => void;
+  skip: (spec: P, note: string) => void;
 }
 
 /** Of the saga whose steps they are. */
-export interface Around {
+export interface RunnerContext {
   readonly progress: Progress;
-  readonly desk: Desk;
+  readonly humanDecisions: HumanDecisions;
   readonly journal: JournalMemory;
   readonly deadline: Deadline;
   onRefusal?: OnRefusal | undefined;
 }
 
 interface Failed<P> {
-  plan: P;
+  spec: P;
   failure: CallFailure;
 }
 
-export class Level<T, P extends Plan<T>> {
-  private readonly outcomes = new Map<P, Outcome<T>>();
+export class StepRunner<T, P extends StepSpec<T>> {
+  private readonly outcomes = new Map<P, StepOutcome<T>>();
 
   constructor(
-    private readonly saga: Around,
-    private readonly manner: Manner,
-    private readonly hooks: Hooks<T, P>,
+    private readonly saga: RunnerContext,
+    private readonly policy: FailurePolicy,
+    private readonly hooks: StepHooks<T, P>,
   ) {}
 
   /**
-   * @returns one outcome for each plan, in their order
-   * @throws SagaFailed when the provider refuses one and `manner.refusal` names how that ends
+   * @returns one outcome for each spec, in their order
+   * @throws SagaFailed when the provider refuses one and `policy.refusal` names how that ends
    * @throws TakenBack | TurnLost where another run or another saga was there meanwhile
    * @throws CancelledFailure when the saga is cancelled; calls in flight were awaited
    */
-  async through(plans: readonly P[]): Promise<Outcome<T>[]> {
-    plans.forEach((plan) => this.hooks.begin?.(plan));
-    let open = [...plans];
+  async through(specs: readonly P[]): Promise<StepOutcome<T>[]> {
+    specs.forEach((spec) => this.hooks.begin?.(spec));
+    let open = [...specs];
     while (open.length > 0) {
       const { failed, untried } = await this.attemptAll(open);
-      open = failed.length === 0 ? untried : await this.afterFailures(plans, failed, untried);
+      open = failed.length === 0 ? untried : await this.afterFailures(specs, failed, untried);
     }
     throwIfCancelled();
-    return plans.map((plan) => this.outcomes.get(plan) ?? { skipped: true });
+    return specs.map((spec) => this.outcomes.get(spec) ?? { skipped: true });
   }
 
   /** @returns those that failed, and those that were not come to; throws what broke one of them */
   private async attemptAll(open: readonly P[]): Promise<{ failed: Failed<P>[]; untried: P[] }> {
-    const settled = await this.attemptPlans(open);
+    const settled = await this.attemptSpecs(open);
     const failed: Failed<P>[] = [];
     settled.forEach((result, index) => {
-      const plan = open[index];
-      if (plan === undefined || result.status === 'rejected') return;
-      if (result.value.ok) this.outcomes.set(plan, { skipped: false, value: result.value.value });
-      else if (isNotToBeUndone(result.value.failure) && plan.leaveAlone) {
+      const spec = open[index];
+      if (spec === undefined || result.status === 'rejected') return;
+      if (result.value.ok) this.outcomes.set(spec, { skipped: false, value: result.value.value });
+      else if (isNotToBeUndone(result.value.failure) && spec.leaveAlone) {
         const { message } = result.value.failure;
-        plan.step.end('skipped', `left alone: ${message}`);
-        plan.leaveAlone(message);
-        this.outcomes.set(plan, { skipped: true });
-      } else failed.push({ plan, failure: result.value.failure });
+        spec.step.end('skipped', `left alone: ${message}`);
+        spec.leaveAlone(message);
+        this.outcomes.set(spec, { skipped: true });
+      } else failed.push({ spec, failure: result.value.failure });
     });
     const broken = settled.find((result) => result.status === 'rejected');
     if (broken === undefined) return { failed, untried: open.slice(settled.length) };
-    for (const { plan } of failed) plan.step.end('failed');
+    for (const { spec } of failed) spec.step.end('failed');
     throw broken.reason;
   }
 
-  /** @returns the plans that are tried again */
-  private async afterFailures(plans: readonly P[], failed: readonly Failed<P>[], untried: readonly P[]): Promise<P[]> {
-    const { refusal, skippable = false, skippedWhenFull, corrections } = this.manner;
+  /** @returns the specs that are tried again */
+  private async afterFailures(specs: readonly P[], failed: readonly Failed<P>[], untried: readonly P[]): Promise<P[]> {
+    const { refusal, skippable = false, skippedWhenFull, corrections } = this.policy;
     breakOff(failed);
     const refused = failed.find(({ failure }) => failure.failure === 'Rejected');
     const others = failed.filter((one) => one !== refused);
     const ofRefusal = refused && questionOfRefusal(this.saga.onRefusal, [refused, ...others], corrections);
     if (refused && refusal !== 'ask' && !ofRefusal) {
       end(failed, 'failed');
-      throw new SagaFailed(refusal, `${refused.plan.step.title}: ${describeFailure(refused.failure)}`);
+      throw new SagaFailed(refusal, `${refused.spec.step.title}: ${describeFailure(refused.failure)}`);
     }
     end(failed, 'stuck');
     const failure = failed[0]?.failure;
     // Those that were not come to are in the same trouble; they come first the next time, so that one cannot keep them back for ever.
-    const stuck = [...failed, ...(failure ? untried.map((plan) => ({ plan, failure })) : [])];
+    const stuck = [...failed, ...(failure ? untried.map((spec) => ({ spec, failure })) : [])];
     const asking = {
       undoing: this.hooks.undoing ?? false,
       skippable,
@@ -147,18 +147,18 @@ export class Level<T, P extends Plan<T>> {
     };
     const { decision, left } = await this.decide(stuck, ofRefusal, asking);
     if (decision.decision === 'skip') {
-      for (const plan of left) this.leaveOut(plan, decision.note);
+      for (const spec of left) this.leaveOut(spec, decision.note);
       return [];
     }
     // What was corrected may have been done already, and is taken back by now.
-    if (decision.decision === 'retry' && decision.correction) return plans.filter(({ step }) => step.status !== 'done');
-    return [...untried.filter((plan) => left.includes(plan)), ...left.filter((plan) => !untried.includes(plan))];
+    if (decision.decision === 'retry' && decision.correction) return specs.filter(({ step }) => step.status !== 'done');
+    return [...untried.filter((spec) => left.includes(spec)), ...left.filter((spec) => !untried.includes(spec))];
   }
 
-  private leaveOut(plan: P, note: string): void {
-    this.saga.progress.skipped.push(plan.step.id);
-    this.hooks.skip(plan, note);
-    this.outcomes.set(plan, { skipped: true, note });
+  private leaveOut(spec: P, note: string): void {
+    this.saga.progress.skipped.push(spec.step.id);
+    this.hooks.skip(spec, note);
+    this.outcomes.set(spec, { skipped: true, note });
   }
 
   /** Asks until somebody has said what to do about all that are left: what was done by hand is done, and the others are asked about again. */
@@ -167,22 +167,22 @@ export class Level<T, P extends Plan<T>> {
     ofRefusal: Question | undefined,
     asking: Parameters<typeof stuckQuestion>[1],
   ): Promise<{ decision: Decision; left: P[] }> {
-    const decision = await askToRetry(this.saga.desk, ofRefusal ?? stuckQuestion(stuck, asking));
-    if (decision.decision !== 'markDone') return { decision, left: stuck.map(({ plan }) => plan) };
-    const isNamed = ({ plan }: Failed<P>) => decision.steps?.includes(plan.step.id) ?? true;
-    const named = stuck.filter(isNamed).map(({ plan }) => plan);
+    const decision = await askToRetry(this.saga.humanDecisions, ofRefusal ?? stuckQuestion(stuck, asking));
+    if (decision.decision !== 'markDone') return { decision, left: stuck.map(({ spec }) => spec) };
+    const isNamed = ({ spec }: Failed<P>) => decision.steps?.includes(spec.step.id) ?? true;
+    const named = stuck.filter(isNamed).map(({ spec }) => spec);
     const isWritten = await this.writeByHand(callsByHand(named), decision);
-    for (const plan of named) {
-      if (plan.byHand === undefined) throw new Error(`${plan.step.id} cannot be done by hand`);
+    for (const spec of named) {
+      if (spec.byHand === undefined) throw new Error(`${spec.step.id} cannot be done by hand`);
       if (!isWritten) {
         // No later run would know it: it is told as what may be left.
-        this.leaveOut(plan, `${describeByHand(decision)}; the journal could not be told`);
+        this.leaveOut(spec, `${describeByHand(decision)}; the journal could not be told`);
         continue;
       }
-      const value = plan.byHand.counts();
-      this.hooks.succeed(plan, value);
-      this.outcomes.set(plan, { skipped: false, value });
-      plan.step.say(describeByHand(decision));
+      const value = spec.byHand.counts();
+      this.hooks.succeed(spec, value);
+      this.outcomes.set(spec, { skipped: false, value });
+      spec.step.say(describeByHand(decision));
     }
     const left = stuck.filter((one) => !isNamed(one));
     return left.length > 0 ? this.decide(left, undefined, asking) : { decision, left: [] };
@@ -196,11 +196,11 @@ export class Level<T, P extends Plan<T>> {
   private async writeByHand(calls: readonly EffectCall[], { by, note }: MarkDone): Promise<boolean> {
     if (calls.length === 0) return true;
     const step = this.saga.progress.quietStep('write-by-hand', 'Write into the journal what was done by hand');
-    const act: Act<null> = ({ again, knows }) =>
-      once('write what was done by hand into the journal').writeByHand({ calls, by, note, again, knows });
-    const writing = new Level<null, Plan<null>>(
+    const act: Act<null> = ({ retry, knows }) =>
+      activities('write what was done by hand into the journal').writeByHand({ calls, by, note, retry, knows });
+    const writing = new StepRunner<null, StepSpec<null>>(
       this.saga,
-      { refusal: 'ask', skippedWhenFull: this.manner.skippable ?? false },
+      { refusal: 'ask', skippedWhenFull: this.policy.skippable ?? false },
       {
         undoing: this.hooks.undoing ?? false,
         succeed: (_, __, detail) => step.end('done', detail),
@@ -212,31 +212,31 @@ export class Level<T, P extends Plan<T>> {
   }
 
   /** Side by side; where the history has no room for all of them to fail, one after the other, up to the first that does. */
-  private async attemptPlans(plans: readonly P[]): Promise<PromiseSettledResult<Settled<T>>[]> {
+  private async attemptSpecs(specs: readonly P[]): Promise<PromiseSettledResult<AttemptResult<T>>[]> {
     if (hasRoomForMany(this.hooks.undoing ?? false)) {
-      return Promise.allSettled(plans.map((plan) => this.attemptPlan(plan)));
+      return Promise.allSettled(specs.map((spec) => this.attemptSpec(spec)));
     }
-    const settled: PromiseSettledResult<Settled<T>>[] = [];
-    for (const plan of plans) {
-      const [result] = await Promise.allSettled([this.attemptPlan(plan)]);
+    const settled: PromiseSettledResult<AttemptResult<T>>[] = [];
+    for (const spec of specs) {
+      const [result] = await Promise.allSettled([this.attemptSpec(spec)]);
       settled.push(result);
       if (result.status === 'rejected' || !result.value.ok) break;
     }
     return settled;
   }
 
-  private attemptPlan(plan: P): Promise<Settled<T>> {
+  private attemptSpec(spec: P): Promise<AttemptResult<T>> {
     const { journal, deadline } = this.saga;
     return attempt<T>(
       {
-        step: plan.step,
+        step: spec.step,
         journal,
         ...(this.hooks.undoing ? { undoing: true } : { deadline }),
         onSuccess: (value, detail) => {
-          this.hooks.succeed(plan, value, detail);
+          this.hooks.succeed(spec, value, detail);
         },
       },
-      plan.act,
+      spec.act,
     );
   }
 }
@@ -244,17 +244,17 @@ export class Level<T, P extends Plan<T>> {
 /** Throws where a failure says that the story has to be begun again, or to end. */
 function breakOff(failed: readonly Failed<{ step: Step }>[]): void {
   const takenBack = failed.find(({ failure }) => failure.failure === 'TakenBack');
-  if (takenBack) throw new TakenBack(takenBack.plan, takenBack.failure);
+  if (takenBack) throw new TakenBack(takenBack.spec, takenBack.failure);
   const turnLost = failed.find(({ failure }) => failure.failure === 'TurnLost');
   if (turnLost) throw new TurnLost(turnLost.failure);
   const late = failed.find(({ failure }) => failure.failure === 'DeadlinePassed');
   if (late === undefined) return;
   end(failed, 'failed');
-  throw new SagaFailed('DeadlinePassed', `${late.plan.step.title}: ${late.failure.message}`);
+  throw new SagaFailed('DeadlinePassed', `${late.spec.step.title}: ${late.failure.message}`);
 }
 
 function end(failed: readonly Failed<{ step: Step }>[], as: 'failed' | 'stuck'): void {
-  for (const { plan, failure } of failed) plan.step.end(as, describeFailure(failure));
+  for (const { spec, failure } of failed) spec.step.end(as, describeFailure(failure));
 }
 
 /** It belongs to an order by now, or to another saga. */

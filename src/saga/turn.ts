@@ -12,11 +12,11 @@
  */
 import { condition, defineSignal, log, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import { turnSignal, type TurnAnswer } from '../domain/turns';
-import { describeQueue } from './notice';
+import { describeQueue } from './current-details';
 import { inWords, now, type Step } from './progress';
 import { TurnLost } from './ends';
 import type { Saga } from './saga';
-import { once } from './temperaments';
+import { activities } from './activities';
 
 /** @param first what the journal said already; without it the journal is asked */
 export async function waitForTurn(saga: Saga, resource: string, first?: TurnAnswer): Promise<void> {
@@ -79,7 +79,7 @@ export async function inTurn<T>(saga: Saga, story: () => Promise<T>): Promise<T>
 
 function ask(saga: Saga, step: Step, resource: string): Promise<TurnAnswer> {
   return saga.must(
-    { step, act: ({ again }) => once(`ask for the turn at ${resource}`).takeTurn({ resource, again }) },
+    { step, act: ({ retry }) => activities(`ask for the turn at ${resource}`).takeTurn({ resource, retry }) },
     { refusal: 'ask' },
   );
 }
