@@ -1,15 +1,9 @@
 /** The workflow bundle, for the build, the tests and the measurements. */
 import { bundleWorkflowCode, type BundleOptions } from '@temporalio/worker';
-import { workflowSources } from '../src/operations/workflow-sources';
+import { encryptedConverters, workflowModules } from '../src/temporal/workflow-modules';
 
 /** Webpack's report of a bundle that works is of no interest; what it cannot build it throws. */
 export const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error };
-
-/** As a worker with keys has them: `createWorkerDataConverter`. */
-const encryptedConverters = {
-  payloadConverterPath: require.resolve('../src/workflows/clear-input'),
-  failureConverterPath: require.resolve('../src/security/failure-converter'),
-};
 
 export interface WorkflowBundleOptions {
   /** For a worker with keys. */
@@ -27,7 +21,7 @@ export async function bundleWorkflows({
   instead,
 }: WorkflowBundleOptions = {}): Promise<string> {
   const { code } = await bundleWorkflowCode({
-    ...workflowSources,
+    ...workflowModules,
     ...(workflowsPath ? { workflowsPath } : {}),
     ...(encrypted ? encryptedConverters : {}),
     ...(instead ? { webpackConfigHook: withAliases(instead) } : {}),

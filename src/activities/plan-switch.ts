@@ -5,9 +5,9 @@
 import type { Effected, Placement } from '../domain/effects';
 import type { Quote } from '../domain/quotes';
 import type { ProviderClient } from '../provider/client';
-import type { Call } from './call';
-import { quoted, shown, type AskQuote, type Quoted } from './change-orders';
+import type { Call, CallContext } from './call';
 import type { Effect, EffectContext } from './effect';
+import { createQuoting, type Quoted } from './quotes';
 import type { ActivitySettings } from './settings';
 import { OwnFailure } from './translate-failure';
 
@@ -22,12 +22,11 @@ export function createPlanSwitchActivities(
   effect: Effect,
   settings: ActivitySettings,
 ) {
+  const { quoted, shown } = createQuoting(provider, settings);
   return {
     /** Row 7: switches nothing. */
-    quotePlanSwitch(input: AskQuote & { change: PlanSwitch }): Promise<Quoted> {
-      return call('read', input, async () =>
-        quoted(shown(await provider.quotePlanSwitch(input.change), provider), input, settings),
-      );
+    quotePlanSwitch(input: CallContext & { change: PlanSwitch }): Promise<Quoted> {
+      return call('read', input, async () => quoted(await provider.quotePlanSwitch(input.change)));
     },
 
     /**
@@ -39,7 +38,7 @@ export function createPlanSwitchActivities(
       const about = { subscriptionId: subscription_id, planId: plan_id };
       return effect({ kind: 'pivot', about }, input, async (options) => {
         const quote = await provider.switchPlan(subscription_id, plan_id, options);
-        if (quote.available) return { how: 'answered', value: { quote: shown(quote, provider) } };
+        if (quote.available) return { how: 'answered', value: { quote: shown(quote) } };
         throw new OwnFailure(
           'UnknownOutcome',
           'the switch was answered with “not available”, which may be before or after it',

@@ -9,7 +9,7 @@ import {
   OrderSagaError,
 } from '../client/errors';
 import { SettingsError } from '../config';
-import type { Problem } from '../domain/validation';
+import type { Problem } from '../domain/problems';
 import { JournalSchemaError, JournalUnavailable, JournalUnreadable } from '../journal/errors';
 
 export const exitStatus = {

@@ -15,7 +15,6 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { defaultTaskQueue, referenceSchema, workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
 import type { ServerFirewalls } from '../domain/firewalls-of';
 import type { Hold, HoldWords } from '../domain/hold';
-import { beyondLimits } from '../domain/limits';
 import {
   requestSchemas,
   type ChangeOrderRequest,
@@ -34,7 +33,7 @@ import { summarize } from './summaries';
 import { withTemporalErrors } from './temporal-errors';
 import { SagaHandle } from './handle';
 import { lacksSearchAttributes, listRows, type SagaFilter, type SagaRow } from './saga-list';
-import { attributesOf } from './search-attributes';
+import { attributesOf } from '../temporal/search-attributes';
 
 export interface OrderSagaClientOptions {
   /** @default 'order-saga' */
@@ -288,8 +287,6 @@ export function checkRequest<W extends WorkflowName>(
   request: unknown,
   schemas: RequestSchemas = requestSchemas(),
 ): RequestOf[W] {
-  const beyond = beyondLimits(request);
-  if (beyond.length > 0) throw new InvalidRequestError(beyond);
   const checked = check(schemas[workflow](), request);
   if (!checked.ok) throw new InvalidRequestError(checked.problems);
   return checked.value;

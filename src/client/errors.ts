@@ -6,7 +6,7 @@ import type { DecisionName } from '../domain/decisions';
 import type { SagaFailureName } from '../domain/failures';
 import type { WorkflowName } from '../domain/identity';
 import type { Report } from '../domain/results';
-import { describeProblems, type Problem } from '../domain/validation';
+import { describeProblems, type Problem } from '../domain/problems';
 
 /** The base of all of them: anything else that the client throws is Temporal's own, or a mistake of ours. */
 export abstract class OrderSagaError extends Error {

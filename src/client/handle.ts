@@ -15,10 +15,10 @@ import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure
 import { decisionHints, decisionNames, decisionSchemas, type DecisionName } from '../domain/decisions';
 import { sagaFailureNames } from '../domain/failures';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
-import { beyondLimits } from '../domain/limits';
 import type { ProgressView } from '../domain/progress';
 import type { Report, ResultOf } from '../domain/results';
-import { check, describeProblems } from '../domain/validation';
+import { describeProblems } from '../domain/problems';
+import { check } from '../domain/validation';
 import {
   DecisionRefusedError,
   NoWorkerError,
@@ -201,8 +201,6 @@ function readReport(value: unknown): Report | undefined {
 /** A sentence when a decision is not well-formed; whether it fits, only the saga knows. */
 export function objectionTo(name: DecisionName, body: unknown): string | undefined {
   if (!decisionNames.includes(name)) return `there is no decision ${name}; there are ${decisionNames.join(', ')}`;
-  const beyond = beyondLimits(body);
-  if (beyond.length > 0) return `${name}: ${describeProblems(beyond)}`;
   const checked = check<unknown>(decisionSchemas[name](), body);
   if (checked.ok) return undefined;
   return `${name}: ${describeProblems(checked.problems)}. Like ${decisionHints[name].example}`;

@@ -7,7 +7,7 @@
  * to be gone through field by field.
  */
 import { isExact, serversOrdered } from './plan-types';
-import { nameOfField, type Problem } from './validation';
+import { nameOfField, type Problem } from './problems';
 
 /** Naming what is wrong with each value takes the time and the memory of a workflow task, and it has little of both. */
 const valuesMax = 20_000;
@@ -18,7 +18,7 @@ const serversMax = 10_000;
 
 /**
  * Cart items, firewalls, and servers that get firewalls: each is steps of its own. So many fit a run's history whatever goes wrong with
- * them, and however often: src/workflows/history-left.ts.
+ * them, and however often: src/saga/history-left.ts.
  */
 const stepsMax = 200;
 

@@ -1,15 +1,10 @@
 /**
- * Checking what came from outside against a schema, with every wrong field named at once.
- *
- * Messages never repeat a value: the value may be a password.
+ * Checking what came from outside: against the limits, and where it is within them, against a schema, with every wrong field named
+ * at once.
  */
 import type { z } from 'zod';
-
-/** One wrong field: `items[0].password`, and a sentence that says what it must be. */
-export interface Problem {
-  field: string;
-  message: string;
-}
+import { beyondLimits } from './limits';
+import { nameOfField, type Problem } from './problems';
 
 export type Checked<T> = { ok: true; value: T } | { ok: false; problems: Problem[] };
 
@@ -19,19 +14,14 @@ export const requestBytesMax = 1024 * 1024;
 /** More wrong fields than these are counted, not named: a failure that names thousands is refused by Temporal itself. */
 const problemsMax = 100;
 
-/** A misspelt field's name is repeated, so that it is found; one that is no name at all, only its beginning. */
-const partCharsMax = 80;
-
 export function check<T>(schema: z.ZodType<T>, input: unknown): Checked<T> {
+  const beyond = beyondLimits(input);
+  if (beyond.length > 0) return { ok: false, problems: beyond };
   const tooBig = oversize(input);
   if (tooBig) return { ok: false, problems: [tooBig] };
   const parsed = schema.safeParse(input);
   if (parsed.success) return { ok: true, value: parsed.data };
   return { ok: false, problems: firstOf(parsed.error.issues.flatMap(toProblems)) };
-}
-
-export function describeProblems(problems: Problem[]): string {
-  return problems.map(({ field, message }) => (field ? `${field}: ${message}` : message)).join('; ');
 }
 
 function firstOf(problems: Problem[]): Problem[] {
@@ -71,16 +61,6 @@ function toProblems(issue: z.core.$ZodIssue): Problem[] {
     return [{ field: at, message: `must be ${article(issue.expected)}` }];
   }
   return [{ field: at, message: issue.message }];
-}
-
-/** `['items', 0, 'password']` → `items[0].password`. Empty for the request itself. */
-export function nameOfField(path: readonly PropertyKey[]): string {
-  return path.reduce<string>((name, part) => {
-    if (typeof part === 'number') return `${name}[${String(part)}]`;
-    const text = String(part);
-    const shown = text.length > partCharsMax ? `${text.slice(0, partCharsMax)}…` : text;
-    return name === '' ? shown : `${name}.${shown}`;
-  }, '');
 }
 
 function article(expected: string): string {

@@ -17,11 +17,11 @@ import { ProviderClient, type CallEvent, type Credentials } from '../provider/cl
 import { createWorkerDataConverter } from '../security/data-converter';
 import { createSealing } from '../security/sealing';
 import { createSecretResolver } from '../security/secret-resolver';
+import { encryptedConverters, workflowModules } from '../temporal/workflow-modules';
 import type { TraceSinks } from '../workflows/trace-propagation';
 import { recordCallsWith, workerMeter } from './metrics';
 import { ensureSearchAttributes } from './search-attributes';
 import type { Tracing } from './tracing';
-import { workflowSources } from './workflow-sources';
 
 export interface SagaWorker {
   worker: Worker;
@@ -64,7 +64,7 @@ export async function createSagaWorker(
     namespace: config.namespace,
     taskQueue: config.taskQueue,
     activities: createActivities({ provider, journal, secrets, settings: config.activities }),
-    dataConverter: createWorkerDataConverter(config.payloadKeys, require.resolve('../workflows/clear-input')),
+    dataConverter: createWorkerDataConverter(config.payloadKeys, encryptedConverters.payloadConverterPath),
     ...(config.callsPerSecond === undefined ? {} : { maxTaskQueueActivitiesPerSecond: config.callsPerSecond }),
     ...(config.version === undefined ? {} : { workerDeploymentOptions: deploymentOf(config.version) }),
     maxConcurrentActivityTaskExecutions: config.activitiesAtOnce,
@@ -118,7 +118,7 @@ function createCredentials(readToken: () => string): Credentials {
 function builtOrSources(encrypted: boolean): WorkflowCode {
   const codePath = join(__dirname, '..', encrypted ? 'workflow-bundle.encrypted.js' : 'workflow-bundle.js');
   if (existsSync(codePath)) return { workflowBundle: { codePath } };
-  const { workflowsPath, preloadModules, workflowInterceptorModules } = workflowSources;
+  const { workflowsPath, preloadModules, workflowInterceptorModules } = workflowModules;
   return {
     workflowsPath,
     bundlerOptions: { preloadModules },

@@ -4,15 +4,15 @@
  */
 import { temporal } from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
-import { searchAttributeNames } from '../domain/identity';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
+import { sagaAttributes } from '../temporal/search-attributes';
 
 const { INDEXED_VALUE_TYPE_KEYWORD, INDEXED_VALUE_TYPE_DATETIME } = temporal.api.enums.v1.IndexedValueType;
 
 const wanted: Record<string, temporal.api.enums.v1.IndexedValueType> = Object.fromEntries(
-  Object.values(searchAttributeNames).map((name) => [
+  Object.values(sagaAttributes).map(({ name, type }) => [
     name,
-    name === searchAttributeNames.waitingSince ? INDEXED_VALUE_TYPE_DATETIME : INDEXED_VALUE_TYPE_KEYWORD,
+    type === 'DATETIME' ? INDEXED_VALUE_TYPE_DATETIME : INDEXED_VALUE_TYPE_KEYWORD,
   ]),
 );
 

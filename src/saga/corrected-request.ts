@@ -10,8 +10,8 @@
  * Nothing is sent by a correction that is not in the journal: a run that goes on from before it would send something else.
  */
 import { CancellationScope, uuid4 } from '@temporalio/workflow';
-import { beyondLimits } from '../domain/limits';
-import { describeProblems, requestBytesMax, type Checked } from '../domain/validation';
+import { describeProblems } from '../domain/problems';
+import { requestBytesMax, type Checked } from '../domain/validation';
 import type { z } from 'zod';
 import type { Correction, Said } from './questions';
 import type { Saga } from './saga';
@@ -25,7 +25,7 @@ export interface CorrectionRules<R, C> {
   objections?: (first: R, corrected: R) => string[];
 }
 
-export class Wanted<R, C extends object> {
+export class CorrectedRequest<R, C extends object> {
   request: R;
   private readonly corrections: C[];
 
@@ -58,8 +58,7 @@ export class Wanted<R, C extends object> {
     const { rules, first, request, corrections } = this;
     const corrected = rules.apply(request, correction);
     const checked = rules.check(corrected);
-    const problems = [...beyondLimits(corrected), ...(checked.ok ? [] : checked.problems)];
-    if (problems.length > 0) return describeProblems(problems);
+    if (!checked.ok) return describeProblems(checked.problems);
     // The next run is told all of them at once.
     if (JSON.stringify([...corrections, correction]).length > requestBytesMax) {
       return `all corrections of a request together must not be longer than ${String(requestBytesMax)} characters`;

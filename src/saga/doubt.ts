@@ -5,7 +5,6 @@
 import { CancellationScope } from '@temporalio/workflow';
 import type { Placement } from '../domain/effects';
 import type { CallFailure, PivotDoubt } from '../domain/failures';
-import { countOf, fits, isExact, type ServersOrdered } from '../domain/plan-types';
 import type { Act } from './attempts';
 import { inWords, type Step } from './progress';
 import type { Question } from './questions';
@@ -18,8 +17,15 @@ export interface Doubtful {
   noun: string;
   /** By what it is found in the provider's control panel, where the row does not say it: "account AB-1, label “web-1”". */
   foundBy: string;
-  /** Servers that it brings, where it can bring any: as many ids fit `confirmPlaced`. */
-  servers?: ServersOrdered;
+  confirming?: Confirming;
+}
+
+/** What a person may say beside “it was placed”. */
+export interface Confirming {
+  /** Stands in the question. */
+  hint?: string;
+  /** A sentence where these object ids do not fit. */
+  objection: (vmObjectIds: readonly number[]) => string | undefined;
 }
 
 export interface Doubt extends PivotDoubt {
@@ -78,7 +84,7 @@ function write<T>(saga: Saga, title: string, act: Act<T>): Promise<T> {
   return CancellationScope.nonCancellable(() => saga.must({ step, act }, { refusal: 'ask' }));
 }
 
-function questionAbout({ step, noun, servers, ...doubtful }: Doubtful, doubt: Doubt): Question {
+function questionAbout({ step, noun, confirming, ...doubtful }: Doubtful, doubt: Doubt): Question {
   const { row, at, putBack, deniableMs, foundBy = doubtful.foundBy } = doubt;
   const what = putBack
     ? `The journal was put back to an older copy. Whether ${noun} was placed in the lost time, nobody here knows`
@@ -92,7 +98,7 @@ function questionAbout({ step, noun, servers, ...doubtful }: Doubtful, doubt: Do
     question:
       `${what}. Look in the provider’s control panel (${foundBy}): is it there? ` +
       `“Not placed” is taken from ${deniable} on: look then, because the call may be in the air until then.${
-        servers === undefined || isExact(servers) ? '' : ` It brings ${rangeOf(servers)}.`
+        confirming?.hint === undefined ? '' : ` ${confirming.hint}`
       }`,
     choices: ['confirmPlaced', 'confirmNotPlaced'],
     notPlacedFromMs: deniableMs,
@@ -101,19 +107,8 @@ function questionAbout({ step, noun, servers, ...doubtful }: Doubtful, doubt: Do
         return `the call may still be in the air until ${deniable}: look again then`;
       }
       if (decision.decision !== 'confirmPlaced' || decision.vmObjectIds === undefined) return undefined;
-      if (servers === undefined || servers.most === 0) return 'vmObjectIds: this step brings no servers; leave it out';
-      return miscounted(decision.vmObjectIds, servers);
+      if (confirming === undefined) return 'vmObjectIds: this step brings no servers; leave it out';
+      return confirming.objection(decision.vmObjectIds);
     },
   };
-}
-
-/** A sentence where the ids are not as many as servers can have been ordered. */
-export function miscounted(vmObjectIds: readonly number[], servers: ServersOrdered): string | undefined {
-  if (fits(vmObjectIds.length, servers)) return undefined;
-  return `vmObjectIds: names ${String(vmObjectIds.length)} servers, but ${countOf(servers)} were ordered`;
-}
-
-/** Of an order that may bring more or fewer servers. */
-export function rangeOf(servers: ServersOrdered): string {
-  return `${countOf(servers)} servers: not every item’s plan type says whether it is one`;
 }

@@ -35,10 +35,10 @@ import {
 } from '../domain/decisions';
 import { ownerOf, type CallFailure } from '../domain/failures';
 import { heldReleasedSignal, readHoldWords } from '../domain/hold';
-import { beyondLimits } from '../domain/limits';
 import type { ProgressView } from '../domain/progress';
 import { holdsSecret, redact } from '../domain/secrets';
-import { check, describeProblems } from '../domain/validation';
+import { describeProblems } from '../domain/problems';
+import { check } from '../domain/validation';
 import { cameAsPlaintext } from './plaintext-input';
 import { hasRoomToAsk, HistoryIsFull, whyFull } from './history-left';
 import { countDecision, countWait } from './metrics';
@@ -170,8 +170,6 @@ export class HumanDecisions {
 
   /** @throws ApplicationFailure `DecisionRefused`, with a sentence that names the decisions that fit */
   private read(name: DecisionName, body: unknown): Decision {
-    const tooMuch = beyondLimits(body);
-    if (tooMuch.length > 0) throw refusal(`${name}: ${describeProblems(tooMuch)}`);
     const question = this.open;
     if (question === undefined) {
       throw refusal(`${name} does not fit: nothing waits for a decision now; the saga is ${this.progress.state}`);

@@ -63,14 +63,16 @@ export async function lookBack(saga: Saga, pivot: PivotStep): Promise<Standing |
   const step = saga.step(pivot.id, pivot.title);
   if (placement.how === 'placed') {
     const { at, run, placed } = placement;
-    Object.assign(progress.known, pivot.known(placed));
+    progress.learn(pivot.known(placed));
     if (step.status !== 'done') step.end('done', `from the journal: ${inWords(at)}, run ${run}`);
     saga.passPivot();
     return standing;
   }
+  // This run knows it, whatever the journal cannot tell now.
+  if (saga.isPlaced) return standing;
   const why = whyUnknown(placement);
   step.end('failed', why);
-  progress.leftovers.push({ kind: 'placement-unknown', step: pivot.id, why });
+  progress.leave({ kind: 'placement-unknown', step: pivot.id, why });
   saga.suspendUndo(why);
   return standing;
 }

@@ -21,11 +21,10 @@
  */
 import type { PivotNote, Placement } from '../domain/effects';
 import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
-import type { ServersOrdered } from '../domain/plan-types';
 import type { ApprovalRule } from '../domain/requests';
 import { askToRetry, questionOfRefusal } from './ask-to-retry';
 import { attempt, type Act } from './attempts';
-import { askAboutPlacement, writePlaced, type Doubt } from './doubt';
+import { askAboutPlacement, writePlaced, type Confirming, type Doubt } from './doubt';
 import { askAboutConcern } from './concern';
 import { placementOf } from './look-back';
 import type { Step } from './progress';
@@ -56,8 +55,8 @@ export interface Pivot<T> {
   beforeAgain: () => Promise<void>;
   /** Looks whether it happened, without a person; undefined where that cannot be told. */
   look?: () => Promise<number[] | undefined>;
-  /** Servers that it brings, where it brings any: as many ids fit `confirmPlaced`. */
-  servers?: ServersOrdered;
+  /** What a person may say of it who confirms it. */
+  confirming?: Confirming;
 }
 
 /**

@@ -5,9 +5,8 @@
  * A search attribute is written only once something happened that an operator filters on: a saga that meets no trouble
  * writes no event for it.
  */
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { upsertSearchAttributes } from '@temporalio/workflow';
-import { searchAttributeNames, type WorkflowName } from '../domain/identity';
+import type { WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
 import { isOutcome } from '../domain/outcomes';
 import type {
@@ -20,10 +19,9 @@ import type {
   StepView,
   Waiting,
 } from '../domain/progress';
+import { sagaAttributes } from '../temporal/search-attributes';
 
-const stateKey = defineSearchAttributeKey(searchAttributeNames.state, SearchAttributeType.KEYWORD);
-const stepKey = defineSearchAttributeKey(searchAttributeNames.step, SearchAttributeType.KEYWORD);
-const sinceKey = defineSearchAttributeKey(searchAttributeNames.waitingSince, SearchAttributeType.DATETIME);
+const { state: stateKey, step: stepKey, waitingSince: sinceKey } = sagaAttributes;
 
 /** Signals that did not fit are remembered up to here; past it only the newest are. A flood must not fill the memory. */
 const ignoredMax = 50;
@@ -94,13 +92,12 @@ export class Step {
 export class Progress {
   state: SagaState = 'running';
   readonly steps: Step[] = [];
-  readonly leftovers: Leftover[] = [];
+  private readonly left: Leftover[] = [];
   /** Ids of the steps that a person left out. */
   readonly skipped: string[] = [];
   readonly decisions: DecisionRecord[] = [];
   readonly ignored: IgnoredDecision[] = [];
-  /** What was learned on the way and belongs into a report: cart item ids, the order, quotes. */
-  readonly known: Record<string, unknown> = {};
+  private readonly facts: Record<string, unknown> = {};
   private waiting?: Waiting;
   private queued?: Queued;
   private everShown = false;
@@ -109,6 +106,24 @@ export class Progress {
     readonly workflow: WorkflowName,
     readonly reference: string,
   ) {}
+
+  /** What stays behind at the provider: the outcome names it. */
+  leave(...leftovers: readonly Leftover[]): void {
+    this.left.push(...leftovers);
+  }
+
+  get leftovers(): Leftover[] {
+    return this.left;
+  }
+
+  /** What belongs into a report: the ids of what was made, the order, quotes. */
+  learn(facts: Readonly<Record<string, unknown>>): void {
+    Object.assign(this.facts, facts);
+  }
+
+  get known(): Readonly<Record<string, unknown>> {
+    return this.facts;
+  }
 
   /** The step of this id; a new one stands last. */
   step(id: string, title: string): Step {

@@ -18,12 +18,7 @@
  * Any other error is a mistake in our code. It fails the workflow task, not the saga: the run stands still, loses nothing,
  * and goes on when a mended worker comes.
  */
-import {
-  ApplicationFailure,
-  ApplicationFailureCategory,
-  defineSearchAttributeKey,
-  SearchAttributeType,
-} from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import {
   CancellationScope,
   CancelledFailure,
@@ -35,18 +30,17 @@ import {
 } from '@temporalio/workflow';
 import type { Standing } from '../activities/journal';
 import type { SagaFailureName } from '../domain/failures';
-import { searchAttributeNames, workflowIdOf, type WorkflowName } from '../domain/identity';
+import type { WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
-import { beyondLimits } from '../domain/limits';
 import { outcomeOfEnd, type SagaOutcome } from '../domain/outcomes';
-import { documentedPlanTypes } from '../domain/plan-types';
 import type { RecordedEnding } from '../domain/record';
-import { requestSchemas, type RequestOf } from '../domain/requests';
+import type { RequestOf } from '../domain/requests';
 import type { Report, ResultOf, StoryResult } from '../domain/results';
 import { resourceOf } from '../domain/turns';
-import { check, describeProblems, type Problem } from '../domain/validation';
+import { describeProblems, type Problem } from '../domain/problems';
+import { attributesOf, sagaAttributes } from '../temporal/search-attributes';
 import { throwIfCancelled } from './attempts';
-import { cameAsPlaintext } from './plaintext-input';
+import { checkRequest, stringField } from './check-request';
 import { HumanDecisions } from './human-decisions';
 import { HistoryIsFull } from './history-left';
 import { knowsNothingPlaced, lookBack, placementOf, type PivotStep } from './look-back';
@@ -100,7 +94,12 @@ export async function runSaga<W extends WorkflowName>(
   const root = CancellationScope.current();
   let isThrough = false;
   try {
-    const { request, planTypesMore } = await readRequest(workflow, input, progress);
+    const checked = await checkRequest(workflow, input);
+    if (!checked.ok) {
+      const { problems } = checked;
+      fail(progress, 'InvalidRequest', `the request is wrong: ${describeProblems(problems)}`, problems);
+    }
+    const { request, planTypesMore } = checked;
     nameForSearch(request);
     throwIfCancelled();
     const notAfter = 'notAfter' in request ? request.notAfter : undefined;
@@ -301,27 +300,6 @@ function reportOf(progress: Progress, outcome: SagaOutcome, why: string): Report
   return { reference, workflow, outcome, why, steps, known: progress.known, leftovers, ignored, decisions };
 }
 
-/** @throws ApplicationFailure `InvalidRequest`, with every field that is wrong; nothing was done yet */
-async function readRequest<W extends WorkflowName>(
-  workflow: W,
-  input: unknown,
-  progress: Progress,
-): Promise<{ request: RequestOf[W]; planTypesMore: readonly string[] }> {
-  const tooMuch = beyondLimits(input);
-  // Awaited only where there is something to wait for: each promise costs, see docs/performance.md.
-  const planTypesMore = tooMuch.length > 0 || namesDocumentedPlans(input) ? [] : await supportedPlanTypes();
-  const checked =
-    tooMuch.length > 0
-      ? ({ ok: false, problems: tooMuch } as const)
-      : check(requestSchemas(planTypesMore)[workflow](), input);
-  const problems = [
-    ...(cameAsPlaintext(input) ? await plaintextRefused() : []),
-    ...(checked.ok ? wrongWorkflowId(workflow, checked.value.reference) : checked.problems),
-  ];
-  if (checked.ok && problems.length === 0) return { request: checked.value, planTypesMore };
-  return fail(progress, 'InvalidRequest', `the request is wrong: ${describeProblems(problems)}`, problems);
-}
-
 /** Ends a saga that has done nothing yet, and may not know what other runs of its reference did. */
 function fail(progress: Progress, type: SagaFailureName, message: string, problems: Problem[]): never {
   progress.enter('untouched');
@@ -329,62 +307,8 @@ function fail(progress: Progress, type: SagaFailureName, message: string, proble
   throw endedAs(type, message, { ...reportOf(progress, 'untouched', message), problems });
 }
 
-/**
- * One reference, one workflow id: a run under another id would stand beside the first one unnoticed, and order again.
- */
-function wrongWorkflowId(workflow: WorkflowName, reference: string): Problem[] {
-  const expected = workflowIdOf(workflow, reference);
-  const { workflowId } = workflowInfo();
-  if (workflowId === expected) return [];
-  return [{ field: 'reference', message: `belongs to the workflow id ${expected}, but this run is ${workflowId}` }];
-}
-
-/**
- * A request in the clear where requests are encrypted: whoever sent it does not know the keys, and what it holds stands in
- * the history for all to read. A setting allows it; asked of an activity for the same reason as the plan types.
- */
-async function plaintextRefused(): Promise<Problem[]> {
-  if (await activities('look up whether requests in the clear are taken').takesClearRequests()) return [];
-  const message =
-    'the request came unencrypted; start it with the client or through the codec server. ' +
-    'A password in it can be read in this history: choose another password';
-  return [{ field: '', message }];
-}
-
-/**
- * The plan types beyond the document's four, asked for only when the request names one. They are a setting of the worker:
- * asked of an activity, the answer is in the history, and a changed setting leaves old runs alone.
- */
-function supportedPlanTypes(): Promise<string[]> {
-  return activities('look up further plan types').supportedPlanTypes();
-}
-
-function namesDocumentedPlans(input: unknown): boolean {
-  const items = (input as { items?: unknown } | null | undefined)?.items;
-  const documented = (item: unknown) => {
-    const planType = stringField(item, 'plan_type');
-    return planType === undefined || (documentedPlanTypes as readonly string[]).includes(planType);
-  };
-  return !Array.isArray(items) || items.every(documented);
-}
-
-const referenceKey = defineSearchAttributeKey(searchAttributeNames.reference, SearchAttributeType.KEYWORD);
-const accountKey = defineSearchAttributeKey(searchAttributeNames.account, SearchAttributeType.KEYWORD);
-const subscriptionKey = defineSearchAttributeKey(searchAttributeNames.subscription, SearchAttributeType.KEYWORD);
-
 /** The client sets these at the start, for nothing; a run that was started otherwise names itself. */
-function nameForSearch(request: { reference: string; account?: string | undefined; subscription_id?: number }): void {
-  if (workflowInfo().typedSearchAttributes.get(referenceKey) !== undefined) return;
-  upsertSearchAttributes([
-    { key: referenceKey, value: request.reference },
-    ...(request.account === undefined ? [] : [{ key: accountKey, value: request.account }]),
-    ...(request.subscription_id === undefined
-      ? []
-      : [{ key: subscriptionKey, value: String(request.subscription_id) }]),
-  ]);
-}
-
-function stringField(input: unknown, field: string): string | undefined {
-  const value = (input as Record<string, unknown> | null | undefined)?.[field];
-  return typeof value === 'string' ? value : undefined;
+function nameForSearch(request: RequestOf[WorkflowName]): void {
+  if (workflowInfo().typedSearchAttributes.get(sagaAttributes.reference) !== undefined) return;
+  upsertSearchAttributes(attributesOf(request));
 }

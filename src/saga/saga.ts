@@ -37,18 +37,24 @@ interface ArmedUndo extends Undo {
 
 type UndoSpec = StepSpec<unknown> & Pick<Undo, 'leftover'>;
 
+/**
+ * ```text
+ *   undoable ──passPivot──▶ placed        what was done belongs to an order
+ *       └──suspendUndo──▶ suspended       nobody knows whether the pivot happened: undoing under an order could harm it
+ *                             └──passPivot──▶ placed
+ * ```
+ */
+type Mode = { name: 'undoable' } | { name: 'suspended'; why: string } | { name: 'placed' };
+
 export class Saga {
   private readonly levels: ArmedUndo[][] = [];
   readonly journal = new JournalMemory(writeOutcome);
-  /** The pivot has happened, in whichever run. */
-  isPlaced = false;
   readonly deadline = new Deadline();
   /** As the request says it. */
   onRefusal?: OnRefusal | undefined;
   /** What a person has agreed to that stood against the pivot. */
   readonly approved: Concern[] = [];
-  /** Set while nobody knows whether the pivot happened: undoing under an order that may be in work could harm it. */
-  private undoSuspended?: string | undefined;
+  private mode: Mode = { name: 'undoable' };
 
   constructor(
     readonly progress: Progress,
@@ -141,14 +147,20 @@ export class Saga {
 
   /** The pivot has happened: what came before it now belongs to an order and is not undone any more. */
   passPivot(): void {
-    this.isPlaced = true;
+    this.mode = { name: 'placed' };
     this.deadline.lift();
     this.levels.length = 0;
   }
 
   /** Nobody knows whether the pivot happened: what came before it is left alone, and reported. */
   suspendUndo(why: string): void {
-    this.undoSuspended = why;
+    if (this.mode.name === 'placed') throw new Error('what is placed is not in doubt');
+    this.mode = { name: 'suspended', why };
+  }
+
+  /** The pivot has happened, in whichever run. */
+  get isPlaced(): boolean {
+    return this.mode.name === 'placed';
   }
 
   /** Another saga may rely on what was done by now: none of it is undone, and it is told where the saga does not get to its end. */
@@ -171,15 +183,16 @@ export class Saga {
 
   private async undoLevel(level: readonly ArmedUndo[]): Promise<void> {
     const specs: UndoSpec[] = [];
+    const suspended = this.mode.name === 'suspended' ? this.mode.why : undefined;
     const leaveAlone = (leftover: Undo['leftover'], why: string) => {
-      this.progress.leftovers.push(leftover(why));
+      this.progress.leave(leftover(why));
       countUndo('left-alone');
     };
     for (const { step, title, act, byHand, leftover } of level) {
-      if (this.undoSuspended === undefined && act !== undefined) {
+      if (suspended === undefined && act !== undefined) {
         const manual = byHand ? { byHand } : {};
         specs.push({ step, title, act, ...manual, leftover, leaveAlone: (why) => leaveAlone(leftover, why) });
-      } else leaveAlone(leftover, this.undoSuspended ?? 'it cannot be put back safely');
+      } else leaveAlone(leftover, suspended ?? 'it cannot be put back safely');
     }
     const undos = new StepRunner<unknown, UndoSpec>(
       this,
@@ -193,7 +206,7 @@ export class Saga {
         skip: ({ step, leftover }, note) => {
           step.end('skipped', 'left behind');
           countUndo('left-behind');
-          this.progress.leftovers.push(leftover(note));
+          this.progress.leave(leftover(note));
         },
       },
     );

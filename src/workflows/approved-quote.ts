@@ -20,7 +20,7 @@ import {
 } from '../domain/quotes';
 import type { ApprovalRule, Guard } from '../domain/requests';
 import type { SagaFailureName } from '../domain/failures';
-import type { Quoted } from '../activities/change-orders';
+import type { Quoted } from '../activities/quotes';
 import { askApproval } from '../saga/approval';
 import type { Act } from '../saga/attempts';
 import type { Step } from '../saga/progress';
@@ -106,10 +106,10 @@ export class ApprovedQuote {
         { step: terms.step, act: terms.quote },
         { refusal: 'OrderRejected', corrections: this.corrections },
       );
-      const { quote, id, approvalMaxAgeMs, quoteMaxAgeMs } = quoted;
+      const { quote, approvalMaxAgeMs, quoteMaxAgeMs } = quoted;
       const quotedMs = Date.now();
       terms.step.say(describeQuote(quote));
-      saga.progress.known['quote'] = quote;
+      saga.progress.learn({ quote });
       if (!quote.available) {
         await this.askOfUnavailable(quoted);
         continue;
@@ -118,10 +118,10 @@ export class ApprovedQuote {
       if (!needsApproval(quote, terms.approval) || this.holds(quote, approvalMaxAgeMs)) {
         this.quote = quote;
         this.isAgreed = true;
-        this.untilMs = quotedMs + (quoteMaxAgeMs ?? Infinity);
+        this.untilMs = quotedMs + quoteMaxAgeMs;
         return;
       }
-      this.approved = await approve(saga, terms, { quote, id }, this.approved);
+      this.approved = await approve(saga, terms, quoted, this.approved);
     }
   }
 
@@ -138,7 +138,7 @@ export class ApprovedQuote {
     );
   }
 
-  private holds(quote: Quote, approvalMaxAgeMs = Infinity): boolean {
+  private holds(quote: Quote, approvalMaxAgeMs: number): boolean {
     const { approved } = this;
     return approved !== undefined && sameTerms(approved.quote, quote) && approved.agedMs <= approvalMaxAgeMs;
   }
@@ -152,7 +152,7 @@ function checkGuard(quote: Quote, { guard }: Terms): void {
 async function approve(
   saga: Saga,
   { step, approval }: Terms,
-  { quote, id }: Quoted,
+  { quote, id }: Pick<Quoted, 'quote' | 'id'>,
   before: Approved | undefined,
 ): Promise<Approved> {
   const askedMs = Date.now();

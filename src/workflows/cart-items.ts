@@ -45,7 +45,9 @@ export async function deleteStrayItems(
   const isStray = ({ cartItemId }: OpenItem) => !seenTo.has(cartItemId);
   const deleted = await deleteItems(saga, items.filter(isStray));
   const why = 'it may belong to an order of which nobody knows whether it was placed';
-  for (const { cartItemId } of perhapsOrdered.filter(isStray)) leftovers.push({ kind: 'cart-item', cartItemId, why });
+  saga.progress.leave(
+    ...perhapsOrdered.filter(isStray).map(({ cartItemId }) => ({ kind: 'cart-item', cartItemId, why }) as const),
+  );
   reportDoubtfulAdds(saga, doubtfulAdds);
   return deleted;
 }
@@ -66,7 +68,7 @@ export async function deleteItems(saga: Saga, items: readonly OpenItem[]): Promi
   items.forEach(({ cartItemId }, index) => {
     if (!outcomes[index]?.skipped) return;
     const why = leftAlone.get(cartItemId) ?? 'a person left it behind';
-    saga.progress.leftovers.push({ kind: 'cart-item', cartItemId, why });
+    saga.progress.leave({ kind: 'cart-item', cartItemId, why });
   });
   return items.flatMap(({ cartItemId }, index) => (outcomes[index]?.skipped === false ? [cartItemId] : []));
 }
@@ -78,6 +80,6 @@ export function reportDoubtfulAdds(saga: Saga, numbers: readonly number[]): void
   const told = leftovers.flatMap((left) => (left.kind === 'cart-item-unknown' ? [left.item] : []));
   for (const item of numbers) {
     if (told.includes(item)) told.splice(told.indexOf(item), 1);
-    else leftovers.push({ kind: 'cart-item-unknown', item, why });
+    else saga.progress.leave({ kind: 'cart-item-unknown', item, why });
   }
 }

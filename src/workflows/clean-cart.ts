@@ -51,25 +51,24 @@ export function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> {
 /** What no item of known id tells of. */
 function reportUnseen(saga: Saga, { doubtfulAdds, unprotected = [] }: Standing): void {
   reportDoubtfulAdds(saga, doubtfulAdds);
-  saga.progress.leftovers.push(...unprotected);
+  saga.progress.leave(...unprotected);
 }
 
 /** What it was to delete, and did not come to, and what it was to ask about. */
 function reportOpen(saga: Saga, standing: Standing): void {
   const { items, perhapsOrdered, placement } = standing;
-  const { leftovers } = saga.progress;
   if (placement.how === 'unknown') {
     const why = 'the clean-up ended before anybody said whether it was placed';
-    leftovers.push({ kind: 'placement-unknown', step: 'place-order', why });
+    saga.progress.leave({ kind: 'placement-unknown', step: 'place-order', why });
   }
   const why = 'it may belong to an order of which nobody knows whether it was placed';
-  for (const { cartItemId } of perhapsOrdered) leftovers.push({ kind: 'cart-item', cartItemId, why });
+  for (const { cartItemId } of perhapsOrdered) saga.progress.leave({ kind: 'cart-item', cartItemId, why });
   reportUnseen(saga, standing);
   for (const { cartItemId } of items) {
     const step = saga.step(`delete-cart-item-${cartItemId}`, `Delete cart item ${cartItemId}`);
     if (step.status === 'done') continue;
     const why = 'the clean-up ended before it was deleted';
-    saga.progress.leftovers.push({ kind: 'cart-item', cartItemId, why });
+    saga.progress.leave({ kind: 'cart-item', cartItemId, why });
   }
 }
 

@@ -10,7 +10,8 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import type { CallFailure } from '../domain/failures';
 import { firewallsOfSchema, type ServerFirewalls } from '../domain/firewalls-of';
-import { check, describeProblems } from '../domain/validation';
+import { describeProblems } from '../domain/problems';
+import { check } from '../domain/validation';
 import { activities } from '../saga/activities';
 
 export async function firewallsOf(input: unknown): Promise<ServerFirewalls> {

@@ -39,7 +39,8 @@ import {
   wavesOf,
   type Release,
 } from '../domain/hold';
-import { check, describeProblems } from '../domain/validation';
+import { describeProblems } from '../domain/problems';
+import { check } from '../domain/validation';
 
 const { listHeld } = proxyActivities<Pick<Activities, 'listHeld'>>({
   startToCloseTimeout: '30 seconds',

@@ -38,9 +38,9 @@ export class Protection {
     if (servers === undefined) {
       const firewalls = [...this.wanted];
       const why = 'the saga ended before the object ids of the servers were known';
-      saga.progress.leftovers.push({ kind: 'server-unprotected', firewalls, why });
+      saga.progress.leave({ kind: 'server-unprotected', firewalls, why });
     }
-    for (const server of servers ?? []) saga.progress.leftovers.push(...leftoversOf(server, assigned));
+    for (const server of servers ?? []) saga.progress.leave(...leftoversOf(server, assigned));
   }
 
   private untouched(vmObjectId: number): Protected {

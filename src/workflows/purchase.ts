@@ -22,7 +22,7 @@ import type { Correction, Corrections } from '../saga/questions';
 import { SagaFailed } from '../saga/ends';
 import type { Saga } from '../saga/saga';
 import { SecretsSent } from './secrets-sent';
-import { Wanted } from '../saga/corrected-request';
+import { CorrectedRequest } from '../saga/corrected-request';
 
 /** What a correction of items has to know of the cart. */
 export interface ItemsAdded {
@@ -35,7 +35,7 @@ export class Purchase {
   readonly told: SecretsSent;
   /** To the request as it is by now. Without it nothing is ordered: see {@link agree}. */
   isAgreed = false;
-  private readonly wanted: Wanted<ProvisionServersRequest, PurchaseCorrection>;
+  private readonly wanted: CorrectedRequest<ProvisionServersRequest, PurchaseCorrection>;
 
   /** @param known corrections, as the journal has them */
   constructor(
@@ -44,7 +44,7 @@ export class Purchase {
     private readonly planTypesMore: readonly string[],
     known: unknown[],
   ) {
-    this.wanted = new Wanted(saga, first, known, {
+    this.wanted = new CorrectedRequest(saga, first, known, {
       apply: correctPurchase,
       check: (request) => check(provisionServersSchema(planTypesMore), request),
       objections: (asked, corrected) => [

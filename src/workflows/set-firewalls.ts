@@ -115,7 +115,7 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
     const isSeen = !outcome.skipped && outcome.value === seen;
     const after = outcome.skipped || outcome.value === seen ? undefined : readable(outcome.value);
     if (!outcome.skipped && !isSeen && after === undefined) verifying.say('unverified: the list’s shape is not known');
-    if (outcome.skipped) saga.progress.leftovers.push(...leftoversOf(vmObjectId, denied, outcome.note));
+    if (outcome.skipped) saga.progress.leave(...leftoversOf(vmObjectId, denied, outcome.note));
     const { leftovers } = saga.progress;
     return {
       reference,
@@ -240,7 +240,7 @@ function unassignAgain(saga: Saga, { vmObjectId, assigned, before, replaced, by 
       firewalls.length > 0 ? await activities('unassign firewalls again').unassignFirewalls(removal) : undefined;
     if (kept.length > 0) {
       const why = 'assigned: another saga has assigned them meanwhile, and relies on them';
-      saga.progress.leftovers.push({ kind: 'firewalls', vmObjectId, firewalls: kept, why });
+      saga.progress.leave({ kind: 'firewalls', vmObjectId, firewalls: kept, why });
     }
     return undone;
   };

@@ -9,82 +9,49 @@
  */
 import type { Placement } from '../domain/effects';
 import { describeQuote, sameTerms, type Quote } from '../domain/quotes';
-import type { SwitchCorrection } from '../domain/corrections';
 import { switchCorrectionSchema, switchPlanSchema, type SwitchPlanRequest } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
 import { check } from '../domain/validation';
-import { ApprovedQuote } from './approved-quote';
-import type { PivotStep } from '../saga/look-back';
-import { placePivot } from '../saga/pivot';
-import type { Saga } from '../saga/saga';
-import { runSaga, type StoryContext } from '../saga/run-saga';
 import { activities } from '../saga/activities';
-import { Wanted } from '../saga/corrected-request';
+import type { PivotStep } from '../saga/look-back';
+import { runSaga, type StoryContext } from '../saga/run-saga';
+import type { Saga } from '../saga/saga';
+import { placeQuoted, type QuotedStory } from './place-quoted';
 
-const switching: PivotStep = {
+const pivot: PivotStep = {
   id: 'switch-plan',
   title: 'Switch the plan',
   known: (placed) => ({ finalQuote: quoteOf(placed) }),
 };
 
+const quotedStory: QuotedStory<SwitchPlanRequest, { quote: Quote }> = {
+  pivot,
+  noun: 'the plan switch',
+  quoteTitle: 'Quote the plan switch',
+  notAvailable: 'SwitchNotAvailable',
+  check: (request) => check(switchPlanSchema(), request),
+  correctionSchema: switchCorrectionSchema,
+  foundBy: ({ subscription_id, plan_id }) => `subscription ${subscription_id}, plan ${plan_id}`,
+  quote: ({ subscription_id, plan_id }, context) =>
+    activities('quote the plan switch').quotePlanSwitch({ change: { subscription_id, plan_id }, ...context }),
+  place: ({ subscription_id, plan_id }, context) =>
+    activities('switch the plan').switchPlan({ change: { subscription_id, plan_id }, ...context }),
+};
+
 export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
-  const story = async (saga: Saga, first: SwitchPlanRequest, { corrections }: StoryContext) => {
-    const { reference, subscription_id, guard, approval, quoteOnly } = first;
-    const wanted = new Wanted<SwitchPlanRequest, SwitchCorrection>(saga, first, corrections, {
-      apply: (request, correction) => ({ ...request, ...correction }),
-      check: (request) => check(switchPlanSchema(), request),
-    });
-    const correction = wanted.correction(switchCorrectionSchema);
-    const change = () => ({ subscription_id, plan_id: wanted.request.plan_id });
-    const quoting = saga.step('quote', 'Quote the plan switch');
+  const story = async (saga: Saga, request: SwitchPlanRequest, { corrections }: StoryContext) => {
+    const { quote, placement } = await placeQuoted(saga, request, corrections, quotedStory);
+    const { reference } = request;
     const { decisions } = saga.progress;
-
-    if (quoteOnly) {
-      const { quote } = await saga.must(
-        {
-          step: quoting,
-          act: ({ retry }) => activities('quote the plan switch').quotePlanSwitch({ change: change(), retry }),
-        },
-        { refusal: 'OrderRejected', corrections: { refused: correction } },
-      );
-      return { reference, quote, placed: false, decisions };
-    }
-
-    const step = saga.step(switching.id, switching.title);
-    const approvable = approval === undefined || approval === 'never' ? {} : { approvable: true };
-    const terms = new ApprovedQuote(saga, {
-      step: quoting,
-      quote: ({ retry }) =>
-        activities('quote the plan switch').quotePlanSwitch({ change: change(), retry, ...approvable }),
-      notAvailable: 'SwitchNotAvailable',
-      guard,
-      approval,
-      correction,
-    });
-    await terms.come();
-
-    const placement = await placePivot(saga, {
-      step,
-      noun: 'the plan switch',
-      note: () => ({ foundBy: `subscription ${subscription_id}, plan ${wanted.request.plan_id}`, quote: terms.quote }),
-      act: (asked) => activities('switch the plan').switchPlan({ change: change(), ...asked }),
-      refusal: 'OrderRejected',
-      corrections: terms.corrections,
-      timesCorrected: () => wanted.timesCorrected,
-      approval,
-      isAgreed: () => terms.isAgreed,
-      beforeAgain: () => terms.come(),
-      beforeSending: () => terms.refresh(),
-      quoteUntil: () => terms.quoteUntil,
-    });
-    const { quote } = terms;
+    if (placement === undefined) return { reference, quote, placed: false, decisions };
     const finalQuote = quoteOf(placement);
     if (finalQuote === undefined) return { reference, quote, placed: true, decisions };
-    saga.progress.known['finalQuote'] = finalQuote;
-    if (quote && !sameTerms(quote, finalQuote)) step.say(`switched at other terms: ${describeQuote(finalQuote)}`);
+    saga.progress.learn({ finalQuote });
+    const isOther = quote !== undefined && !sameTerms(quote, finalQuote);
+    if (isOther) saga.step(pivot.id, pivot.title).say(`switched at other terms: ${describeQuote(finalQuote)}`);
     return { reference, quote, placed: true, finalQuote, decisions };
   };
-  return runSaga('switchPlan', input, story, { pivot: switching });
+  return runSaga('switchPlan', input, story, { pivot });
 }
 
 /** Absent where the switch is known without an answer of the provider. */

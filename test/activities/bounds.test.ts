@@ -1,5 +1,5 @@
 /** What a provider may say at any length, and what becomes of it in a run. */
-import { kept } from '../../src/activities/change-orders';
+import { documentedParts } from '../../src/activities/quotes';
 import { translateFailure } from '../../src/activities/translate-failure';
 import type { CallFailure } from '../../src/domain/failures';
 import { RateLimited } from '../../src/provider/errors';
@@ -10,14 +10,14 @@ const quote = { available: true, total: 5, currency: 'usd', date_from: '2026-01-
 describe('a quote', () => {
   it('is kept as it came', () => {
     const whole = { ...quote, inapplicable_resources: [], note: 'x'.repeat(1_000) };
-    expect(kept(whole)).toBe(whole);
+    expect(documentedParts(whole)).toBe(whole);
   });
 
   it('that is too long for a result keeps its documented parts', () => {
     const note = 'x'.repeat(100_000);
-    expect(kept({ ...quote, note })).toEqual(quote);
+    expect(documentedParts({ ...quote, note })).toEqual(quote);
     const change = { ...quote, inapplicable_resources: ['vm_backup'] };
-    expect(kept({ ...change, note })).toEqual(change);
+    expect(documentedParts({ ...change, note })).toEqual(change);
   });
 });
 

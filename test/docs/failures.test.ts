@@ -77,7 +77,7 @@ function expectOutcome(row: Row): void {
 }
 
 /** What a person is asked of a pivot of which nobody knows, whatever the failure was. */
-const doubts = readDocument('src/workflows/doubt.ts');
+const doubts = readDocument('src/saga/doubt.ts');
 
 function expectSentence(row: Row): void {
   const [failure] = codesIn(row['failure']!) as CallFailureName[];

@@ -1,7 +1,8 @@
 import { decisionSchemas } from '../../src/domain/decisions';
 import { beyondLimits } from '../../src/domain/limits';
 import { requestSchemas } from '../../src/domain/requests';
-import { check, describeProblems } from '../../src/domain/validation';
+import { describeProblems } from '../../src/domain/problems';
+import { check } from '../../src/domain/validation';
 import { cartItem, changeRequest, firewallsRequest, provisionRequest } from '../support/requests';
 
 const times = <T>(length: number, make: (index: number) => T): T[] => Array.from({ length }, (_, index) => make(index));

@@ -1,7 +1,8 @@
 /** Which items of an order are servers, and how many of its object ids there can be. */
 import { countOf, readPlanType, serversOrdered } from '../../src/domain/plan-types';
 import { provisionServersSchema } from '../../src/domain/requests';
-import { check, describeProblems } from '../../src/domain/validation';
+import { describeProblems } from '../../src/domain/problems';
+import { check } from '../../src/domain/validation';
 import { provisionRequest } from '../support/requests';
 
 const more = ['object_storage:other', 'gpu:server', 'bare_metal'];

@@ -138,7 +138,7 @@ describe('what the document forbids is refused, by the field’s name', () => {
   });
 
   it('a request that is too large for Temporal, before anything else', () => {
-    const request = provisionRequest({ label: 'x'.repeat(requestBytesMax) });
+    const request = withItem({ custom_script: 'x'.repeat(requestBytesMax) });
     expect(check(provision, request)).toMatchObject({
       problems: [{ message: expect.stringMatching(/at most 1048576/) }],
     });

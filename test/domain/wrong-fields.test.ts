@@ -4,7 +4,8 @@ import { decisionSchemas, type DecisionName } from '../../src/domain/decisions';
 import { beyondLimits } from '../../src/domain/limits';
 import { fitsDocument, provisionServersSchema, requestSchemas } from '../../src/domain/requests';
 import { redactedMark } from '../../src/domain/secrets';
-import { check, describeProblems, nameOfField, requestBytesMax } from '../../src/domain/validation';
+import { describeProblems, nameOfField } from '../../src/domain/problems';
+import { check, requestBytesMax } from '../../src/domain/validation';
 import { cartItem, changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../support/requests';
 
 const schemas = requestSchemas();

@@ -6,6 +6,7 @@ import { historyFromJSON } from '@temporalio/common/lib/proto-utils';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { version } from '../../package.json';
 import { createWorkerDataConverter } from '../../src/security/data-converter';
+import { encryptedConverters } from '../../src/temporal/workflow-modules';
 import { replayAll } from '../support/replay';
 import { stories } from './stories';
 
@@ -26,7 +27,7 @@ it.each(recorded)('%s: %s replays', async (of, file) => {
   const history = historyFromJSON(JSON.parse(read(of, file)));
   const workflowId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId ?? '';
   expect(workflowId).not.toBe('');
-  const dataConverter = createWorkerDataConverter(undefined, require.resolve('../../src/workflows/clear-input'));
+  const dataConverter = createWorkerDataConverter(undefined, encryptedConverters.payloadConverterPath);
   const bundle = process.env['ORDER_SAGA_TEST_BUNDLE'] ?? '';
   const results = await replayAll({ bundle, dataConverter }, [{ workflowId, history }]);
   expect(results).toEqual([{ workflowId, runId: expect.any(String) as string }]);

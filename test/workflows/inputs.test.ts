@@ -2,7 +2,7 @@
 import { activitiesOf, inputsOf } from '../support/events';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../support/requests';
 import { Rig } from '../support/rig';
-import { answer, outcomeOf, untilWaiting } from '../support/sagas';
+import { outcomeOf } from '../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -40,28 +40,6 @@ it('each call with an effect names its step, and what the run knows of the journ
   expect(await inputsOf(run, 'placeOrder')).toMatchObject([
     { step: 'place-order', knows: { ...knows, row: expect.any(String) as string } },
   ]);
-});
-
-describe.each([
-  ['changeOrder', changeRequest, 'quoteChangeOrder'],
-  ['switchPlan', switchRequest, 'quotePlanSwitch'],
-] as const)('%s asks how long an approval holds', (workflow, requestOf, activity) => {
-  it.each([
-    ['where nobody is asked', undefined, undefined],
-    ['where nobody is asked, as is said', 'never', undefined],
-    ['where somebody may be asked', { above: 1_000_000 }, true],
-    ['where somebody is asked', 'always', true],
-  ] as const)('%s', async (_, approval, approvable) => {
-    const saga = await rig.sagas.start(workflow, requestOf(approval === undefined ? {} : { approval }));
-    if (approval === 'always') {
-      await untilWaiting(saga);
-      await answer(saga, 'approve');
-    }
-    await saga.result();
-    const run = rig.temporal.workflow.getHandle(saga.workflowId);
-    const asked = (await inputsOf(run, activity)) as { approvable?: boolean }[];
-    expect(new Set(asked.map((input) => input.approvable))).toEqual(new Set([approvable]));
-  });
 });
 
 it('what puts firewalls back says so', async () => {

@@ -95,7 +95,7 @@ here(`on a server that ends a run at ${String(eventsMax)} events`, () => {
     writeFileSync(lowered, `exports.marks = ${JSON.stringify(smallMarks)};`);
     writeFileSync(
       bundle,
-      await bundleWorkflows({ instead: { [require.resolve('../../src/workflows/history-marks')]: lowered } }),
+      await bundleWorkflows({ instead: { [require.resolve('../../src/saga/history-marks')]: lowered } }),
     );
     const dynamicConfig = { 'limit.historyCount.error': eventsMax };
     server = await startDevServer({ cli: cli ?? '', ui: false, dynamicConfig });

@@ -44,10 +44,7 @@ it.each([
     hasty,
     `exports.reminderDelaysMs = function* () { for (let n = 0; n < ${String(reminders)}; n += 1) yield 10; for (;;) yield ${String(dayMs)}; };`,
   );
-  writeFileSync(
-    bundle,
-    await bundleWorkflows({ instead: { [require.resolve('../../src/workflows/reminders')]: hasty } }),
-  );
+  writeFileSync(bundle, await bundleWorkflows({ instead: { [require.resolve('../../src/saga/reminders')]: hasty } }));
   const rig = await Rig.start({ bundle });
   try {
     const request = provisionRequest({ items: [{}, {}] });

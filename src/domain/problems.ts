@@ -1,0 +1,24 @@
+/** What is wrong with something from outside, field by field. Messages never repeat a value: it may be a password. */
+
+/** One wrong field: `items[0].password`, and a sentence that says what it must be. */
+export interface Problem {
+  field: string;
+  message: string;
+}
+
+/** A misspelt field's name is repeated, so that it is found; one that is no name at all, only its beginning. */
+const partCharsMax = 80;
+
+export function describeProblems(problems: Problem[]): string {
+  return problems.map(({ field, message }) => (field ? `${field}: ${message}` : message)).join('; ');
+}
+
+/** `['items', 0, 'password']` → `items[0].password`. Empty for the request itself. */
+export function nameOfField(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((name, part) => {
+    if (typeof part === 'number') return `${name}[${String(part)}]`;
+    const text = String(part);
+    const shown = text.length > partCharsMax ? `${text.slice(0, partCharsMax)}…` : text;
+    return name === '' ? shown : `${name}.${shown}`;
+  }, '');
+}

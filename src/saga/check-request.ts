@@ -1,0 +1,70 @@
+/** Whether what a run was started with is a request, for this workflow and this workflow id. It may come from the Web UI or another language. */
+import { workflowInfo } from '@temporalio/workflow';
+import { workflowIdOf, type WorkflowName } from '../domain/identity';
+import { documentedPlanTypes } from '../domain/plan-types';
+import type { Problem } from '../domain/problems';
+import { requestSchemas, type RequestOf } from '../domain/requests';
+import { check } from '../domain/validation';
+import { activities } from './activities';
+import { cameAsPlaintext } from './plaintext-input';
+
+export type CheckedRequest<W extends WorkflowName> =
+  { ok: true; request: RequestOf[W]; planTypesMore: readonly string[] } | { ok: false; problems: Problem[] };
+
+/** Nothing is done yet. */
+export async function checkRequest<W extends WorkflowName>(workflow: W, input: unknown): Promise<CheckedRequest<W>> {
+  // Awaited only where there is something to wait for: each promise costs, see docs/performance.md.
+  const planTypesMore = namesDocumentedPlans(input) ? [] : await supportedPlanTypes();
+  const checked = check(requestSchemas(planTypesMore)[workflow](), input);
+  const problems = [
+    ...(cameAsPlaintext(input) ? await plaintextRefused() : []),
+    ...(checked.ok ? wrongWorkflowId(workflow, checked.value.reference) : checked.problems),
+  ];
+  return checked.ok && problems.length === 0
+    ? { ok: true, request: checked.value, planTypesMore }
+    : { ok: false, problems };
+}
+
+/**
+ * One reference, one workflow id: a run under another id would stand beside the first one unnoticed, and order again.
+ */
+function wrongWorkflowId(workflow: WorkflowName, reference: string): Problem[] {
+  const expected = workflowIdOf(workflow, reference);
+  const { workflowId } = workflowInfo();
+  if (workflowId === expected) return [];
+  return [{ field: 'reference', message: `belongs to the workflow id ${expected}, but this run is ${workflowId}` }];
+}
+
+/**
+ * A request in the clear where requests are encrypted: whoever sent it does not know the keys, and what it holds stands in
+ * the history for all to read. A setting allows it; asked of an activity for the same reason as the plan types.
+ */
+async function plaintextRefused(): Promise<Problem[]> {
+  if (await activities('look up whether requests in the clear are taken').takesClearRequests()) return [];
+  const message =
+    'the request came unencrypted; start it with the client or through the codec server. ' +
+    'A password in it can be read in this history: choose another password';
+  return [{ field: '', message }];
+}
+
+/**
+ * The plan types beyond the document's four, asked for only when the request names one. They are a setting of the worker:
+ * asked of an activity, the answer is in the history, and a changed setting leaves old runs alone.
+ */
+function supportedPlanTypes(): Promise<string[]> {
+  return activities('look up further plan types').supportedPlanTypes();
+}
+
+function namesDocumentedPlans(input: unknown): boolean {
+  const items = (input as { items?: unknown } | null | undefined)?.items;
+  const documented = (item: unknown) => {
+    const planType = stringField(item, 'plan_type');
+    return planType === undefined || (documentedPlanTypes as readonly string[]).includes(planType);
+  };
+  return !Array.isArray(items) || items.every(documented);
+}
+
+export function stringField(input: unknown, field: string): string | undefined {
+  const value = (input as Record<string, unknown> | null | undefined)?.[field];
+  return typeof value === 'string' ? value : undefined;
+}

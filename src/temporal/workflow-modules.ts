@@ -1,0 +1,12 @@
+/** The modules that are bundled, by path: for the build, the tests, and a worker that runs from a checkout. */
+export const workflowModules = {
+  workflowsPath: require.resolve('../workflows/index'),
+  workflowInterceptorModules: [require.resolve('../workflows/trace-propagation')],
+  preloadModules: [require.resolve('../workflows/preloaded')],
+};
+
+/** In place of Temporal's own, in a worker with keys. */
+export const encryptedConverters = {
+  payloadConverterPath: require.resolve('../saga/plaintext-input'),
+  failureConverterPath: require.resolve('../security/failure-converter'),
+};

@@ -1,0 +1,87 @@
+/**
+ * What the two stories have in common that buy at a quoted price: quote, agree, place; or only quote.
+ *
+ * ```text
+ *   quote ── quoteOnly ──▶ the quote
+ *     └──▶ available?, guard, approval ═══ place ═══▶ the quote, and the placement
+ * ```
+ */
+import type { CallContext } from '../activities/call';
+import type { EffectContext } from '../activities/effect';
+import type { Quoted } from '../activities/quotes';
+import type { Effected, Placement } from '../domain/effects';
+import type { SagaFailureName } from '../domain/failures';
+import type { Quote } from '../domain/quotes';
+import type { ApprovalRule, Guard } from '../domain/requests';
+import type { Checked } from '../domain/validation';
+import type { z } from 'zod';
+import { CorrectedRequest } from '../saga/corrected-request';
+import type { PivotStep } from '../saga/look-back';
+import { placePivot } from '../saga/pivot';
+import type { Saga } from '../saga/saga';
+import { ApprovedQuote } from './approved-quote';
+
+interface QuotedRequest {
+  guard?: Guard | undefined;
+  approval?: ApprovalRule | undefined;
+  quoteOnly?: boolean | undefined;
+}
+
+export interface QuotedStory<R, P> {
+  pivot: PivotStep;
+  /** What is placed, for a question: "the change order". */
+  noun: string;
+  quoteTitle: string;
+  notAvailable: SagaFailureName;
+  check: (request: R) => Checked<R>;
+  /** Of what may be corrected. */
+  correctionSchema: () => z.ZodObject;
+  /** By what it is found in the provider's control panel. */
+  foundBy: (request: R) => string;
+  quote: (request: R, context: CallContext) => Promise<Quoted>;
+  place: (request: R, context: EffectContext) => Promise<Effected<Placement<P>>>;
+}
+
+/**
+ * @param first as the reference was taken with it
+ * @param corrections what people corrected of it in earlier runs
+ * @returns no placement where only a quote was asked for; no quote where another run placed it, at terms that nobody here knows
+ * @throws SagaFailed when it is refused, not available, breaks the guard, or a person rejects it
+ */
+export async function placeQuoted<R extends QuotedRequest, P>(
+  saga: Saga,
+  first: R,
+  corrections: unknown[],
+  story: QuotedStory<R, P>,
+): Promise<{ quote: Quote | undefined; placement?: Placement<P> }> {
+  const { guard, approval, quoteOnly } = first;
+  const { pivot, noun, notAvailable } = story;
+  const corrected = new CorrectedRequest<R, Partial<R>>(saga, first, corrections, {
+    apply: (request, correction) => ({ ...request, ...correction }),
+    check: story.check,
+  });
+  const correction = corrected.correction(story.correctionSchema);
+  const step = saga.step('quote', story.quoteTitle);
+  const quote = ({ retry }: CallContext) => story.quote(corrected.request, { retry });
+  if (quoteOnly) {
+    const policy = { refusal: 'OrderRejected', corrections: { refused: correction } } as const;
+    return { quote: (await saga.must({ step, act: quote }, policy)).quote };
+  }
+  const approved = new ApprovedQuote(saga, { step, quote, notAvailable, guard, approval, correction });
+  await approved.come();
+  const placement = await placePivot<P>(saga, {
+    step: saga.step(pivot.id, pivot.title),
+    noun,
+    note: () => ({ foundBy: story.foundBy(corrected.request), quote: approved.quote }),
+    act: (context) => story.place(corrected.request, context),
+    refusal: 'OrderRejected',
+    corrections: approved.corrections,
+    timesCorrected: () => corrected.timesCorrected,
+    approval,
+    isAgreed: () => approved.isAgreed,
+    beforeAgain: () => approved.come(),
+    beforeSending: () => approved.refresh(),
+    quoteUntil: () => approved.quoteUntil,
+  });
+  return { quote: approved.quote, placement };
+}

@@ -1,0 +1,126 @@
+/** The firewalls of the servers that an order brought: assigned to each, then looked for in the provider's list. */
+import { z } from 'zod';
+import type { CallContext } from '../activities/call';
+import type { FirewallList } from '../activities/firewalls';
+import { firewallsSchema } from '../domain/requests';
+import type { Server } from '../domain/results';
+import { activities } from '../saga/activities';
+import { failureOf } from '../saga/attempts';
+import { seen } from '../saga/by-hand';
+import type { Step } from '../saga/progress';
+import type { Saga } from '../saga/saga';
+import type { StepOutcome, StepSpec } from '../saga/step-runner';
+import type { Protected, Protection } from './protection';
+import type { SecretsSent } from './secrets-sent';
+
+export async function protectServers(
+  saga: Saga,
+  protection: Protection,
+  { vmObjectIds, requested, told }: { vmObjectIds: readonly number[]; requested: readonly number[]; told: SecretsSent },
+): Promise<Server[]> {
+  if (requested.length === 0) return vmObjectIds.map((vmObjectId) => ({ vmObjectId, firewalls: [], verified: true }));
+  const servers = vmObjectIds.map((vmObjectId): Guarded => ({
+    vmObjectId,
+    firewalls: [...requested],
+    assigning: saga.step(`assign-firewalls-${String(vmObjectId)}`, `Assign firewalls to server ${String(vmObjectId)}`),
+    verifying: saga.step(`verify-firewalls-${String(vmObjectId)}`, `Verify firewalls of server ${String(vmObjectId)}`),
+  }));
+  protection.servers = servers;
+  const outcomes = await saga.together(
+    servers.map((server): StepSpec<unknown> => ({
+      step: server.assigning,
+      act: async (asked) => {
+        const answer = await activities(`assign firewalls to ${server.vmObjectId}`).assignFirewalls({
+          ...idsOf(server),
+          countsByHand: true,
+          ...told.withOthers,
+          ...asked,
+        });
+        server.lacks = [];
+        return answer;
+      },
+      byHand: {
+        counts: () => (server.lacks = []),
+        call: (step) => ({ step, kind: 'mutate', activity: 'assignFirewalls', about: idsOf(server) }),
+      },
+    })),
+    {
+      refusal: 'ask',
+      skippable: true,
+      corrections: {
+        stuck: {
+          schema: () => z.strictObject({ firewalls: firewallsSchema() }),
+          apply: ({ firewalls }) => {
+            for (const server of servers) {
+              if (server.assigning.status !== 'done') server.firewalls = firewalls as number[];
+            }
+          },
+        },
+      },
+    },
+  );
+  servers.forEach((server, index) => keepNote(server, outcomes[index]));
+  return verify(saga, servers, told);
+}
+
+type Guarded = Protected & { assigning: Step; verifying: Step };
+
+const idsOf = ({ vmObjectId, firewalls }: Protected) => ({ vmObjectId, firewalls });
+
+function keepNote(server: Protected, outcome: StepOutcome<unknown> | undefined): void {
+  if (outcome?.skipped && outcome.note !== undefined) server.note = outcome.note;
+}
+
+async function verify(saga: Saga, servers: readonly Guarded[], told: SecretsSent): Promise<Server[]> {
+  const assigned = servers.filter(({ assigning }) => assigning.status === 'done');
+  const outcomes = await saga.together(
+    assigned.map((server): StepSpec<FirewallList | typeof seen> => ({
+      step: server.verifying,
+      act: ({ retry }) => listUntilShown(server, told, retry),
+      byHand: {
+        counts: () => {
+          server.lacks = [];
+          return seen;
+        },
+      },
+    })),
+    { refusal: 'ask', skippable: true },
+  );
+  return servers.map((server) => {
+    const outcome = outcomes[assigned.indexOf(server)];
+    keepNote(server, outcome);
+    if (outcome === undefined) {
+      server.verifying.end('skipped');
+      return { vmObjectId: server.vmObjectId, firewalls: [], verified: false };
+    }
+    if (!outcome.skipped && outcome.value !== seen && 'firewalls' in outcome.value) {
+      return { vmObjectId: server.vmObjectId, firewalls: outcome.value.firewalls, verified: true };
+    }
+    if (!outcome.skipped && outcome.value !== seen) server.verifying.say('unverified: the list’s shape is not known');
+    const { vmObjectId, firewalls, lacks = [] } = server;
+    return { vmObjectId, firewalls: firewalls.filter((id) => !lacks.includes(id)), verified: false };
+  });
+}
+
+/** What the list does not show is what the server lacks, whatever was answered to the assignment. */
+async function listUntilShown(
+  server: Protected,
+  told: SecretsSent,
+  retry: CallContext['retry'],
+): Promise<FirewallList> {
+  const { vmObjectId, firewalls } = server;
+  try {
+    const list = await activities(`list firewalls of ${vmObjectId}`).listFirewalls({
+      vmObjectId,
+      expect: firewalls,
+      ...told.withOthers,
+      retry,
+    });
+    server.lacks = [];
+    return list;
+  } catch (error) {
+    const lacks = failureOf(error)?.lacks;
+    if (lacks !== undefined) server.lacks = lacks;
+    throw error;
+  }
+}
