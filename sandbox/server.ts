@@ -49,7 +49,7 @@ export class Sandbox {
   private current: Settings;
   private origin = '';
 
-  /** Resolves when it listens. Rejects for options that make no sense, and where the port cannot be had. */
+  /** Resolves when it listens. Rejects for options that make no sense, and where the port cannot be read. */
   static async start(options: SandboxOptions = {}): Promise<Sandbox> {
     const { port = 0, host = '127.0.0.1', ...rest } = options;
     const sandbox = new Sandbox(rest);

@@ -181,10 +181,10 @@ const stuck: Story = {
 async function settleStuck({ sandbox, sagas, reference }: Stage): Promise<string> {
   const label = reference('stuck');
   const saga = await sagas.get(label, 'provisionServers');
-  await saga.decide('retry', { by: 'demo', note: 'the token is mended' });
+  await saga.decide('retry', { by: 'demo', note: 'the token is fixed' });
   await told(saga);
   expect(ordersWithLabel(sandbox.ledger, label).length === 1, 'one order');
-  return 'a person mended the token and sent retry: ordered once';
+  return 'a person fixed the token and sent retry: ordered once';
 }
 
 async function told<S extends SagaHandle>(saga: S): Promise<Awaited<ReturnType<S['result']>>> {

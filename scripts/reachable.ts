@@ -70,7 +70,7 @@ export async function assertFree(port: number): Promise<void> {
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening');
   } catch (error) {
-    throw new Error(`port ${String(port)} cannot be had: it is in use`, { cause: error });
+    throw new Error(`port ${String(port)} cannot be read: it is in use`, { cause: error });
   }
   await once(server.close(), 'close');
 }

@@ -34,8 +34,8 @@ class CannotListen extends Error {}
 
 function whyNot({ code, message }: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): string {
   if (code === 'EADDRINUSE') return `port ${port} is in use; set CODEC_PORT to another, or to 0 for any that is free`;
-  if (code === 'EACCES') return `port ${port} may not be had; set CODEC_PORT to one above 1023`;
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `this machine has no address ${host}; mend CODEC_HOST`;
+  if (code === 'EACCES') return `port ${port} may not be used; set CODEC_PORT to one above 1023`;
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `this machine has no address ${host}; fix CODEC_HOST`;
   return message;
 }
 

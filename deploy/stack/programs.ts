@@ -21,10 +21,10 @@ export interface Programs {
   temporal: string;
 }
 
-/** The stack cannot be had here; the message says what to do. */
+/** The stack cannot be read here; the message says what to do. */
 export class NoStackError extends Error {}
 
-/** A sentence where the stack cannot be had; undefined where it can, if need be after a build. */
+/** A sentence where the stack cannot be read; undefined where it can, if need be after a build. */
 export function whyNoStack(env: NodeJS.ProcessEnv = process.env): string | undefined {
   if (postgresFolder(env) === undefined) return 'there is no PostgreSQL (Debian: the package postgresql)';
   if (existsSync(serverFolder(env)) || onPath('go', env) !== undefined) return undefined;

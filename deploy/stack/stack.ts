@@ -50,7 +50,7 @@ export interface Stack {
   stop: () => Promise<void>;
 }
 
-/** @throws NoStackError when it cannot be had here; NoTemporalError when there is no CLI */
+/** @throws NoStackError when it cannot be read here; NoTemporalError when there is no CLI */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   for (const port of [options.port, options.uiPort]) if (port !== undefined) await assertFree(port);
   const programs = { ...(await resolvePrograms()), ui: options.ui ? await resolveUi() : undefined };

@@ -3,7 +3,7 @@ import type { SentSecrets } from '../domain/secrets';
 import type { Secrets } from '../provider/client';
 import type { SecretResolver } from '../security/secret-resolver';
 
-/** @returns 'unknown' where one cannot be had here: then nothing of an answer is shown */
+/** @returns 'unknown' where one cannot be read here: then nothing of an answer is shown */
 export type ReadTold = (told: SentSecrets | undefined) => Promise<Secrets>;
 
 export function createReadTold(secrets: SecretResolver): ReadTold {

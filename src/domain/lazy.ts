@@ -1,5 +1,5 @@
 /**
- * A schema is dear to build: each is built where it is first needed, and kept. Workflows share theirs (`preloaded.ts`), and what is
+ * A schema is expensive to build: each is built where it is first needed, and kept. Workflows share theirs (`preloaded.ts`), and what is
  * frozen there is this function, not the schema, which has to change itself when it is first used.
  */
 export function lazy<T extends object>(build: () => T): () => T {

@@ -61,7 +61,7 @@ export async function checkJournal(db: Kysely<JournalTables>): Promise<void> {
   }
 }
 
-/** @throws JournalSchemaError, with the command that mends it; JournalUnavailable */
+/** @throws JournalSchemaError, with the command that fixes it; JournalUnavailable */
 export async function checkSchema(db: Kysely<JournalTables>): Promise<void> {
   const found = await schemaOf(db).catch((error: unknown) => {
     throw asUnavailable(error);

@@ -146,7 +146,7 @@ export class ProviderClient {
     );
   }
 
-  /** An answer as it may be kept: without what calls were told of late, and without these. */
+  /** An answer as it may be kept: without what calls were told recently, and without these. */
   blank(answer: unknown, secrets: Secrets = []): unknown {
     return this.caller.blank(answer, secrets);
   }

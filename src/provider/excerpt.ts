@@ -25,7 +25,7 @@ const tellingChars = 12;
 /** More than enough to fill an excerpt, and little enough to search through. */
 const searchedCharsMax = 16_384;
 
-/** What must not be shown; 'unknown' where there are secrets that cannot be had, so that nothing that was said may be. */
+/** What must not be shown; 'unknown' where there are secrets that cannot be read, so that nothing that was said may be. */
 export type Secrets = readonly string[] | 'unknown';
 
 /** The values of secret fields in a request, at any depth. */

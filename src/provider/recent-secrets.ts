@@ -1,5 +1,5 @@
 /**
- * The secrets that were sent of late. A provider that is asked to place an order may quote the item that it was told before,
+ * The secrets that were sent recently. A provider that is asked to place an order may quote the item that it was told before,
  * password and all, in an answer to a call that carries none. So what one call sent is blanked out in the next ones' answers.
  *
  * This knows only what went through here: with several workers, an item that another one added is not among it. What a saga's

@@ -28,8 +28,8 @@ export function questionOfRefusal(
 }
 
 /** What was corrected holds when this returns. */
-export async function askToRetry(desk: HumanDecisions, question: Question): Promise<Decision> {
-  const decision = await desk.ask(question);
+export async function askToRetry(humanDecisions: HumanDecisions, question: Question): Promise<Decision> {
+  const decision = await humanDecisions.ask(question);
   const { correction, step } = question;
   if (decision.decision === 'retry' && decision.correction && correction) {
     const { by, note } = decision;

@@ -129,7 +129,7 @@ function titlesOf(specs: readonly Stuck['spec'][]): string {
 export function cause({ failure, message }: CallFailure): string {
   switch (failure) {
     case 'Unauthorized':
-      return 'The provider refuses our credentials: they must be mended first.';
+      return 'The provider refuses our credentials: they must be fixed first.';
     case 'UnexpectedResponse':
       return 'The answer did not come from the provider’s service: is its base URL right?';
     case 'Rejected':
@@ -159,7 +159,7 @@ export function cause({ failure, message }: CallFailure): string {
     case 'NotThere':
       return `The provider’s own list does not show it: ${message}.`;
     case 'SecretMissing':
-      return `Our own secret cannot be had: ${message}.`;
+      return `Our own secret cannot be read: ${message}.`;
     case 'Unwanted':
       return `Temporal has given the call up, again and again: ${message}.`;
     case 'UnderWay':

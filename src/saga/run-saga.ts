@@ -16,7 +16,7 @@
  * The look is into the journal: what was placed, by whichever run, is not undone.
  *
  * Any other error is a mistake in our code. It fails the workflow task, not the saga: the run stands still, loses nothing,
- * and goes on when a mended worker comes.
+ * and goes on when a fixed worker comes.
  */
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import {

@@ -19,7 +19,7 @@ const published = {
 export interface Issuer {
   readonly jwksUrl: string;
   readonly issuer: string;
-  /** From now on its keys cannot be had. */
+  /** From now on its keys cannot be read. */
   close: () => Promise<void>;
 }
 

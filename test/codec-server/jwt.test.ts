@@ -119,8 +119,8 @@ it.each([
   const other = await startProcess('src/codec-server.ts', environmentOf(broken));
   try {
     const { answered, line } = await presentAndRead(rs256(claims()), other);
-    expect(answered).toMatchObject({ status: 503, text: 'the identity provider’s keys cannot be had' });
-    expect(line).toMatchObject({ status: 503, reason: expect.stringMatching(/^CODEC_JWKS_URL cannot be had: ./) });
+    expect(answered).toMatchObject({ status: 503, text: 'the identity provider’s keys cannot be read' });
+    expect(line).toMatchObject({ status: 503, reason: expect.stringMatching(/^CODEC_JWKS_URL cannot be read: ./) });
   } finally {
     await other.kill('SIGTERM');
     if (status !== undefined) await broken.close();

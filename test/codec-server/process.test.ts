@@ -108,7 +108,7 @@ it('says in one sentence that the address is not its own', async () => {
   const environment = { ...base, CODEC_HOST: '192.0.2.1', CODEC_ALLOW_HTTP: 'true', CODEC_TOKEN: 'x'.repeat(16) };
   expect(await failureOf(environment)).toEqual({
     status: 1,
-    errors: 'codec server cannot start: this machine has no address 192.0.2.1; mend CODEC_HOST\n',
+    errors: 'codec server cannot start: this machine has no address 192.0.2.1; fix CODEC_HOST\n',
   });
 });
 

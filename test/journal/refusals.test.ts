@@ -52,7 +52,7 @@ describeEachDatabase('a journal of another release', ({ fresh, place: somewhere 
     expect(await asked(address, `select * from pg_tables where schemaname = 'public'`)).toEqual([]);
   });
 
-  it('whose tables are gone is one that the command mends', async () => {
+  it('whose tables are gone is one that the command fixes', async () => {
     const address = await fresh();
     const journal = await open(address);
     await sql`drop table ending`.execute(journal.db);

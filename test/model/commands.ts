@@ -165,7 +165,7 @@ class Release extends Told {
   }
 }
 
-class Mend extends Told {
+class Fix extends Told {
   check(model: Model) {
     const isArmed = armedIn(model).some((armed) => Object.values(armed).some(({ trouble, held }) => trouble ?? held));
     return heldAt(model) === undefined && isArmed;
@@ -173,7 +173,7 @@ class Mend extends Told {
 
   happen(model: Model, { saga }: Real) {
     this.said = 'the provider is well again';
-    mend(model, saga);
+    fix(model, saga);
     return Promise.resolve();
   }
 }
@@ -350,7 +350,7 @@ class Terminate extends Told {
   async happen(model: Model, { saga }: Real) {
     this.said = 'the run is terminated';
     await saga.terminate();
-    mend(model, saga);
+    fix(model, saga);
     model.states = [];
     model.isTerminated = true;
   }
@@ -361,7 +361,7 @@ export async function finish(model: Model, real: Real): Promise<void> {
   const { saga } = real;
   if (model.states.length === 0 && !model.isTerminated) return;
   if (heldAt(model) !== undefined) await letGo(model, saga);
-  mend(model, saga);
+  fix(model, saga);
   // The first decision is the one that brings a saga on; where that is in vain, the others have their turn.
   for (let decisions = 0; model.states.some((state) => fitting(state).length > 0); decisions += 1) {
     if (decisions === 10) throw new Error('it waits again and again, although nothing is wrong any more');
@@ -400,7 +400,7 @@ export function histories(replayPath: string | undefined): fc.Arbitrary<Iterable
     { weight: 3, arbitrary: holding },
     { weight: 3, arbitrary: of(() => new Release()) },
     { weight: 3, arbitrary: of(() => new Cancel()) },
-    { weight: 2, arbitrary: of(() => new Mend()) },
+    { weight: 2, arbitrary: of(() => new Fix()) },
     {
       weight: 2,
       arbitrary: fc.tuple(any, fc.boolean()).map(([pick, signal]): Command => new DecideWrongly(pick, signal)),
@@ -455,7 +455,7 @@ async function letGo(model: Model, saga: RealSaga): Promise<void> {
   await follow(model, saga, model.states.flatMap(release));
 }
 
-function mend(model: Model, saga: RealSaga): void {
+function fix(model: Model, saga: RealSaga): void {
   saga.disarm();
   model.armed = {};
   model.states = distinct(model.states.map(disarm));

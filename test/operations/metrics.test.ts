@@ -106,7 +106,7 @@ async function breakDown(): Promise<void> {
   await until(async () => (await rig.temporal.workflow.count(`WorkflowType = 'noSuchSaga'`)).count === 0);
   line.cut();
   await until(async () => (await scrape(port)).some(({ name }) => name === 'temporal_long_request_failure_total'));
-  line.mend();
+  line.fix();
 }
 
 /** What was counted, as `labels: value`; zeroes left out. */

@@ -281,7 +281,7 @@ describe('a 401', () => {
   });
 });
 
-describe('a token that cannot be had', () => {
+describe('a token that cannot be read', () => {
   test('because reading fails: nothing is sent, and the reason, which may quote it, is kept back', async () => {
     const server = await serve({});
     const credentials = { read: () => Promise.reject(new Error('t0psecret')), reread: async () => 'x' };

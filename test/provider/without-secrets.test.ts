@@ -91,7 +91,7 @@ test('numbers stay: ids are told from them', () => {
   });
 });
 
-test('where the secrets cannot be had, no text is shown', () => {
+test('where the secrets cannot be read, no text is shown', () => {
   expect(withoutSecrets({ order_id: 17, who: 'AB', list: ['x', 3], q7: { a: 1 } }, 'unknown')).toEqual({
     order_id: 17,
     who: '[redacted]',

@@ -124,7 +124,7 @@ describeWithCli('a dev server', () => {
     await once(holder, 'listening');
     const { port } = holder.address() as AddressInfo;
     await expect(startDevServer({ cli, ui: false, port })).rejects.toThrow(
-      `port ${String(port)} cannot be had: it is in use`,
+      `port ${String(port)} cannot be read: it is in use`,
     );
     holder.close();
   });

@@ -38,7 +38,7 @@ it('is alive but not ready while Temporal cannot be reached, and ready again aft
   line.cut();
   expect(await ready()).toEqual({ status: 503, said: 'Temporal does not answer' });
   expect(await live()).toMatchObject({ status: 200 });
-  line.mend();
+  line.fix();
   await until(async () => (await ready()).status === 200);
   expect(await (await rig.sagas.provision(provisionRequest())).result()).toMatchObject({ leftovers: [] });
 });

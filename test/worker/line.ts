@@ -1,4 +1,4 @@
-/** The line between a worker and Temporal, which can be cut and mended: nothing comes through, and nobody is told why. */
+/** The line between a worker and Temporal, which can be cut and fixed: nothing comes through, and nobody is told why. */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
@@ -6,7 +6,7 @@ export interface Line {
   /** host:port */
   readonly address: string;
   cut: () => void;
-  mend: () => void;
+  fix: () => void;
   close: () => Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export async function startLine(to: string): Promise<Line> {
   return {
     address: `127.0.0.1:${String((server.address() as AddressInfo).port)}`,
     cut,
-    mend: () => {
+    fix: () => {
       whole = true;
     },
     close: async () => {

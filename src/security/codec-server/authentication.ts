@@ -29,9 +29,9 @@ export async function createAuthentication({ tokens, jwt }: AuthenticationOption
       if (!(error instanceof KeysUnavailable)) throw error;
       throw new Refusal(
         503,
-        'the identity provider’s keys cannot be had',
+        'the identity provider’s keys cannot be read',
         {},
-        `CODEC_JWKS_URL cannot be had: ${error.message}`,
+        `CODEC_JWKS_URL cannot be read: ${error.message}`,
       );
     }
   };

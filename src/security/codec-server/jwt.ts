@@ -12,7 +12,7 @@ export interface JwtRules {
 /** The token's own fault. */
 export class TokenRefused extends Error {}
 
-/** Nobody can be let in, whoever it is: the provider's keys cannot be had. */
+/** Nobody can be let in, whoever it is: the provider's keys cannot be read. */
 export class KeysUnavailable extends Error {}
 
 /** All asymmetric: with a shared secret, whoever can check a token can also make one. */
