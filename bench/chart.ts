@@ -46,13 +46,13 @@ export function drawChart({ title, axis, positions, panels }: Chart): string {
   const x = scale(positions, panelWidth);
   const drawn = panels.map((panel, index) => {
     const left = margin.left + index * (panelWidth + margin.right);
-    return `<g transform="translate(${String(left)} ${String(margin.top)})">${drawPanel(panel, positions, axis, x)}</g>`;
+    return `<g transform="translate(${left} ${margin.top})">${drawPanel(panel, positions, axis, x)}</g>`;
   });
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${String(width)} ${String(height)}" width="${String(width)}" height="${String(height)}" role="img">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">`,
     `<title>${escaped(title)}</title>`,
     `<style>${style}\n</style>`,
-    `<text class="title" x="${String(margin.left)}" y="22">${escaped(title)}</text>`,
+    `<text class="title" x="${margin.left}" y="22">${escaped(title)}</text>`,
     ...drawn,
     '</svg>\n',
   ].join('\n');
@@ -82,18 +82,18 @@ function drawPanel({ label, values }: Panel, positions: readonly number[], axis:
   const [endX, endY] = at(last, proportion).split(',');
   return [
     `<text y="-12">${escaped(label)}</text>`,
-    `<rect class="frame" width="${String(panelWidth)}" height="${String(panelHeight)}"/>`,
-    `<line class="proportion" x1="${String(startX)}" y1="${String(startY)}" x2="${String(endX)}" y2="${String(endY)}"/>`,
+    `<rect class="frame" width="${panelWidth}" height="${panelHeight}"/>`,
+    `<line class="proportion" x1="${startX}" y1="${startY}" x2="${endX}" y2="${endY}"/>`,
     `<polyline class="line" points="${points.map(({ position, value }) => at(position, value)).join(' ')}"/>`,
     ...points.flatMap(({ position, value }) => {
       const [left, top] = at(position, value).split(',').map(Number);
       return [
-        `<circle class="point" cx="${String(left)}" cy="${String(top)}" r="3.5"/>`,
-        `<text x="${String(left)}" y="${((top ?? 0) - 9).toFixed(1)}" text-anchor="middle">${short(value)}</text>`,
-        `<text class="quiet" x="${String(left)}" y="${String(panelHeight + 16)}" text-anchor="middle">${short(position)}</text>`,
+        `<circle class="point" cx="${left}" cy="${top}" r="3.5"/>`,
+        `<text x="${left}" y="${((top ?? 0) - 9).toFixed(1)}" text-anchor="middle">${short(value)}</text>`,
+        `<text class="quiet" x="${left}" y="${panelHeight + 16}" text-anchor="middle">${short(position)}</text>`,
       ];
     }),
-    `<text class="quiet" x="${String(panelWidth / 2)}" y="${String(panelHeight + 34)}" text-anchor="middle">${escaped(axis)}</text>`,
+    `<text class="quiet" x="${panelWidth / 2}" y="${panelHeight + 34}" text-anchor="middle">${escaped(axis)}</text>`,
   ].join('\n');
 }
 

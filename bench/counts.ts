@@ -168,8 +168,8 @@ function sagaDifferences(name: string, was: HistoryCounts | undefined, is: Histo
 function difference(what: string, was: number | undefined, is: number | undefined, tolerance: number): string[] {
   if (was === undefined || is === undefined) return [`${what}: ${was === undefined ? 'is new' : 'is gone'}`];
   if (Math.abs(is - was) <= was * tolerance) return [];
-  const by = is > was ? `${String(is - was)} more` : `${String(was - is)} fewer`;
-  return [`${what}: ${by} than kept (${String(was)} → ${String(is)})`];
+  const by = is > was ? `${is - was} more` : `${was - is} fewer`;
+  return [`${what}: ${by} than kept (${was} → ${is})`];
 }
 
 const titles: Record<keyof HistoryCounts, string> = {
@@ -203,10 +203,10 @@ export function missedTargets({ sagas }: Kept): string[] {
     const ratio = ours.bytes / bare.bytes;
     return [
       ...(over > eventsOverBareMax
-        ? [`${target.ours}: ${String(over)} events over bare, and at most ${String(eventsOverBareMax)} is the target`]
+        ? [`${target.ours}: ${over} events over bare, and at most ${eventsOverBareMax} is the target`]
         : []),
       ...(ratio > target.bytes
-        ? [`${target.ours}: ${ratio.toFixed(2)} × the bytes of bare, and at most ${String(target.bytes)} is the target`]
+        ? [`${target.ours}: ${ratio.toFixed(2)} × the bytes of bare, and at most ${target.bytes} is the target`]
         : []),
     ];
   });

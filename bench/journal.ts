@@ -72,7 +72,7 @@ export async function measureJournal({ rows, times, say }: JournalOptions): Prom
         if (database === 'PostgreSQL' && server === undefined) continue;
         const address =
           database === 'file'
-            ? { file: join(folder, `journal-${String(number)}.db`) }
+            ? { file: join(folder, `journal-${number}.db`) }
             : { postgres: (await server?.createDatabase()) ?? '' };
         measured.push(await filled(database, address, number, server, say));
       }
@@ -106,7 +106,7 @@ async function filled(
   await migrate(address);
   const ms = await timed(() =>
     fillJournal(address, sealing, rows, (done) => {
-      if (done % 1_000_000 === 0) say(`journal: ${database}, ${String(done)} rows, load ${load().toFixed(1)}`);
+      if (done % 1_000_000 === 0) say(`journal: ${database}, ${done} rows, load ${load().toFixed(1)}`);
     }),
   );
   const bytes =

@@ -53,7 +53,7 @@ async function main(): Promise<number> {
 
 async function measure(built: Built, options: Options): Promise<number> {
   const { parts, rounds, sagas, atOnce, stores, waiting, rows, write, json } = options;
-  say(`${String(cpus().length)} cores, Node ${process.versions.node}, load ${load().toFixed(1)}`);
+  say(`${cpus().length} cores, Node ${process.versions.node}, load ${load().toFixed(1)}`);
   const measured: Record<string, unknown> = {};
   const report = async (name: string, figures: unknown, text: string) => {
     measured[name] = figures;

@@ -81,7 +81,7 @@ export async function measurePath({ built, rounds, say }: PathOptions): Promise<
         if (round > 0) figure.timesMs.push(ms);
         figure.load = load();
       }
-      say(`path: round ${String(round)} of ${String(rounds)}, load ${load().toFixed(1)}`);
+      say(`path: round ${round} of ${rounds}, load ${load().toFixed(1)}`);
     }
     return figures;
   } finally {
@@ -101,16 +101,13 @@ export function pathReport(figures: readonly PathFigures[]): string {
       'calls',
       'that depend on each other',
       'median ms',
-      `: ${String(latencyMs)} ms × those`,
+      `: ${latencyMs} ms × those`,
       ': 3 calls',
       'load',
     ],
     figures.map(({ case: name, contestant, levels, calls, timesMs, load: busy }) => {
       const ms = median(timesMs);
-      const depend =
-        contestant === 'bare'
-          ? `${String(calls)}, one after another`
-          : `${String(levels.length)}: ${levels.join(' → ')}`;
+      const depend = contestant === 'bare' ? `${calls}, one after another` : `${levels.length}: ${levels.join(' → ')}`;
       const bound = latencyMs * (contestant === 'bare' ? calls : levels.length);
       return [name, contestant, calls, depend, ms, ms / bound, ms / (3 * latencyMs), busy];
     }),

@@ -36,7 +36,7 @@ interface Stat {
 }
 
 function statOf(pid: number): Stat | undefined {
-  const stat = read(`/proc/${String(pid)}/stat`);
+  const stat = read(`/proc/${pid}/stat`);
   if (stat === undefined) return undefined;
   // The name, in parentheses, may hold anything; the state is the first field after it, and field 3 of them all.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -46,7 +46,7 @@ function statOf(pid: number): Stat | undefined {
 
 /** Memory that it holds now. */
 export function residentMiB(pid: number): number | undefined {
-  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(read(`/proc/${String(pid)}/status`) ?? '')?.[1];
+  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`) ?? '')?.[1];
   return kib === undefined ? undefined : Number(kib) / 1_024;
 }
 

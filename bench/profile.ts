@@ -52,7 +52,7 @@ async function profileWorker(built: Built, kind: WorkerKind, total: number, say:
     writeFileSync(join(folder, `${kind}.client.cpuprofile`), JSON.stringify(clientProfile));
     // The profiles are written at the end of a process that ends well.
     await worker.kill('SIGTERM');
-    say(`\n## ${kind}: ${String(total)} sagas, 10 at once, load ${load().toFixed(1)}\n`);
+    say(`\n## ${kind}: ${total} sagas, 10 at once, load ${load().toFixed(1)}\n`);
     sayTimes('client', clientProfile);
     for (const file of readdirSync(join(folder, kind)).sort()) {
       const content = JSON.parse(readFileSync(join(folder, kind, file), 'utf8')) as CpuProfile | HeapProfile;
@@ -133,7 +133,7 @@ function add(costs: Costs, name: string, cost: number): void {
 function nameOf({ functionName, url, lineNumber }: Frame): string {
   if (url === '') return functionName || '(anonymous)';
   const short = url.replace(/^.*\/(node_modules\/)/, '$1').replace(/^.*\/\.cache\/bench-[^/]*\//, '');
-  return `${functionName || '(anonymous)'} ${short}:${String(lineNumber + 1)}`;
+  return `${functionName || '(anonymous)'} ${short}:${lineNumber + 1}`;
 }
 
 function table(costs: Costs, unit: string, sagas: number): string {

@@ -145,6 +145,6 @@ function bytesTable(figures: readonly StorageFigures[]): string {
     ['together', ...total],
     ['a million sagas, GB', ...total.map((bytes) => bytes / 1_000)],
   ];
-  const heads = figures.map(({ kind, sagas }) => `${kind}, bytes a saga (of ${String(sagas)})`);
+  const heads = figures.map(({ kind, sagas }) => `${kind}, bytes a saga (of ${sagas})`);
   return markdownTable(['table', ...heads], rows);
 }

@@ -89,7 +89,7 @@ async function measureOn(stand: Stand, { rounds, sagas, atOnce, say }: Throughpu
       const total = Math.max(sagas, 4 * series.atOnce) * times;
       await measureCell(stand, contestant, series, total, round > 0);
     }
-    const name = round === 0 ? 'warmed up' : `round ${String(round)} of ${String(rounds)}`;
+    const name = round === 0 ? 'warmed up' : `round ${round} of ${rounds}`;
     say(
       `${stand.serverName}: ${name}, ${((performance.now() - from) / 1_000).toFixed(0)} s, load ${load().toFixed(1)}`,
     );
@@ -213,7 +213,7 @@ function ratioTable({ series }: ThroughputFigures): string {
         }),
       ]),
   );
-  const head = numbers.flatMap((atOnce) => [`sagas/s at ${String(atOnce)}`, `p50 at ${String(atOnce)}`]);
+  const head = numbers.flatMap((atOnce) => [`sagas/s at ${atOnce}`, `p50 at ${atOnce}`]);
   return markdownTable(['order', 'ratio (median of the rounds)', ...head], rows);
 }
 

@@ -112,7 +112,7 @@ export class Sandbox {
       query: new URLSearchParams(),
       body: { text, json: body === undefined ? undefined : { value: body }, tooLarge: false },
     }).answer;
-    if (status >= 400) throw new Error(`the panel shows ${String(status)} for ${method} ${path}`);
+    if (status >= 400) throw new Error(`the panel shows ${status} for ${method} ${path}`);
   }
 
   /** Resolves when so many fitting calls have arrived; they may not have taken effect yet. */

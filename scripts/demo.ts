@@ -110,7 +110,7 @@ const stories: Story[] = [
       const saga = await sagas.change(request);
       const { quote } = await told(saga);
       expect(changeOrdersOf(sandbox.ledger, 5512).length === 1, 'one change order');
-      return `placed for ${quote ? `${String(quote.total)} ${quote.currency}` : 'terms that are not known'}`;
+      return `placed for ${quote ? `${quote.total} ${quote.currency}` : 'terms that are not known'}`;
     },
   },
   {
@@ -130,7 +130,7 @@ const stories: Story[] = [
       const saga = await sagas.switch({ reference: reference('switch'), subscription_id: 5514, plan_id: 21 });
       const { finalQuote } = await told(saga);
       expect(switchesOf(sandbox.ledger, 5514).length === 1, 'one switch');
-      return `switched to plan 21 for ${String(finalQuote?.total)} ${String(finalQuote?.currency)}`;
+      return `switched to plan 21 for ${finalQuote?.total} ${finalQuote?.currency}`;
     },
   },
   {

@@ -93,8 +93,8 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     const port = options.port ?? anyPort;
     const uiPort = options.ui === false ? undefined : (options.uiPort ?? anyUiPort);
     const where = {
-      address: `127.0.0.1:${String(port)}`,
-      uiUrl: uiPort === undefined ? undefined : `http://127.0.0.1:${String(uiPort)}`,
+      address: `127.0.0.1:${port}`,
+      uiUrl: uiPort === undefined ? undefined : `http://127.0.0.1:${uiPort}`,
     };
     const program = holdProgram(options.cli, argumentsFor(options, port, uiPort), {
       // With nothing but memory there is no good order to end in, and going through the motions takes a second.

@@ -49,7 +49,7 @@ export async function startProcess(
   const ready = await Promise.race([
     new Promise<string>((resolve) => lines.once('line', resolve)),
     exited.then(({ status }) => {
-      throw new Error(`${program} ended with ${String(status)} before it was ready:\n${errors}`);
+      throw new Error(`${program} ended with ${status} before it was ready:\n${errors}`);
     }),
   ]);
   // It was there to say that it is ready, so it has one.

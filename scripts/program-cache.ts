@@ -48,7 +48,7 @@ export async function endOf(child: ReturnType<typeof spawn>): Promise<void> {
     child.once('error', reject);
     child.once('close', (status, signal) => {
       if (status === 0) resolve();
-      else reject(new Error(errors.trim().split('\n').at(-1) || `it ended with ${String(signal ?? status)}`));
+      else reject(new Error(errors.trim().split('\n').at(-1) || `it ended with ${signal ?? status}`));
     });
   });
 }

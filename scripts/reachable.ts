@@ -48,7 +48,7 @@ export async function untilNamespaceReady(address: string, namespace: string, si
 export async function untilPageReady(what: string, url: string, signal?: AbortSignal): Promise<void> {
   const look = async () => {
     const { ok, status } = await fetch(url, { signal: AbortSignal.timeout(answerMaxMs) });
-    if (!ok) throw new Error(`it answers ${String(status)}`);
+    if (!ok) throw new Error(`it answers ${status}`);
   };
   await untilReady(`${what} at ${url}`, look, signal);
 }
@@ -70,7 +70,7 @@ export async function assertFree(port: number): Promise<void> {
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening');
   } catch (error) {
-    throw new Error(`port ${String(port)} cannot be read: it is in use`, { cause: error });
+    throw new Error(`port ${port} cannot be read: it is in use`, { cause: error });
   }
   await once(server.close(), 'close');
 }

@@ -74,7 +74,7 @@ async function bundleHasty(folder: string, reminders: number): Promise<string> {
   const hasty = join(folder, 'hasty-reminders.js');
   writeFileSync(
     hasty,
-    `exports.reminderDelaysMs = function* () { for (let n = 0; n < ${String(reminders)}; n += 1) yield 10; for (;;) yield 86400000; };`,
+    `exports.reminderDelaysMs = function* () { for (let n = 0; n < ${reminders}; n += 1) yield 10; for (;;) yield 86400000; };`,
   );
   const code = await bundleWorkflows({ instead: { [require.resolve('../../src/saga/reminders')]: hasty } });
   const path = join(folder, 'hasty-workflow-bundle.js');

@@ -32,7 +32,7 @@ export async function growByWaiting(
       await sagas.provision(request);
     });
     await untilAllWait(stand, at);
-    say(`growth: ${String(at)} wait (started in ${seconds.toFixed(0)} s), load ${load().toFixed(1)}`);
+    say(`growth: ${at} wait (started in ${seconds.toFixed(0)} s), load ${load().toFixed(1)}`);
     const query = async (some: readonly string[]) => {
       const times: number[] = [];
       for (const reference of some) {

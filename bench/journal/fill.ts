@@ -96,7 +96,7 @@ interface Texts {
 
 async function fillSome(db: Kysely<JournalTables>, from: number, to: number, { request, answer }: Texts) {
   const [first, last] = [sql.lit(from), sql.lit(to)];
-  const product = sql.raw(`n * ${String(spread.factor)} % ${String(spread.modulus)}`);
+  const product = sql.raw(`n * ${spread.factor} % ${spread.modulus}`);
   const dialect = isPostgres(db)
     ? {
         numbers: sql`select n from generate_series(${first}::bigint, ${last}::bigint) as series (n)`,

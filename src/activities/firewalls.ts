@@ -100,7 +100,7 @@ export function createFirewallActivities(
         ];
         throw new OwnFailure(
           'NotThere',
-          `the provider's firewall list of server ${String(input.vmObjectId)} ${said.join(' and ')}`,
+          `the provider's firewall list of server ${input.vmObjectId} ${said.join(' and ')}`,
           { lacks: missing, surplus },
         );
       });

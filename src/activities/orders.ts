@@ -83,7 +83,7 @@ export function createOrderActivities(
         if (vmObjectIds.length === input.expected.most) return vmObjectIds;
         throw new OwnFailure(
           'NotThere',
-          `the server directory lists ${String(vmObjectIds.length)} of ${countOf(input.expected)} servers`,
+          `the server directory lists ${vmObjectIds.length} of ${countOf(input.expected)} servers`,
         );
       });
     },

@@ -99,7 +99,7 @@ export async function list(scene: CommandContext, filter: SagaFilter & { limit: 
     const shown = rows.slice(0, filter.limit);
     if (shown.length === 0) printer.line('no sagas');
     else printer.rows(shown);
-    if (rows.length > shown.length) printer.toStderr(`the first ${String(shown.length)}; there are more (--limit)`);
+    if (rows.length > shown.length) printer.toStderr(`the first ${shown.length}; there are more (--limit)`);
     if (shown.some(({ state }) => state === 'lost')) for (const line of aboutTheLost) printer.toStderr(line);
     await tellHold(scene, sagas);
     printer.document(shown);

@@ -49,5 +49,5 @@ export async function tellHold({ printer }: CommandContext, sagas: OrderSagaClie
 }
 
 function sagasHeld(count: number): string {
-  return count === 1 ? '1 saga is' : `${String(count)} sagas are`;
+  return count === 1 ? '1 saga is' : `${count} sagas are`;
 }

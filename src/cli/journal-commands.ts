@@ -34,7 +34,7 @@ export async function record(
     const { unreadable = [] } = found;
     if (unreadable.length === 0) return exitStatus.done;
     const [{ why } = { why: '' }] = unreadable;
-    printer.toStderr(`${String(unreadable.length)} parts of the record cannot be decrypted here: ${why}`);
+    printer.toStderr(`${unreadable.length} parts of the record cannot be decrypted here: ${why}`);
     return exitStatus.refused;
   });
 }
@@ -68,8 +68,8 @@ export async function migrateJournal({ printer }: CommandContext): Promise<numbe
   const { from, to } = await naming(name, () => migrate(address));
   printer.line(
     from === to
-      ? `the journal ${name} is of schema ${String(to)}: nothing was to do`
-      : `the journal ${name} was of schema ${String(from)}, and is of schema ${String(to)} now`,
+      ? `the journal ${name} is of schema ${to}: nothing was to do`
+      : `the journal ${name} was of schema ${from}, and is of schema ${to} now`,
   );
   printer.document({ journal: name, from, to });
   return exitStatus.done;
@@ -125,7 +125,7 @@ export async function journalStatus({ printer }: CommandContext): Promise<number
   const found = await naming(name, () => lookAtSchema(address));
   const schema = { found, needed: schemaNumber };
   printer.line(`journal        ${name}`);
-  printer.line(`schema         ${String(found)}; this release needs ${String(schemaNumber)}`);
+  printer.line(`schema         ${found}; this release needs ${schemaNumber}`);
   if (found !== schemaNumber) {
     printer.toStderr(
       found < schemaNumber
@@ -144,10 +144,8 @@ export async function journalStatus({ printer }: CommandContext): Promise<number
       `put back       ${putBackAt === undefined ? 'not noticed' : `noticed on ${putBackAt}: nothing is sent until \`order-saga journal restored\``}`,
     );
     printer.line(`new references ${newReferences === 'ask' ? 'are asked about' : 'are taken for new'}`);
-    printer.line(`references     ${String(counts.references)}`);
-    printer.line(
-      `orders, change orders and switches: ${String(pivots.meant)} meant, ${String(pivots.unknown)} of unknown outcome`,
-    );
+    printer.line(`references     ${counts.references}`);
+    printer.line(`orders, change orders and switches: ${pivots.meant} meant, ${pivots.unknown} of unknown outcome`);
     printer.document({ journal: name, schema, ...counts });
     return putBackAt === undefined ? exitStatus.done : exitStatus.waits;
   });

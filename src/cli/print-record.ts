@@ -28,10 +28,10 @@ export function describeRecord(record: SagaRecord): string[] {
     `  first seen on ${firstSeen.at}, by run ${firstSeen.run || 'unknown'}${account === undefined ? '' : `, account ${account}`}`,
     ...correctionsOf(record),
     ...placementOf(record),
-    ...(total === undefined ? [] : [`  quoted ${String(total)} ${currency ?? ''}`]),
+    ...(total === undefined ? [] : [`  quoted ${total} ${currency ?? ''}`]),
     ...(servers ?? []).map(
       ({ vmObjectId, firewalls, verified }) =>
-        `  server ${String(vmObjectId)}${firewalls?.length ? `, firewalls ${firewalls.join(', ')}` : ''}${verified === false ? ', not verified' : ''}`,
+        `  server ${vmObjectId}${firewalls?.length ? `, firewalls ${firewalls.join(', ')}` : ''}${verified === false ? ', not verified' : ''}`,
     ),
     ...describeLeftovers(record.leftovers).map((line) => `  ${inOneLine(line)}`),
     ...(unreadable ?? []).map(({ what, why }) => `  cannot be read: ${inOneLine(what)}: ${inOneLine(why)}`),
@@ -40,9 +40,7 @@ export function describeRecord(record: SagaRecord): string[] {
 
 function correctionsOf({ corrections }: SagaRecord): string[] {
   const times = corrections.length;
-  return times === 0
-    ? []
-    : [`  the request was corrected ${times === 1 ? 'once' : `${String(times)} times`} (--timeline)`];
+  return times === 0 ? [] : [`  the request was corrected ${times === 1 ? 'once' : `${times} times`} (--timeline)`];
 }
 
 function placementOf({ workflow, placement, effects }: SagaRecord): string[] {

@@ -83,7 +83,7 @@ export class Printer {
 }
 
 function describeStep({ status, title, attempts, detail }: StepView): string {
-  const again = attempts > 1 ? ` (${String(attempts)} attempts)` : '';
+  const again = attempts > 1 ? ` (${attempts} attempts)` : '';
   return `  ${status.padEnd(8)}  ${title}${again}${detail === undefined ? '' : `: ${detail}`}`;
 }
 
@@ -161,14 +161,14 @@ export function describeLeftovers(leftovers: readonly Leftover[]): string[] {
 function describeLeftover(leftover: Leftover): string {
   switch (leftover.kind) {
     case 'cart-item':
-      return `cart item ${String(leftover.cartItemId)}`;
+      return `cart item ${leftover.cartItemId}`;
     case 'cart-item-unknown':
-      return `perhaps a cart item of unknown id${leftover.item === undefined ? '' : ` (item ${String(leftover.item)} of the request)`}`;
+      return `perhaps a cart item of unknown id${leftover.item === undefined ? '' : ` (item ${leftover.item} of the request)`}`;
     case 'firewalls':
-      return `firewalls ${leftover.firewalls.join(', ')} of server ${String(leftover.vmObjectId)}`;
+      return `firewalls ${leftover.firewalls.join(', ')} of server ${leftover.vmObjectId}`;
     case 'server-unprotected': {
       const { vmObjectId, firewalls } = leftover;
-      const which = vmObjectId === undefined ? 'the servers, whose ids are not known,' : `server ${String(vmObjectId)}`;
+      const which = vmObjectId === undefined ? 'the servers, whose ids are not known,' : `server ${vmObjectId}`;
       return `${which} without firewalls ${firewalls.join(', ')}`;
     }
     case 'placement-unknown':

@@ -27,7 +27,7 @@ async function readFile(path: string): Promise<Buffer> {
   try {
     const stats = await file.stat();
     if (stats.isDirectory()) throw new UsageError(`${path} is a directory, not a file`);
-    if (stats.isFile() && stats.size > fileBytesMax) throw tooLong(path, `${String(stats.size)} bytes long`);
+    if (stats.isFile() && stats.size > fileBytesMax) throw tooLong(path, `${stats.size} bytes long`);
     // The size is only asked of a plain file; a pipe tells none.
     return await readBounded(file.createReadStream({ autoClose: false }), path);
   } finally {
@@ -54,9 +54,7 @@ async function readBounded(stream: Readable, name: string): Promise<Buffer> {
 }
 
 function tooLong(name: string, howLong: string): UsageError {
-  return new UsageError(
-    `${name} is too long: a request has at most ${String(requestBytesMax)} bytes, and it is ${howLong}`,
-  );
+  return new UsageError(`${name} is too long: a request has at most ${requestBytesMax} bytes, and it is ${howLong}`);
 }
 
 function whyUnreadable(path: string, error: unknown): string {
@@ -102,5 +100,5 @@ export function parseJson(text: string, name: string): unknown {
 
 function placeOf(text: string, position: number): string {
   const before = text.slice(0, position).split('\n');
-  return `: line ${String(before.length)}, column ${String((before.at(-1)?.length ?? 0) + 1)}`;
+  return `: line ${before.length}, column ${String((before.at(-1)?.length ?? 0) + 1)}`;
 }

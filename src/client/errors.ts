@@ -48,7 +48,7 @@ export class ReferenceTakenError extends OrderSagaError {
 function listed(fields: readonly string[]): string {
   const named = fields.slice(0, namedMax).map((field) => field || 'the request as a whole');
   const more = fields.length - named.length;
-  return named.join(', ') + (more > 0 ? ` and ${String(more)} more` : '');
+  return named.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 /** Temporal knows nothing under this reference: it was never used, or its run is past the namespace's retention. */
@@ -136,7 +136,7 @@ export class FirewallsUnknownError extends OrderSagaError {
     readonly failure: string,
     why: string,
   ) {
-    super(`the firewalls of server ${String(vmObjectId)} are not known: ${failure}: ${why}`);
+    super(`the firewalls of server ${vmObjectId} are not known: ${failure}: ${why}`);
   }
 }
 

@@ -28,7 +28,7 @@ export async function lookAtFirewalls(
       taskQueue,
       args: [checked.value],
       workflowExecutionTimeout: lookWithinMs,
-      staticSummary: `firewalls of server ${String(vmObjectId)}`,
+      staticSummary: `firewalls of server ${vmObjectId}`,
     }),
   );
   const found = withTemporalErrors(temporal, () => run.result() as Promise<ServerFirewalls>);

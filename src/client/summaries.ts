@@ -43,9 +43,7 @@ const writers: { [W in WorkflowName]: Writer<W> } = {
   provisionServers: ({ account, items, firewalls }, planTypesMore) => {
     const servers = countOf(serversOrdered(items, planTypesMore));
     const plans = items.map(({ plan_id, plan_type, quantity }) =>
-      [`${String(quantity ?? 1)} ×`, plan_type ?? 'plan', ...(plan_id === undefined ? [] : [String(plan_id)])].join(
-        ' ',
-      ),
+      [`${quantity ?? 1} ×`, plan_type ?? 'plan', ...(plan_id === undefined ? [] : [String(plan_id)])].join(' '),
     );
     return {
       summary: `${servers} ${servers === '1' ? 'server' : 'servers'} for ${account.slice(0, 40)}`,
@@ -62,7 +60,7 @@ const writers: { [W in WorkflowName]: Writer<W> } = {
       resources.map(({ resource_name, delta_value }) => `${resource_name} ${delta_value.slice(0, 20)}`),
     );
     return {
-      summary: `subscription ${String(subscription_id)}: ${quoteOnly ? 'quote ' : ''}${changes}`,
+      summary: `subscription ${subscription_id}: ${quoteOnly ? 'quote ' : ''}${changes}`,
       lines: [
         ['subscription', String(subscription_id)],
         ...(account === undefined ? [] : [line('account', account.slice(0, 40))]),
@@ -73,7 +71,7 @@ const writers: { [W in WorkflowName]: Writer<W> } = {
     };
   },
   switchPlan: ({ subscription_id, plan_id, guard, approval, quoteOnly }) => ({
-    summary: `subscription ${String(subscription_id)}: ${quoteOnly ? 'quote a switch' : 'switch'} to plan ${String(plan_id)}`,
+    summary: `subscription ${subscription_id}: ${quoteOnly ? 'quote a switch' : 'switch'} to plan ${plan_id}`,
     lines: [
       ['subscription', String(subscription_id)],
       ['plan', String(plan_id)],
@@ -88,7 +86,7 @@ const writers: { [W in WorkflowName]: Writer<W> } = {
       ...(unassign?.length ? [`unassign ${short(unassign)}`] : []),
     ].join(', ');
     return {
-      summary: `server ${String(vmObjectId)}: ${wanted}`,
+      summary: `server ${vmObjectId}: ${wanted}`,
       lines: [
         ['server', String(vmObjectId)],
         ['firewalls', wanted],
@@ -104,7 +102,7 @@ function conditions(
 ): [string, string][] {
   const limit = guard?.maxTotal === undefined ? [] : [line('at most', String(guard.maxTotal))];
   if (approval === undefined || approval === 'never') return limit;
-  const above = typeof approval === 'object' && 'above' in approval ? `above ${String(approval.above)}` : 'always';
+  const above = typeof approval === 'object' && 'above' in approval ? `above ${approval.above}` : 'always';
   return [...limit, line('approval', above)];
 }
 
@@ -114,5 +112,5 @@ function line(name: string, value: string): [string, string] {
 
 function short(values: readonly (string | number)[]): string {
   const more = values.length - listedMax;
-  return values.slice(0, listedMax).join(', ') + (more > 0 ? ` and ${String(more)} more` : '');
+  return values.slice(0, listedMax).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

@@ -21,16 +21,16 @@ export const flag = z.enum(['true', 'false'], 'must be true or false').transform
 export const whole = (min: number, max: number) =>
   z
     .string()
-    .regex(/^\d+$/, `must be a whole number from ${String(min)} to ${String(max)}`)
+    .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
-    .refine((value) => value >= min && value <= max, `must be from ${String(min)} to ${String(max)}`);
+    .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`);
 /** With a fraction, or without. */
 export const rate = (min: number, max: number) =>
   z
     .string()
-    .regex(/^\d+(\.\d+)?$/, `must be a number from ${String(min)} to ${String(max)}, like 5 or 0.5`)
+    .regex(/^\d+(\.\d+)?$/, `must be a number from ${min} to ${max}, like 5 or 0.5`)
     .transform(Number)
-    .refine((value) => value >= min && value <= max, `must be from ${String(min)} to ${String(max)}`);
+    .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`);
 export const list = z.string().transform((value) =>
   value
     .split(',')
@@ -67,7 +67,7 @@ const budgetBounds: readonly Bounds[] = [
 /** `attempts,backoffMs,backoffMaxMs,totalMs`. @param attemptsMax what a history has room for, see `src/domain/limits.ts` */
 export const budget = (attemptsMax: number) => {
   const bounds: readonly Bounds[] = [[1, attemptsMax], ...budgetBounds];
-  const inWords = bounds.map(([min, max]) => `${String(min)} to ${String(max)}`).join(', ');
+  const inWords = bounds.map(([min, max]) => `${min} to ${max}`).join(', ');
   return z
     .string()
     .regex(/^\d+(,\d+){3}$/, 'must be four whole numbers: attempts,backoffMs,backoffMaxMs,totalMs')

@@ -59,6 +59,6 @@ export function raisedQuantities(
   return corrected.items.flatMap(({ quantity = 1 }, index) => {
     const most = first.items[index]?.quantity ?? 1;
     if (quantity <= most) return [];
-    return [`items[${String(index)}].quantity: must not be more than the ${String(most)} that was asked for`];
+    return [`items[${index}].quantity: must not be more than the ${most} that was asked for`];
   });
 }

@@ -5,7 +5,7 @@ export function differences(one: unknown, other: unknown, at = ''): string[] {
   if (Array.isArray(one) && Array.isArray(other)) {
     const length = Math.max(one.length, other.length);
     return Array.from({ length }).flatMap((_, index) => {
-      const name = `${at}[${String(index)}]`;
+      const name = `${at}[${index}]`;
       if (index >= one.length || index >= other.length) return [name];
       return differences(one[index], other[index], name);
     });

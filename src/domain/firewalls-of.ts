@@ -19,5 +19,5 @@ export type ServerFirewalls = z.infer<ReturnType<typeof serverFirewallsSchema>>;
 
 /** Each look is a run of its own: what another one found may be old by now. */
 export function lookIdOf(vmObjectId: number, look: string): string {
-  return `firewalls-of/${String(vmObjectId)}/${look}`;
+  return `firewalls-of/${vmObjectId}/${look}`;
 }

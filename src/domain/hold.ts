@@ -26,7 +26,7 @@ const perSecondMin = 0.01;
 const perSecondMax = 100;
 
 const text = (charsMax: number) =>
-  z.string('must be a string').max(charsMax, `must not have more than ${String(charsMax)} characters`);
+  z.string('must be a string').max(charsMax, `must not have more than ${charsMax} characters`);
 
 /** As it should be given. Nothing is refused for it: a hold that was started in haste, with anything, holds all the same. */
 export const holdSchema = lazy(() => z.strictObject({ by: text(200).optional(), note: text(500).optional() }));
@@ -37,8 +37,8 @@ export const releaseSchema = lazy(() =>
     note: text(4_000).optional(),
     perSecond: z
       .number('must be a number')
-      .min(perSecondMin, `must be from ${String(perSecondMin)} to ${String(perSecondMax)}`)
-      .max(perSecondMax, `must be from ${String(perSecondMin)} to ${String(perSecondMax)}`)
+      .min(perSecondMin, `must be from ${perSecondMin} to ${perSecondMax}`)
+      .max(perSecondMax, `must be from ${perSecondMin} to ${perSecondMax}`)
       .default(releasePerSecondDefault),
   }),
 );

@@ -53,8 +53,8 @@ function beyondShape(input: unknown): Problem | undefined {
   let level = [input];
   for (let levels = 0, values = 0; level.length > 0; levels += 1) {
     values += level.length;
-    if (values > valuesMax) return { field: '', message: `must not hold more than ${String(valuesMax)} values` };
-    if (levels > levelsMax) return { field: '', message: `must not be nested deeper than ${String(levelsMax)} levels` };
+    if (values > valuesMax) return { field: '', message: `must not hold more than ${valuesMax} values` };
+    if (levels > levelsMax) return { field: '', message: `must not be nested deeper than ${levelsMax} levels` };
     level = level.flatMap((value) => (isObject(value) ? (Object.values(value) as unknown[]) : []));
   }
   return undefined;
@@ -67,7 +67,7 @@ function inside(value: unknown, path: readonly PropertyKey[]): Problem[] {
     const max = Object.hasOwn(lengthsMax, key) ? lengthsMax[key] : undefined;
     if (max === undefined || lengthOf(inner) <= max) return inside(inner, at);
     const unit = typeof inner === 'string' ? 'characters' : 'entries';
-    return [{ field: nameOfField(at), message: `must not have more than ${String(max)} ${unit}` }];
+    return [{ field: nameOfField(at), message: `must not have more than ${max} ${unit}` }];
   });
 }
 
@@ -81,12 +81,12 @@ function tooManyServers(input: unknown): Problem[] {
   if (!Array.isArray(items)) return [];
   // Which further plan types are no servers is a setting, which is not read here: they count.
   const servers = serversOrdered(items.map(itemOf));
-  const ordered = `${isExact(servers) ? '' : 'up to '}${String(servers.most)}`;
+  const ordered = `${isExact(servers) ? '' : 'up to '}${servers.most}`;
   if (servers.most > serversMax) {
-    return [{ field: 'items', message: `order ${ordered} servers; at most ${String(serversMax)} fit one saga` }];
+    return [{ field: 'items', message: `order ${ordered} servers; at most ${serversMax} fit one saga` }];
   }
   if (servers.most <= stepsMax || lengthOf(firewalls) === 0) return [];
-  const message = `fit at most ${String(stepsMax)} servers of one saga, but ${ordered} are ordered`;
+  const message = `fit at most ${stepsMax} servers of one saga, but ${ordered} are ordered`;
   return [{ field: 'firewalls', message }];
 }
 

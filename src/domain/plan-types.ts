@@ -83,5 +83,5 @@ export function fits(servers: number, { least, most }: ServersOrdered): boolean 
 
 /** "2", or "1 to 3" */
 export function countOf(servers: ServersOrdered): string {
-  return isExact(servers) ? String(servers.most) : `${String(servers.least)} to ${String(servers.most)}`;
+  return isExact(servers) ? String(servers.most) : `${servers.least} to ${servers.most}`;
 }

@@ -16,7 +16,7 @@ export function describeProblems(problems: Problem[]): string {
 /** `['items', 0, 'password']` → `items[0].password`. Empty for the request itself. */
 export function nameOfField(path: readonly PropertyKey[]): string {
   return path.reduce<string>((name, part) => {
-    if (typeof part === 'number') return `${name}[${String(part)}]`;
+    if (typeof part === 'number') return `${name}[${part}]`;
     const text = String(part);
     const shown = text.length > partCharsMax ? `${text.slice(0, partCharsMax)}…` : text;
     return name === '' ? shown : `${name}.${shown}`;

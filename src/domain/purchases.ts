@@ -10,10 +10,10 @@ export function purchaseViolations(
 ): string[] {
   const broken: string[] = [];
   if (guard?.maxServers !== undefined && ordered.most > guard.maxServers) {
-    broken.push(`the request orders ${countOf(ordered)} servers and the guard allows ${String(guard.maxServers)}`);
+    broken.push(`the request orders ${countOf(ordered)} servers and the guard allows ${guard.maxServers}`);
   }
   if (guard?.maxItems !== undefined && items.length > guard.maxItems) {
-    broken.push(`the request has ${String(items.length)} items and the guard allows ${String(guard.maxItems)}`);
+    broken.push(`the request has ${items.length} items and the guard allows ${guard.maxItems}`);
   }
   return broken;
 }
@@ -26,13 +26,13 @@ const cycles = { 1: 'monthly', 3: 'quarterly', 12: 'annually' } as const;
 export function describePurchase({ account, label, items }: ProvisionServersRequest, ordered: ServersOrdered): string {
   const told = items.slice(0, itemsToldMax).map(describeItem);
   const more = items.length - told.length;
-  const all = `${told.join(', ')}${more > 0 ? ` and ${String(more)} more items` : ''}`;
+  const all = `${told.join(', ')}${more > 0 ? ` and ${more} more items` : ''}`;
   const named = label === undefined ? '' : `, label “${label.slice(0, 60)}”`;
   return `${countOf(ordered)} ${ordered.most === 1 ? 'server' : 'servers'}: ${all}; account ${account.slice(0, 40)}${named}`;
 }
 
 function describeItem({ quantity = 1, plan_id, plan_type, billing_cycle, addons }: CartItem): string {
-  const plan = plan_id === undefined ? 'plan not named' : `plan ${String(plan_id)}`;
-  const facts = [plan_type, cycles[billing_cycle], addons?.length && `${String(addons.length)} add-ons`];
-  return `${String(quantity)} × ${plan} (${facts.filter(Boolean).join(', ')})`;
+  const plan = plan_id === undefined ? 'plan not named' : `plan ${plan_id}`;
+  const facts = [plan_type, cycles[billing_cycle], addons?.length && `${addons.length} add-ons`];
+  return `${quantity} × ${plan} (${facts.filter(Boolean).join(', ')})`;
 }

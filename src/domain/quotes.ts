@@ -20,7 +20,7 @@ export type Quote = z.infer<ReturnType<typeof quoteSchema>>;
 export function guardViolations(quote: Quote, guard: Guard | undefined): string[] {
   const broken: string[] = [];
   if (guard?.maxTotal !== undefined && quote.total > guard.maxTotal) {
-    broken.push(`the total is ${String(quote.total)} and the guard allows ${String(guard.maxTotal)}`);
+    broken.push(`the total is ${quote.total} and the guard allows ${guard.maxTotal}`);
   }
   if (guard?.currency !== undefined && quote.currency !== guard.currency.toLowerCase()) {
     broken.push(`the quote is in ${quote.currency} and the guard asks for ${guard.currency.toLowerCase()}`);
@@ -55,5 +55,5 @@ export function sameTerms(one: Quote, other: Quote): boolean {
 }
 
 export function describeQuote(quote: Quote): string {
-  return `${String(quote.total)} ${quote.currency}, ${quote.date_from} to ${quote.date_to}`;
+  return `${quote.total} ${quote.currency}, ${quote.date_from} to ${quote.date_to}`;
 }

@@ -156,7 +156,7 @@ export function provisionServersSchema(planTypesMore: readonly string[] = []) {
       context.addIssue({
         code: 'custom',
         path: ['vmObjectIds'],
-        message: `names ${String(request.vmObjectIds.length)} servers, but ${countOf(ordered)} are ordered`,
+        message: `names ${request.vmObjectIds.length} servers, but ${countOf(ordered)} are ordered`,
       });
     });
 }

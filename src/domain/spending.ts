@@ -99,7 +99,7 @@ const mostMax = 1_000_000_000;
 export function parseSpendLimits(text: string): SpendLimit[] {
   const entries = text.split(',').map((entry) => entry.trim());
   const limits = entries.filter((entry) => entry !== '').map(parseLimit);
-  const names = limits.map(({ account, unit, withinMs }) => `${account} ${unit} ${String(withinMs)}`);
+  const names = limits.map(({ account, unit, withinMs }) => `${account} ${unit} ${withinMs}`);
   const twice = limits.find((_, index) => names.indexOf(names[index] ?? '') < index);
   if (twice) throw new Error(`${describeLimit(twice)}: ${twice.account} has another one of this unit and period`);
   return limits;
@@ -115,7 +115,7 @@ function parseLimit(entry: string): SpendLimit {
     unit: word.toLowerCase(),
     withinMs: Number(length) * periods[period as keyof typeof periods],
   };
-  if (limit.most > mostMax) throw new Error(`${entry}: at most ${String(mostMax)}`);
+  if (limit.most > mostMax) throw new Error(`${entry}: at most ${mostMax}`);
   if (limit.withinMs < periods.m || limit.withinMs > periodMsMax) throw new Error(`${entry}: from 1m to 366d`);
   if (!isCurrency(limit.unit) && !Number.isInteger(limit.most)) throw new Error(`${entry}: is no whole number`);
   return limit;
@@ -123,7 +123,7 @@ function parseLimit(entry: string): SpendLimit {
 
 /** `20 servers/1d` */
 export function describeLimit({ most, unit, withinMs }: Pick<SpendLimit, 'most' | 'unit' | 'withinMs'>): string {
-  return `${String(most)} ${unit}/${describePeriod(withinMs)}`;
+  return `${most} ${unit}/${describePeriod(withinMs)}`;
 }
 
 /** `1d`, `90m`: in the longest unit that says it as a whole number. */
@@ -131,7 +131,7 @@ export function describePeriod(ms: number): string {
   const [word, unitMs] = (['d', 'h', 'm'] as const)
     .map((name) => [name, periods[name]] as const)
     .find(([, length]) => ms % length === 0) ?? ['s', 1_000];
-  return `${String(ms / unitMs)}${word}`;
+  return `${ms / unitMs}${word}`;
 }
 
 /** Those that count for an account: its own, and those for all of which it has none of its own. */

@@ -27,7 +27,7 @@ export function check<T>(schema: z.ZodType<T>, input: unknown): Checked<T> {
 function firstOf(problems: Problem[]): Problem[] {
   const more = problems.length - problemsMax;
   if (more <= 0) return problems;
-  return [...problems.slice(0, problemsMax), { field: '', message: `and ${String(more)} more` }];
+  return [...problems.slice(0, problemsMax), { field: '', message: `and ${more} more` }];
 }
 
 function oversize(input: unknown): Problem | undefined {
@@ -36,7 +36,7 @@ function oversize(input: unknown): Problem | undefined {
   if (bytes <= requestBytesMax) return undefined;
   return {
     field: '',
-    message: `the request is ${String(bytes)} bytes long; at most ${String(requestBytesMax)} are taken`,
+    message: `the request is ${bytes} bytes long; at most ${requestBytesMax} are taken`,
   };
 }
 

@@ -12,5 +12,5 @@ export class CannotListen extends Error {
 
 /** `127.0.0.1:9464`, `[::1]:9464` */
 export function inUrl({ host, port }: ListenAddress): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

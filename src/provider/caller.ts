@@ -195,7 +195,7 @@ export class Caller {
     if (status === 404 && absent) return absent.value;
     const text = new TextDecoder().decode(body);
     const facts = { endpoint, status, body: secrets === 'unknown' ? undefined : excerptOf(text, secrets) };
-    const answered = `was answered ${String(status)}`;
+    const answered = `was answered ${status}`;
     switch (classifyStatus(status)) {
       case 'success':
         break;
@@ -215,7 +215,7 @@ export class Caller {
     if ('unreadable' in read) throw new UnknownOutcome(`${answered}, but ${read.unreadable}`, facts);
     if (read.refusedWith === 404 && absent) return absent.value;
     if (read.refusedWith !== undefined) {
-      throw new Rejected(`${answered}, but its body says code ${String(read.refusedWith)}`, facts);
+      throw new Rejected(`${answered}, but its body says code ${read.refusedWith}`, facts);
     }
     const parsed = response.safeParse(read.json);
     if (parsed.success) return parsed.data;
@@ -255,10 +255,7 @@ function asFailure(error: unknown, endpoint: string, { sent, status }: CallState
 function startDeadline(totalTimeoutMs: number, outer: AbortSignal | undefined) {
   const controller = new AbortController();
   const onOuter = () => controller.abort(new Error('the caller gave it up'));
-  const timer = setTimeout(
-    () => controller.abort(new Error(`not done within ${String(totalTimeoutMs)} ms`)),
-    totalTimeoutMs,
-  );
+  const timer = setTimeout(() => controller.abort(new Error(`not done within ${totalTimeoutMs} ms`)), totalTimeoutMs);
   if (outer?.aborted) onOuter();
   else outer?.addEventListener('abort', onOuter, { once: true });
   return {

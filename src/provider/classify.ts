@@ -43,7 +43,7 @@ export function readBody(text: string): { json: unknown; refusedWith?: number } 
   } catch {
     return { unreadable: 'its body is not JSON' };
   }
-  if (isDeeperThan(depthMax, json)) return { unreadable: `its body is nested deeper than ${String(depthMax)} levels` };
+  if (isDeeperThan(depthMax, json)) return { unreadable: `its body is nested deeper than ${depthMax} levels` };
   const codes = [json, property(json, 'data')]
     .map((place) => property(place, 'code'))
     .filter((code): code is number => typeof code === 'number' && code >= 400);

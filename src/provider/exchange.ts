@@ -96,7 +96,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.chunks.push(chunk.subarray(0, room));
     this.bytes += chunk.length;
     if (chunk.length <= room) return;
-    this.settle(`its body is longer than ${String(bytesMax)} bytes`);
+    this.settle(`its body is longer than ${bytesMax} bytes`);
     controller.abort(new Error('body too long'));
   }
 

@@ -46,10 +46,10 @@ function describe(concern: Concern): string {
   const { account, unit, withinMs, spent, adds } = concern;
   const limit = describeLimit(concern);
   if (account === undefined) {
-    return `It adds ${String(adds)} ${unit} and names no account, so nobody knows whether a limit allows it, such as ${limit}.`;
+    return `It adds ${adds} ${unit} and names no account, so nobody knows whether a limit allows it, such as ${limit}.`;
   }
   return (
     `Account ${account.slice(0, 40)} has a limit of ${limit}. Spent in the last ${describePeriod(withinMs)}: ` +
-    `${String(inAll({ spent, adds: 0 }))} ${unit}. This one adds ${String(adds)}: ${String(inAll(concern))} in all.`
+    `${inAll({ spent, adds: 0 })} ${unit}. This one adds ${adds}: ${inAll(concern)} in all.`
   );
 }

@@ -61,7 +61,7 @@ export class CorrectedRequest<R, C extends object> {
     if (!checked.ok) return describeProblems(checked.problems);
     // The next run is told all of them at once.
     if (JSON.stringify([...corrections, correction]).length > requestBytesMax) {
-      return `all corrections of a request together must not be longer than ${String(requestBytesMax)} characters`;
+      return `all corrections of a request together must not be longer than ${requestBytesMax} characters`;
     }
     const objections = rules.objections?.(first, corrected) ?? [];
     return objections.length > 0 ? objections.join('; ') : undefined;

@@ -62,7 +62,7 @@ export function describeWait(question: Question & { id: string; undoing?: boolea
 
 /** Nobody is asked: for whoever wonders why nothing happens. */
 export function describeQueue({ resource, since, before, holder, lookedAt }: Queued): string {
-  const others = before === 1 ? 'one saga is' : `${String(before)} sagas are`;
+  const others = before === 1 ? 'one saga is' : `${before} sagas are`;
   const paragraphs = [
     `### Queued for ${resource}: ${others} before it`,
     `Another saga works on it, \`${holder}\`. When that has ended, the next one goes on by itself. Does it wait for a decision? Then decide there.`,

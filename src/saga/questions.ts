@@ -122,7 +122,7 @@ const titlesMax = 3;
 function titlesOf(specs: readonly Stuck['spec'][]): string {
   const titles = specs.map(({ title, step }) => title ?? step.title);
   const more = titles.length - titlesMax;
-  return titles.slice(0, titlesMax).join(', ') + (more > 0 ? ` and ${String(more)} more` : '');
+  return titles.slice(0, titlesMax).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 /** What stands behind a failure, and whose it is, for somebody who does not know our names for it. */

@@ -41,7 +41,7 @@ export async function waitForTurn(saga: Saga, resource: string, first?: TurnAnsw
       queuedSince = since;
       progress.queue(step.id, queued);
       setCurrentDetails(describeQueue(queued));
-      step.goOn(`queued since ${inWords(since)}, ${String(before)} before it; ${holder} works`);
+      step.goOn(`queued since ${inWords(since)}, ${before} before it; ${holder} works`);
       await condition(() => told, lookInMs);
       told = false;
       answer = await ask(saga, step, resource);

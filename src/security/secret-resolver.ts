@@ -37,6 +37,6 @@ async function readSecretFile(folder: string | undefined, name: string): Promise
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     const { code } = error as NodeJS.ErrnoException;
-    throw new Error(`the secret ${name} cannot be read (${String(code)})`, { cause: error });
+    throw new Error(`the secret ${name} cannot be read (${code})`, { cause: error });
   }
 }

@@ -55,7 +55,7 @@ export class Cart {
   }
 
   private stepOf(number: number): Step {
-    return this.saga.step(`add-cart-item-${String(number)}`, `Add cart item ${String(number)}`);
+    return this.saga.step(`add-cart-item-${number}`, `Add cart item ${number}`);
   }
 
   private specOf(number: number): StepSpec<{ cartItemId: number }> {
@@ -64,7 +64,7 @@ export class Cart {
       step: this.stepOf(number),
       act: (asked) => {
         const item = purchase.request.items[number - 1];
-        if (item === undefined) throw new Error(`there is no item ${String(number)}`);
+        if (item === undefined) throw new Error(`there is no item ${number}`);
         const corrected = purchase.timesItemCorrected(number);
         const adding = activities(`add cart item ${number}`).addCartItem({
           item,
@@ -76,7 +76,7 @@ export class Cart {
         return this.unknownAdds.noting(number, adding);
       },
       undo: ({ cartItemId }) => ({
-        title: `Delete cart item ${String(cartItemId)}`,
+        title: `Delete cart item ${cartItemId}`,
         act: (asked) =>
           activities(`delete cart item ${cartItemId}`).deleteCartItem({
             cartItemId,

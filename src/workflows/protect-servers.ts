@@ -22,8 +22,8 @@ export async function protectServers(
   const servers = vmObjectIds.map((vmObjectId): Guarded => ({
     vmObjectId,
     firewalls: [...requested],
-    assigning: saga.step(`assign-firewalls-${String(vmObjectId)}`, `Assign firewalls to server ${String(vmObjectId)}`),
-    verifying: saga.step(`verify-firewalls-${String(vmObjectId)}`, `Verify firewalls of server ${String(vmObjectId)}`),
+    assigning: saga.step(`assign-firewalls-${vmObjectId}`, `Assign firewalls to server ${vmObjectId}`),
+    verifying: saga.step(`verify-firewalls-${vmObjectId}`, `Verify firewalls of server ${vmObjectId}`),
   }));
   protection.servers = servers;
   const outcomes = await saga.together(

@@ -120,7 +120,7 @@ export class Purchase {
         const correction = named(typed);
         if (Object.keys(correction).length === 0) return 'names nothing that is to be corrected';
         if (correction.items?.length === 0) {
-          return `item: is required: there are ${String(this.request.items.length)} items`;
+          return `item: is required: there are ${this.request.items.length} items`;
         }
         return this.wanted.objection(correction);
       },

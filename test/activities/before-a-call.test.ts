@@ -19,7 +19,7 @@ it.each([
   const saga = stand.saga({}, 'setFirewalls');
   expect(await saga.refusal('listFirewalls', { vmObjectId, ...awaited })).toMatchObject({
     failure: 'NotThere',
-    message: `the provider's firewall list of server ${String(vmObjectId)} ${amiss}`,
+    message: `the provider's firewall list of server ${vmObjectId} ${amiss}`,
   });
   // Reading leaves no row behind.
   expect(await saga.do('listFirewalls', { vmObjectId })).toEqual({ firewalls: [143, 149, 150] });

@@ -100,7 +100,7 @@ it('a call leaves until the last millisecond, and not in the next one', async ()
     return stand.saga({ settings }).do('placeChangeOrder', placeChange, temporal);
   };
   for (const clock of ['monotonicMs', 'wallMs'] as const) {
-    await expect(add(clock, sendWithinMs + 1)).rejects.toThrow(`it was meant ${String(sendWithinMs + 1)} ms ago`);
+    await expect(add(clock, sendWithinMs + 1)).rejects.toThrow(`it was meant ${sendWithinMs + 1} ms ago`);
     expect(await add(clock, sendWithinMs)).toMatchObject({ value: { how: 'answered' } });
   }
 });

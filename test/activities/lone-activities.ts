@@ -210,7 +210,7 @@ function unlessHold(workflowId: string): string {
 
 /** An error of Temporal's server, as it comes from the wire. */
 export function grpcError(code: number, details: string): Error {
-  return Object.assign(new Error(`${String(code)}: ${details}`), { code, details, metadata: {} });
+  return Object.assign(new Error(`${code}: ${details}`), { code, details, metadata: {} });
 }
 
 /** The journal, with some of what it does done otherwise. */

@@ -47,7 +47,7 @@ describe('of a call that succeeds', () => {
     });
     expect(order).toMatchObject({
       ...{ step: 'place-order', kind: 'pivot', activity: 'placeOrder', run: saga.run },
-      ...{ about: `{"cartItems":[${String(value.cartItemId)}]}`, outcome: 'done', failure: null },
+      ...{ about: `{"cartItems":[${value.cartItemId}]}`, outcome: 'done', failure: null },
     });
     expect(item!.meant_ms).toBeLessThanOrEqual(item!.answered_ms!);
     expect(await stand.journal.unseal(item!.answer!, 'it')).toEqual(value);

@@ -461,7 +461,7 @@ export class Journey {
 
   private reference(): string {
     this.references += 1;
-    return `C-${String(this.references)}`;
+    return `C-${this.references}`;
   }
 }
 

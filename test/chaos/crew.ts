@@ -100,7 +100,7 @@ export class Crew {
   }
 
   private async start(): Promise<void> {
-    const token = `worker-${String(++this.hired)}`;
+    const token = `worker-${++this.hired}`;
     while (!this.closed) {
       try {
         const worker = await startProcess(this.program, { ...this.environment, PROVIDER_TOKEN: token });
@@ -124,9 +124,8 @@ export class Crew {
     if (this.closed) return;
     const words = wordsOf(worker);
     if (!member.leaving && words.includes('async hook stack has become corrupted')) this.endedByNode += 1;
-    else if (!member.leaving) this.mishaps.push(`${token} ended by itself (${String(status)}): ${words}`);
-    else if (status !== null && status !== 0)
-      this.mishaps.push(`${token} was stopped, and ended with ${String(status)}`);
+    else if (!member.leaving) this.mishaps.push(`${token} ended by itself (${status}): ${words}`);
+    else if (status !== null && status !== 0) this.mishaps.push(`${token} was stopped, and ended with ${status}`);
     await this.join();
   }
 }

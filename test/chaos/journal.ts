@@ -45,7 +45,7 @@ async function inPostgres(programs: string): Promise<ChaosJournal> {
     const [port = 0] = await lowPorts(1);
     const place = { programs, folder: join(folder, 'postgres'), port: String(port) };
     const part = await startPostgres({ ...place, user, password, args: ['-c', 'max_connections=200'] });
-    const postgres = `postgres://${user}:${password}@127.0.0.1:${String(port)}/postgres`;
+    const postgres = `postgres://${user}:${password}@127.0.0.1:${port}/postgres`;
     await migrate({ postgres });
     let last: Promise<void> = Promise.resolve();
     return {

@@ -26,8 +26,8 @@ async function main(): Promise<number> {
   const options = readArguments();
   if (options === undefined) return 2;
   const { seed, sagas, atOnce, workers, least, patience, json } = options;
-  const repeat = `npm run chaos -- --sagas ${String(sagas)} --seed ${seed}`;
-  console.log(`chaos: ${String(sagas)} sagas, seed ${seed}`);
+  const repeat = `npm run chaos -- --sagas ${sagas} --seed ${seed}`;
+  console.log(`chaos: ${sagas} sagas, seed ${seed}`);
 
   const run = new ChaosRun(planOf(seed, sagas), { atOnce, workers, patienceMs: patience * 1_000 });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -47,7 +47,7 @@ async function main(): Promise<number> {
     for (const sentence of violations) console.log(`VIOLATION  ${sentence}`);
     for (const sentence of seldom) console.log(`TOO SELDOM  ${sentence}`);
     const good = violations.length === 0 && seldom.length === 0;
-    console.log(`${String(violations.length)} violations. The same plan again: ${repeat}`);
+    console.log(`${violations.length} violations. The same plan again: ${repeat}`);
     if (json)
       await writeFile(
         json,
@@ -90,7 +90,7 @@ function readArguments() {
 function whole(name: string, text: string, least = 1): number {
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= least) return value;
-  throw new Error(`--${name} must be a whole number from ${String(least)} on`);
+  throw new Error(`--${name} must be a whole number from ${least} on`);
 }
 
 main().then(

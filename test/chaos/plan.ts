@@ -82,7 +82,7 @@ type Chance = () => number;
 type ResourceName = ChangeOrderRequest['resources'][number]['resource_name'];
 
 export function planOf(seed: string, sagas: number): ChaosPlan {
-  const draw = drawing(chanceOf(`${seed}/${String(sagas)}`));
+  const draw = drawing(chanceOf(`${seed}/${sagas}`));
   const deaths = deathsAmong(sagas);
   const planned = Array.from({ length: sagas }, (_, index) => draw.saga(index + 1, deaths.get(index)));
   return {
@@ -147,7 +147,7 @@ function drawing(chance: Chance) {
 
   return {
     saga(number: number, signal: WorkerDeath['signal'] | undefined): PlannedSaga {
-      const asked = request(workflow(), `C-${String(number)}`, number);
+      const asked = request(workflow(), `C-${number}`, number);
       const planned: PlannedSaga = { asked, calls: callsOf(asked) };
       if (asked.workflow === 'setFirewalls' && asked.request.vmObjectId === serverOf(number)) {
         planned.server = { vmObjectId: asked.request.vmObjectId, firewalls: [150, 151] };
@@ -188,7 +188,7 @@ function drawing(chance: Chance) {
           workflow: of,
           request: {
             reference,
-            account: `AB-${String(number)}`,
+            account: `AB-${number}`,
             label: reference,
             items,
             ...(firewalls === undefined ? {} : { firewalls }),

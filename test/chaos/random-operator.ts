@@ -72,8 +72,8 @@ export class RandomOperator {
     const planned = this.planned.get(reference);
     if (planned === undefined) return;
     const nth = this.decided.get(workflowId) ?? 0;
-    const chance = chanceOf(`${this.seed}/${workflowId}/${String(nth)}`);
-    const wait = `${runId} ${String(step)} ${String(waitingSince?.getTime())}`;
+    const chance = chanceOf(`${this.seed}/${workflowId}/${nth}`);
+    const wait = `${runId} ${step} ${waitingSince?.getTime()}`;
     const looks = (this.looks.get(wait) ?? 0) + 1;
     this.looks.set(wait, looks);
     if (looks === 1) {

@@ -338,9 +338,9 @@ export class ChaosRun {
 
   private tell({ sandbox, crew }: World, { waiting }: RandomOperator): void {
     this.say(
-      `${String(this.lives.length)} ended, ${String(this.open.size)} open, ${String(waiting.length)} waiting; ` +
-        `${String(sandbox.ledger.faultsStruck.length)} strikes, ${String(crew.ends.length)} workers and ` +
-        `${String(this.serverDeaths.length)} servers dead`,
+      `${this.lives.length} ended, ${this.open.size} open, ${waiting.length} waiting; ` +
+        `${sandbox.ledger.faultsStruck.length} strikes, ${crew.ends.length} workers and ` +
+        `${this.serverDeaths.length} servers dead`,
     );
   }
 

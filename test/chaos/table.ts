@@ -34,5 +34,5 @@ export function tooSeldom(sections: readonly Section[], least: number): string[]
   return sections
     .flatMap(({ figures }) => figures)
     .filter(({ required, count }) => required && count < least)
-    .map(({ of, count }) => `${of}: ${String(count)} times, and at least ${String(least)} are asked for`);
+    .map(({ of, count }) => `${of}: ${count} times, and at least ${least} are asked for`);
 }

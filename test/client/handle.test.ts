@@ -191,12 +191,12 @@ it.each([
 
 it('says where it found no Temporal', async () => {
   const port = await freePort();
-  const connection = Connection.lazy({ address: `127.0.0.1:${String(port)}`, interceptors: [] });
+  const connection = Connection.lazy({ address: `127.0.0.1:${port}`, interceptors: [] });
   try {
     const sagas = new OrderSagaClient(new Client({ connection }));
     const error = await errorOf(sagas.start('switchPlan', switchRequest()));
     expect(error).toBeInstanceOf(NoConnectionError);
-    expect(error).toMatchObject({ address: `127.0.0.1:${String(port)}` });
+    expect(error).toMatchObject({ address: `127.0.0.1:${port}` });
     expect(await errorOf(sagas.list()[Symbol.asyncIterator]().next())).toBeInstanceOf(NoConnectionError);
     expect(await errorOf(sagas.get('R'))).toBeInstanceOf(NoConnectionError);
   } finally {

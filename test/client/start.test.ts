@@ -215,13 +215,13 @@ describe('another request under the same reference', () => {
     const saga = await rig.sagas.switch(request);
     expect(await saga.result()).toMatchObject({ placed: true });
     const switches = callsTo(rig.sandbox.ledger, 'switch-plan');
-    expect(switches.filter(({ path }) => path.endsWith(`/${String(request.subscription_id)}`))).toHaveLength(1);
+    expect(switches.filter(({ path }) => path.endsWith(`/${request.subscription_id}`))).toHaveLength(1);
     const refused = await rig.sagas.switch(other).catch((reason: unknown) => reason);
     expect(refused).toBeInstanceOf(ReferenceTakenError);
   });
 
   it('names a good number of fields and counts the rest', () => {
-    const fields = Array.from({ length: 500 }, (_, index) => `items[${String(index)}]`);
+    const fields = Array.from({ length: 500 }, (_, index) => `items[${index}]`);
     const { message } = new ReferenceTakenError('provision/R', fields);
     expect(message.length).toBeLessThan(600);
     expect(message).toContain('and 480 more');

@@ -24,7 +24,7 @@ export class Authority {
   /** One that was good for a month, years ago: as any is for a machine whose clock is wrong. */
   forServerLongAgo(name: string): Certificate {
     this.issued += 1;
-    const file = (kind: string) => join(this.folder, `${String(this.issued)}-${kind}`);
+    const file = (kind: string) => join(this.folder, `${this.issued}-${kind}`);
     const { certFile: authority, keyFile: authorityKey } = this.certificate;
     writeFileSync(file('index'), '');
     writeFileSync(file('serial'), '01\n');
@@ -64,7 +64,7 @@ export class Authority {
 
   private make(options: string[]): Certificate {
     this.issued += 1;
-    const file = (kind: string) => join(this.folder, `${String(this.issued)}-${kind}.pem`);
+    const file = (kind: string) => join(this.folder, `${this.issued}-${kind}.pem`);
     const [certFile, keyFile] = [file('cert'), file('key')];
     openssl([
       ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],

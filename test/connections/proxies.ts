@@ -119,7 +119,7 @@ async function listen(server: Server): Promise<Proxy> {
   const { port } = server.address() as AddressInfo;
   return {
     port,
-    address: `127.0.0.1:${String(port)}`,
+    address: `127.0.0.1:${port}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -145,7 +145,7 @@ describe('with an API key', () => {
     rig = await Rig.start({ worker: false });
     proxy = await startKeyProxy(authority.forServer('DNS:localhost'), { to: rig.address, apiKey });
     tls = {
-      TEMPORAL_ADDRESS: `localhost:${String(proxy.port)}`,
+      TEMPORAL_ADDRESS: `localhost:${proxy.port}`,
       TEMPORAL_TLS_SERVER_CA_CERT_PATH: authority.certificate.certFile,
     };
   });

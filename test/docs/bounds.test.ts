@@ -67,7 +67,7 @@ function boundsOf(name: string, sample: string): Pair[] {
 
 /** The sample with another number in one of its places; an address has its number behind the colon. */
 function withNumber(sample: string, place: number, value: number): string {
-  if (sample.includes(':')) return `${sample.slice(0, sample.lastIndexOf(':'))}:${String(value)}`;
+  if (sample.includes(':')) return `${sample.slice(0, sample.lastIndexOf(':'))}:${value}`;
   return sample
     .split(',')
     .map((part, index) => (index === place ? String(value) : part))

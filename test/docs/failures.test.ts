@@ -91,10 +91,10 @@ const statusRows = wire.filter(isStatusRow);
 
 /** The row that a status falls under: its own, its hundred's, or the last. */
 function rowOf(status: number): Row {
-  const hundred = `\`${String(Math.floor(status / 100))}xx\``;
+  const hundred = `\`${Math.floor(status / 100)}xx\``;
   const named = (text: string) => statusRows.filter(({ 'on the wire': what }) => what === text);
   const [row] = [
-    ...named(`\`${String(status)}\``),
+    ...named(`\`${status}\``),
     ...named(hundred),
     ...named(`any other ${hundred}`),
     ...named('any other status'),
@@ -339,7 +339,7 @@ describe.each(pivots)('the answer to %s is of unknown outcome unless it is surel
   it('by its status: of all from 100 to 999', async () => {
     const body = JSON.stringify(quote);
     // A 204 has no body.
-    const answers = statuses.map((status) => httpText(status === 204 ? '' : body, { status: `${String(status)} X` }));
+    const answers = statuses.map((status) => httpText(status === 204 ? '' : body, { status: `${status} X` }));
     const came = await outcomes(answers);
     const documented = statuses.map((status) => {
       const name = nameIn(rowOf(status), 'pivot');
@@ -410,7 +410,7 @@ describe.each(pivots)('the answer to %s is of unknown outcome unless it is surel
   it.each([200, 201, 202, 203, 206, 208, 226, 250, 299])(
     'by its body: of everything that a %i may bring',
     async (status) => {
-      const came = await outcomes(bodies.map((body) => httpText(body, { status: `${String(status)} X` })));
+      const came = await outcomes(bodies.map((body) => httpText(body, { status: `${status} X` })));
       expect(bodies.map((body, index) => [body, came[index]])).toEqual(bodies.map((body) => [body, expected(body)]));
     },
   );

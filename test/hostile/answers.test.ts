@@ -89,7 +89,7 @@ function codesIn(json: unknown): number[] {
 }
 
 test(
-  `${String(cases.numRuns)} answers of every kind, to all ${String(calls.length)} calls in turn`,
+  `${cases.numRuns} answers of every kind, to all ${calls.length} calls in turn`,
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...calls), answers, fc.nat(), async (call, answer, cut) => {
@@ -105,7 +105,7 @@ test(
 );
 
 test(
-  `${String(cutCases.numRuns)} answers that are cut off at any byte`,
+  `${cutCases.numRuns} answers that are cut off at any byte`,
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...calls), answers, fc.nat(), async (call, answer, cut) => {

@@ -101,9 +101,9 @@ export const answers: fc.Arbitrary<Answer> = fc.record({ status, headers, body: 
 export const bodiless = [204, 304];
 
 export function onTheWire({ status: code, headers: lines, body }: Answer): Buffer {
-  const framed = bodiless.includes(code) ? [] : [`content-length: ${String(body.length)}`];
+  const framed = bodiless.includes(code) ? [] : [`content-length: ${body.length}`];
   return Buffer.concat([
-    Buffer.from([`HTTP/1.1 ${String(code)} Odd`, ...lines, ...framed, '', ''].join('\r\n'), 'latin1'),
+    Buffer.from([`HTTP/1.1 ${code} Odd`, ...lines, ...framed, '', ''].join('\r\n'), 'latin1'),
     bodiless.includes(code) ? Buffer.alloc(0) : body,
   ]);
 }

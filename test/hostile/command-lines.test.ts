@@ -72,7 +72,7 @@ function isPlain({ status, out, err }: Ended): void {
 }
 
 test(
-  `${String(lines.numRuns)} command lines of any words`,
+  `${lines.numRuns} command lines of any words`,
   async () => {
     await fc.assert(
       fc.asyncProperty(commandLines, async ([first, rest, input]) => {

@@ -101,7 +101,7 @@ const seen = async (saga: SagaHandle, count: number) =>
   });
 
 test(
-  `${String(updates.numRuns)} updates of any shape are refused with a sentence`,
+  `${updates.numRuns} updates of any shape are refused with a sentence`,
   async () => {
     await untouched(async () => {
       await severally(fc.sample(wrongDecision, updates), async ([name, payload], index) => {
@@ -115,7 +115,7 @@ test(
 );
 
 test(
-  `${String(signals.numRuns)} signals of any shape are ignored, and so recorded`,
+  `${signals.numRuns} signals of any shape are ignored, and so recorded`,
   async () => {
     await untouched(async () => {
       const sent = [0, 0, 0];

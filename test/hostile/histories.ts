@@ -16,7 +16,7 @@ export async function brokenTasksOf(temporal: Client, workflowId: string): Promi
   return (events ?? []).flatMap(
     ({ workflowTaskFailedEventAttributes: failed, workflowTaskTimedOutEventAttributes: late }) => {
       if (failed && !servers.includes(failed.cause)) {
-        return [`${workflowId}: ${failed.failure?.message ?? 'a task failed'} (cause ${String(failed.cause)})`];
+        return [`${workflowId}: ${failed.failure?.message ?? 'a task failed'} (cause ${failed.cause})`];
       }
       return late ? [`${workflowId}: a task timed out`] : [];
     },

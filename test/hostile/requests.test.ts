@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 let started = 0;
-const idFor = (workflow: WorkflowName) => workflowIdOf(workflow, `H-${String((started += 1))}`);
+const idFor = (workflow: WorkflowName) => workflowIdOf(workflow, `H-${(started += 1)}`);
 
 /** How a run ends that Temporal was given these payloads for. */
 async function refused(workflow: WorkflowName, workflowId: string, payloads: Payload[]): Promise<Report> {
@@ -39,7 +39,7 @@ async function refused(workflow: WorkflowName, workflowId: string, payloads: Pay
   });
   const end = await rig.temporal.workflow.result(workflowId).catch((error: unknown) => error);
   const { cause } = end as WorkflowFailedError;
-  if (!(cause instanceof ApplicationFailure)) throw new Error(`${workflowId} ended otherwise: ${String(end)}`);
+  if (!(cause instanceof ApplicationFailure)) throw new Error(`${workflowId} ended otherwise: ${end}`);
   expect(await brokenTasksOf(rig.temporal, workflowId)).toEqual([]);
   expect(cause.type).toBe('InvalidRequest');
   expect(cause.message.length).toBeLessThan(30_000);
@@ -59,7 +59,7 @@ const wrongRequests = fc
   .chain((workflow) => fc.tuple(fc.constant(workflow), fc.oneof(garbage, spoilt(right[workflow]()))));
 
 test(
-  `${String(raw.numRuns)} runs that are started with anything`,
+  `${raw.numRuns} runs that are started with anything`,
   async () => {
     const cases = fc.sample(wrongRequests, raw);
     const ends = cases.map(async ([workflow, request]) => {
@@ -120,7 +120,7 @@ test('a memo that cannot be read hinders neither the saga nor those who list it'
   expect(listed.reference).toBe(request.reference);
 });
 
-test(`the client refuses ${String(checked.numRuns)} of them before it starts anything`, async () => {
+test(`the client refuses ${checked.numRuns} of them before it starts anything`, async () => {
   await fc.assert(
     fc.asyncProperty(wrongRequests, async ([workflow, request]) => {
       await expect(rig.sagas.start(workflow, request)).rejects.toThrow(InvalidRequestError);

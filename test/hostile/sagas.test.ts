@@ -57,7 +57,7 @@ const starts: (() => Promise<SagaHandle>)[] = [
 ];
 
 test(
-  `${String(numRuns)} sagas each end, or wait under a name`,
+  `${numRuns} sagas each end, or wait under a name`,
   async () => {
     const sagas = await Promise.all(Array.from({ length: numRuns }, (_, nth) => starts[nth % starts.length]!()));
     const states = await Promise.all(sagas.map(settled));

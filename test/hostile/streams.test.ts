@@ -85,7 +85,7 @@ test.each([
 test.each(bombs)('ten megabytes packed into a few bytes of %s are not unpacked', async (encoding, packed) => {
   const head = (status: string) => `HTTP/1.1 ${status}\r\ncontent-encoding: ${encoding}\r\n`;
   const answer = (status: string) =>
-    Buffer.concat([Buffer.from(`${head(status)}content-length: ${String(packed.length)}\r\n\r\n`), packed]);
+    Buffer.concat([Buffer.from(`${head(status)}content-length: ${packed.length}\r\n\r\n`), packed]);
   let status = '200 OK';
   const { url } = await serveRaw((socket) => onRequest(socket, () => socket.write(answer(status))));
   const client = createClient(url, limits);
@@ -131,7 +131,7 @@ test.each(framings)('%s is no answer', async (_, wire) => {
 const small = JSON.stringify({ 0: 4711, data: { code: 200 }, ...changeQuote });
 const cuts = httpText(small).length;
 
-test.each(['200 OK', '422 No'])(`an answer of %s is closed at each of its ${String(cuts)} bytes`, async (status) => {
+test.each(['200 OK', '422 No'])(`an answer of %s is closed at each of its ${cuts} bytes`, async (status) => {
   const wire = httpText(small, { status });
   const headEnd = wire.indexOf('\r\n\r\n') + 4;
   let at = 0;

@@ -26,11 +26,10 @@ export async function verdictOn(client: ProviderClient, { make, pivot }: Provide
   if (!(error instanceof ProviderFailure)) throw error;
   const { type, details } = translateFailure(error, pivot ? 'pivot' : 'mutate', undefined, settings);
   const { failure, status, message, body, retryInMs } = details?.[0] as CallFailure;
-  if (!callFailureNames.includes(failure) || type !== failure)
-    throw new Error(`${String(type)} is no failure of a call`);
+  if (!callFailureNames.includes(failure) || type !== failure) throw new Error(`${type} is no failure of a call`);
   if (message.length > 500 || (body ?? '').length > 500) throw new Error('it is too long for a history');
   if (!(retryInMs === undefined || (Number.isSafeInteger(retryInMs) && retryInMs >= 0 && retryInMs <= 61_000))) {
-    throw new Error(`a delay of ${String(retryInMs)} ms`);
+    throw new Error(`a delay of ${retryInMs} ms`);
   }
   const sure =
     ['NotSent', 'PutOff', 'TokenUnreadable'].includes(failure) || (failure === 'RateLimited' && status === 429);

@@ -428,7 +428,7 @@ export function histories(replayPath: string | undefined): fc.Arbitrary<Iterable
 async function follow(model: Model, saga: RealSaga, mayBe: readonly State[]) {
   const view = await saga.rest();
   const { placements } = saga;
-  if (placements > 1) throw new Error(`it was placed ${String(placements)} times`);
+  if (placements > 1) throw new Error(`it was placed ${placements} times`);
   const left = mayBe.filter((state) => allows(state, view, placements === 1));
   if (left.length === 0) {
     const { state, waiting, steps, leftovers } = view;
@@ -437,10 +437,10 @@ async function follow(model: Model, saga: RealSaga, mayBe: readonly State[]) {
       waiting: waiting && { kind: waiting.kind, step: waiting.step, choices: waiting.choices },
       placed: placements === 1,
       leftovers: leftovers.map(({ kind }) => kind),
-      steps: steps.map(({ id, status, attempts }) => `${id} ${status} (${String(attempts)})`),
+      steps: steps.map(({ id, status, attempts }) => `${id} ${status} (${attempts})`),
     };
     const allowed = mayBe.slice(0, 5).map((one) => `\n  ${describeState(one)}`);
-    const more = mayBe.length > 5 ? `\n  and ${String(mayBe.length - 5)} more` : '';
+    const more = mayBe.length > 5 ? `\n  and ${mayBe.length - 5} more` : '';
     throw new Error(`the model allows:${allowed.join('')}${more}\nthe saga shows: ${JSON.stringify(shown, null, 1)}`);
   }
   model.states = distinct(left);

@@ -77,7 +77,7 @@ async function tellHistories(parameters: fc.Parameters<unknown>, replayPath?: st
   );
   const details = await fc.check(property, parameters);
   if (details.failed) return `${await fc.asyncDefaultReportMessage(details)}\n${whyOf(details)}`;
-  return details.interrupted ? `out of time after ${String(details.numRuns)} histories` : undefined;
+  return details.interrupted ? `out of time after ${details.numRuns} histories` : undefined;
 }
 
 function whyOf({ errorInstance }: fc.RunDetails<unknown>): string {
@@ -94,7 +94,7 @@ it(
       expect(await tellHistories(parameters, replayPath === '' ? undefined : replayPath)).toBeUndefined();
       return;
     }
-    process.stderr.write(`${String(runs)} histories from seed ${String(seed)}\n`);
+    process.stderr.write(`${runs} histories from seed ${seed}\n`);
     const lanes = Array.from({ length: Math.min(atOnce, runs) }, (_, lane) =>
       tellHistories({
         seed: seed * 1000 + lane,
@@ -103,7 +103,7 @@ it(
       }),
     );
     const failures = (await Promise.all(lanes)).filter((failure) => failure !== undefined);
-    const told = [...counts].map(([name, times]) => `${name} ${String(times)}`).join(', ');
+    const told = [...counts].map(([name, times]) => `${name} ${times}`).join(', ');
     process.stderr.write(`${told}\n`);
     expect(failures.join('\n\n')).toBe('');
   },

@@ -184,7 +184,7 @@ export class RealSaga {
     const point = points[pick % points.length] ?? 0;
     await resetTo(this.rig.temporal, { workflowId }, point);
     this.wasReset = true;
-    return `to event ${String(point)}`;
+    return `to event ${point}`;
   }
 
   async terminate(): Promise<void> {
@@ -237,7 +237,7 @@ export class RealSaga {
   /** @returns every promise that was broken, once the saga has ended */
   async broken(): Promise<string[]> {
     const { ledger } = this.rig.sandbox;
-    if (this.placements > 1) return [`placed ${String(this.placements)} times`];
+    if (this.placements > 1) return [`placed ${this.placements} times`];
     const ended: Ended = this.wasTerminated ? {} : await outcomeOf(this.saga);
     // A run after a reset answers for itself. What runs before it left is cleaned up like what a terminated one left.
     const answersForAll = !this.wasTerminated && (!this.wasReset || ended.result !== undefined);

@@ -230,7 +230,7 @@ it('one is counted once where the look at its slice failed, and is made again', 
 });
 
 it('more than one slice of them are all counted', async () => {
-  const rows = Array.from({ length: 250 }, (_, index) => neverStarted(`never-started-${String(index)}`));
+  const rows = Array.from({ length: 250 }, (_, index) => neverStarted(`never-started-${index}`));
   await rig.withJournal(({ db }) => db.insertInto('reference').values(rows).execute());
   expect(await look()).toEqual({ ...none, gone: 250 });
 });

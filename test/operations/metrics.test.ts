@@ -34,7 +34,7 @@ beforeAll(async () => {
   worker = await startProcess('src/worker.ts', {
     ...rig.environment,
     TEMPORAL_ADDRESS: line.address,
-    METRICS_ADDRESS: `127.0.0.1:${String(port)}`,
+    METRICS_ADDRESS: `127.0.0.1:${port}`,
   });
   await Promise.all(journeys.map((journey) => journey()));
   await breakDown();

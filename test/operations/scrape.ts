@@ -6,7 +6,7 @@ export interface Sample {
 }
 
 export async function scrape(port: number): Promise<Sample[]> {
-  const response = await fetch(`http://127.0.0.1:${String(port)}/metrics`);
+  const response = await fetch(`http://127.0.0.1:${port}/metrics`);
   return samplesIn(await response.text());
 }
 

@@ -266,7 +266,7 @@ describe('a 401', () => {
   test('is final where the renewed token is refused too', async () => {
     const server = await serve({ status: 401 });
     let tokens = 0;
-    const credentials = { read: async () => 'old', reread: async () => `new${String(++tokens)}` };
+    const credentials = { read: async () => 'old', reread: async () => `new${++tokens}` };
     expect(await failureOf(createClient(server.url, { credentials }).placeOrder(order))).toBeInstanceOf(Unauthorized);
     expect(server.seen).toHaveLength(2);
     expect(tokens).toBe(1);

@@ -32,7 +32,7 @@ const ways: [string, (client: ProviderClient, options?: CallOptions) => Promise<
 
 describe.each(ways)('%s is surely not sent', (_, act) => {
   test('when the connection is refused', async () => {
-    const client = createClient(`http://127.0.0.1:${String(await closedPort())}`);
+    const client = createClient(`http://127.0.0.1:${await closedPort()}`);
     const failure = await failureOf(act(client));
     expect(failure).toBeInstanceOf(NotSent);
     expect(failure.message).toContain('ECONNREFUSED');
@@ -262,7 +262,7 @@ describe.each(ways)('%s is asked whether it may leave', (_, act) => {
 
   test('but not where there is no connection', async () => {
     const asked = questions();
-    await failureOf(act(createClient(`http://127.0.0.1:${String(await closedPort())}`), asked));
+    await failureOf(act(createClient(`http://127.0.0.1:${await closedPort()}`), asked));
     expect(asked.times).toBe(0);
   });
 
@@ -442,7 +442,7 @@ describe('connections', () => {
   });
 
   test('calls that wait behind a refused connection are not lost', async () => {
-    const client = createClient(`http://127.0.0.1:${String(await closedPort())}`, { connections: 1 });
+    const client = createClient(`http://127.0.0.1:${await closedPort()}`, { connections: 1 });
     const failures = await Promise.all(Array.from({ length: 5 }, () => failureOf(client.listFirewalls(1))));
     expect(failures.map(({ name }) => name)).toEqual(Array(5).fill('NotSent'));
   });
@@ -495,7 +495,7 @@ describe('onCall', () => {
     const events: CallEvent[] = [];
     const onCall = (event: CallEvent) => events.push(event);
     await failureOf(createClient(server.url, { onCall }).placeOrder(order));
-    const nowhere = `http://127.0.0.1:${String(await closedPort())}`;
+    const nowhere = `http://127.0.0.1:${await closedPort()}`;
     await failureOf(createClient(nowhere, { onCall }).placeOrder(order));
     expect(events.map(({ failure, sent }) => [failure, sent])).toEqual([
       ['UnknownOutcome', true],

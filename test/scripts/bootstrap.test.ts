@@ -113,7 +113,7 @@ describe('the command', () => {
   });
 
   it.each([0, 7])('ends with %i, and so does this', (status) => {
-    expect(run('sh', '-c', `exit ${String(status)}`)).toMatchObject({ status, signal: null });
+    expect(run('sh', '-c', `exit ${status}`)).toMatchObject({ status, signal: null });
   });
 
   it('that a signal ended gives 128 and its number', () => {

@@ -51,7 +51,7 @@ export function startCommand(args: readonly string[], environment: Record<string
       listeners.add(look);
       look();
       void ended.then(({ status, out, err }) => {
-        reject(new Error(`ended with ${String(status)} and never showed ${text}:\n${out}\n${err}`));
+        reject(new Error(`ended with ${status} and never showed ${text}:\n${out}\n${err}`));
       });
     });
   return { ended, shows, child };

@@ -92,7 +92,7 @@ function aJournal(kind: keyof typeof places): void {
     const name = nameOf(url);
     expect(await run(url, ['journal', 'migrate'])).toEqual({
       status: 0,
-      out: `the journal ${name} was of schema 0, and is of schema ${String(schemaNumber)} now\n`,
+      out: `the journal ${name} was of schema 0, and is of schema ${schemaNumber} now\n`,
       err: '',
     });
     const again = await run(url, ['journal', 'migrate', '--json']);
@@ -420,7 +420,7 @@ describeWithPostgres('a database server that', () => {
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as AddressInfo;
     const startedMs = performance.now();
-    const { status, err } = await run(`postgres://someone@127.0.0.1:${String(port)}/journal`, ['journal', 'status']);
+    const { status, err } = await run(`postgres://someone@127.0.0.1:${port}/journal`, ['journal', 'status']);
     silent.close();
     expect(status).toBe(3);
     expect(err).toMatch(/its database did not answer in time/);

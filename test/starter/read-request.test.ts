@@ -17,7 +17,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const noInput = Readable.from([]);
 
 async function fileWith(content: string | Buffer): Promise<string> {
-  const path = join(folder, `${String(Math.random())}.json`);
+  const path = join(folder, `${Math.random()}.json`);
   await writeFile(path, content);
   return path;
 }

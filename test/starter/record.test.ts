@@ -56,7 +56,7 @@ it('tells of a saga that is done what was asked, sent, answered and bought, and 
     leftovers: [],
     decisions: [],
   });
-  const assigned = servers.map(({ vmObjectId }) => `assign-firewalls-${String(vmObjectId)} mutate done`);
+  const assigned = servers.map(({ vmObjectId }) => `assign-firewalls-${vmObjectId} mutate done`);
   expect(storyOf(told).sort()).toEqual(
     ['add-cart-item-1 mutate done', 'add-cart-item-2 mutate done', 'place-order pivot done', ...assigned].sort(),
   );
@@ -71,7 +71,7 @@ it('tells of a saga that is done what was asked, sent, answered and bought, and 
   expect(people).toMatchObject({ status: 0, err: '' });
   expect(people.out).toMatch(new RegExp(`^provision/${request.reference}: done\n  ended on 20`));
   expect(people.out).toContain('  the order was placed\n');
-  expect(people.out).toContain(`  server ${String(servers[0]!.vmObjectId)}, firewalls 143\n`);
+  expect(people.out).toContain(`  server ${servers[0]!.vmObjectId}, firewalls 143\n`);
   expect(people.out).toMatch(/ {2}meant {7}place-order: cart items \d+, \d+, row [0-9a-f-]{36}\n/);
   const happened = happeningsIn(people);
   expect(happened[0]).toBe('first seen');
@@ -180,7 +180,7 @@ it('tells of a switch its quote', async () => {
     currency: quote!.currency,
   });
   const { out } = await record(request.reference);
-  expect(out).toContain(`  quoted ${String(quote!.total)} ${quote!.currency}\n`);
+  expect(out).toContain(`  quoted ${quote!.total} ${quote!.currency}\n`);
 });
 
 it('tells of firewalls the server', async () => {

@@ -49,10 +49,8 @@ export function brokenPromises(
 export function brokenByAll(ledger: LedgerSnapshot): string[] {
   return [
     ...placedTwice(ledger).map((placed) => `bought twice: ${JSON.stringify(placed)}`),
-    ...orderedTwice(ledger).map(({ cartItemId }) => `cart item ${String(cartItemId)} was ordered twice`),
-    ...orderedItemsDeleted(ledger).map(
-      ({ cartItemId }) => `cart item ${String(cartItemId)} was ordered, and then deleted`,
-    ),
+    ...orderedTwice(ledger).map(({ cartItemId }) => `cart item ${cartItemId} was ordered twice`),
+    ...orderedItemsDeleted(ledger).map(({ cartItemId }) => `cart item ${cartItemId} was ordered, and then deleted`),
   ];
 }
 
@@ -96,7 +94,7 @@ function promisesOf(ledger: LedgerSnapshot, asked: Asked, told: Told, others: re
 /** At most once, and owned up to: an outcome neither hides what was placed nor claims what was not. */
 function placedOnce(placed: readonly Placed[], step: string, { result, report }: Told): string[] {
   const broken: string[] = [];
-  if (placed.length > 1) broken.push(`${step} took effect ${String(placed.length)} times`);
+  if (placed.length > 1) broken.push(`${step} took effect ${placed.length} times`);
   const claims = result !== undefined || report?.steps.find(({ id }) => id === step)?.status === 'done';
   const admitsDoubt = report?.leftovers.some(({ kind }) => kind === 'placement-unknown') ?? false;
   if (placed.length === 0 && claims) broken.push(`the outcome says that ${step} took effect, and it did not`);
@@ -112,18 +110,18 @@ function provisioned(ledger: LedgerSnapshot, request: RequestOf['provisionServer
     for (const id of order.vmObjectIds) {
       const moments = firewallMoments(ledger, id).map(({ firewalls }) => firewalls);
       const lost = moments.some((held, index) => moments[index - 1]?.some((before) => !held.includes(before)));
-      if (lost) broken.push(`server ${String(id)} lost a firewall`);
+      if (lost) broken.push(`server ${id} lost a firewall`);
     }
   }
   const { servers = [], skipped = [] } = (told.result ?? {}) as Partial<ResultOf['provisionServers']>;
   const wanted = isCorrected(told) ? [] : (request.firewalls ?? []);
   for (const { vmObjectId, verified } of servers) {
     if (!placed.some((order) => order.vmObjectIds.includes(vmObjectId)))
-      broken.push(`server ${String(vmObjectId)} is not of this order`);
+      broken.push(`server ${vmObjectId} is not of this order`);
     const holds = wanted.every((firewall) => firewallsOf(ledger, vmObjectId).includes(firewall));
-    if (verified && !holds) broken.push(`server ${String(vmObjectId)} is called verified and lacks a firewall`);
-    if (!holds && !skipped.includes(`assign-firewalls-${String(vmObjectId)}`))
-      broken.push(`server ${String(vmObjectId)} lacks a firewall, and nobody left it out`);
+    if (verified && !holds) broken.push(`server ${vmObjectId} is called verified and lacks a firewall`);
+    if (!holds && !skipped.includes(`assign-firewalls-${vmObjectId}`))
+      broken.push(`server ${vmObjectId} lacks a firewall, and nobody left it out`);
   }
   broken.push(...silentlyUnprotected(ledger, placed, wanted, told));
   const unprotected =
@@ -152,7 +150,7 @@ function silentlyUnprotected(
         const held = firewallsOf(ledger, id);
         return wanted.some((firewall) => !held.includes(firewall) && !isTold(id, firewall));
       })
-      .map((id) => `server ${String(id)} runs without firewalls that were asked for, and no leftover says so`),
+      .map((id) => `server ${id} runs without firewalls that were asked for, and no leftover says so`),
   );
 }
 
@@ -163,12 +161,10 @@ function leftInTheCart(ledger: LedgerSnapshot, reference: string, told: Told): s
   const unknown = leftovers.filter(({ kind }) => kind === 'cart-item-unknown').length;
   return [
     ...silentLeftovers(own, listed, unknown).map(
-      ({ cartItemId }) => `cart item ${String(cartItemId)} was left behind silently`,
+      ({ cartItemId }) => `cart item ${cartItemId} was left behind silently`,
     ),
-    ...orderedItemsDeleted(own).map(
-      ({ cartItemId }) => `cart item ${String(cartItemId)} was ordered, and then deleted`,
-    ),
-    ...orderedTwice(own).map(({ cartItemId }) => `cart item ${String(cartItemId)} is in two orders`),
+    ...orderedItemsDeleted(own).map(({ cartItemId }) => `cart item ${cartItemId} was ordered, and then deleted`),
+    ...orderedTwice(own).map(({ cartItemId }) => `cart item ${cartItemId} is in two orders`),
   ];
 }
 
@@ -220,10 +216,8 @@ function cleaned(ledger: LedgerSnapshot, reference: string, told: Told): string[
   const broken = leftInTheCart(ledger, reference, told);
   const ordered = orders(ledger).flatMap(({ cartItems }) => cartItems);
   const deletedAfter = orderedItemsDeleted(ledger).map(({ cartItemId }) => cartItemId);
-  for (const id of deleted)
-    if (deletedAfter.includes(id)) broken.push(`cart item ${String(id)} is ordered, and was deleted`);
-  for (const id of leftAlone)
-    if (!ordered.includes(id)) broken.push(`cart item ${String(id)} was left alone for nothing`);
+  for (const id of deleted) if (deletedAfter.includes(id)) broken.push(`cart item ${id} is ordered, and was deleted`);
+  for (const id of leftAlone) if (!ordered.includes(id)) broken.push(`cart item ${id} was left alone for nothing`);
   return broken;
 }
 

@@ -6,7 +6,7 @@ let made = 0;
 /** Unique within a test file, and so within its namespace and sandbox. */
 function nextReference(): string {
   made += 1;
-  return `T-${String(made)}`;
+  return `T-${made}`;
 }
 
 export function cartItem(changes: Partial<CartItem> = {}): CartItem {
@@ -30,7 +30,7 @@ export function provisionRequest({
   const reference = nextReference();
   return {
     reference,
-    account: `AB-${String(made)}`,
+    account: `AB-${made}`,
     label: reference,
     items: items.map((item) => cartItem({ plan_id: planIdOf(reference), ...item })),
     ...changes,

@@ -30,7 +30,7 @@ export async function crashCopy(pid: number, file: string, to: string): Promise<
 
 /** The signal is on its way to each of its threads for a moment. */
 function standsStill(pid: number): boolean {
-  const threads = `/proc/${String(pid)}/task`;
+  const threads = `/proc/${pid}/task`;
   return readdirSync(threads).every((thread) =>
     /^State:\s+T/m.test(readFileSync(`${threads}/${thread}/status`, 'utf8')),
   );

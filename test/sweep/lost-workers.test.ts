@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(batches.map((batch) => batch.close()));
   const total = [...runs.values()].flat().length;
-  process.stderr.write(`swept: ${String(total)} calls whose worker was lost, in ${String(batches.length)} batches\n`);
+  process.stderr.write(`swept: ${total} calls whose worker was lost, in ${batches.length} batches\n`);
 });
 
 async function callsOfEach(): Promise<Map<Story, number>> {
@@ -57,7 +57,7 @@ describe.each(stories)('$name', (story) => {
   it.each(waysToEnd)('$name', async (way) => {
     const settled = await Promise.all(runs.get(`${story.name}/${way.name}`) ?? []);
     const broken = settled.map((run, index) => ({
-      call: `${String(index + 1)} (${run.call?.endpoint ?? 'none'})`,
+      call: `${index + 1} (${run.call?.endpoint ?? 'none'})`,
       broken: run.broken,
     }));
     expect(broken.length).toBeGreaterThan(0);

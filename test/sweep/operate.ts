@@ -54,7 +54,7 @@ export async function operate(
         await answer(saga, taken.decision, { question: waiting.id, ...taken.body }).catch(unlessOver);
       }
     }
-    throw new Error(`${saga.workflowId} was decided for ${String(decisionsMax)} times, and goes on asking`);
+    throw new Error(`${saga.workflowId} was decided for ${decisionsMax} times, and goes on asking`);
   } finally {
     waitingRoom.forget(saga.workflowId);
   }

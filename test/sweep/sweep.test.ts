@@ -37,9 +37,7 @@ afterAll(async () => {
   const figures = { total, undosRepeated, runs: Object.fromEntries(runs), spoiled: Object.fromEntries(spoiled) };
   mkdirSync('reports', { recursive: true });
   writeFileSync('reports/sweep.json', JSON.stringify(figures, null, 2));
-  process.stderr.write(
-    `swept: ${String(total)} runs, ${String(undosRepeated)} undos made twice; see reports/sweep.json\n`,
-  );
+  process.stderr.write(`swept: ${total} runs, ${undosRepeated} undos made twice; see reports/sweep.json\n`);
   await rig.close();
 });
 

@@ -30,7 +30,7 @@ export class Sweep {
     const runs = await this.eachDecision((choice) => tellSpoiled(this.world, story, undefined, choice));
     const broken = runs.flatMap((run, choice) => {
       this.count('as it is', run);
-      return run.broken.map((sentence) => `decision ${String(choice + 1)}: ${sentence}`);
+      return run.broken.map((sentence) => `decision ${choice + 1}: ${sentence}`);
     });
     return { calls: runs[0]?.calls ?? 0, broken };
   }
@@ -43,11 +43,11 @@ export class Sweep {
       runs.forEach((run, choice) => {
         if (run.call) this.count(way.name, run);
         if (run.call && run.call.endpoint === way.lieAt) return;
-        const at = `call ${String(nth)} (${run.call?.endpoint ?? 'none'}), decision ${String(choice + 1)}`;
+        const at = `call ${nth} (${run.call?.endpoint ?? 'none'}), decision ${choice + 1}`;
         broken.push(...run.broken.map((sentence) => `${at}: ${sentence}`));
       });
       if (runs.every(({ call }) => call)) continue;
-      if (nth !== calls + 1) broken.push(`${String(nth - 1)} calls were spoiled, but the story has ${String(calls)}`);
+      if (nth !== calls + 1) broken.push(`${nth - 1} calls were spoiled, but the story has ${calls}`);
       return broken;
     }
   }
@@ -64,7 +64,7 @@ export class Sweep {
     if (call === undefined) return;
     for (const { kind } of call.faults) {
       if (kind === 'gate') continue;
-      const spoiled = `${kind} at ${String(call.endpoint)}`;
+      const spoiled = `${kind} at ${call.endpoint}`;
       this.spoiled.set(spoiled, (this.spoiled.get(spoiled) ?? 0) + 1);
     }
     if (undoing && call.effects.length > 0 && call.faults.length > 1) this.undosRepeated += 1;

@@ -166,9 +166,7 @@ describe('a signal that does not fit is told', () => {
   });
 
   it('with why, cut', async () => {
-    const fields = Object.fromEntries(
-      Array.from({ length: 60 }, (_, index) => [`a-field-of-no-use-${String(index)}`, 1]),
-    );
+    const fields = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`a-field-of-no-use-${index}`, 1]));
     const [ignored] = await ignoredOf(['retry', fields]);
     expect(ignored?.why).toMatch(/^retry: a-field-of-no-use-0: /);
     expect(ignored?.why).toHaveLength(1_000);

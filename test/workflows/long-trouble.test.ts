@@ -85,7 +85,7 @@ const smallMarks = {
   undoing: { sideBySideTo: small(600), waitsTo: small(1_000) },
 };
 
-here(`on a server that ends a run at ${String(eventsMax)} events`, () => {
+here(`on a server that ends a run at ${eventsMax} events`, () => {
   const folder = mkdtempSync(join(tmpdir(), 'order-saga-'));
   let server: DevServer;
   let rig: Rig;

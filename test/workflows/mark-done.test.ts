@@ -139,7 +139,7 @@ it('a decision names which of the servers that wait were seen to; the others are
   for (const id of [82_001, 82_002, 82_003]) refuse('assign-firewalls', id);
   const saga = await rig.sagas.provision(request);
   const first = await untilWaiting(saga);
-  const steps = [82_001, 82_002, 82_003].map((id) => `assign-firewalls-${String(id)}`);
+  const steps = [82_001, 82_002, 82_003].map((id) => `assign-firewalls-${id}`);
   expect(first).toMatchObject({ step: steps[0], steps });
   await expect(answer(saga, 'markDone', seen)).rejects.toThrow(
     `steps: is required: name the steps that you have done; those that wait are ${steps.join(', ')}`,

@@ -360,7 +360,7 @@ describe('after the order', () => {
     const bought = server!.vmObjectId;
     expect(question).toBe(
       'The order is placed. What are the object ids of its 1 servers? ' +
-        `The request names 77301, but the order’s answer names ${String(bought)}.`,
+        `The request names 77301, but the order’s answer names ${bought}.`,
     );
     expect([77_301, bought].map((id) => firewallsOf(rig.sandbox.ledger, id))).toEqual([[], []]);
     await answer(saga, 'provideServers', { vmObjectIds: [bought] });
@@ -439,7 +439,7 @@ describe('after the order', () => {
       expect(result.servers).toMatchObject([{ firewalls: [], verified: false }]);
       expect(result.skipped).toEqual([expect.stringMatching(/^assign-firewalls-/)]);
       const [server] = result.servers;
-      const verifying = await stepOf(saga, `verify-firewalls-${String(server?.vmObjectId)}`);
+      const verifying = await stepOf(saga, `verify-firewalls-${server?.vmObjectId}`);
       expect(verifying).toMatchObject({ status: 'skipped' });
     } finally {
       rig.sandbox.configure({ knownFirewalls: null });

@@ -42,7 +42,7 @@ it.each([
   // As many quick ones as those years have, then none for a day.
   writeFileSync(
     hasty,
-    `exports.reminderDelaysMs = function* () { for (let n = 0; n < ${String(reminders)}; n += 1) yield 10; for (;;) yield ${String(dayMs)}; };`,
+    `exports.reminderDelaysMs = function* () { for (let n = 0; n < ${reminders}; n += 1) yield 10; for (;;) yield ${dayMs}; };`,
   );
   writeFileSync(bundle, await bundleWorkflows({ instead: { [require.resolve('../../src/saga/reminders')]: hasty } }));
   const rig = await Rig.start({ bundle });

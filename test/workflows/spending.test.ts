@@ -24,7 +24,7 @@ let accounts = 0;
 /** Orders of an account of their own, all of the same. */
 function alike(changes: object = {}) {
   accounts += 1;
-  const account = `YY-${String(accounts)}`;
+  const account = `YY-${accounts}`;
   return () => provisionRequest({ account, items: [{ plan_id: 17 }], ...changes });
 }
 const ordersOf = ({ label }: { label: string }) => ordersWithLabel(rig.sandbox.ledger, label);

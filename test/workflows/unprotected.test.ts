@@ -70,7 +70,7 @@ it('is told of the servers that a cancelled saga had not come to, and of no othe
   expect(brokenPromises(rig.sandbox.ledger, asked, ended)).toEqual([]);
   const silent = { cancelled: { ...ended.cancelled!, leftovers: [] } };
   expect(brokenPromises(rig.sandbox.ledger, asked, silent)).toEqual([
-    expect.stringContaining(`server ${String(open[0])} runs without firewalls`),
+    expect.stringContaining(`server ${open[0]} runs without firewalls`),
   ]);
 });
 

@@ -97,7 +97,7 @@ it('a change order', async () => {
   rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'reset-after' });
   await answer(saga, 'approve');
   expect(await untilWaiting(saga, 'outcome-unknown')).toMatchObject({
-    question: unknownOutcome('the change order', `subscription ${String(request.subscription_id)}`),
+    question: unknownOutcome('the change order', `subscription ${request.subscription_id}`),
   });
   await answer(saga, 'confirmPlaced', { note: 'seen' });
   await saga.result();
@@ -122,7 +122,7 @@ it('a switch', async () => {
   rig.sandbox.faults.add({ endpoint: 'switch-plan', kind: 'reset-after' });
   const saga = await rig.sagas.switch(request);
   expect(await untilWaiting(saga)).toMatchObject({
-    question: unknownOutcome('the plan switch', `subscription ${String(request.subscription_id)}, plan 21`),
+    question: unknownOutcome('the plan switch', `subscription ${request.subscription_id}, plan 21`),
   });
   await answer(saga, 'confirmPlaced', { note: 'seen' });
   await saga.result();

@@ -175,7 +175,7 @@ export function purchases(databases: TestDatabases): void {
 
     it('of two at the same moment are one that is sent, and one that asks', async () => {
       for (let round = 0; round < 10; round += 1) {
-        account = `AB-${String(round)}${account.slice(3)}`;
+        account = `AB-${round}${account.slice(3)}`;
         const runs = await Promise.all([order(), order()]);
         const meant = await Promise.all(runs.map((run) => buy(run, duplicates)));
         expect(meant.map(({ how }) => how).sort()).toEqual(['asks', 'send']);
@@ -268,7 +268,7 @@ export function purchases(databases: TestDatabases): void {
 
     it('that only one fits under let one of two pass that come at the same moment', async () => {
       for (let round = 0; round < 10; round += 1) {
-        const rules = limited(`*=${String(round + 1)} servers/1d`);
+        const rules = limited(`*=${round + 1} servers/1d`);
         const runs = await Promise.all([order(), order(), order()]);
         const meant = await Promise.all(runs.map((run) => buy(run, rules)));
         expect(meant.map(({ how }) => how).sort()).toEqual(['asks', 'asks', 'send']);

@@ -89,9 +89,7 @@ export function onRequest(socket: Socket, respond: (request: string, nth: number
 }
 
 export function httpText(body: string, { status = '200 OK', headers = [] as string[] } = {}): string {
-  return [`HTTP/1.1 ${status}`, `content-length: ${String(Buffer.byteLength(body))}`, ...headers, '', body].join(
-    '\r\n',
-  );
+  return [`HTTP/1.1 ${status}`, `content-length: ${Buffer.byteLength(body)}`, ...headers, '', body].join('\r\n');
 }
 
 export async function listen(server: net.Server): Promise<string> {
