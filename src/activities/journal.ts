@@ -1,4 +1,5 @@
 /** What a saga asks of the journal and tells it, beside its effects. None of these calls the provider. */
+import { definedOnly } from '../domain/defined-only';
 import { Context } from '@temporalio/activity';
 import { differences } from '../domain/differences';
 import type {
@@ -160,7 +161,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       return call('mutate', input, async () => {
         const { saga } = sagaOf(Context.current().info);
         const { by, note, row } = input;
-        const denied = await journal.deny(saga, row, { note, ...(by === undefined ? {} : { by }) });
+        const denied = await journal.deny(saga, row, { note, ...definedOnly({ by }) });
         if (denied.how !== 'in-air') return denied.how;
         throw new OwnFailure('UnderWay', 'the call may still be in the air', { retryInMs: denied.leftMs });
       });
@@ -171,7 +172,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       return call('mutate', input, async () => {
         const { saga, run } = sagaOf(Context.current().info);
         const { calls, by, note, knows } = input;
-        const verdict = { note, ...(by === undefined ? {} : { by }) };
+        const verdict = { note, ...definedOnly({ by }) };
         const written = await writeByHand(journal, saga, { calls, run, verdict, knows });
         if (written.how === 'put-back') throw new OwnFailure('JournalPutBack', written.why);
         return { value: null, knows: written.knows };

@@ -1,4 +1,5 @@
 /** The order itself (row 1), and where its servers are. Nothing here can be undone. */
+import { definedOnly } from '../domain/defined-only';
 import type { Effected, Placement } from '../domain/effects';
 import { countOf, type ServersOrdered } from '../domain/plan-types';
 import type { SentSecrets } from '../domain/secrets';
@@ -76,7 +77,7 @@ export function createOrderActivities(
         const secrets = await told(input.secrets);
         const { account, label } = input;
         const listed = await provider.findServers(
-          { path: directory.path, account, ...(label === undefined ? {} : { label }) },
+          { path: directory.path, account, ...definedOnly({ label }) },
           { secrets },
         );
         const vmObjectIds = readPointers(directory.pointers, listed);

@@ -1,4 +1,5 @@
 /** What a quote becomes on its way to a workflow: change orders and plan switches are quoted in the same form. */
+import { definedOnly } from '../domain/defined-only';
 import { randomUUID } from 'node:crypto';
 import type { Quote } from '../domain/quotes';
 import type { ProviderClient } from '../provider/client';
@@ -36,6 +37,6 @@ export function documentedParts(quote: Quote): Quote {
   const { available, total, currency, date_from, date_to, inapplicable_resources } = quote;
   return {
     ...{ available, total, currency, date_from, date_to },
-    ...(inapplicable_resources === undefined ? {} : { inapplicable_resources }),
+    ...definedOnly({ inapplicable_resources }),
   };
 }

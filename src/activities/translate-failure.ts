@@ -2,6 +2,7 @@
  * The only place that decides "retry or not": from what a room threw, the step's kind and its budget to one named failure.
  * Workflows decide by that name and obey `retryInMs`; they never see a status. docs/failures.md has the table.
  */
+import { definedOnly } from '../domain/defined-only';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { CallFailure } from '../domain/failures';
 import { JournalUnavailable, JournalUnreadable } from '../journal/errors';
@@ -61,7 +62,7 @@ export function translateFailure(
     category: ApplicationFailureCategory.BENIGN,
     details: [
       {
-        ...(retryInMs === undefined ? {} : { retryInMs }),
+        ...definedOnly({ retryInMs }),
         ...(settings.takesClearRequests ? { takesClear: true } : {}),
         ...(failure.failure === 'Rejected' && settings.onRefusal === 'ask' ? { asks: true } : {}),
         ...failure,

@@ -1,4 +1,5 @@
 /** The commands that speak to the journal alone: they need no Temporal, and tell what it no longer can. */
+import { definedOnly } from '../domain/defined-only';
 import { checkReference } from '../client/client';
 import { AmbiguousReferenceError } from '../client/errors';
 import { readJournalConfig } from '../config';
@@ -100,7 +101,7 @@ export async function journalRestored(
         ? 'so is each of a reference that is new here, until `order-saga journal trust-new-references`'
         : 'references that are new here are taken for new',
     );
-    printer.document({ journal: name, epoch, ...(noticed === undefined ? {} : { noticed }), newReferences });
+    printer.document({ journal: name, epoch, ...definedOnly({ noticed }), newReferences });
     return exitStatus.done;
   });
 }

@@ -4,6 +4,7 @@
  * Exit status: 0 done, 1 the saga failed or was cancelled, 2 bad usage or request, 3 no connection, 4 it waits for a decision,
  * 5 partly done, 6 failed or cancelled with leftovers.
  */
+import { definedOnly } from '../domain/defined-only';
 import type { Readable } from 'node:stream';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
@@ -172,7 +173,7 @@ function addHoldCommands(hold: Command, scene: CommandContext, settle: (status: 
     .option('--by <NAME>', 'who')
     .option('--note <TEXT>', 'why')
     .action(async ({ rate: perSecond, ...words }: { rate?: number; by?: string; note?: string }) => {
-      settle(await holdOff(scene, { ...namesOf(words), ...(perSecond === undefined ? {} : { perSecond }) }));
+      settle(await holdOff(scene, { ...namesOf(words), ...definedOnly({ perSecond }) }));
     });
 
   command(hold, 'status', 'tell whether new sagas are held, since when, by whom and why').action(async () => {
@@ -245,7 +246,7 @@ function targetOf(reference: string, { workflow }: Options): Target {
 
 /** Of all options, `json` among them, what is said of a hold. */
 function namesOf<W extends { by?: string; note?: string }>({ by, note }: W) {
-  return { ...(by === undefined ? {} : { by }), ...(note === undefined ? {} : { note }) } as Pick<W, 'by' | 'note'>;
+  return { ...definedOnly({ by, note }) } as Pick<W, 'by' | 'note'>;
 }
 
 /** Which ones are taken, the client says. */

@@ -2,6 +2,7 @@
  * What people correct of a request before its pivot. The request that a reference was taken with stays what it was; each correction stands
  * beside it in the journal, in this form.
  */
+import { definedOnly } from './defined-only';
 import type { WorkflowName } from './identity';
 import type { ChangeOrderRequest, ProvisionServersRequest, SwitchPlanRequest } from './requests';
 
@@ -30,9 +31,7 @@ export function correctPurchase(
   const fields = itemFieldsOf(correction);
   return {
     ...request,
-    ...(label === undefined ? {} : { label }),
-    ...(currency === undefined ? {} : { currency }),
-    ...(vmObjectIds === undefined ? {} : { vmObjectIds }),
+    ...definedOnly({ label, currency, vmObjectIds }),
     items: request.items.map((item, index) => (numbers.includes(index + 1) ? { ...item, ...fields } : item)),
   };
 }

@@ -2,6 +2,7 @@
  * What a person has done by hand at the provider, as rows of its own: done, with who said so and how they know. Nothing was sent
  * with them. Never of a pivot: of that a person says only what became of a call that was sent.
  */
+import { definedOnly } from '../domain/defined-only';
 import { randomUUID } from 'node:crypto';
 import type { EffectCall, JournalKnowledge } from '../domain/effects';
 import { isDoneByHand } from './by-hand-rows';
@@ -52,7 +53,7 @@ export async function writeByHand(
     const { id, epoch } = state;
     let row: string | undefined;
     for (const call of calls) row = await writeOne(tx, key, { call, run, decided, answer, epoch });
-    return { how: 'written', knows: { journal: id, epoch, ...(row === undefined ? {} : { row }) } };
+    return { how: 'written', knows: { journal: id, epoch, ...definedOnly({ row }) } };
   });
 }
 

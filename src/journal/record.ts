@@ -4,6 +4,7 @@
  *
  * What cannot be decrypted is left out and named, and the rest is told: a key that is missing must not hide that something was sent.
  */
+import { definedOnly } from '../domain/defined-only';
 import type { Selectable } from 'kysely';
 import { workflowNames, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
@@ -70,7 +71,7 @@ export async function recordOf(journal: Journal, key: SagaKey): Promise<SagaReco
     workflow: key.workflow,
     ...(taken.account === null ? {} : { account: taken.account }),
     firstSeen: { at: iso(taken.first_seen_ms), run: taken.first_run },
-    ...(request === undefined ? {} : { request }),
+    ...definedOnly({ request }),
     corrections,
     state,
     placement,
@@ -174,7 +175,7 @@ async function effectOf(
       ...aboutOf(row),
       ...(row.cart_item_id === null ? {} : { cartItemId: row.cart_item_id }),
     } as RecordedEffect['about'],
-    ...(note === undefined ? {} : { note }),
+    ...definedOnly({ note }),
     ...(purchase === undefined ? {} : { bought: boughtOf(purchase) }),
     run: row.run,
     meantAt: iso(row.meant_ms),
@@ -182,7 +183,7 @@ async function effectOf(
     outcome: row.outcome ?? 'meant',
     ...(isOpen ? { inAirUntil: iso(Math.max(row.meant_ms, raised_ms) + row.in_air_ms) } : {}),
     ...(row.failure === null ? {} : { failure: row.failure }),
-    ...(answer === undefined ? {} : { answer }),
+    ...definedOnly({ answer }),
     ...(row.undone_by === null ? {} : { undoneBy: row.undone_by }),
     ...(row.decided_ms === null ? {} : { decided: { at: iso(row.decided_ms), ...(decided as object | undefined) } }),
     ...(row.late === null ? {} : { late: late === undefined ? {} : { answer: late } }),
@@ -206,7 +207,7 @@ async function endingOf(row: EndingRow, open: Opening): Promise<RecordedEnding> 
     ...(report ? { report } : {}),
     outcome: outcome as RecordedEnding['outcome'],
     ...(ended ? { ended } : {}),
-    ...(result === undefined ? {} : { result }),
+    ...definedOnly({ result }),
   };
 }
 

@@ -1,4 +1,5 @@
 /** A Temporal worker that runs sagas, and the provider client behind it. Tests and production build it the same way. */
+import { definedOnly } from '../domain/defined-only';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -96,7 +97,7 @@ function createProvider(
 ): ProviderClient {
   return new ProviderClient({
     ...options,
-    ...(ca === undefined ? {} : { ca }),
+    ...definedOnly({ ca }),
     // One clock for the whole call: what it is spent on does not matter to whoever waits.
     headersTimeoutMs: options.totalTimeoutMs,
     bodyTimeoutMs: options.totalTimeoutMs,

@@ -1,4 +1,5 @@
 /** A person's yes, before anything is placed. */
+import { definedOnly } from '../domain/defined-only';
 import type { WaitKind } from '../domain/progress';
 import type { Concern } from '../domain/spending';
 import { inWords, type Step } from './progress';
@@ -24,7 +25,7 @@ export async function askApproval(
   const at = expiresInMs === undefined ? '' : inWords(new Date(Date.now() + expiresInMs).toISOString());
   const decision = await saga.humanDecisions.ask({
     kind,
-    ...(subject === undefined ? {} : { subject }),
+    ...definedOnly({ subject }),
     step: step.id,
     question: at === '' ? question : `${question} Without an answer it is rejected on ${at}.`,
     choices: ['approve', 'reject'],

@@ -1,4 +1,5 @@
 /** Steps that do not go on by themselves: a person says what becomes of them, and may correct the request first. */
+import { definedOnly } from '../domain/defined-only';
 import type { Decision } from '../domain/decisions';
 import type { OnRefusal } from '../domain/requests';
 import type { HumanDecisions } from './human-decisions';
@@ -35,8 +36,7 @@ export async function askToRetry(humanDecisions: HumanDecisions, question: Quest
     const { by, note } = decision;
     await correction.apply(correction.schema().parse(decision.correction), {
       step,
-      ...(by === undefined ? {} : { by }),
-      ...(note === undefined ? {} : { note }),
+      ...definedOnly({ by, note }),
     });
   }
   return decision;

@@ -12,6 +12,7 @@
  * At most one question is open at a time: steps that run side by side are asked about together. A decision is taken while
  * its handler runs, in one go, so a second one in the same task finds the question closed.
  */
+import { definedOnly } from '../domain/defined-only';
 import { ApplicationFailure } from '@temporalio/common';
 import {
   condition,
@@ -302,10 +303,8 @@ function refusal(message: string): ApplicationFailure {
 function withoutInstructions({ failure, message, endpoint, status, body, doubt }: CallFailure) {
   return {
     failure,
-    whose: ownerOf({ failure, ...(doubt ? { doubt } : {}), ...(endpoint === undefined ? {} : { endpoint }) }),
+    whose: ownerOf({ failure, ...(doubt ? { doubt } : {}), ...definedOnly({ endpoint }) }),
     message,
-    ...(endpoint === undefined ? {} : { endpoint }),
-    ...(status === undefined ? {} : { status }),
-    ...(body === undefined ? {} : { body }),
+    ...definedOnly({ endpoint, status, body }),
   };
 }

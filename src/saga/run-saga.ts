@@ -18,6 +18,7 @@
  * Any other error is a mistake in our code. It fails the workflow task, not the saga: the run stands still, loses nothing,
  * and goes on when a fixed worker comes.
  */
+import { definedOnly } from '../domain/defined-only';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import {
   CancellationScope,
@@ -226,9 +227,9 @@ async function takeReference(
       step,
       act: ({ retry }) =>
         activities('write the request into the journal').takeReference({
-          ...(account === undefined ? {} : { account }),
+          ...definedOnly({ account }),
           request,
-          ...(resource === undefined ? {} : { resource }),
+          ...definedOnly({ resource }),
           retry,
         }),
     },
@@ -276,7 +277,7 @@ async function writeEnding(
         activities('write the ending into the journal').writeEnding({
           outcome,
           report: ending,
-          ...(resource === undefined ? {} : { resource }),
+          ...definedOnly({ resource }),
           ...(known === 'something' ? { leavesOpen: true } : {}),
           retry,
         }),

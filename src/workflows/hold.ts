@@ -9,6 +9,7 @@
  *
  * Neither is a saga: they call no provider and no journal, so their one activity is repeated by Temporal, for as long as it takes.
  */
+import { definedOnly } from '../domain/defined-only';
 import { ApplicationFailure } from '@temporalio/common';
 import {
   CancellationScope,
@@ -131,7 +132,7 @@ export async function releaseHeld(given?: unknown): Promise<{ told: number; held
   let told = before;
   for (let empty = 0; empty < emptyLooksMax;) {
     if (workflowInfo().continueAsNewSuggested) {
-      await continueAsNew<typeof releaseHeld>({ ...asked, told, ...(after === undefined ? {} : { after }) });
+      await continueAsNew<typeof releaseHeld>({ ...asked, told, ...definedOnly({ after }) });
     }
     const { holdRun, workflowIds } = await listHeld();
     if (holdRun !== undefined) {
@@ -157,7 +158,7 @@ export async function releaseHeld(given?: unknown): Promise<{ told: number; held
 /** One that has ended meanwhile needs nobody to tell it. */
 async function tell(workflowId: string, by: string | undefined): Promise<void> {
   try {
-    await getExternalWorkflowHandle(workflowId).signal(heldReleasedSignal, { ...(by === undefined ? {} : { by }) });
+    await getExternalWorkflowHandle(workflowId).signal(heldReleasedSignal, { ...definedOnly({ by }) });
   } catch (error) {
     if (isCancellation(error)) throw error;
     log.warn('a saga that was held could not be told', { workflowId, why: String(error) });

@@ -10,6 +10,7 @@
  *   look whether each server has them (10)
  * ```
  */
+import { definedOnly } from '../domain/defined-only';
 import type { Standing } from '../activities/journal';
 import type { PlacedOrder } from '../activities/orders';
 import type { Placement } from '../domain/effects';
@@ -106,10 +107,9 @@ function placeOrder(saga: Saga, purchase: Purchase, cart: Cart): Promise<Placeme
     const { account, currency, label, payment_type } = purchase.request;
     return {
       account,
-      ...(currency === undefined ? {} : { currency }),
-      ...(label === undefined ? {} : { label }),
+      ...definedOnly({ currency, label }),
       cartItems: cart.itemIds,
-      ...(payment_type === undefined ? {} : { payment_type }),
+      ...definedOnly({ payment_type }),
     };
   };
   return placePivot(saga, {
