@@ -4,7 +4,7 @@ import type { ProviderClient } from '../provider/client';
 import type { ChangeOrderBody } from '../provider/schemas';
 import { rawResponse, type Call, type CallContext } from './call';
 import type { Effect, EffectContext } from './effect';
-import { createQuoting, type Quoted } from './quotes';
+import { createQuoting, type QuoteAnswer } from './quotes';
 import type { ActivitySettings } from './settings';
 
 export function createChangeOrderActivities(
@@ -16,7 +16,7 @@ export function createChangeOrderActivities(
   const { quoted } = createQuoting(provider, settings);
   return {
     /** Row 5: places nothing. */
-    quoteChangeOrder(input: CallContext & { change: ChangeOrderBody }): Promise<Quoted> {
+    quoteChangeOrder(input: CallContext & { change: ChangeOrderBody }): Promise<QuoteAnswer> {
       return call('read', input, async () => quoted(await provider.quoteChangeOrder(input.change)));
     },
 

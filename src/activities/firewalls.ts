@@ -28,7 +28,7 @@ export interface UnassignFirewalls extends ChangeFirewalls {
 
 export interface ListFirewalls extends CallContext {
   vmObjectId: number;
-  /** Fail with `NotThere`, and so look again later, until the list shows all of these and none of {@link without}. */
+  /** Fail with `NotVisibleYet`, and so look again later, until the list shows all of these and none of {@link without}. */
   expect?: number[];
   without?: number[];
   /** True: nor any other. */
@@ -99,7 +99,7 @@ export function createFirewallActivities(
           ...(surplus.length > 0 ? [`still shows ${surplus.join(', ')}`] : []),
         ];
         throw new OwnFailure(
-          'NotThere',
+          'NotVisibleYet',
           `the provider's firewall list of server ${input.vmObjectId} ${said.join(' and ')}`,
           { lacks: missing, surplus },
         );

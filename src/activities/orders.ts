@@ -64,7 +64,7 @@ export function createOrderActivities(
     },
 
     /**
-     * The optional server directory, which is not in the document. Fails with `NotThere` until it lists as many as may have
+     * The optional server directory, which is not in the document. Fails with `NotVisibleYet` until it lists as many as may have
      * been ordered; none, and no call, where no directory is configured that can answer.
      */
     findServers(input: FindServers): Promise<number[]> {
@@ -83,7 +83,7 @@ export function createOrderActivities(
         const vmObjectIds = readPointers(directory.pointers, listed);
         if (vmObjectIds.length === input.expected.most) return vmObjectIds;
         throw new OwnFailure(
-          'NotThere',
+          'NotVisibleYet',
           `the server directory lists ${vmObjectIds.length} of ${countOf(input.expected)} servers`,
         );
       });

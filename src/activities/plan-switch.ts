@@ -7,7 +7,7 @@ import type { Quote } from '../domain/quotes';
 import type { ProviderClient } from '../provider/client';
 import type { Call, CallContext } from './call';
 import type { Effect, EffectContext } from './effect';
-import { createQuoting, type Quoted } from './quotes';
+import { createQuoting, type QuoteAnswer } from './quotes';
 import type { ActivitySettings } from './settings';
 import { OwnFailure } from './translate-failure';
 
@@ -25,7 +25,7 @@ export function createPlanSwitchActivities(
   const { quoted, shown } = createQuoting(provider, settings);
   return {
     /** Row 7: switches nothing. */
-    quotePlanSwitch(input: CallContext & { change: PlanSwitch }): Promise<Quoted> {
+    quotePlanSwitch(input: CallContext & { change: PlanSwitch }): Promise<QuoteAnswer> {
       return call('read', input, async () => quoted(await provider.quotePlanSwitch(input.change)));
     },
 

@@ -6,7 +6,7 @@ import type { ProviderClient } from '../provider/client';
 import { rawResponse } from './call';
 import type { ActivitySettings } from './settings';
 
-export interface Quoted {
+export interface QuoteAnswer {
   quote: Quote;
   /** Random: an approval names it, and holds for no other quote, not even for the same one of a run that was put back. */
   id: string;
@@ -21,7 +21,7 @@ export interface Quoted {
 export function createQuoting(provider: ProviderClient, settings: ActivitySettings) {
   /** The quote without secrets, as short as a result can hold it. */
   const shown = (quote: Quote) => provider.blank(documentedParts(quote)) as Quote;
-  const quoted = (quote: Quote): Quoted => ({
+  const quoted = (quote: Quote): QuoteAnswer => ({
     quote: shown(quote),
     id: randomUUID(),
     quoteMaxAgeMs: settings.quoteMaxAgeMs,

@@ -136,7 +136,7 @@ function isRepeated(failure: CallFailure['failure'], kind: CallKind): boolean {
     case 'PutOff':
     case 'TokenUnreadable':
     case 'RateLimited':
-    case 'NotThere':
+    case 'NotVisibleYet':
     case 'StoodStill':
     case 'JournalUnavailable':
     case 'TemporalUnavailable':

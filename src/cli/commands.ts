@@ -12,7 +12,7 @@ import { requestSchemas } from '../domain/requests';
 import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
 import { answerWithinMs, endOf, follow, outcomeOf, type Ending, type FollowOptions } from './follow';
-import { tellHold } from './hold-commands';
+import { reportHold } from './hold-commands';
 import type { Printer } from './print';
 import { parseJson, readRequest } from './read-request';
 import type { CommandContext, Target } from './command-context';
@@ -101,7 +101,7 @@ export async function list(scene: CommandContext, filter: SagaFilter & { limit: 
     else printer.rows(shown);
     if (rows.length > shown.length) printer.toStderr(`the first ${shown.length}; there are more (--limit)`);
     if (shown.some(({ state }) => state === 'lost')) for (const line of aboutTheLost) printer.toStderr(line);
-    await tellHold(scene, sagas);
+    await reportHold(scene, sagas);
     printer.document(shown);
     return exitStatus.done;
   });

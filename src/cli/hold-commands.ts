@@ -43,7 +43,7 @@ export function holdStatus({ printer }: CommandContext): Promise<number> {
 }
 
 /** For whoever looks at a list, and may not know why nothing begins. */
-export async function tellHold({ printer }: CommandContext, sagas: OrderSagaClient): Promise<void> {
+export async function reportHold({ printer }: CommandContext, sagas: OrderSagaClient): Promise<void> {
   const hold: Hold | undefined = await sagas.holding();
   if (hold) printer.toStderr(`new sagas are ${describeHold(hold)}; \`order-saga hold off\` lets them begin`);
 }

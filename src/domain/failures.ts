@@ -30,7 +30,7 @@ export const failureOwners = {
   /** The operator's hold switch is on. */
   Held: 'us',
   /** The provider's own list does not show what was asked for. */
-  NotThere: 'provider',
+  NotVisibleYet: 'provider',
   SecretMissing: 'us',
   /** The worker that made the call was lost with it: it died, was stopped, or stood still. */
   WorkerLost: 'us',
@@ -91,9 +91,9 @@ export interface CallFailure {
   retryInMs?: number;
   /** Of a pivot of unknown outcome: what a person is asked about. */
   doubt?: PivotDoubt;
-  /** Of `NotThere`: what the provider's list does not show. */
+  /** Of `NotVisibleYet`: what the provider's list does not show. */
   lacks?: number[];
-  /** Of `NotThere`: what it shows, and should not. */
+  /** Of `NotVisibleYet`: what it shows, and should not. */
   surplus?: number[];
   /** Of `TakenBack`: the steps that have to be done again. */
   steps?: string[];

@@ -79,14 +79,20 @@ export class Caller {
     let failure: ProviderFailure | undefined;
     const deadline = startDeadline(this.options.totalTimeoutMs, signal);
     try {
-      return await this.converse(call, endpoint, { signal: deadline.signal, mayLeave, secrets }, note);
+      return await this.perform(call, endpoint, { signal: deadline.signal, mayLeave, secrets }, note);
     } catch (error) {
       failure = error instanceof ProviderFailure ? error : asFailure(error, endpoint, note);
       throw failure;
     } finally {
       deadline.end();
       const durationMs = performance.now() - startedMs;
-      this.tell({ endpoint, method: call.method, durationMs, ...note, ...(failure ? { failure: failure.name } : {}) });
+      this.report({
+        endpoint,
+        method: call.method,
+        durationMs,
+        ...note,
+        ...(failure ? { failure: failure.name } : {}),
+      });
     }
   }
 
@@ -100,7 +106,7 @@ export class Caller {
     ]);
   }
 
-  private async converse<T>(call: Call<T>, endpoint: string, limits: Limits, note: CallState): Promise<T> {
+  private async perform<T>(call: Call<T>, endpoint: string, limits: Limits, note: CallState): Promise<T> {
     const request = this.build(call, endpoint);
     this.putOffWhilePaused(endpoint, note);
     const own = secretsIn(call.body);
@@ -117,7 +123,7 @@ export class Caller {
       }
     }
     if (token !== undefined) secrets.push(token);
-    return this.judge(
+    return this.interpret(
       call,
       endpoint,
       answer,
@@ -186,7 +192,7 @@ export class Caller {
     throw new NotSent(`was not sent: ${exchanged.fault}`, { endpoint });
   }
 
-  private judge<T>(
+  private interpret<T>(
     { absent, response }: Call<T>,
     endpoint: string,
     { status, headers, body, fault }: Extract<Exchanged, { answered: true }>,
@@ -236,7 +242,7 @@ export class Caller {
     throw new PutOff('was not sent: the provider has asked to slow down', { endpoint }, leftMs);
   }
 
-  private tell(event: CallEvent): void {
+  private report(event: CallEvent): void {
     try {
       this.options.onCall(event);
     } catch {

@@ -13,7 +13,7 @@ export interface ByHand<T> {
 }
 
 /** What a list would show, as somebody says who has looked elsewhere. It is not verified: that is said of the list only. */
-export const seen = 'seen';
+export const seenByHand = 'seen';
 
 export type MarkDone = Extract<Decision, { decision: 'markDone' }>;
 

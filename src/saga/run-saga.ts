@@ -61,13 +61,13 @@ export interface SagaDefinition {
    *
    * @param own what this run has undone, or reported
    */
-  tidyUp?: (saga: Saga, standing: Standing, own: readonly Leftover[]) => Promise<unknown>;
+  cleanUp?: (saga: Saga, standing: Standing, own: readonly Leftover[]) => Promise<unknown>;
   /**
    * Runs last before the report, also where the journal could not be read: says what the saga leaves that no undo knows of.
    *
    * @param standing undefined where there is no pivot, or a person went on without the journal
    */
-  ownUp?: (saga: Saga, standing: Standing | undefined) => void;
+  reportLeftovers?: (saga: Saga, standing: Standing | undefined) => void;
   /**
    * Where it is about another saga's reference, and takes none: what it knows of that saga by now. Of one that goes on, or that it has
    * not looked at, it knows nothing; what is left of another it may not have put in order.
@@ -158,15 +158,15 @@ async function giveUp(
   { cancelled, isThrough }: { cancelled: () => boolean; isThrough: boolean },
   ways: SagaDefinition,
 ): Promise<never> {
-  const { pivot, tidyUp, ownUp, knowsOfOther } = ways;
+  const { pivot, cleanUp, reportLeftovers, knowsOfOther } = ways;
   const { progress } = saga;
   saga.humanDecisions.isLast = true;
   const standing = pivot && (await lookBack(saga, pivot));
   const own = saga.undoable;
   if (own.length > 0) progress.enter('undoing');
   await saga.undoAll();
-  if (standing) await tidyUp?.(saga, standing, own);
-  ownUp?.(saga, standing);
+  if (standing) await cleanUp?.(saga, standing, own);
+  reportLeftovers?.(saga, standing);
   const { leftovers, skipped } = progress;
   // A clean-up puts nothing back.
   const stands = saga.isPlaced || (isThrough && knowsOfOther !== undefined);

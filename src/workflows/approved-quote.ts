@@ -20,7 +20,7 @@ import {
 } from '../domain/quotes';
 import type { ApprovalRule, Guard } from '../domain/requests';
 import type { SagaFailureName } from '../domain/failures';
-import type { Quoted } from '../activities/quotes';
+import type { QuoteAnswer } from '../activities/quotes';
 import { askApproval } from '../saga/approval';
 import type { Act } from '../saga/attempts';
 import type { Step } from '../saga/progress';
@@ -30,9 +30,9 @@ import { refusedQuestion, type Correction, type Corrections } from '../saga/ques
 import { SagaFailed } from '../saga/ends';
 import type { Saga } from '../saga/saga';
 
-export interface Terms {
+export interface QuoteTerms {
   step: Step;
-  quote: Act<Quoted>;
+  quote: Act<QuoteAnswer>;
   notAvailable: SagaFailureName;
   guard: Guard | undefined;
   approval: ApprovalRule | undefined;
@@ -57,7 +57,7 @@ export class ApprovedQuote {
 
   constructor(
     private readonly saga: Saga,
-    private readonly terms: Terms,
+    private readonly terms: QuoteTerms,
   ) {}
 
   /**
@@ -126,7 +126,7 @@ export class ApprovedQuote {
   }
 
   /** @throws SagaFailed where it ends the saga */
-  private async askOfUnavailable(quoted: Quoted): Promise<void> {
+  private async askOfUnavailable(quoted: QuoteAnswer): Promise<void> {
     const { saga, terms } = this;
     const why = 'the provider says that it is not available';
     if (!asksAfterRefusal(saga.onRefusal, quoted)) throw new SagaFailed(terms.notAvailable, why);
@@ -144,15 +144,15 @@ export class ApprovedQuote {
   }
 }
 
-function checkGuard(quote: Quote, { guard }: Terms): void {
+function checkGuard(quote: Quote, { guard }: QuoteTerms): void {
   const violations = guardViolations(quote, guard);
   if (violations.length > 0) throw new SagaFailed('GuardViolated', violations.join('; '));
 }
 
 async function approve(
   saga: Saga,
-  { step, approval }: Terms,
-  { quote, id }: Pick<Quoted, 'quote' | 'id'>,
+  { step, approval }: QuoteTerms,
+  { quote, id }: Pick<QuoteAnswer, 'quote' | 'id'>,
   before: Approved | undefined,
 ): Promise<Approved> {
   const askedMs = Date.now();

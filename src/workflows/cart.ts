@@ -70,7 +70,7 @@ export class Cart {
           item,
           number,
           ...(corrected > 0 ? { corrected } : {}),
-          ...purchase.told.withOthers,
+          ...purchase.secrets.withOthers,
           ...asked,
         });
         return this.unknownAdds.noting(number, adding);
@@ -80,7 +80,7 @@ export class Cart {
         act: (asked) =>
           activities(`delete cart item ${cartItemId}`).deleteCartItem({
             cartItemId,
-            ...purchase.told.withOthers,
+            ...purchase.secrets.withOthers,
             ...asked,
           }),
         byHand: deletedByHand(cartItemId),

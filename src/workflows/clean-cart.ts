@@ -42,7 +42,7 @@ export function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> {
       if (standing === undefined) return 'nothing';
       return isThrough && standing.placement.how === 'none' ? 'all-in-order' : 'something';
     },
-    ownUp: (saga) => {
+    reportLeftovers: (saga) => {
       if (sight.standing !== undefined && !sight.isThrough) reportOpen(saga, sight.standing);
     },
   });

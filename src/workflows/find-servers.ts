@@ -16,7 +16,7 @@ import type { SecretsSent } from './secrets-sent';
 /** What the steps after an order have in common. */
 interface Ordering {
   ordered: ServersOrdered;
-  told: SecretsSent;
+  secrets: SecretsSent;
 }
 
 /**
@@ -27,14 +27,14 @@ export async function findServers(
   saga: Saga,
   request: ProvisionServersRequest,
   placement: Placement<PlacedOrder>,
-  { ordered: expected, told: secrets }: Ordering,
+  { ordered: expected, secrets }: Ordering,
 ): Promise<number[]> {
   if (expected.most === 0) return [];
   const { firewalls, account, label } = request;
   const known = knownIds(saga, request, placement, expected);
   if (known) return known;
-  const told = toldIds(placement, expected);
-  if (told) return firewalls?.length ? askServers(saga, expected, whoNames(request, placement, told)) : told;
+  const named = placedIds(placement, expected);
+  if (named) return firewalls?.length ? askServers(saga, expected, whoNames(request, placement, named)) : named;
   if (placement.how !== 'answered' || placement.value.directory) {
     const found = await searchDirectory(saga, { account, label, expected, ...secrets.withOthers });
     if (found) return found;
@@ -69,7 +69,7 @@ const idsShownMax = 20;
 function whoNames(
   { vmObjectIds = [] }: Pick<ProvisionServersRequest, 'vmObjectIds'>,
   { how }: Placement<unknown>,
-  told: readonly number[],
+  named: readonly number[],
 ): string {
   const list = (ids: readonly number[]) =>
     ids.slice(0, idsShownMax).join(', ') + (ids.length > idsShownMax ? ' and more' : '');
@@ -78,7 +78,7 @@ function whoNames(
     found: 'the server directory',
     confirmed: 'whoever confirmed the order',
   };
-  return ` The request names ${list(vmObjectIds)}, but ${who[how]} names ${list(told)}.`;
+  return ` The request names ${list(vmObjectIds)}, but ${who[how]} names ${list(named)}.`;
 }
 
 async function askServers(saga: Saga, expected: ServersOrdered, differing = ''): Promise<number[]> {
@@ -95,7 +95,7 @@ async function askServers(saga: Saga, expected: ServersOrdered, differing = ''):
       decision.decision === 'provideServers' ? miscounted(decision.vmObjectIds, expected) : undefined,
   });
   if (decision.decision !== 'provideServers') throw new Error(`${decision.decision} names no servers`);
-  step.end('done', 'told by a person');
+  step.end('done', 'named by a person');
   return decision.vmObjectIds;
 }
 
@@ -136,13 +136,13 @@ export function knownIds(
 ): number[] | undefined {
   const learnt = progress.known['vmObjectIds'] as number[] | undefined;
   if (learnt !== undefined && fits(learnt.length, expected)) return learnt;
-  const told = toldIds(placement, expected);
-  const named = vmObjectIds !== undefined && fits(vmObjectIds.length, expected) ? vmObjectIds : undefined;
-  return told && named && !isSame(told, named) ? undefined : (told ?? named);
+  const placed = placedIds(placement, expected);
+  const asked = vmObjectIds !== undefined && fits(vmObjectIds.length, expected) ? vmObjectIds : undefined;
+  return placed && asked && !isSame(placed, asked) ? undefined : (placed ?? asked);
 }
 
 /** By the provider's answer, or by whoever has seen the order. */
-function toldIds(placement: Placement<unknown> | undefined, expected: ServersOrdered): number[] | undefined {
+function placedIds(placement: Placement<unknown> | undefined, expected: ServersOrdered): number[] | undefined {
   const ids = placement?.how === 'answered' ? (placement.value as PlacedOrder).vmObjectIds : placement?.vmObjectIds;
   return ids !== undefined && fits(ids.length, expected) ? ids : undefined;
 }

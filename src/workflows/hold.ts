@@ -147,7 +147,7 @@ export async function releaseHeld(given?: unknown): Promise<{ told: number; held
     }
     empty = 0;
     for (const { wave, pauseMs } of wavesOf(workflowIds, perSecond)) {
-      await Promise.all(wave.map((workflowId) => tell(workflowId, by)));
+      await Promise.all(wave.map((workflowId) => signalRelease(workflowId, by)));
       told += wave.length;
       await sleep(pauseMs);
     }
@@ -156,7 +156,7 @@ export async function releaseHeld(given?: unknown): Promise<{ told: number; held
 }
 
 /** One that has ended meanwhile needs nobody to tell it. */
-async function tell(workflowId: string, by: string | undefined): Promise<void> {
+async function signalRelease(workflowId: string, by: string | undefined): Promise<void> {
   try {
     await getExternalWorkflowHandle(workflowId).signal(heldReleasedSignal, { ...definedOnly({ by }) });
   } catch (error) {

@@ -8,7 +8,7 @@
  */
 import type { CallContext } from '../activities/call';
 import type { EffectContext } from '../activities/effect';
-import type { Quoted } from '../activities/quotes';
+import type { QuoteAnswer } from '../activities/quotes';
 import type { Effected, Placement } from '../domain/effects';
 import type { SagaFailureName } from '../domain/failures';
 import type { Quote } from '../domain/quotes';
@@ -38,7 +38,7 @@ export interface QuotedStory<R, P> {
   correctionSchema: () => z.ZodObject;
   /** By what it is found in the provider's control panel. */
   foundBy: (request: R) => string;
-  quote: (request: R, context: CallContext) => Promise<Quoted>;
+  quote: (request: R, context: CallContext) => Promise<QuoteAnswer>;
   place: (request: R, context: EffectContext) => Promise<Effected<Placement<P>>>;
 }
 

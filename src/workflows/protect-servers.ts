@@ -6,7 +6,7 @@ import { firewallsSchema } from '../domain/requests';
 import type { Server } from '../domain/results';
 import { activities } from '../saga/activities';
 import { failureOf } from '../saga/attempts';
-import { seen } from '../saga/by-hand';
+import { seenByHand } from '../saga/by-hand';
 import type { Step } from '../saga/progress';
 import type { Saga } from '../saga/saga';
 import type { StepOutcome, StepSpec } from '../saga/step-runner';
@@ -16,7 +16,11 @@ import type { SecretsSent } from './secrets-sent';
 export async function protectServers(
   saga: Saga,
   protection: Protection,
-  { vmObjectIds, requested, told }: { vmObjectIds: readonly number[]; requested: readonly number[]; told: SecretsSent },
+  {
+    vmObjectIds,
+    requested,
+    secrets,
+  }: { vmObjectIds: readonly number[]; requested: readonly number[]; secrets: SecretsSent },
 ): Promise<Server[]> {
   if (requested.length === 0) return vmObjectIds.map((vmObjectId) => ({ vmObjectId, firewalls: [], verified: true }));
   const servers = vmObjectIds.map((vmObjectId): Guarded => ({
@@ -33,7 +37,7 @@ export async function protectServers(
         const answer = await activities(`assign firewalls to ${server.vmObjectId}`).assignFirewalls({
           ...idsOf(server),
           countsByHand: true,
-          ...told.withOthers,
+          ...secrets.withOthers,
           ...asked,
         });
         server.lacks = [];
@@ -60,7 +64,7 @@ export async function protectServers(
     },
   );
   servers.forEach((server, index) => keepNote(server, outcomes[index]));
-  return verify(saga, servers, told);
+  return verify(saga, servers, secrets);
 }
 
 type Guarded = Protected & { assigning: Step; verifying: Step };
@@ -71,16 +75,16 @@ function keepNote(server: Protected, outcome: StepOutcome<unknown> | undefined):
   if (outcome?.skipped && outcome.note !== undefined) server.note = outcome.note;
 }
 
-async function verify(saga: Saga, servers: readonly Guarded[], told: SecretsSent): Promise<Server[]> {
+async function verify(saga: Saga, servers: readonly Guarded[], secrets: SecretsSent): Promise<Server[]> {
   const assigned = servers.filter(({ assigning }) => assigning.status === 'done');
   const outcomes = await saga.together(
-    assigned.map((server): StepSpec<FirewallList | typeof seen> => ({
+    assigned.map((server): StepSpec<FirewallList | typeof seenByHand> => ({
       step: server.verifying,
-      act: ({ retry }) => listUntilShown(server, told, retry),
+      act: ({ retry }) => listUntilShown(server, secrets, retry),
       byHand: {
         counts: () => {
           server.lacks = [];
-          return seen;
+          return seenByHand;
         },
       },
     })),
@@ -93,10 +97,11 @@ async function verify(saga: Saga, servers: readonly Guarded[], told: SecretsSent
       server.verifying.end('skipped');
       return { vmObjectId: server.vmObjectId, firewalls: [], verified: false };
     }
-    if (!outcome.skipped && outcome.value !== seen && 'firewalls' in outcome.value) {
+    if (!outcome.skipped && outcome.value !== seenByHand && 'firewalls' in outcome.value) {
       return { vmObjectId: server.vmObjectId, firewalls: outcome.value.firewalls, verified: true };
     }
-    if (!outcome.skipped && outcome.value !== seen) server.verifying.say('unverified: the list’s shape is not known');
+    if (!outcome.skipped && outcome.value !== seenByHand)
+      server.verifying.say('unverified: the list’s shape is not known');
     const { vmObjectId, firewalls, lacks = [] } = server;
     return { vmObjectId, firewalls: firewalls.filter((id) => !lacks.includes(id)), verified: false };
   });
@@ -105,7 +110,7 @@ async function verify(saga: Saga, servers: readonly Guarded[], told: SecretsSent
 /** What the list does not show is what the server lacks, whatever was answered to the assignment. */
 async function listUntilShown(
   server: Protected,
-  told: SecretsSent,
+  secrets: SecretsSent,
   retry: CallContext['retry'],
 ): Promise<FirewallList> {
   const { vmObjectId, firewalls } = server;
@@ -113,7 +118,7 @@ async function listUntilShown(
     const list = await activities(`list firewalls of ${vmObjectId}`).listFirewalls({
       vmObjectId,
       expect: firewalls,
-      ...told.withOthers,
+      ...secrets.withOthers,
       retry,
     });
     server.lacks = [];

@@ -31,7 +31,7 @@ export class Protection {
    *
    * @param ids of the servers, where they are known; the journal may know more
    */
-  ownUp(saga: Saga, assigned: Standing['assigned'] = [], ids?: readonly number[]): void {
+  reportLeftovers(saga: Saga, assigned: Standing['assigned'] = [], ids?: readonly number[]): void {
     if (this.told || this.wanted.length === 0) return;
     this.told = true;
     const servers = this.servers ?? ids?.map((id) => this.untouched(id));

@@ -56,16 +56,20 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
       },
     );
     protection.isPlaced = true;
-    const { request, ordered, told } = purchase;
+    const { request, ordered, secrets } = purchase;
     const strays = saga.journal.inDoubt ? await findStrayItems(saga, unknownAdds.numbers) : [];
 
     // The servers exist from here on and somebody pays for them: what fails now waits for a person, nothing is undone.
     const order = orderOf(placement);
     progress.learn({ order });
-    const vmObjectIds = await findServers(saga, request, placement, { ordered, told });
+    const vmObjectIds = await findServers(saga, request, placement, { ordered, secrets });
     progress.learn({ vmObjectIds });
-    const servers = await protectServers(saga, protection, { vmObjectIds, requested: request.firewalls ?? [], told });
-    protection.ownUp(saga);
+    const servers = await protectServers(saga, protection, {
+      vmObjectIds,
+      requested: request.firewalls ?? [],
+      secrets,
+    });
+    protection.reportLeftovers(saga);
 
     return {
       reference: request.reference,
@@ -77,7 +81,7 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
       decisions: progress.decisions,
     };
   };
-  const ownUp = (saga: Saga, standing: Standing | undefined) => {
+  const reportLeftovers = (saga: Saga, standing: Standing | undefined) => {
     if (asked === undefined) return;
     if (standing === undefined) reportDoubtfulAdds(saga, unknownAdds.numbers);
     const { purchase, protection } = asked;
@@ -86,9 +90,9 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
     if (placement === undefined && !protection.isPlaced) return;
     const { assigned = [] } = standing ?? {};
     const ids = knownIds(saga, request, placement, ordered) ?? idsAmong(assigned, ordered);
-    protection.ownUp(saga, assigned, ids);
+    protection.reportLeftovers(saga, assigned, ids);
   };
-  return runSaga('provisionServers', input, story, { pivot: placing, tidyUp: deleteStrayItems, ownUp });
+  return runSaga('provisionServers', input, story, { pivot: placing, cleanUp: deleteStrayItems, reportLeftovers });
 }
 
 /** The provider's answer; null where the order is known without one. */
@@ -102,7 +106,7 @@ async function fill({ progress }: Saga, cart: Cart): Promise<void> {
 }
 
 function placeOrder(saga: Saga, purchase: Purchase, cart: Cart): Promise<Placement<PlacedOrder>> {
-  const { told } = purchase;
+  const { secrets } = purchase;
   const order = () => {
     const { account, currency, label, payment_type } = purchase.request;
     return {
@@ -121,7 +125,7 @@ function placeOrder(saga: Saga, purchase: Purchase, cart: Cart): Promise<Placeme
         foundBy: `account ${account.slice(0, 40)}${label === undefined ? '' : `, label “${label.slice(0, 60)}”`}`,
       };
     },
-    act: (asked) => activities('place the order').placeOrder({ order: order(), ...told.withThePivot, ...asked }),
+    act: (asked) => activities('place the order').placeOrder({ order: order(), ...secrets.withThePivot, ...asked }),
     refusal: 'OrderRejected',
     approval: purchase.request.approval,
     corrections: purchase.correctionsOfOrder(cart),
@@ -136,7 +140,7 @@ function placeOrder(saga: Saga, purchase: Purchase, cart: Cart): Promise<Placeme
       const { request, ordered: expected } = purchase;
       if (expected.most === 0) return undefined;
       const { account, label } = request;
-      return searchDirectory(saga, { account, label, expected, settles: true, ...told.withOthers });
+      return searchDirectory(saga, { account, label, expected, settles: true, ...secrets.withOthers });
     },
     get confirming() {
       return confirmingServers(purchase.ordered);

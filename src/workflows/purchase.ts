@@ -32,7 +32,7 @@ export interface ItemsAdded {
 }
 
 export class Purchase {
-  readonly told: SecretsSent;
+  readonly secrets: SecretsSent;
   /** To the request as it is by now. Without it nothing is ordered: see {@link agree}. */
   isAgreed = false;
   private readonly wanted: CorrectedRequest<ProvisionServersRequest, PurchaseCorrection>;
@@ -52,7 +52,7 @@ export class Purchase {
         ...purchaseViolations(corrected.items, serversOrdered(corrected.items, planTypesMore), corrected.guard),
       ],
     });
-    this.told = new SecretsSent([...first.items, ...(known as PurchaseCorrection[])]);
+    this.secrets = new SecretsSent([...first.items, ...(known as PurchaseCorrection[])]);
   }
 
   get request(): ProvisionServersRequest {
@@ -126,7 +126,7 @@ export class Purchase {
       },
       apply: async (typed, said) => {
         const correction = named(typed);
-        this.told.add(correction);
+        this.secrets.add(correction);
         await this.wanted.correct(correction, said);
         await this.agree();
         await cart.takeBack((correction.items ?? []).filter((number) => cart.has(number)));

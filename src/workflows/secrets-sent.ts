@@ -31,15 +31,15 @@ export class SecretsSent {
   }
 
   get withThePivot(): { secrets: SentSecrets } {
-    return { secrets: this.within(withThePivotCharsMax) };
+    return { secrets: this.upTo(withThePivotCharsMax) };
   }
 
   get withOthers(): { secrets: SentSecrets } {
-    return { secrets: this.within(withOthersCharsMax) };
+    return { secrets: this.upTo(withOthersCharsMax) };
   }
 
   /** All or none: an answer in which some of them are blanked out shows the others. */
-  private within(charsMax: number): SentSecrets {
+  private upTo(charsMax: number): SentSecrets {
     const told = [...this.secrets.values()];
     const chars = told.reduce((sum, one) => sum + (typeof one === 'string' ? one.length : referenceChars), 0);
     return chars > charsMax ? 'unknown' : told;

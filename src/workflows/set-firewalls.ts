@@ -18,7 +18,7 @@ import type { Leftover } from '../domain/leftovers';
 import type { SetFirewallsRequest } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
 import { failureOf } from '../saga/attempts';
-import { seen, type ByHand } from '../saga/by-hand';
+import { seenByHand, type ByHand } from '../saga/by-hand';
 import type { Step } from '../saga/progress';
 import { SagaFailed } from '../saga/ends';
 import type { Undo } from '../saga/step-runner';
@@ -91,7 +91,7 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
     const wanted = { expect, without: unassign, exactly: request.exactly !== undefined };
     /** What the list denied when it was last seen. */
     let denied: Denied = {};
-    const outcome = await saga.one<FirewallList | typeof seen>(
+    const outcome = await saga.one<FirewallList | typeof seenByHand>(
       {
         step: verifying,
         act: async ({ retry }) => {
@@ -99,21 +99,21 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
             return await activities('list firewalls').listFirewalls({ vmObjectId, ...wanted, retry });
           } catch (error) {
             const failure = failureOf(error);
-            if (failure?.failure === 'NotThere') denied = failure;
+            if (failure?.failure === 'NotVisibleYet') denied = failure;
             throw error;
           }
         },
         byHand: {
           counts: () => {
             denied = {};
-            return seen;
+            return seenByHand;
           },
         },
       },
       { refusal: 'ask', skippable: true },
     );
-    const isSeen = !outcome.skipped && outcome.value === seen;
-    const after = outcome.skipped || outcome.value === seen ? undefined : readable(outcome.value);
+    const isSeen = !outcome.skipped && outcome.value === seenByHand;
+    const after = outcome.skipped || outcome.value === seenByHand ? undefined : readable(outcome.value);
     if (!outcome.skipped && !isSeen && after === undefined) verifying.say('unverified: the list’s shape is not known');
     if (outcome.skipped) saga.progress.leave(...leftoversOf(vmObjectId, denied, outcome.note));
     const { leftovers } = saga.progress;
@@ -141,7 +141,7 @@ async function lookAgain(
     {
       step,
       act: ({ retry }) => activities('list firewalls').listFirewalls({ vmObjectId, expect: firewalls, retry }),
-      byHand: { counts: () => seen },
+      byHand: { counts: () => seenByHand },
     },
     { refusal: 'FirewallsRejected' },
   );

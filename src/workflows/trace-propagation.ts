@@ -20,7 +20,7 @@ export interface TraceSinks extends Sinks {
 const { trace } = proxySinks<TraceSinks>();
 
 /** Whoever replays a history has nobody who listens. */
-function tell(start: Payload | undefined, well: boolean): void {
+function reportEnd(start: Payload | undefined, well: boolean): void {
   if (!workflowInfo().unsafe.isReplaying) trace.ended(start, well);
 }
 
@@ -34,11 +34,11 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
           const outcome = next(input);
           void outcome.then(
             () => {
-              tell(start, true);
+              reportEnd(start, true);
             },
             (error: unknown) => {
               // Anything else fails the workflow task and not the run.
-              if (error instanceof TemporalFailure) tell(start, false);
+              if (error instanceof TemporalFailure) reportEnd(start, false);
             },
           );
           return outcome;

@@ -18,7 +18,7 @@ it.each([
   stand.sandbox.addServer({ vmObjectId, firewalls: [143, 149, 150] });
   const saga = stand.saga({}, 'setFirewalls');
   expect(await saga.refusal('listFirewalls', { vmObjectId, ...awaited })).toMatchObject({
-    failure: 'NotThere',
+    failure: 'NotVisibleYet',
     message: `the provider's firewall list of server ${vmObjectId} ${amiss}`,
   });
   // Reading leaves no row behind.

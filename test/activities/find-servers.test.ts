@@ -46,7 +46,7 @@ it.each<[string, FindServers, Parameters<typeof sagaWith>[0]]>([
 
 it('other servers than were ordered are no answer', async () => {
   expect(await sagaWith().refusal('findServers', { ...wanted, expected: { least: 2, most: 2 } })).toMatchObject({
-    failure: 'NotThere',
+    failure: 'NotVisibleYet',
     message: expect.stringMatching(/lists 1 of 2 servers/) as string,
   });
 });

@@ -226,7 +226,7 @@ it('a delay that was named with the failure is kept to, and needs no budget', ()
 });
 
 it('looks again for what is not there yet, and does not repeat a hold', () => {
-  expect(translated(new OwnFailure('NotThere', 'm'), 'poll').retryInMs).toBeDefined();
+  expect(translated(new OwnFailure('NotVisibleYet', 'm'), 'poll').retryInMs).toBeDefined();
   expect(translated(new OwnFailure('Held', 'm'), 'mutate').retryInMs).toBeUndefined();
 });
 

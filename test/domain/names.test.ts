@@ -75,7 +75,7 @@ it('are these', () => {
     'UnknownOutcome',
     'UnexpectedResponse',
     'Held',
-    'NotThere',
+    'NotVisibleYet',
     'SecretMissing',
     'WorkerLost',
     'StoodStill',

@@ -108,7 +108,7 @@ describe('a server that was bought while another saga changes its firewalls', ()
     rig.sandbox.faults.release(gate);
     expect(await untilWaiting(other, 'stuck')).toMatchObject({
       step: 'verify-firewalls',
-      lastFailure: { failure: 'NotThere', message: expect.stringMatching(/still shows 143$/) },
+      lastFailure: { failure: 'NotVisibleYet', message: expect.stringMatching(/still shows 143$/) },
     });
     await answer(other, 'skip', { note: 'it may stay' });
     const result = await other.result();

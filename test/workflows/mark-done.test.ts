@@ -77,7 +77,7 @@ describe('a firewall that was assigned by hand', () => {
     await answer(saga, 'markDone', { note: 'not so' });
     expect(await untilWaiting(saga)).toMatchObject({
       step: 'verify-firewalls-81011',
-      lastFailure: { failure: 'NotThere' },
+      lastFailure: { failure: 'NotVisibleYet' },
     });
     await answer(saga, 'skip', { note: 'later' });
     expect(await saga.result()).toMatchObject({
@@ -281,7 +281,7 @@ describe('a change of firewalls', () => {
     expect(await untilWaiting(saga)).toMatchObject({
       step: 'verify-assigned',
       choices: ['retry', 'markDone'],
-      lastFailure: { failure: 'NotThere' },
+      lastFailure: { failure: 'NotVisibleYet' },
     });
     expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([1]);
     panel().assign(vmObjectId, [143]);

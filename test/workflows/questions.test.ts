@@ -25,7 +25,7 @@ describe('the question at a step that is stuck', () => {
     ['Rejected', 'The provider refuses it: it said no. Retry'],
     ['UnknownOutcome', 'The provider failed or did not answer, again and again. Retry'],
     ['UnexpectedResponse', 'The answer did not come from the provider’s service: is its base URL right? Then retry'],
-    ['NotThere', 'The provider’s own list does not show it: it said no. Retry'],
+    ['NotVisibleYet', 'The provider’s own list does not show it: it said no. Retry'],
     ['SecretMissing', 'Our own secret cannot be read: it said no. Retry'],
     ['StoodStill', 'Our own worker stood still before it could send, again and again: it said no. Retry'],
     ['WorkerLost', 'Our own workers were lost in the middle of it, again and again. Retry'],

@@ -149,7 +149,7 @@ it('asks a person when the list does not show what was assigned', async () => {
   expect(waiting).toMatchObject({
     kind: 'stuck',
     choices: ['retry', 'markDone', 'skip'],
-    lastFailure: { failure: 'NotThere' },
+    lastFailure: { failure: 'NotVisibleYet' },
   });
   await saga.decide('retry');
   expect(await saga.result()).toMatchObject({ verified: true });
