@@ -12,6 +12,7 @@ module.exports = {
   moduleNameMapper: { '^(\\./(journal|lost)-commands)\\.js$': '$1' },
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+  reporters: ['default', '<rootDir>/test/support/left-out-reporter.cjs'],
   // Each test file runs a worker beside the one server: more of them at once only take each other's time.
   maxWorkers: 2,
   // Tests wait for conditions, not for a time. This one only makes a wait that never ends speak up.

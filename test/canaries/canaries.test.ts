@@ -17,6 +17,7 @@ import { callFailureNames, sagaFailureNames, type CallFailureName } from '../../
 import { workflowNames } from '../../src/domain/identity';
 import { createDataConverter } from '../../src/security/data-converter';
 import { parsePayloadKeys } from '../../src/security/keys';
+import { unlessLacking } from '../support/left-out';
 import { shortFlights } from '../support/rig';
 import { Journey, ledgerOf, bytesOf, type Seen } from './journey';
 import { Witness } from './witness';
@@ -25,8 +26,7 @@ import { Search, type Canary } from './search';
 import { canariesOf, makeConfided, makeSecrets } from './secrets';
 
 const cli = process.env['ORDER_SAGA_TEST_TEMPORAL_CLI'];
-const here = cli !== undefined || process.env['CI'] === 'true' ? describe : describe.skip;
-if (cli === undefined) console.warn('canaries are not sent: TEMPORAL_ADDRESS names a server whose files are not here');
+const here = unlessLacking(cli === undefined ? 'TEMPORAL_ADDRESS names a server whose files are not here' : undefined);
 
 interface Travelled {
   witness: Witness;

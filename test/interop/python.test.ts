@@ -10,14 +10,14 @@ import { ReferenceTakenError } from '../../src/client/errors';
 import type { ProgressView } from '../../src/domain/progress';
 import { parsePayloadKeys } from '../../src/security/keys';
 import { buildEncryptedBundle } from '../support/encrypted-bundle';
+import { unlessLacking } from '../support/left-out';
 import { planIdOf, provisionRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
 import { untilDeniable, untilWaiting } from '../support/sagas';
 import { PythonBackend, whyNoPython, type PythonError } from './python-backend';
 
 const whyNot = whyNoPython();
-const here = whyNot === undefined || process.env['CI'] === 'true' ? describe : describe.skip;
-if (whyNot !== undefined) console.warn(`no second SDK is tried: ${whyNot}`);
+const here = unlessLacking(whyNot);
 
 /** Escapes differ between the languages' JSON; what comes out of it may not. */
 const password = 'pass/wörd "of" 🗝';

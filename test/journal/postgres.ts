@@ -8,6 +8,7 @@ import type { Part } from '../../deploy/stack/part';
 import { startPostgres } from '../../deploy/stack/postgres';
 import { postgresFolder } from '../../deploy/stack/programs';
 import { lowPorts } from '../../scripts/reachable';
+import { unless } from '../support/left-out';
 
 const user = 'order_saga';
 /** Looked for in what is said of failures. */
@@ -15,19 +16,11 @@ export const password = 'canary-6f1c9d';
 
 const programs = postgresFolder();
 
-/**
- * `describe` where there is a PostgreSQL. Where there is none the tests are left out, and say so; but not in CI, where they fail.
- */
-export const describeWithPostgres =
-  programs !== undefined || process.env['CI'] ? describe : leaveOut('there is no PostgreSQL (Debian: postgresql)');
+/** Why there is none; undefined where there is one, and in CI, where the tests fail that need it. */
+export const whyNoPostgres =
+  programs !== undefined || process.env['CI'] ? undefined : 'there is no PostgreSQL (Debian: postgresql)';
 
-/** Of tests that this machine cannot run: they are skipped, and the reason is printed. */
-export function leaveOut(why: string): typeof describe.skip {
-  return ((title: string, tests: () => void) => {
-    process.stderr.write(`left out: ${title}: ${why}\n`);
-    describe.skip(`${title} (${why})`, tests);
-  }) as typeof describe.skip;
-}
+export const describeWithPostgres = unless(whyNoPostgres);
 
 export interface Place {
   user?: string;

@@ -10,7 +10,8 @@ import { openJournal } from '../../src/journal/open';
 import { effectsOf } from '../../src/journal/standing';
 import { createSealing } from '../../src/security/sealing';
 import { describeEachDatabase, inFiles } from './databases';
-import { describeWithPostgres, leaveOut, password, PostgresServer } from './postgres';
+import { describeWithPostgres, password, PostgresServer } from './postgres';
+import { unless } from '../support/left-out';
 import { add, openedJournals, place, rowOf, Run } from './runs';
 import { sentenceOf, unavailable } from './sentences';
 import { SmallDisk, whyNoSmallDisk } from './small-disk';
@@ -18,7 +19,7 @@ import { SmallDisk, whyNoSmallDisk } from './small-disk';
 const open = (address: JournalAddress) => openJournal(address, createSealing(undefined));
 
 const noDisk = whyNoSmallDisk();
-const describeWithSmallDisk = noDisk === undefined ? describe : leaveOut(noDisk);
+const describeWithSmallDisk = unless(noDisk);
 const isRoot = process.getuid?.() === 0;
 
 describeEachDatabase('a journal of another release', ({ fresh, place: somewhere }) => {
@@ -288,7 +289,7 @@ describe('a file', () => {
     expect(await asked('journal_mode')).toEqual(['wal']);
   });
 
-  const describeAsRoot = isRoot ? describe : leaveOut('who is not root cannot become somebody else');
+  const describeAsRoot = unless(isRoot ? undefined : 'who is not root cannot become somebody else');
   describeAsRoot('of somebody else', () => {
     beforeEach(() => {
       chmodSync(folder, 0o777);

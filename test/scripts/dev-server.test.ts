@@ -10,11 +10,12 @@ import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time';
 import { provideTemporal, startDevServer } from '../../scripts/dev-server';
 import { isRunning } from '../support/is-running';
+import { unless } from '../support/left-out';
 
 const root = join(__dirname, '..', '..');
 const cli = process.env['ORDER_SAGA_TEST_TEMPORAL_CLI'] ?? '';
 /** With a server from elsewhere (TEMPORAL_ADDRESS) there need not be a CLI on this machine. */
-const describeWithCli = cli === '' ? describe.skip : describe;
+const describeWithCli = unless(cli === '' ? 'TEMPORAL_ADDRESS names a server, and no CLI is here' : undefined);
 
 let folder: string;
 beforeEach(() => {

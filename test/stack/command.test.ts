@@ -8,11 +8,12 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { resolvePrograms, whyNoStack } from '../../deploy/stack/programs';
 import { lowPorts } from '../../scripts/reachable';
+import { unlessLacking } from '../support/left-out';
 
 const root = join(__dirname, '..', '..');
 const program = 'deploy/stack/main.ts';
 const why = whyNoStack();
-const describeWithStack = why === undefined ? describe : describe.skip;
+const describeWithStack = unlessLacking(why);
 
 const start = (...args: string[]) =>
   spawn(process.execPath, ['--import', 'tsx', join(root, program), ...args], {
@@ -35,7 +36,7 @@ function speakingOf(folder: string): string[] {
     .filter((line) => line.includes(folder));
 }
 
-describeWithStack(`the command${why === undefined ? '' : ` (skipped: ${why})`}`, () => {
+describeWithStack('the command', () => {
   beforeAll(async () => {
     await resolvePrograms();
   }, 30 * 60_000);

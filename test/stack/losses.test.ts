@@ -12,6 +12,7 @@ import { fittingDecisions } from '../support/operator';
 import { brokenPromises, type Asked } from '../support/promises';
 import { planIdOf, provisionRequest } from '../support/requests';
 import { Rig } from '../support/rig';
+import { unlessLacking } from '../support/left-out';
 import { outcomeOf, untilWaitingOrEnded, type Ended } from '../support/sagas';
 import type { EndpointName } from '../../sandbox/endpoints';
 
@@ -31,13 +32,12 @@ async function settled(saga: SagaHandle, asked: Asked): Promise<Ended> {
   }
 }
 
-const why = whyNoStack();
-const describeWithStack = why === undefined ? describe : describe.skip;
+const describeWithStack = unlessLacking(whyNoStack());
 
 let stack: Stack;
 let rig: Rig;
 
-describeWithStack(`a stack${why === undefined ? '' : ` (skipped: ${why})`}`, () => {
+describeWithStack('a stack', () => {
   beforeAll(async () => {
     stack = await startStack();
     rig = await Rig.start({ address: stack.address, journal: { postgres: stack.journalUrl } });

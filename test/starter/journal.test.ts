@@ -18,7 +18,7 @@ import { takeTurn } from '../../src/journal/turns';
 import { parsePayloadKeys } from '../../src/security/keys';
 import { createSealing } from '../../src/security/sealing';
 import { readDocument } from '../docs/tables';
-import { describeWithPostgres, PostgresServer } from '../journal/postgres';
+import { describeWithPostgres, whyNoPostgres, PostgresServer } from '../journal/postgres';
 import { runCommand, runHere, type Ended } from './command-line';
 
 const [keyOne, keyTwo] = ['k1', 'k2'].map((id) => `${id}:${randomBytes(32).toString('base64')}`) as [string, string];
@@ -28,7 +28,7 @@ let folder: string;
 let server: PostgresServer | undefined;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'order-saga-journal-'));
-  if (describeWithPostgres === describe) server = await PostgresServer.start();
+  if (whyNoPostgres === undefined) server = await PostgresServer.start();
 });
 afterAll(async () => {
   await server?.stop();

@@ -68,6 +68,12 @@ const cancelled = (['before', 'after'] as const).map((hold): Way => ({
 const cancelledAnd = (faults: readonly Spoiling[]): Way[] =>
   faults.map((fault) => ({ name: `cancelled, and ${nameOf(fault)}`, fault, cancelled: true }));
 
+/** The ways that differ in what a saga does: refused, not again, known to be in doubt, not known whether, cancelled. */
+export const waysThatDiffer: readonly Way[] = [
+  ...once([{ kind: 'refuse-before' }, { kind: 'unauthorized' }, { kind: 'error-before' }, { kind: 'reset-after' }]),
+  ...cancelled.filter(({ hold }) => hold === 'after'),
+];
+
 /** One of each kind. */
 export const ways: readonly Way[] = [
   ...once(failing),

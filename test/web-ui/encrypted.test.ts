@@ -13,6 +13,7 @@ import { startCodecServer, type CodecServer } from '../../src/security/codec-ser
 import { parsePayloadKeys } from '../../src/security/keys';
 import { buildEncryptedBundle } from '../support/encrypted-bundle';
 import { provisionRequest } from '../support/requests';
+import { unlessLacking } from '../support/left-out';
 import { Rig } from '../support/rig';
 import { untilWaiting } from '../support/sagas';
 import { launchChromium, whyNoBrowser } from './chromium';
@@ -20,7 +21,7 @@ import { OperatorPage } from './operator-page';
 
 const cli = process.env['ORDER_SAGA_TEST_TEMPORAL_CLI'];
 const whyNot = whyNoBrowser();
-const here = whyNot === undefined || process.env['CI'] === 'true' ? describe : describe.skip;
+const here = unlessLacking(whyNot);
 
 async function freePort(): Promise<number> {
   const probe = createServer();

@@ -13,14 +13,14 @@ import type { DecisionName } from '../../src/domain/decisions';
 import type { Waiting, WaitKind } from '../../src/domain/progress';
 import { panelOf } from '../support/panel';
 import { changeRequest, provisionRequest } from '../support/requests';
+import { unlessLacking } from '../support/left-out';
 import { Rig, until } from '../support/rig';
 import { outcomeOf, untilDeniable, untilWaiting } from '../support/sagas';
 import { launchChromium, whyNoBrowser } from './chromium';
 import { OperatorPage } from './operator-page';
 
 const whyNot = whyNoBrowser();
-const here = whyNot === undefined || process.env['CI'] === 'true' ? describe : describe.skip;
-if (whyNot !== undefined) console.warn(`the Web UI is not driven: ${whyNot}`);
+const here = unlessLacking(whyNot);
 
 here('an operator in the Web UI', () => {
   let rig: Rig;

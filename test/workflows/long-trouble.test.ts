@@ -16,6 +16,7 @@ import { DecisionRefusedError, SagaEndedError } from '../../src/client/errors';
 import type { SagaHandle } from '../../src/client/handle';
 import { searchAttributeNames } from '../../src/domain/identity';
 import { marks } from '../../src/saga/history-marks';
+import { describeInAll, unless } from '../support/left-out';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../support/requests';
 import { Rig, until } from '../support/rig';
 import { outcomeOf, untilWaiting, untilWaitingOrEnded } from '../support/sagas';
@@ -46,7 +47,7 @@ async function retryToTheEnd(saga: SagaHandle): Promise<number> {
   }
 }
 
-describe('at full size', () => {
+describeInAll('at full size', () => {
   let rig: Rig;
   beforeAll(async () => {
     rig = await Rig.start();
@@ -77,7 +78,7 @@ describe('at full size', () => {
 });
 
 const cli = process.env['ORDER_SAGA_TEST_TEMPORAL_CLI'];
-const here = cli === undefined ? describe.skip : describe;
+const here = unless(cli === undefined ? 'TEMPORAL_ADDRESS names a server, and no CLI is here' : undefined);
 const eventsMax = 2_000;
 const small = (events: number) => ({ events, bytes: 10 * 1024 * 1024 });
 const smallMarks = {
