@@ -19,8 +19,14 @@ export function unlessLacking(why: string | undefined): Tests {
 }
 
 /** `it` where nothing stands against it. */
-export function itUnless(why: string | undefined): (title: string, test: () => Promise<void> | void) => void {
-  return why === undefined ? it : (title, test) => it.skip(titleOf(title, why), test);
+export function itUnless(why: string | undefined): (title: string, test: () => unknown) => void {
+  return (title, test) => {
+    const run = async () => {
+      await test();
+    };
+    if (why === undefined) it(title, run);
+    else it.skip(titleOf(title, why), run);
+  };
 }
 
 export const describeInAll = unless(takesAll ? undefined : 'in npm run test:all');
