@@ -35,7 +35,7 @@ import {
 } from '@temporalio/workflow';
 import type { Standing } from '../activities/journal';
 import type { SagaFailureName } from '../domain/failures';
-import { searchAttributeNames, workflowIdOf, type WorkflowName } from '../domain/identity';
+import { attributesGivenMemo, searchAttributeNames, workflowIdOf, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
 import { beyondLimits } from '../domain/limits';
 import { outcomeOfEnd, type SagaOutcome } from '../domain/outcomes';
@@ -371,7 +371,7 @@ const subscriptionKey = defineSearchAttributeKey(searchAttributeNames.subscripti
 
 /** The client sets these at the start, for nothing; a run that was started otherwise names itself. */
 function nameForSearch(request: { reference: string; account?: string | undefined; subscription_id?: number }): void {
-  if (workflowInfo().typedSearchAttributes.get(referenceKey) !== undefined) return;
+  if (workflowInfo().memo?.[attributesGivenMemo] !== undefined) return;
   upsertSearchAttributes([
     { key: referenceKey, value: request.reference },
     ...(request.account === undefined ? [] : [{ key: accountKey, value: request.account }]),
