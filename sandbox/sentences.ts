@@ -180,20 +180,29 @@ export function firewallsOf(ledger: LedgerSnapshot, vmObjectId: number): number[
  *
  * `wanted` defaults to the last moment's. Name it where the way may have been left half-way or undone: a server that
  * lost everything would count as wanting nothing, and one that came back as never having been on the way.
+ *
+ * @param besides firewalls that somebody else changes: nothing is said of them
  */
 export function lessProtectedMoments(
   ledger: LedgerSnapshot,
   vmObjectId: number,
   wanted: readonly number[] = firewallsOf(ledger, vmObjectId),
+  besides: readonly number[] = [],
 ): FirewallMoment[] {
   const moments = firewallMoments(ledger, vmObjectId);
   const atFirst = moments[0]?.firewalls ?? [];
-  const holdsAll = (moment: FirewallMoment, ids: readonly number[]) => ids.every((id) => moment.firewalls.includes(id));
+  const holdsAll = (moment: FirewallMoment, ids: readonly number[]) =>
+    ids.every((id) => moment.firewalls.includes(id) || besides.includes(id));
   return moments.filter((moment) => !holdsAll(moment, atFirst) && !holdsAll(moment, wanted));
 }
 
-export function neverLessProtected(ledger: LedgerSnapshot, vmObjectId: number, wanted?: readonly number[]): boolean {
-  return lessProtectedMoments(ledger, vmObjectId, wanted).length === 0;
+export function neverLessProtected(
+  ledger: LedgerSnapshot,
+  vmObjectId: number,
+  wanted?: readonly number[],
+  besides?: readonly number[],
+): boolean {
+  return lessProtectedMoments(ledger, vmObjectId, wanted, besides).length === 0;
 }
 
 function entriesOf<T extends LedgerEntry['type']>(

@@ -12,7 +12,14 @@
  */
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { defaultTaskQueue, referenceSchema, workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
+import {
+  attributesGivenMemo,
+  defaultTaskQueue,
+  referenceSchema,
+  workflowIdOf,
+  workflowNames,
+  type WorkflowName,
+} from '../domain/identity';
 import type { ServerFirewalls } from '../domain/firewalls-of';
 import type { Hold, HoldWords } from '../domain/hold';
 import {
@@ -239,8 +246,8 @@ export class OrderSagaClient {
       ...fairnessOf(request),
     } as const;
     try {
-      const typedSearchAttributes = attributesOf(request);
-      const started = await this.temporal.workflow.start(workflow, { ...options, typedSearchAttributes });
+      const named = { typedSearchAttributes: attributesOf(request), memo: { [attributesGivenMemo]: true } };
+      const started = await this.temporal.workflow.start(workflow, { ...options, ...named });
       return started.firstExecutionRunId;
     } catch (error) {
       // No worker has been here yet. The order is taken all the same: the one that comes makes the namespace ready, and a saga

@@ -41,6 +41,12 @@ export const searchAttributeNames = {
   waitingSince: 'SagaWaitingSince',
 } as const;
 
+/**
+ * The memo of a run that was started with its search attributes. A workflow does not look for the attributes themselves: a server that
+ * has just learnt their names shows them under other ones for a moment, and a replay would see what the first look did not.
+ */
+export const attributesGivenMemo = 'searchAttributesGiven';
+
 export const referenceSchema = lazy(() =>
   z
     .string('must be a string: your own name for this order')

@@ -31,7 +31,7 @@ import {
 } from '@temporalio/workflow';
 import type { Standing } from '../activities/journal';
 import type { SagaFailureName } from '../domain/failures';
-import type { WorkflowName } from '../domain/identity';
+import { attributesGivenMemo, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
 import { outcomeOfEnd, type SagaOutcome } from '../domain/outcomes';
 import type { RecordedEnding } from '../domain/record';
@@ -39,7 +39,7 @@ import type { RequestOf } from '../domain/requests';
 import type { Report, ResultOf, StoryResult } from '../domain/results';
 import { resourceOf } from '../domain/turns';
 import { describeProblems, type Problem } from '../domain/problems';
-import { attributesOf, sagaAttributes } from '../temporal/search-attributes';
+import { attributesOf } from '../temporal/search-attributes';
 import { throwIfCancelled } from './attempts';
 import { checkRequest, stringField } from './check-request';
 import { HumanDecisions } from './human-decisions';
@@ -310,6 +310,6 @@ function fail(progress: Progress, type: SagaFailureName, message: string, proble
 
 /** The client sets these at the start, for nothing; a run that was started otherwise names itself. */
 function nameForSearch(request: RequestOf[WorkflowName]): void {
-  if (workflowInfo().typedSearchAttributes.get(sagaAttributes.reference) !== undefined) return;
+  if (workflowInfo().memo?.[attributesGivenMemo] !== undefined) return;
   upsertSearchAttributes(attributesOf(request));
 }

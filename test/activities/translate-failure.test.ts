@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import fc from 'fast-check';
 import type { CallKind } from '../../src/activities/settings';
 import { callFailureOf, OwnFailure, translateFailure } from '../../src/activities/translate-failure';
-import type { CallFailure } from '../../src/domain/failures';
+import { callFailureNames, type CallFailure, type CallFailureName } from '../../src/domain/failures';
 import { JournalUnavailable, JournalUnreadable } from '../../src/journal/errors';
 import {
   NotSent,
@@ -225,9 +225,37 @@ it('a delay that was named with the failure is kept to, and needs no budget', ()
   expect(translated(underWay, 'pivot', { attempt: 99 }).retryInMs).toBe(700);
 });
 
-it('looks again for what is not there yet, and does not repeat a hold', () => {
-  expect(translated(new OwnFailure('NotVisibleYet', 'm'), 'poll').retryInMs).toBeDefined();
-  expect(translated(new OwnFailure('Held', 'm'), 'mutate').retryInMs).toBeUndefined();
+/** Of a step that can be undone. */
+const triedAgain: CallFailureName[] = [
+  ...([
+    'NotSent',
+    'PutOff',
+    'TokenUnreadable',
+    'RateLimited',
+    'UnknownOutcome',
+    'NotVisibleYet',
+    'StoodStill',
+  ] as const),
+  ...(['JournalUnavailable', 'TemporalUnavailable', 'Unwanted', 'QuoteAged'] as const),
+];
+
+it.each(callFailureNames)('what was decided here, as %s, is tried again or not', (name) => {
+  const { retryInMs } = translated(new OwnFailure(name, 'm'), 'mutate');
+  expect(retryInMs !== undefined).toBe(triedAgain.includes(name));
+});
+
+it('only what the provider refuses is asked about, where the setting says so', () => {
+  const asking = (error: Error, onRefusal: 'ask' | 'fail') =>
+    translated(error, 'mutate', { settings: { onRefusal } }).asks;
+  expect(asking(new Rejected('said no', about(422)), 'ask')).toBe(true);
+  expect(asking(new Rejected('said no', about(422)), 'fail')).toBeUndefined();
+  expect(asking(new Unauthorized('said no', about(401)), 'ask')).toBeUndefined();
+});
+
+it('says that a secret is taken in the clear, where the setting says so', () => {
+  const changes = { settings: { takesClearRequests: true } };
+  expect(translated(new Rejected('said no', about(422)), 'mutate', changes).takesClear).toBe(true);
+  expect(translated(new Rejected('said no', about(422)), 'mutate').takesClear).toBeUndefined();
 });
 
 it('passes on what is no failure of a call: a mistake in our code is not an outcome', () => {

@@ -104,6 +104,26 @@ it('takes firewalls for what the first run says, or for what the one after it ha
   expect(judged([143, 150])).not.toEqual([]);
 });
 
+it('holds nothing against one of what another saga has taken from the same server', () => {
+  const firewalls = planOf('a judge', 50).sagas.find(({ asked }) => asked.workflow === 'setFirewalls')!;
+  const asking = (reference: string, changes: object) =>
+    ({ workflow: 'setFirewalls', request: { reference, vmObjectId: 1, ...changes } }) as typeof firewalls.asked;
+  const [one, other] = [asking('R', { unassign: [151] }), asking('S', { assign: [145] })];
+  const done = (asked: typeof one) =>
+    lived({ planned: { ...firewalls, asked }, asked, ended: { result: { reference: asked.request.reference } } });
+  const judged = (kept: number[]) => {
+    const ledger = new Ledger();
+    const change = (type: 'firewallsAssigned' | 'firewallsUnassigned', before: number[], after: number[]) =>
+      ledger.tookEffect<FirewallsChanged>({ type, vmObjectId: 1, firewalls: [], before, after });
+    ledger.seeded({ vmObjectId: 1, account: null, label: null, firewalls: [150, 151] });
+    change('firewallsUnassigned', [150, 151], kept);
+    change('firewallsAssigned', kept, [150, 145]);
+    return judge(ledger, [done(one), done(other)], []).violations;
+  };
+  expect(judged([150])).toEqual([]);
+  expect(judged([])).toContain('setFirewalls S: the server was less protected for a moment');
+});
+
 it('names those that were forgotten', () => {
   expect(judge(new Ledger(), [], ['C-7']).violations).toEqual([expect.stringMatching(/^C-7: was forgotten/)]);
 });

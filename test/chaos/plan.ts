@@ -140,6 +140,7 @@ function drawing(chance: Chance) {
   const duplicate = deck(chance, ['same', 'other', ...Array<undefined>(6).fill(undefined)] as const);
   const deadline = deck(chance, [300, 3_000, ...Array<undefined>(22).fill(undefined)]);
   const asksWhenRefused = deck(chance, [true, false, false]);
+  const asksAtItsRefusal = deck(chance, [true, true, false]);
   const isShared = deck(chance, [true, false, false]);
   /** What the next one that shares goes to. */
   let lastChanged: number | undefined;
@@ -159,6 +160,10 @@ function drawing(chance: Chance) {
       const deadlineMs = deadline();
       if (deadlineMs !== undefined) planned.deadlineMs = deadlineMs;
       if (isSpoilt()) planned.fault = spoilt(asked);
+      const isRefused = planned.fault?.kind === 'refuse-before' || planned.fault?.kind === 'error-code';
+      if (isRefused && pivotOf(asked) !== undefined && asksAtItsRefusal()) {
+        Object.assign(asked.request, { onRefusal: 'ask' });
+      }
       const meddled = how();
       if (meddled !== undefined) planned.meddling = meddlingWith(asked, meddled);
       return planned;

@@ -287,7 +287,7 @@ it('starts with search attributes and a note, on the task queue that was chosen'
     step: undefined,
     waitingSince: undefined,
   });
-  expect(description.memo ?? {}).toEqual({});
+  expect(description.memo).toEqual({ searchAttributesGiven: true });
   expect(description.taskQueue).toBe('elsewhere');
   expect(await description.staticSummary()).toContain(request.reference);
   expect(await description.staticDetails()).toContain('vm_backup 1');

@@ -197,7 +197,8 @@ function protectedThroughout(
   const before = own(firewallMoments(ledger, vmObjectId)[0]?.firewalls ?? []);
   const wanted = exactly ?? [...new Set([...before, ...assign])].filter((id) => !unassign.includes(id));
   const broken: string[] = [];
-  if (!neverLessProtected(ledger, vmObjectId, wanted)) broken.push('the server was less protected for a moment');
+  if (!neverLessProtected(ledger, vmObjectId, wanted, others))
+    broken.push('the server was less protected for a moment');
   const after = own(firewallsOf(ledger, vmObjectId));
   if (told.result !== undefined) {
     if (!sameSet(after, wanted)) broken.push(`it is done, and the firewalls are ${after.join()}, not ${wanted.join()}`);
