@@ -64,7 +64,7 @@ export default defineConfig(
   { rules: { eqeqeq: 'error', 'no-console': 'off', 'object-shorthand': 'error', 'prefer-template': 'error' } },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/config.ts', 'src/config/*.ts'],
+    ignores: ['src/config/*.ts'],
     rules: { 'no-restricted-syntax': ['error', ...environment] },
   },
   {

@@ -16,7 +16,7 @@ async function main(): Promise<void> {
   const config = readCodecServerConfig();
   const log = createLog();
   const server = await startCodecServer({ ...config, log }).catch((error: unknown) => {
-    throw new CannotListen(whyNot(error as NodeJS.ErrnoException, config));
+    throw new NoAddressToListenOn(whyNot(error as NodeJS.ErrnoException, config));
   });
   if (config.tokens.length === 0 && config.jwt === undefined) {
     log.warn('nobody is asked for a token: whoever can use this machine can read payloads');
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
   process.stdout.write(`codec server ready: ${server.url}\n`);
 }
 
-class CannotListen extends Error {}
+class NoAddressToListenOn extends Error {}
 
 function whyNot({ code, message }: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): string {
   if (code === 'EADDRINUSE') return `port ${port} is in use; set CODEC_PORT to another, or to 0 for any that is free`;
@@ -40,7 +40,7 @@ function whyNot({ code, message }: NodeJS.ErrnoException, { host, port }: { host
 }
 
 main().catch((error: unknown) => {
-  const expected = error instanceof SettingsError || error instanceof CannotListen;
+  const expected = error instanceof SettingsError || error instanceof NoAddressToListenOn;
   process.stderr.write(
     `codec server cannot start: ${expected ? error.message : String((error as Error).stack ?? error)}\n`,
   );

@@ -1,4 +1,4 @@
-/** docs/settings.md against src/config.ts and src/config/: the same names, the same defaults. */
+/** docs/settings.md against src/config/: the same names, the same defaults. */
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import * as config from '../../src/config';
 import {
