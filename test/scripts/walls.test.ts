@@ -13,10 +13,12 @@ const allowed: Record<string, string> = {
   'src/provider/mouth.ts': "import 'undici';\nimport 'zod';\nimport 'node:tls';\nexport const mouth = 1;",
   'src/security/seal.ts': "import '../domain/word';\nimport 'node:crypto';\nexport const seal = 1;",
   'src/activities/hand.ts': "import '../provider/mouth';\nimport '@temporalio/activity';\nexport type Hand = 1;",
+  'src/saga/engine.ts':
+    "import type { Hand } from '../activities/hand';\nimport '../domain/word';\nimport '@temporalio/workflow';\nexport const engine = 1;\nexport type Engine = Hand;",
   'src/workflows/story.ts':
-    "import type { Hand } from '../activities/hand';\nimport '../domain/word';\nimport '@temporalio/workflow';\nexport type Story = Hand;",
+    "import type { Hand } from '../activities/hand';\nimport '../domain/word';\nimport '../saga/engine';\nimport '@temporalio/workflow';\nexport type Story = Hand;",
   'src/client/door.ts': "import '../domain/word';\nimport '../security/seal';\nimport '@temporalio/client';",
-  'src/config.ts': "import type { Hand } from './activities/hand';\nexport type Config = Hand;",
+  'src/config/index.ts': "import type { Hand } from '../activities/hand';\nexport type Config = Hand;",
   'src/worker.ts': "import './config';\nimport './activities/hand';\nimport '@temporalio/worker';",
   'sandbox/stand-in.ts': "import 'zod';\nimport 'node:http';\nexport const standIn = 1;",
   'scripts/chore.ts': "import '../src/domain/word';\nimport '../sandbox/stand-in';\nexport const chore = 1;",
@@ -25,6 +27,8 @@ const allowed: Record<string, string> = {
 
 /** File, what it imports, and the wall that is in the way. */
 const forbidden: [string, string, string][] = [
+  ['src/saga/a.ts', "import '../workflows/story';", 'saga-stays-within-its-walls'],
+  ['src/saga/b.ts', "import '../activities/hand';", 'saga-takes-only-types'],
   ['src/domain/a.ts', "import '../provider/mouth';", 'domain-stays-within-its-walls'],
   ['src/domain/b.ts', "export type { Hand } from '../activities/hand';", 'domain-stays-within-its-walls'],
   ['src/domain/c.ts', "import 'node:crypto';", 'domain-stays-within-its-walls'],
