@@ -1,4 +1,4 @@
-/** Puts what was measured into its page below `docs/`, between the marks that name it, and the pictures beside it. */
+/** Puts what was measured into its page below `docs/`, between the marks that name it. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
@@ -10,8 +10,4 @@ export async function writeReport(page: string, name: string, report: string): P
   const path = join(docs, `${page}.md`);
   const text = between(readFileSync(path, 'utf8'), name, report);
   writeFileSync(path, await format(text, { ...(await resolveConfig(path)), filepath: path }));
-}
-
-export function writePicture(name: string, svg: string): void {
-  writeFileSync(join(docs, 'pictures', `${name}.svg`), svg);
 }

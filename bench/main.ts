@@ -1,15 +1,14 @@
 /**
  * What a saga costs, measured: npm run bench. On a dev server of its own, or on the one that TEMPORAL_ADDRESS names.
  *
- *   --part NAME       throughput, path, growth, storage, journal, profile; may stand several times   (throughput, path, growth)
+ *   --part NAME       throughput, journal; may stand several times                 (throughput)
  *   --rounds N        that are counted                                             (5)
  *   --sagas N         in each round of each contestant, at least                   (50)
  *   --at-once LIST    sagas in flight                                              (1,10,100)
  *   --store LIST      where the dev server keeps its data: memory, file            (memory,file)
- *   --waiting LIST    sagas that wait, for growth                                  (100,1000,10000)
  *   --rows N          effects in the larger journals, for journal                     (10000000)
  *   --json FILE       every figure of every round
- *   --write           the tables into docs/performance.md and the pictures into docs/pictures
+ *   --write           the tables into docs/performance.md
  *
  *   --quick           instead of all that, only what is the same on every machine, against bench/counts.json
  *   --accept          with --quick: today's counts are right from now on
@@ -21,16 +20,11 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { NoTemporalError } from '../scripts/temporal-cli';
 import { buildWorkers, type Built } from './built';
-import { drawChart } from './chart';
 import { checkCounts } from './counts';
-import { writePicture, writeReport } from './document';
-import { chartOf, growthReport, measureGrowth } from './growth';
+import { writeReport } from './document';
 import { journalReport, measureJournal } from './journal';
-import { measurePath, pathReport } from './path';
 import { load } from './process-figures';
-import { profile } from './profile';
 import { Stand, type Store } from './stand';
-import { measureStorage, storageReport } from './storage';
 import { measureThroughput, throughputReport } from './throughput';
 
 const say = (line: string) => console.log(line);
@@ -52,13 +46,13 @@ async function main(): Promise<number> {
 }
 
 async function measure(built: Built, options: Options): Promise<number> {
-  const { parts, rounds, sagas, atOnce, stores, waiting, rows, write, json } = options;
+  const { parts, rounds, sagas, atOnce, stores, rows, write, json } = options;
   say(`${cpus().length} cores, Node ${process.versions.node}, load ${load().toFixed(1)}`);
   const measured: Record<string, unknown> = {};
   const report = async (name: string, figures: unknown, text: string) => {
     measured[name] = figures;
     say(`\n${text}\n`);
-    if (write) await writeReport(name === 'storage' ? 'scaling' : 'performance', name, text);
+    if (write) await writeReport('performance', name, text);
     if (json !== undefined) await writeFile(json, JSON.stringify(measured, null, 2));
   };
   for (const part of parts) {
@@ -66,24 +60,10 @@ async function measure(built: Built, options: Options): Promise<number> {
       const figures = await measureThroughput({ built, rounds, sagas, atOnce, stores, say });
       await report(part, figures, throughputReport(figures));
     }
-    if (part === 'path') {
-      const figures = await measurePath({ built, rounds: 2 * rounds, say });
-      await report(part, figures, pathReport(figures));
-    }
-    if (part === 'growth') {
-      const growths = await measureGrowth({ built, rounds, waiting, say });
-      await report(part, growths, growthReport(growths));
-      if (write) for (const growth of growths) writePicture(growth.name, drawChart(chartOf(growth)));
-    }
-    if (part === 'storage') {
-      const figures = await measureStorage({ built, sagas: 10 * sagas, say });
-      await report(part, figures, storageReport(figures));
-    }
     if (part === 'journal') {
       const figures = await measureJournal({ rows, times: 10 * sagas, say });
       await report(part, figures, journalReport(figures));
     }
-    if (part === 'profile') await profile({ built, sagas: 4 * sagas, rounds, say });
   }
   return 0;
 }
@@ -99,7 +79,7 @@ async function quick(built: Built, accept: boolean): Promise<number> {
   return 1;
 }
 
-const partNames = ['throughput', 'path', 'growth', 'storage', 'journal', 'profile'] as const;
+const partNames = ['throughput', 'journal'] as const;
 type Part = (typeof partNames)[number];
 
 type Options = NonNullable<ReturnType<typeof readArguments>>;
@@ -108,12 +88,11 @@ function readArguments() {
   try {
     const { values } = parseArgs({
       options: {
-        part: { type: 'string', multiple: true, default: ['throughput', 'path', 'growth'] },
+        part: { type: 'string', multiple: true, default: ['throughput'] },
         rounds: { type: 'string', default: '5' },
         sagas: { type: 'string', default: '50' },
         'at-once': { type: 'string', default: '1,10,100' },
         store: { type: 'string', default: 'memory,file' },
-        waiting: { type: 'string', default: '100,1000,10000' },
         rows: { type: 'string', default: '10000000' },
         json: { type: 'string' },
         write: { type: 'boolean', default: false },
@@ -127,7 +106,6 @@ function readArguments() {
       sagas: whole('sagas', values.sagas),
       atOnce: values['at-once'].split(',').map((number) => whole('at-once', number)),
       stores: values.store.split(',').map((store) => oneOf<Store>('store', store, ['memory', 'file'])),
-      waiting: values.waiting.split(',').map((number) => whole('waiting', number)),
       rows: whole('rows', values.rows),
       json: values.json,
       write: values.write,
