@@ -3,12 +3,12 @@
 set -eu
 umask 077
 
-hex() { openssl rand -hex 24; }
+hex() { head -c 24 /dev/urandom | od -An -tx1 | tr -d ' \n'; }
 
 sed \
   -e "s|^POSTGRES_PASSWORD=\$|&$(hex)|" \
   -e "s|^JOURNAL_PASSWORD=\$|&$(hex)|" \
   -e "s|^GRAFANA_PASSWORD=\$|&$(hex)|" \
-  -e "s|^PAYLOAD_KEYS=\$|&k1:$(openssl rand -base64 32)|" \
+  -e "s|^PAYLOAD_KEYS=\$|&k1:$(head -c 32 /dev/urandom | base64)|" \
   -e "s|^CODEC_TOKEN=\$|&operators:$(hex)|" \
   "$(dirname "$0")/../.env.example"
