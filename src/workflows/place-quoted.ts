@@ -67,10 +67,11 @@ export async function placeQuoted<R extends QuotedRequest, P>(
     const policy = { refusal: 'OrderRejected', corrections: { refused: correction } } as const;
     return { quote: (await saga.must({ step, act: quote }, policy)).quote };
   }
+  const placing = saga.step(pivot.id, pivot.title);
   const approved = new ApprovedQuote(saga, { step, quote, notAvailable, guard, approval, correction });
   await approved.come();
   const placement = await placePivot<P>(saga, {
-    step: saga.step(pivot.id, pivot.title),
+    step: placing,
     noun,
     note: () => ({ foundBy: story.foundBy(corrected.request), quote: approved.quote }),
     act: (context) => story.place(corrected.request, context),

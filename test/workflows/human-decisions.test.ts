@@ -104,7 +104,7 @@ describe('an update that does not fit', () => {
       { correction: { account: 'AB-9' } },
       'retry: correction: account: is not a field of this request. At place-order may be corrected: label',
     ],
-    ['too long a note', 'retry', { note: 'x'.repeat(4_001) }, 'retry: note: must not have more than 4000 characters'],
+    ['too long a note', 'retry', { note: 'x'.repeat(4_001) }, /^retry: note: must not have more than 4000 characters\. Like /],
   ])('%s is refused with why, and leaves no trace', async (_what, name, body, why) => {
     const { saga } = await stuck();
     await expect(update(saga, name, body)).rejects.toMatchObject({
@@ -146,11 +146,11 @@ describe('a signal that does not fit is told', () => {
   }
 
   it('with who sent it, cut', async () => {
-    const [ignored] = await ignoredOf(['approve', { by: 'o'.repeat(201) }]);
+    const [ignored] = await ignoredOf(['retry', { by: 'o'.repeat(201) }]);
     expect(ignored).toEqual({
-      decision: 'approve',
+      decision: 'retry',
       at: expect.any(String) as string,
-      why: 'approve: by: must not have more than 200 characters',
+      why: expect.stringMatching(/^retry: by: must not have more than 200 characters/) as string,
       by: 'o'.repeat(200),
     });
   });

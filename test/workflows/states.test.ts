@@ -123,8 +123,8 @@ it('the first call of a step says nothing of attempts, the next ones do', async 
   const saga = await rig.sagas.provision(request);
   expect(await saga.result()).toMatchObject({ leftovers: [] });
   const [first, second] = await inputsOf(runOf(saga), 'addCartItem');
-  expect(first).not.toHaveProperty('again');
-  expect(second).toMatchObject({ again: { attempt: 2, elapsedMs: expect.any(Number) as number } });
+  expect(first).not.toHaveProperty('retry');
+  expect(second).toMatchObject({ retry: { attempt: 2, elapsedMs: expect.any(Number) as number } });
 });
 
 it('cancelled behind its order it looks into the journal, and undoes nothing', async () => {
