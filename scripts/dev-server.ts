@@ -105,8 +105,8 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       const held = await readied(program, (signal) => untilAllReady(where, options.namespace ?? 'default', signal));
       return { ...where, ...held };
     } catch (error) {
-      // Between being found free and being used, a port may go to somebody else.
-      const lost = error instanceof Error && /address already in use|can't set .*port/.test(error.message);
+      // Between being found free and being used, a port may go to somebody else; the server may end without a word then.
+      const lost = error instanceof Error && /address already in use|can't set .*port| ended$/.test(error.message);
       const chosen = options.port !== undefined || options.uiPort !== undefined;
       if (!lost || chosen || start === startsMax) throw error;
     }
