@@ -62,6 +62,7 @@ const documents = [
   'docs/glossary.md',
   'docs/failures.md',
   'docs/settings.md',
+  'docs/contract.md',
 ];
 
 it.each(documents)('%s points at nothing that is not there', (path) => {
