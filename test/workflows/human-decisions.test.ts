@@ -104,7 +104,12 @@ describe('an update that does not fit', () => {
       { correction: { account: 'AB-9' } },
       'retry: correction: account: is not a field of this request. At place-order may be corrected: label',
     ],
-    ['too long a note', 'retry', { note: 'x'.repeat(4_001) }, /^retry: note: must not have more than 4000 characters\. Like /],
+    [
+      'too long a note',
+      'retry',
+      { note: 'x'.repeat(4_001) },
+      /^retry: note: must not have more than 4000 characters\. Like /,
+    ],
   ])('%s is refused with why, and leaves no trace', async (_what, name, body, why) => {
     const { saga } = await stuck();
     await expect(update(saga, name, body)).rejects.toMatchObject({
