@@ -98,10 +98,12 @@ export function createEffect(journal: Journal, call: Call, settings: ActivitySet
       // First, since a slow store must not cost the time to leave.
       const secrets = await told(asked.secrets);
       const clock = startClock();
-      const { saga, run, activity } = sagaOf(Context.current().info);
+      const { info } = Context.current();
+      const { saga, run, workflow, activity } = sagaOf(info);
+      const namespace = workflow === saga.workflow ? info.namespace : undefined;
       const { kind, about } = spec;
       const effect: EffectCall = { step: asked.step, kind, activity, about };
-      const meant = await mean(journal, settings, { ...saga, call: effect, run }, spec, asked);
+      const meant = await mean(journal, settings, { ...saga, call: effect, run, namespace }, spec, asked);
       if (meant.how === 'recorded') {
         const { answer, at, run: by, knows, doubts } = meant;
         return { value: answer as T, knows, recorded: { at, run: by }, ...among(doubts) };
@@ -127,7 +129,7 @@ const among = (doubts: number) => (doubts > 0 ? { doubts } : {});
 function mean(
   journal: Journal,
   { inAirMs, planTypesMore, duplicateWithinMs, spendLimits }: ActivitySettings,
-  meaning: Pick<Meaning, 'workflow' | 'reference' | 'call' | 'run'>,
+  meaning: Pick<Meaning, 'workflow' | 'reference' | 'call' | 'run' | 'namespace'>,
   { kind, recall, restsOn, countsByHand }: Pick<EffectSpec<unknown>, 'kind' | 'recall' | 'restsOn' | 'countsByHand'>,
   { knows, note, turn, corrections, recallOnly, approved }: EffectContext,
 ): Promise<Meant> {

@@ -57,6 +57,8 @@ export interface Standing {
   known: boolean;
   /** The workflow is still running, paused included. Asked of Temporal only where `orRunning` is set. */
   running: boolean;
+  /** When this was looked up, as the journal has it. Only where `orRunning` is set. */
+  seenMs?: number | undefined;
   placement:
     | { how: 'none' }
     | { how: 'placed'; at: string; run: string; placed: Placement<unknown>; note?: PivotNote | undefined }
@@ -123,7 +125,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     readStanding(input: CallContext & Pick<EffectContext, 'knows'> & { orRunning?: boolean }): Promise<Standing> {
       return call('read', input, async () => {
         const { saga } = sagaOf(Context.current().info);
-        const { placement, ...rest } = await standingOf(journal, saga, {
+        const { placement, seenMs, ...rest } = await standingOf(journal, saga, {
           knows: input.knows,
           inAirMs: settings.inAirMs,
         });
@@ -133,12 +135,14 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
             retryInMs: lookAgainIn(placement.leftMs),
           });
         }
-        const running = input.orRunning ? await isRunning(workflowIdOf(saga.workflow, saga.reference)) : false;
-        if (placement.how !== 'placed') return { ...rest, placement, running };
+        const running = input.orRunning
+          ? { running: await isRunning(workflowIdOf(saga.workflow, saga.reference)), seenMs }
+          : { running: false };
+        if (placement.how !== 'placed') return { ...rest, ...running, placement };
         const { at, run, answer, note } = placement;
         const placed = { how: 'placed', at, run, placed: answer as Placement<unknown>, note } as const;
         const unprotected = input.orRunning ? await unprotectedOf(journal, saga) : [];
-        return { ...rest, placement: placed, running, ...(unprotected.length > 0 ? { unprotected } : {}) };
+        return { ...rest, ...running, placement: placed, ...(unprotected.length > 0 ? { unprotected } : {}) };
       });
     },
 
@@ -192,11 +196,13 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     },
 
     /** How the run ends, for the record, and with it its turn. A second call writes it again. */
-    writeEnding(input: CallContext & Pick<Ending, 'outcome' | 'report' | 'resource' | 'leavesOpen'>): Promise<void> {
+    writeEnding(
+      input: CallContext & Pick<Ending, 'outcome' | 'report' | 'resource' | 'leavesOpen' | 'seenMs'>,
+    ): Promise<void> {
       return call('mutate', input, async () => {
         const { saga, run, workflow } = sagaOf(Context.current().info);
-        const { outcome, report, resource, leavesOpen } = input;
-        const next = await journal.ended(saga, { run, by: workflow, outcome, report, resource, leavesOpen });
+        const { outcome, report, resource, leavesOpen, seenMs } = input;
+        const next = await journal.ended(saga, { run, by: workflow, outcome, report, resource, leavesOpen, seenMs });
         if (resource !== undefined) await handOn(journal, next, resource);
       });
     },

@@ -1,5 +1,5 @@
 /** Which sagas are lost: the journal has begun them, Temporal has no run of them that goes on, and nobody has said how they ended. */
-import { standingOf, type Standing, type WayLost } from '../client/lost';
+import { standingOf, wasCancelledUntouched, type Standing, type WayLost } from '../client/lost';
 import { readClientConfig } from '../config';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
 import { mayBePlaced, openReferences, type OpenReference } from '../journal/open-references';
@@ -26,7 +26,10 @@ export async function lost({ printer }: CommandContext): Promise<number> {
           const how = standing.get(idOf(reference));
           if (!isLost(how)) continue;
           const { firstSeenAt } = reference;
-          const next = nextOf(reference, how, { mayBePlaced: await mayBePlaced(journal, reference) });
+          const next = nextOf(reference, how, {
+            mayBePlaced: await mayBePlaced(journal, reference),
+            wasCancelled: how === 'gone' && (await wasCancelledUntouched(temporal, idOf(reference))),
+          });
           found.push({ workflowId: idOf(reference), how, firstSeenAt, next });
         }
         after = open.length === sliceSize ? open.at(-1) : undefined;
@@ -54,10 +57,13 @@ function idOf({ workflow, reference }: { workflow: WorkflowName; reference: stri
 function nextOf(
   { workflow, reference }: OpenReference,
   how: WayLost,
-  { mayBePlaced }: { mayBePlaced: boolean },
+  { mayBePlaced, wasCancelled }: { mayBePlaced: boolean; wasCancelled: boolean },
 ): string {
   const isCart = workflow === 'provisionServers' && !mayBePlaced;
   const clean = isCart ? `; or order-saga clean ${reference}, which empties its cart` : '';
+  if (wasCancelled) {
+    return `Reset its cancelled run in the Web UI, to its first workflow task: it goes on from what the journal knows${clean}`;
+  }
   return how === 'gone'
     ? `send the same request again: it goes on from what the journal knows${clean}`
     : `Reset it in the Web UI, to its last workflow task: it goes on from what the journal knows${clean}`;

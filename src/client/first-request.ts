@@ -12,6 +12,7 @@ import type { RequestOf, RequestSchemas } from '../domain/requests';
 import { check } from '../domain/validation';
 import { differences } from '../domain/differences';
 import { ReferenceTakenError } from './errors';
+import { toRow } from './saga-list';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.api.enums.v1.HistoryEventFilterType;
@@ -41,14 +42,14 @@ const failuresOfNothing: readonly string[] = ['InvalidRequest', 'ReferenceTaken'
 
 /**
  * Whether the last run under this id has ended without taking the reference, so that another one may ask the journal for it: with a
- * wrong request, with one that another request has taken it from, or as no saga at all.
+ * wrong request, with one that another request has taken it from, cancelled before it had it, or as no saga at all.
  */
 export async function tookNoReference(temporal: Client, workflowId: string): Promise<boolean> {
   const last = await temporal.workflow.getHandle(workflowId).describe().catch(unlessGone);
   if (last === undefined) return true;
   const { type, closeTime, runId } = last;
   if (closeTime === undefined) return false;
-  if (!workflowNames.some((name) => name === type)) return true;
+  if (!workflowNames.some((name) => name === type) || toRow(last)?.state === 'untouched') return true;
   const { history } = await temporal.workflowService.getWorkflowExecutionHistory({
     namespace: temporal.options.namespace,
     execution: { workflowId, runId },

@@ -32,6 +32,20 @@ export async function standingOf(temporal: Client, workflowIds: readonly string[
   return standing;
 }
 
+/**
+ * Whether the last run under the id was cancelled before it had the reference. It says nothing of the saga, and whoever sends the same
+ * request again gets it: what a person has cancelled begins again by a person only.
+ */
+export async function wasCancelledUntouched(temporal: Client, workflowId: string): Promise<boolean> {
+  try {
+    const last = toRow(await withTemporalErrors(temporal, () => temporal.workflow.getHandle(workflowId).describe()));
+    return last?.status === 'CANCELLED' && last.state === 'untouched';
+  } catch (error) {
+    if (error instanceof UnknownReferenceError) return false;
+    throw error;
+  }
+}
+
 async function describe(temporal: Client, workflowId: string): Promise<Standing> {
   try {
     const run = await latestOf(temporal, workflowId);

@@ -34,6 +34,8 @@ export interface SagaKey {
 export interface Meaning extends SagaKey {
   call: EffectCall;
   run: string;
+  /** Of the run: whatever ended before, the reference is open there from now on. Absent where it is about another saga's reference. */
+  namespace?: string | undefined;
   /** What the run's history knows; absent for a run that has not heard of the journal yet. */
   knows: JournalKnowledge | undefined;
   /** After so long whoever means it now can no longer be sending. */
@@ -405,9 +407,13 @@ export class Journal {
    * @returns whose turn it is now, where it worked on something that others wait for
    * @throws JournalUnavailable
    */
-  async ended(key: SagaKey, { run, by, outcome, report, resource, leavesOpen }: Ending): Promise<Place | undefined> {
+  async ended(
+    key: SagaKey,
+    { run, by, outcome, report, resource, leavesOpen, seenMs }: Ending,
+  ): Promise<Place | undefined> {
     const sealed = await this.sealing.seal(report);
     return this.inTransaction(async (tx) => {
+      if (!leavesOpen) await closeAsSeen(tx, key, seenMs);
       const isTaken = await lock(tx, key);
       const next = resource === undefined ? undefined : await endTurn(tx, key, resource);
       if (!isTaken) return next;
@@ -416,12 +422,6 @@ export class Journal {
         .insertInto('ending')
         .values({ ...key, run, ...ending })
         .onConflict((conflict) => conflict.columns(['workflow', 'reference', 'run']).doUpdateSet(ending))
-        .execute();
-      if (leavesOpen) return next;
-      await tx
-        .updateTable('reference')
-        .set({ open_in: null })
-        .where((where) => where.and({ ...key }))
         .execute();
       return next;
     });
@@ -467,6 +467,8 @@ export interface Ending {
   resource?: string | undefined;
   /** Of a clean-up that did not put all in order: the saga is as lost as it was. */
   leavesOpen?: boolean | undefined;
+  /** Of a clean-up: as of then all is in order. What anybody has done since leaves the saga open. */
+  seenMs?: number | undefined;
 }
 
 type Decided =
@@ -475,13 +477,13 @@ type Decided =
   | (Omit<Extract<Meant, { how: 'recorded' }>, 'answer'> & { effect: Effect });
 
 async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
-  const { workflow, reference, call, knows } = meaning;
+  const { workflow, reference, namespace, call, knows } = meaning;
   const key = { workflow, reference };
-  const taken = await lock(tx, key);
+  const taken = await lock(tx, key, namespace);
   const journal = await theJournal(tx);
   const lacks = await whatIsLacking(tx, journal, taken, knows);
   if (lacks !== undefined) return { how: 'put-back', why: lacks };
-  if (!taken) await insertReference(tx, key, meaning.run, knows?.epoch ?? epochOfNew(journal));
+  if (!taken) await insertReference(tx, key, meaning.run, knows?.epoch ?? epochOfNew(journal), namespace);
 
   const rows = await rowsOfStep(tx, key, call);
   // What is gone is not sent for, whatever stands against sending.
@@ -791,14 +793,26 @@ export async function leftInAir(tx: Tx, { meant_ms, in_air_ms }: Effect, { raise
   return Math.max(0, Math.max(meant_ms, raised_ms) + in_air_ms - now);
 }
 
-/** @returns false where the reference is not known */
-export async function lock(tx: Tx, key: SagaKey): Promise<boolean> {
+/** @param namespace where it is open from now on, unless it is open already. @returns false where the reference is not known */
+export async function lock(tx: Tx, key: SagaKey, namespace?: string): Promise<boolean> {
   const locked = await tx
     .updateTable('reference')
-    .set({ touched_ms: nowMs(tx) })
+    .set((set) => ({
+      touched_ms: nowMs(tx),
+      ...(namespace === undefined ? {} : { open_in: set.fn.coalesce('open_in', set.val(namespace)) }),
+    }))
     .where((where) => where.and({ ...key }))
     .executeTakeFirst();
   return locked.numUpdatedRows > 0n;
+}
+
+/** It is open no more, unless anybody has done anything since it was seen. */
+async function closeAsSeen(tx: Tx, key: SagaKey, seenMs: number | undefined): Promise<void> {
+  await tx
+    .updateTable('reference')
+    .set({ open_in: null })
+    .where((where) => where.and({ ...key, ...(seenMs === undefined ? {} : { touched_ms: seenMs }) }))
+    .execute();
 }
 
 export function theJournal(tx: Kysely<JournalTables>): Promise<JournalRow> {
@@ -817,9 +831,16 @@ function effectOf(tx: Tx, id: string): Promise<Effect | undefined> {
   return tx.selectFrom('effect').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-export async function insertReference(tx: Tx, key: SagaKey, run: string, epoch: number): Promise<void> {
+export async function insertReference(
+  tx: Tx,
+  key: SagaKey,
+  run: string,
+  epoch: number,
+  namespace?: string,
+): Promise<void> {
   const now = nowMs(tx);
-  const row = { ...key, account: null, request: null, first_seen_ms: now, first_run: run, epoch, touched_ms: now };
+  const times = { first_seen_ms: now, touched_ms: now };
+  const row = { ...key, ...times, account: null, request: null, first_run: run, epoch, open_in: namespace ?? null };
   await tx.insertInto('reference').values(row).execute();
 }
 

@@ -1,8 +1,9 @@
 /**
  * Which sagas have begun and not ended: those that run, and those that are lost, of which Temporal knows no run that goes on.
  *
- * A reference is open from when it is taken until an ending is written, in the namespace that its run is of. The index has the open
- * ones only, so that looking through them costs as much among millions of references as among hundreds.
+ * A reference is open from when it is taken until an ending is written, in the namespace that its run is of; and again from when a later
+ * run takes it, or one that was reset means anything. The index has the open ones only, so that looking through them costs as much
+ * among millions of references as among hundreds.
  */
 import { sql } from 'kysely';
 import { iso, livePivot, lock, type Journal, type SagaKey } from './journal';

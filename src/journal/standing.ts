@@ -20,6 +20,8 @@ import type { JournalTables } from './schema';
 export interface Standing {
   /** False: this reference was never taken. */
   known: boolean;
+  /** When this was looked up, as the journal has it; see `Ending.seenMs`. */
+  seenMs?: number | undefined;
   placement:
     | { how: 'none' }
     | { how: 'placed'; at: string; run: string; answer: unknown; note: PivotNote | undefined }
@@ -69,6 +71,7 @@ export async function standingOf(journal: Journal, key: SagaKey, { knows, inAirM
   const items = added.map(({ cart_item_id, step }) => ({ cartItemId: Number(cart_item_id), step }));
   return {
     known: taken !== undefined,
+    seenMs: taken?.touched_ms,
     placement: lacks === undefined ? await placementOf(journal, pivot, leftMs) : { how: 'put-back', why: lacks },
     items: items.filter(({ cartItemId }) => !named.includes(cartItemId)),
     perhapsOrdered: pivot?.outcome === 'done' ? [] : items.filter(({ cartItemId }) => named.includes(cartItemId)),

@@ -1,5 +1,5 @@
 /** Whether what a run was started with is a request, for this workflow and this workflow id. It may come from the Web UI or another language. */
-import { workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
 import { documentedPlanTypes } from '../domain/plan-types';
 import type { Problem } from '../domain/problems';
@@ -11,13 +11,13 @@ import { cameAsPlaintext } from './plaintext-input';
 export type CheckedRequest<W extends WorkflowName> =
   { ok: true; request: RequestOf[W]; planTypesMore: readonly string[] } | { ok: false; problems: Problem[] };
 
-/** Nothing is done yet. */
+/** Nothing is done yet by this run. Earlier ones may have done much, so a cancelled run has to know what was asked for as well. */
 export async function checkRequest<W extends WorkflowName>(workflow: W, input: unknown): Promise<CheckedRequest<W>> {
   // Awaited only where there is something to wait for: each promise costs, see docs/performance.md.
-  const planTypesMore = namesDocumentedPlans(input) ? [] : await supportedPlanTypes();
+  const planTypesMore = namesDocumentedPlans(input) ? [] : await CancellationScope.nonCancellable(supportedPlanTypes);
   const checked = check(requestSchemas(planTypesMore)[workflow](), input);
   const problems = [
-    ...(cameAsPlaintext(input) ? await plaintextRefused() : []),
+    ...(cameAsPlaintext(input) ? await CancellationScope.nonCancellable(plaintextRefused) : []),
     ...(checked.ok ? wrongWorkflowId(workflow, checked.value.reference) : checked.problems),
   ];
   return checked.ok && problems.length === 0

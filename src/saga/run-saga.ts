@@ -41,7 +41,7 @@ import { resourceOf } from '../domain/turns';
 import { describeProblems, type Problem } from '../domain/problems';
 import { attributesOf } from '../temporal/search-attributes';
 import { throwIfCancelled } from './attempts';
-import { checkRequest, stringField } from './check-request';
+import { checkRequest, stringField, type CheckedRequest } from './check-request';
 import { HumanDecisions } from './human-decisions';
 import { HistoryIsFull } from './history-left';
 import { knowsNothingPlaced, lookBack, placementOf, type PivotStep } from './look-back';
@@ -53,7 +53,7 @@ import { activities } from './activities';
 import { inTurn, waitForTurn } from './turn';
 
 /** What the runner has to know of a story beside the story itself. */
-export interface SagaDefinition {
+export interface SagaDefinition<W extends WorkflowName = WorkflowName> {
   /** The step that cannot be undone, where there is one. */
   pivot?: PivotStep;
   /**
@@ -66,14 +66,22 @@ export interface SagaDefinition {
    * Runs last before the report, also where the journal could not be read: says what the saga leaves that no undo knows of.
    *
    * @param standing undefined where there is no pivot, or a person went on without the journal
+   * @param checked the request, for a run that never came to its story: an earlier one may have. Undefined where it is none
    */
-  reportLeftovers?: (saga: Saga, standing: Standing | undefined) => void;
+  reportLeftovers?: (saga: Saga, standing: Standing | undefined, checked: Checked<W> | undefined) => void;
   /**
    * Where it is about another saga's reference, and takes none: what it knows of that saga by now. Of one that goes on, or that it has
    * not looked at, it knows nothing; what is left of another it may not have put in order.
    */
   knowsOfOther?: () => 'nothing' | 'something' | 'all-in-order';
+  /** As of when it knows that, by the journal's clock. */
+  seenOfOtherMs?: () => number | undefined;
 }
+
+type Checked<W extends WorkflowName> = Extract<CheckedRequest<W>, { ok: true }>;
+
+/** What counts for the ending, whatever the story. */
+type Knowing = Pick<SagaDefinition, 'pivot' | 'knowsOfOther' | 'seenOfOtherMs'>;
 
 /** What a story is told beside the request. */
 export interface StoryContext {
@@ -87,20 +95,22 @@ export async function runSaga<W extends WorkflowName>(
   workflow: W,
   input: unknown,
   story: (saga: Saga, request: RequestOf[W], known: StoryContext) => Promise<StoryResult<W>>,
-  ways: SagaDefinition = {},
+  ways: SagaDefinition<W> = {},
 ): Promise<ResultOf[W]> {
   const progress = new Progress(workflow, (stringField(input, 'reference') ?? '').slice(0, 128));
   const saga = new Saga(progress, new HumanDecisions(progress));
   const cancelled = () => root.consideredCancelled;
   const root = CancellationScope.current();
   let isThrough = false;
+  let checked: Checked<W> | undefined;
   try {
-    const checked = await checkRequest(workflow, input);
-    if (!checked.ok) {
-      const { problems } = checked;
+    const read = await checkRequest(workflow, input);
+    if (!read.ok) {
+      const { problems } = read;
       fail(progress, 'InvalidRequest', `the request is wrong: ${describeProblems(problems)}`, problems);
     }
-    const { request, planTypesMore } = checked;
+    checked = read;
+    const { request, planTypesMore } = read;
     nameForSearch(request);
     throwIfCancelled();
     const notAfter = 'notAfter' in request ? request.notAfter : undefined;
@@ -148,15 +158,15 @@ export async function runSaga<W extends WorkflowName>(
     if (!(error instanceof SagaFailed) && !isCancellation(error)) throw error;
     const { ended } = saga.deadline;
     const why = ended && isCancellation(error) ? new SagaFailed('DeadlinePassed', ended.why) : error;
-    return await CancellationScope.nonCancellable(() => giveUp(saga, why, { cancelled, isThrough }, ways));
+    return await CancellationScope.nonCancellable(() => giveUp(saga, why, { cancelled, isThrough, checked }, ways));
   }
 }
 
-async function giveUp(
+async function giveUp<W extends WorkflowName>(
   saga: Saga,
   error: unknown,
-  { cancelled, isThrough }: { cancelled: () => boolean; isThrough: boolean },
-  ways: SagaDefinition,
+  { cancelled, isThrough, checked }: { cancelled: () => boolean; isThrough: boolean; checked: Checked<W> | undefined },
+  ways: SagaDefinition<W>,
 ): Promise<never> {
   const { pivot, cleanUp, reportLeftovers, knowsOfOther } = ways;
   const { progress } = saga;
@@ -166,7 +176,7 @@ async function giveUp(
   if (own.length > 0) progress.enter('undoing');
   await saga.undoAll();
   if (standing) await cleanUp?.(saga, standing, own);
-  reportLeftovers?.(saga, standing);
+  reportLeftovers?.(saga, standing, checked);
   const { leftovers, skipped } = progress;
   // A clean-up puts nothing back.
   const stands = saga.isPlaced || (isThrough && knowsOfOther !== undefined);
@@ -191,10 +201,7 @@ async function giveUp(
 }
 
 /** Where a run did not come to take its reference, and has no pivot to look for, it knows nothing of what earlier runs did. */
-function whatIsKnown(
-  { journal }: Saga,
-  { pivot, knowsOfOther }: SagaDefinition,
-): 'nothing' | 'something' | 'all-in-order' {
+function whatIsKnown({ journal }: Saga, { pivot, knowsOfOther }: Knowing): 'nothing' | 'something' | 'all-in-order' {
   if (knowsOfOther) return knowsOfOther();
   const hasTaken = journal.knows !== undefined || journal.inDoubt;
   return hasTaken || pivot !== undefined ? 'all-in-order' : 'nothing';
@@ -263,7 +270,7 @@ async function takeReference(
 async function writeEnding(
   saga: Saga,
   ending: { ended: RecordedEnding['ended']; report: Report; result?: unknown },
-  ways: SagaDefinition,
+  ways: Knowing,
 ): Promise<void> {
   const known = whatIsKnown(saga, ways);
   if (known === 'nothing') return;
@@ -278,7 +285,7 @@ async function writeEnding(
           outcome,
           report: ending,
           ...definedOnly({ resource }),
-          ...(known === 'something' ? { leavesOpen: true } : {}),
+          ...(known === 'something' ? { leavesOpen: true } : definedOnly({ seenMs: ways.seenOfOtherMs?.() })),
           retry,
         }),
     },

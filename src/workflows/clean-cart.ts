@@ -5,12 +5,14 @@
  *   look into the journal of the reference                        ◀─┐
  *   ask about an order of unknown fate, and write down the answer ──┘ look again: it may have taken days
  *   delete each item that belongs to no order (3)      only forward: a deleted item is not added again
+ *   look once more                  the provisioning may have begun again meanwhile
  * ```
  *
  * A lost saga is brought to its end by it only where nothing was placed. What was placed wants its firewalls, and whoever asked for it
  * wants to be told: that is the saga's own to do, once it was reset.
  */
 import type { Standing } from '../activities/journal';
+import type { OpenItem } from '../domain/effects';
 import type { ResultOf } from '../domain/results';
 import { deleteItems, reportDoubtfulAdds } from './cart-items';
 import { askAboutPlacement } from '../saga/doubt';
@@ -23,6 +25,8 @@ import { activities } from '../saga/activities';
 interface Sight {
   /** Undefined: it has not looked yet, or the provisioning goes on. */
   standing?: Standing | undefined;
+  /** When it looked last, where it found all in order then. */
+  inOrderMs?: number | undefined;
   isThrough?: boolean;
 }
 
@@ -31,17 +35,25 @@ export function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> {
   const story = async (saga: Saga, { reference }: { reference: string }) => {
     const { leftAlone, ...standing } = await settle(saga, reference, sight);
     const deleted = await deleteItems(saga, standing.items);
-    reportUnseen(saga, standing);
+    const now = standing.items.length > 0 ? await look(saga, reference) : standing;
+    // A provisioning that began again tells itself what it does, and leaves.
+    if (now.running) reportUnseen(saga, standing);
+    else {
+      const isSeenTo = now.placement.how === 'none' && untold(saga, now.items).length === 0;
+      if (isSeenTo) sight.inOrderMs = now.seenMs;
+      reportOpen(saga, now);
+    }
     sight.isThrough = true;
     const { leftovers, decisions } = saga.progress;
     return { reference, deleted, leftAlone, leftovers, decisions };
   };
   return runSaga('cleanCart', input, story, {
     knowsOfOther: () => {
-      const { standing, isThrough } = sight;
+      const { standing, inOrderMs, isThrough } = sight;
       if (standing === undefined) return 'nothing';
-      return isThrough && standing.placement.how === 'none' ? 'all-in-order' : 'something';
+      return isThrough && inOrderMs !== undefined ? 'all-in-order' : 'something';
     },
+    seenOfOtherMs: () => sight.inOrderMs,
     reportLeftovers: (saga) => {
       if (sight.standing !== undefined && !sight.isThrough) reportOpen(saga, sight.standing);
     },
@@ -62,9 +74,11 @@ function reportOpen(saga: Saga, standing: Standing): void {
     saga.progress.leave({ kind: 'placement-unknown', step: 'place-order', why });
   }
   const why = 'it may belong to an order of which nobody knows whether it was placed';
-  for (const { cartItemId } of perhapsOrdered) saga.progress.leave({ kind: 'cart-item', cartItemId, why });
+  for (const { cartItemId } of untold(saga, perhapsOrdered)) {
+    saga.progress.leave({ kind: 'cart-item', cartItemId, why });
+  }
   reportUnseen(saga, standing);
-  for (const { cartItemId } of items) {
+  for (const { cartItemId } of untold(saga, items)) {
     const step = saga.step(`delete-cart-item-${cartItemId}`, `Delete cart item ${cartItemId}`);
     if (step.status === 'done') continue;
     const why = 'the clean-up ended before it was deleted';
@@ -72,13 +86,24 @@ function reportOpen(saga: Saga, standing: Standing): void {
   }
 }
 
+function untold({ progress }: Saga, items: readonly OpenItem[]): OpenItem[] {
+  const { leftovers } = progress;
+  return items.filter(
+    ({ cartItemId }) => !leftovers.some((left) => left.kind === 'cart-item' && left.cartItemId === cartItemId),
+  );
+}
+
 /** How the reference stands, once it is known what became of its order. */
 async function settle(saga: Saga, reference: string, sight: Sight): Promise<Standing & { leftAlone: number[] }> {
   const firstSeenMs = new Map<string, number>();
   let leftAlone: number[] = [];
   for (;;) {
-    const standing = await look(saga, reference, sight);
-    sight.standing = standing;
+    const standing = await look(saga, reference);
+    sight.standing = standing.running ? undefined : standing;
+    if (standing.running) {
+      const message = `the provisioning of ${reference} is still running: request its cancellation instead`;
+      throw new SagaFailed('InvalidRequest', message);
+    }
     const { placement, perhapsOrdered } = standing;
     if (placement.how === 'placed') saga.passPivot();
     if (placement.how !== 'unknown') return { ...standing, leftAlone };
@@ -100,8 +125,8 @@ async function settle(saga: Saga, reference: string, sight: Sight): Promise<Stan
   }
 }
 
-/** After each decision again: a person may take days, and the run may go on meanwhile. */
-async function look(saga: Saga, reference: string, sight: Sight): Promise<Standing> {
+/** After each wait again: a person may take days, and the provisioning may go on meanwhile. */
+async function look(saga: Saga, reference: string): Promise<Standing> {
   const standing = await saga.must(
     {
       step: saga.quietStep('read-journal', 'Read what was done under this reference'),
@@ -110,10 +135,5 @@ async function look(saga: Saga, reference: string, sight: Sight): Promise<Standi
     { refusal: 'InvalidRequest' },
   );
   if (!standing.known) throw new SagaFailed('InvalidRequest', `no provisioning of ${reference} is known`);
-  if (!standing.running) return standing;
-  sight.standing = undefined;
-  throw new SagaFailed(
-    'InvalidRequest',
-    `the provisioning of ${reference} is still running: request its cancellation instead`,
-  );
+  return standing;
 }

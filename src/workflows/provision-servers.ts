@@ -14,6 +14,7 @@ import { definedOnly } from '../domain/defined-only';
 import type { Standing } from '../activities/journal';
 import type { PlacedOrder } from '../activities/orders';
 import type { Placement } from '../domain/effects';
+import { serversOrdered } from '../domain/plan-types';
 import type { ProvisionServersRequest } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
 import { Cart } from './cart';
@@ -81,11 +82,13 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
       decisions: progress.decisions,
     };
   };
-  const reportLeftovers = (saga: Saga, standing: Standing | undefined) => {
-    if (asked === undefined) return;
+  const reportLeftovers = (saga: Saga, standing: Standing | undefined, checked: Checked | undefined) => {
     if (standing === undefined) reportDoubtfulAdds(saga, unknownAdds.numbers);
-    const { purchase, protection } = asked;
-    const { request, ordered } = purchase;
+    // What was corrected since is not known where the story did not begin: then more is told than there is, and not less.
+    const known = asked ?? (checked && notBegun(checked));
+    if (known === undefined) return;
+    const { protection } = known;
+    const { request, ordered } = known.purchase;
     const placement = standing?.placement.how === 'placed' ? standing.placement.placed : undefined;
     if (placement === undefined && !protection.isPlaced) return;
     const { assigned = [] } = standing ?? {};
@@ -93,6 +96,16 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
     protection.reportLeftovers(saga, assigned, ids);
   };
   return runSaga('provisionServers', input, story, { pivot: placing, cleanUp: deleteStrayItems, reportLeftovers });
+}
+
+interface Checked {
+  request: ProvisionServersRequest;
+  planTypesMore: readonly string[];
+}
+
+function notBegun({ request, planTypesMore }: Checked) {
+  const ordered = serversOrdered(request.items, planTypesMore);
+  return { purchase: { request, ordered }, protection: new Protection(request.firewalls ?? []) };
 }
 
 /** The provider's answer; null where the order is known without one. */

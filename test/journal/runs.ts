@@ -68,7 +68,10 @@ export const putBackOld: EffectCall = { ...unassignOld, kind: 'compensate', acti
 export type Sent = Extract<Meant, { how: 'send' }>;
 
 interface Ways extends Partial<
-  Pick<Meaning, 'recall' | 'restsOn' | 'countsByHand' | 'inAirMs' | 'note' | 'turn' | 'corrections' | 'rules'>
+  Pick<
+    Meaning,
+    'recall' | 'restsOn' | 'countsByHand' | 'inAirMs' | 'note' | 'turn' | 'corrections' | 'rules' | 'namespace'
+  >
 > {
   knows?: JournalKnowledge | undefined;
 }

@@ -1,13 +1,13 @@
 /** Sagas that will not end by themselves, in whichever way they were lost: counted, listed, and told what they have left. */
+import { SagaHandle } from '../../src/client/handle';
 import { waysLost } from '../../src/client/lost';
 import { LostSagas, type LostCounts } from '../../src/operations/lost-sagas';
-import type { SagaHandle } from '../../src/client/handle';
 import { JournalUnavailable } from '../../src/journal/errors';
 import { Journal } from '../../src/journal/journal';
 import { runHere } from '../starter/command-line';
 import { deleteRun } from '../support/delete-run';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../support/requests';
-import { resetTo, workflowTasksOf } from '../support/reset';
+import { resetTo, taskBefore, workflowTasksOf } from '../support/reset';
 import { Rig, until } from '../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../support/sagas';
 
@@ -164,6 +164,101 @@ describe('one is hidden by no other run under its id', () => {
   });
 });
 
+/** The last run of it, whichever that is. */
+const lastRunOf = ({ workflow, reference }: SagaHandle) => new SagaHandle(rig.temporal, workflow, reference, '', true);
+
+async function startAnew({ workflowId }: SagaHandle, request: object): Promise<void> {
+  const options = { workflowId, taskQueue: 'order-saga', args: [request] };
+  await rig.temporal.workflow.start('provisionServers', options);
+}
+
+it.each(['started anew', 'reset to its first task'])(
+  'one whose servers are open, and that was %s and cancelled at once, tells of them',
+  async (how) => {
+    const request = provisionRequest({ firewalls: [143] });
+    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'stuck');
+    await run(saga).terminate('a test');
+    expect(await look()).toEqual({ ...none, terminated: 1 });
+
+    const take = jest.spyOn(Journal.prototype, 'take').mockRejectedValue(new JournalUnavailable('a test'));
+    if (how === 'started anew') await startAnew(saga, request);
+    else await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[0]!);
+    await until(() => Promise.resolve(take.mock.calls.length > 0));
+    await run(saga).cancel();
+    const { cancelled } = await outcomeOf(lastRunOf(saga));
+    take.mockRestore();
+    const why = 'the saga ended: they were not assigned';
+    expect(cancelled).toMatchObject({
+      outcome: 'partly',
+      leftovers: [{ kind: 'server-unprotected', vmObjectId: expect.any(Number), firewalls: [143], why }],
+    });
+    expect(await look()).toEqual(none);
+  },
+);
+
+it('one that had ended, and was reset, is where it was terminated then', async () => {
+  const request = provisionRequest({ firewalls: [143] });
+  const match = { planId: planIdOf(request.reference) };
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match });
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
+  const saga = await rig.sagas.provision(request);
+  expect((await outcomeOf(saga)).failure?.type).toBe('OrderRejected');
+  expect(await look()).toEqual(none);
+  await resetTo(rig.temporal, saga, await taskBefore(rig.temporal, saga, 'placeOrder'));
+  expect((await untilWaiting(lastRunOf(saga), 'stuck')).step).toMatch(/^assign-/);
+  await run(saga).terminate('a test');
+  expect(await look()).toEqual({ ...none, terminated: 1 });
+});
+
+describe('one that was started anew while a clean-up of it waited is, once it was terminated again', () => {
+  /** @returns a clean-up that waits with an item to delete, until the saga is `away` again */
+  async function cleaning(request: ReturnType<typeof provisionRequest>) {
+    const saga = await waiting(request);
+    await run(saga).terminate('a test');
+    const match = { planId: planIdOf(request.reference) };
+    const refusal = rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'unauthorized', match, times: 'all' });
+    const clean = await rig.sagas.clean(request.reference);
+    await untilWaiting(clean, 'stuck');
+    const goOn = async () => {
+      rig.sandbox.faults.lift(refusal);
+      await answer(clean, 'retry');
+      return clean.result();
+    };
+    return { saga, goOn };
+  }
+
+  it.each(['after', 'before'])('%s the clean-up', async (when) => {
+    const request = provisionRequest({ firewalls: [143] });
+    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
+    const { saga, goOn } = await cleaning(request);
+    await startAnew(saga, request);
+    expect((await untilWaiting(lastRunOf(saga), 'stuck')).step).toMatch(/^assign-/);
+    if (when === 'before') await run(saga).terminate('a test');
+    const open = { kind: 'server-unprotected', vmObjectId: expect.any(Number) as number, firewalls: [143] };
+    const item = { kind: 'cart-item', cartItemId: expect.any(Number) as number };
+    expect(await goOn()).toMatchObject({ deleted: [], leftovers: when === 'before' ? [item, open] : [item] });
+    if (when === 'after') await run(saga).terminate('a test');
+    expect(await look()).toEqual({ ...none, terminated: 1 });
+  });
+
+  it('between its last look and its ending', async () => {
+    const request = provisionRequest();
+    const { saga, goOn } = await cleaning(request);
+    const ended = jest.spyOn(Journal.prototype, 'ended').mockRejectedValue(new JournalUnavailable('a test'));
+    const cleaned = goOn();
+    await until(() => Promise.resolve(ended.mock.calls.length > 0));
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized' });
+    await startAnew(saga, request);
+    await untilWaiting(lastRunOf(saga), 'stuck');
+    ended.mockRestore();
+    await cleaned;
+    await run(saga).terminate('a test');
+    expect(await look()).toEqual({ ...none, terminated: 1 });
+  });
+});
+
 it('one that was terminated and reset goes on', async () => {
   const saga = await waiting();
   await run(saga).terminate('a test');
@@ -185,6 +280,48 @@ it('one whose run was deleted is gone, until it is started again', async () => {
   expect((await cli('journal', 'lost')).out).toContain('send the same request again');
   await (await rig.sagas.provision(request)).result();
   expect(await look()).toEqual(none);
+});
+
+describe('one whose run was deleted, and whose next one was cancelled before it had the reference', () => {
+  /** @returns the cancelled run */
+  async function goneAndCancelled(request: ReturnType<typeof firewallsRequest>): Promise<SagaHandle<'setFirewalls'>> {
+    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized' });
+    const saga = await rig.sagas.firewalls(request);
+    await untilWaiting(saga, 'stuck');
+    const { runId } = await run(saga).describe();
+    await deleteRun(rig.temporal, { workflowId: saga.workflowId, runId });
+    const take = jest.spyOn(Journal.prototype, 'take').mockRejectedValue(new JournalUnavailable('a test'));
+    const next = await rig.sagas.firewalls(request);
+    await until(() => Promise.resolve(take.mock.calls.length > 0));
+    await next.cancel();
+    expect((await outcomeOf(next)).cancelled?.outcome).toBe('untouched');
+    take.mockRestore();
+    expect(await look()).toEqual({ ...none, gone: 1 });
+    return next;
+  }
+
+  it('goes on where that one is reset, as is told: a second start finds what was cancelled', async () => {
+    const request = firewallsRequest();
+    const cancelled = await goneAndCancelled(request);
+    expect(await rig.sagas.firewalls(request)).toMatchObject({ existing: true, runId: cancelled.runId });
+    expect((await cli('journal', 'lost')).out).toContain(
+      'Reset its cancelled run in the Web UI, to its first workflow task',
+    );
+    await resetTo(rig.temporal, cancelled, (await workflowTasksOf(rig.temporal, cancelled))[0]!);
+    expect((await lastRunOf(cancelled).result()).outcome).toBe('done');
+    expect(await look()).toEqual(none);
+  });
+
+  it('leaves it to the journal whether another request may begin', async () => {
+    const request = firewallsRequest();
+    const saga = await goneAndCancelled(request);
+    const another = await rig.sagas.firewalls({ ...request, assign: [146] });
+    expect(another.existing).toBe(false);
+    expect((await outcomeOf(another)).failure?.type).toBe('ReferenceTaken');
+    expect((await rig.sagas.firewalls(request)).existing).toBe(false);
+    expect((await lastRunOf(saga).result()).outcome).toBe('done');
+    expect(await look()).toEqual(none);
+  });
 });
 
 it('one that nobody has written down, but that has ended in order, is closed on the way', async () => {

@@ -13,6 +13,15 @@ export async function workflowTasksOf(temporal: Client, { workflowId, runId }: R
   return (events ?? []).flatMap((event) => (event.workflowTaskCompletedEventAttributes ? [Number(event.eventId)] : []));
 }
 
+/** The finished workflow task that scheduled an activity of this name first: a reset to it makes the call again. */
+export async function taskBefore(temporal: Client, { workflowId, runId }: Run, activity: string): Promise<number> {
+  const { events } = await temporal.workflow.getHandle(workflowId, runId).fetchHistory();
+  const scheduled = events
+    ?.map(({ activityTaskScheduledEventAttributes }) => activityTaskScheduledEventAttributes)
+    .find((attributes) => attributes?.activityType?.name === activity);
+  return Number(scheduled?.workflowTaskCompletedEventId);
+}
+
 /** @returns the id of the run that goes on */
 export async function resetTo(temporal: Client, { workflowId, runId }: Run, workflowTask: number): Promise<string> {
   const answer = await temporal.workflowService.resetWorkflowExecution({

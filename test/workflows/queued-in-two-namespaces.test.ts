@@ -18,6 +18,23 @@ afterAll(async () => {
   await one.close();
 });
 
+it('of a namespace that is gone goes on in another one, and gives its place back there', async () => {
+  const request = changeRequest({ approval: 'always' });
+  const first = await one.sagas.change(request);
+  await untilWaiting(first, 'approval');
+  await one.temporal.workflow.getHandle(first.workflowId).terminate('a test');
+  const next = await two.sagas.change({ ...request, reference: `${request.reference}-2`, approval: 'never' });
+  const { holder } = await until(async () => (await progressOf(next)).queued);
+  expect(holder).toBe(`${first.workflowId} in namespace ${one.namespace}`);
+
+  const goesOn = await two.sagas.change(request);
+  await untilWaiting(goesOn, 'approval');
+  expect((await progressOf(next)).state).toBe('queued');
+  await answer(goesOn, 'approve');
+  for (const saga of [goesOn, next]) expect(await saga.result()).toMatchObject({ outcome: 'done' });
+  expect(changeOrdersOf(one.sandbox.ledger, request.subscription_id)).toHaveLength(2);
+});
+
 it('keeps the turn that it has while another namespace asks for it, and hands it on', async () => {
   const request = changeRequest({ approval: 'always' });
   const first = await one.sagas.change(request);

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Journal } from '../../../src/journal/journal';
 import { close, open, openReferences } from '../../../src/journal/open-references';
+import { standingOf } from '../../../src/journal/standing';
 import type { TestDatabases } from '../databases';
-import { sharedJournal, Run } from '../runs';
+import { assign, inAirMs, sharedJournal, Run } from '../runs';
 
 export function openOnes(databases: TestDatabases): void {
   let journal: Journal;
@@ -69,6 +70,34 @@ export function openOnes(databases: TestDatabases): void {
     expect(await found()).toEqual([]);
     await open(journal, run.key, namespace);
     expect(await found()).toEqual(references([run]));
+  });
+
+  it('are open again where a run that was reset means anything after the ending, and stay where they are open', async () => {
+    const run = await begin();
+    await end(run);
+    await run.mean(assign);
+    expect(await found()).toEqual([]);
+    await run.mean(assign, { namespace });
+    expect(await found()).toEqual(references([run]));
+    await run.mean(assign, { namespace: 'another' });
+    expect(await found()).toEqual(references([run]));
+  });
+
+  it('are open where an effect comes before its reference', async () => {
+    const run = new Run(journal, { workflow: 'setFirewalls', reference: randomUUID() });
+    await run.mean(assign, { namespace });
+    expect(await found()).toEqual(references([run]));
+  });
+
+  it('are closed by a clean-up, but not where anything was done since it looked', async () => {
+    const run = await begin();
+    const look = async () => (await standingOf(journal, run.key, { inAirMs })).seenMs!;
+    const cleaned = { run: 'clean', by: 'cleanCart', outcome: 'done', report: {} } as const;
+    const seenMs = await look();
+    await journal.ended(run.key, { ...cleaned, seenMs: seenMs - 1 });
+    expect(await found()).toEqual(references([run]));
+    await journal.ended(run.key, { ...cleaned, seenMs: await look() });
+    expect(await found()).toEqual([]);
   });
 
   it('are closed, but not where anything was done since they were read', async () => {

@@ -14,6 +14,7 @@ export function standing(databases: TestDatabases): void {
   });
 
   const stands = () => standingOf(journal, run.key, { inAirMs: 60_000 });
+  const seenMs = expect.any(Number) as number;
   const nothing = { items: [], perhapsOrdered: [], doubtfulAdds: [], assigned: [] };
 
   it('is unknown for a reference that was never taken', async () => {
@@ -26,14 +27,14 @@ export function standing(databases: TestDatabases): void {
   });
 
   it('is empty for one that has done nothing yet, or nothing that lasts', async () => {
-    expect(await stands()).toEqual({ known: true, placement: { how: 'none' }, ...nothing });
+    expect(await stands()).toEqual({ known: true, seenMs, placement: { how: 'none' }, ...nothing });
     await run.do(place(1), 'not-done');
     await run.do(add(), 'not-done');
     await run.adds(7);
     await run.removes(7);
     await run.do(assign);
     await run.do(takeBackAssign);
-    expect(await stands()).toEqual({ known: true, placement: { how: 'none' }, ...nothing });
+    expect(await stands()).toEqual({ known: true, seenMs, placement: { how: 'none' }, ...nothing });
   });
 
   it('has the firewalls that are assigned', async () => {
