@@ -36,7 +36,10 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
 
     const before = readable(
       await saga.must(
-        { step: listing, act: ({ retry }) => activities('list firewalls').listFirewalls({ vmObjectId, retry }) },
+        {
+          step: listing,
+          act: ({ retry }) => activities('list firewalls').listFirewalls({ vmObjectId, after: 'changes', retry }),
+        },
         { refusal: 'FirewallsRejected' },
       ),
     );
@@ -88,7 +91,7 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
     // What follows only looks.
     saga.deadline.lift();
     const expect = request.exactly ?? request.assign ?? [];
-    const wanted = { expect, without: unassign, exactly: request.exactly !== undefined };
+    const wanted = { expect, without: unassign, exactly: request.exactly !== undefined, after: 'undoing' } as const;
     /** What the list denied when it was last seen. */
     let denied: Denied = {};
     const outcome = await saga.one<FirewallList | typeof seenByHand>(

@@ -2,7 +2,7 @@
 import { firewallsOf, neverLessProtected } from '../../sandbox/sentences';
 import { SagaHandle } from '../../src/client/handle';
 import { firewallsRequest } from '../support/requests';
-import { resetTo } from '../support/reset';
+import { resetTo, taskBefore } from '../support/reset';
 import { Rig } from '../support/rig';
 import { outcomeOf, untilWaiting } from '../support/sagas';
 
@@ -12,14 +12,8 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-/** Just before the first call of that name was made. */
-async function taskBefore(saga: SagaHandle, name: string): Promise<number> {
-  const { events } = await rig.temporal.workflow.getHandle(saga.workflowId).fetchHistory();
-  const scheduled = events?.find(
-    ({ activityTaskScheduledEventAttributes: activity }) => activity?.activityType?.name === name,
-  );
-  return Number(scheduled?.activityTaskScheduledEventAttributes?.workflowTaskCompletedEventId);
-}
+/** Of whichever run is the latest. */
+const workflowOf = ({ workflowId }: SagaHandle) => ({ workflowId });
 
 it('assigns again before it unassigns anything', async () => {
   const request = firewallsRequest({ assign: [143], unassign: [1] });
@@ -31,7 +25,7 @@ it('assigns again before it unassigns anything', async () => {
   expect(firewallsOf(rig.sandbox.ledger, vmObjectId).sort()).toEqual([1, 2]);
 
   // Its history says that 143 is assigned. It was; the first run has taken it back.
-  await resetTo(rig.temporal, saga, await taskBefore(saga, 'unassignFirewalls'));
+  await resetTo(rig.temporal, saga, await taskBefore(rig.temporal, workflowOf(saga), 'unassignFirewalls'));
   const again = new SagaHandle(rig.temporal, 'setFirewalls', reference, '', true);
   expect(await again.result()).toMatchObject({ assigned: [143], unassigned: [1], verified: true });
   expect(neverLessProtected(rig.sandbox.ledger, vmObjectId, [2, 143])).toBe(true);
@@ -48,7 +42,7 @@ it('that is cancelled before it came to unassign: what the run before unassigned
   await untilWaiting(saga, 'stuck');
   rig.sandbox.faults.lift(unseen);
   const gate = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'gate' });
-  await resetTo(rig.temporal, saga, await taskBefore(saga, 'assignFirewalls'));
+  await resetTo(rig.temporal, saga, await taskBefore(rig.temporal, workflowOf(saga), 'assignFirewalls'));
   const again = new SagaHandle(rig.temporal, 'setFirewalls', reference, '', true);
   await rig.sandbox.whenStruck(gate);
   await again.cancel();
