@@ -2,7 +2,7 @@
 import { Context } from '@temporalio/activity';
 import type { Effected } from '../domain/effects';
 import type { SentSecrets } from '../domain/secrets';
-import { inAirAtServer, lookAtServer } from '../journal/firewalls';
+import { changedOnServer, inAirAtServer, lookAtServer, type ChangedFirewalls } from '../journal/firewalls';
 import type { Journal } from '../journal/journal';
 import { readFirewallIds } from '../provider/schemas';
 import type { ProviderClient } from '../provider/client';
@@ -86,6 +86,11 @@ export function createFirewallActivities(
         await provider.unassignFirewalls(input.vmObjectId, input.firewalls, options);
         return null;
       });
+    },
+
+    /** What runs of the saga have changed and not taken back, by the journal. Nothing is asked of the provider. */
+    readChanged({ vmObjectId, ...input }: CallContext & { vmObjectId: number }): Promise<ChangedFirewalls> {
+      return call('read', input, () => changedOnServer(journal, sagaOf(Context.current().info).saga, vmObjectId));
     },
 
     /** Row 10: no effect. */

@@ -61,3 +61,30 @@ export function lookAtServer(journal: Journal, key: SagaKey, vmObjectId: number)
     return { how: 'settled', others: [...others] };
   });
 }
+
+/** Firewalls of a server, by what runs of a saga have done to them, or may have, and not taken back. */
+export interface ChangedFirewalls {
+  assigned: number[];
+  unassigned: number[];
+}
+
+/** @throws JournalUnavailable */
+export function changedOnServer(
+  journal: Journal,
+  { workflow, reference }: SagaKey,
+  vmObjectId: number,
+): Promise<ChangedFirewalls> {
+  return journal.inTransaction(async (tx) => {
+    const rows = await tx
+      .selectFrom('effect')
+      .selectAll()
+      .where((where) => where.and({ workflow, reference, kind: 'mutate' }))
+      .where((where) => where.or([where('outcome', 'is', null), where('outcome', 'in', ['done', 'unknown'])]))
+      .where('vm_object_id', '=', vmObjectId)
+      .execute();
+    const by = (activity: string) => [
+      ...new Set(rows.flatMap((row) => (row.activity === activity ? (aboutOf(row).firewalls ?? []) : []))),
+    ];
+    return { assigned: by('assignFirewalls'), unassigned: by('unassignFirewalls') };
+  });
+}

@@ -53,7 +53,7 @@ import { activities } from './activities';
 import { inTurn, waitForTurn } from './turn';
 
 /** What the runner has to know of a story beside the story itself. */
-export interface SagaDefinition {
+export interface SagaDefinition<W extends WorkflowName = WorkflowName> {
   /** The step that cannot be undone, where there is one. */
   pivot?: PivotStep;
   /**
@@ -62,6 +62,8 @@ export interface SagaDefinition {
    * @param own what this run has undone, or reported
    */
   cleanUp?: (saga: Saga, standing: Standing, own: readonly Leftover[]) => Promise<unknown>;
+  /** Runs when everything is undone, where the saga may have taken its reference: tells what other runs of it have left. */
+  reportOthers?: (saga: Saga, request: RequestOf[W]) => Promise<unknown>;
   /**
    * Runs last before the report, also where the journal could not be read: says what the saga leaves that no undo knows of.
    *
@@ -75,6 +77,8 @@ export interface SagaDefinition {
   knowsOfOther?: () => 'nothing' | 'something' | 'all-in-order';
 }
 
+type Ways = Omit<SagaDefinition, 'reportOthers'>;
+
 /** What a story is told beside the request. */
 export interface StoryContext {
   /** Plan types beyond the document's four, as the setting has them. */
@@ -87,13 +91,14 @@ export async function runSaga<W extends WorkflowName>(
   workflow: W,
   input: unknown,
   story: (saga: Saga, request: RequestOf[W], known: StoryContext) => Promise<StoryResult<W>>,
-  ways: SagaDefinition = {},
+  ways: SagaDefinition<W> = {},
 ): Promise<ResultOf[W]> {
   const progress = new Progress(workflow, (stringField(input, 'reference') ?? '').slice(0, 128));
   const saga = new Saga(progress, new HumanDecisions(progress));
   const cancelled = () => root.consideredCancelled;
   const root = CancellationScope.current();
   let isThrough = false;
+  let reportOthers: (() => Promise<unknown>) | undefined;
   try {
     const checked = await checkRequest(workflow, input);
     if (!checked.ok) {
@@ -117,6 +122,7 @@ export async function runSaga<W extends WorkflowName>(
       () => knowsNothingPlaced(saga, ways.pivot),
       async () => {
         const take = () => takeReference(saga, request, resourceOf(workflow, request));
+        reportOthers = () => Promise.resolve(ways.reportOthers?.(saga, request));
         const known = { planTypesMore, corrections: ways.knowsOfOther ? [] : await take() };
         for (;;) {
           try {
@@ -148,15 +154,21 @@ export async function runSaga<W extends WorkflowName>(
     if (!(error instanceof SagaFailed) && !isCancellation(error)) throw error;
     const { ended } = saga.deadline;
     const why = ended && isCancellation(error) ? new SagaFailed('DeadlinePassed', ended.why) : error;
-    return await CancellationScope.nonCancellable(() => giveUp(saga, why, { cancelled, isThrough }, ways));
+    return await CancellationScope.nonCancellable(() =>
+      giveUp(saga, why, { cancelled, isThrough, reportOthers }, ways),
+    );
   }
 }
 
 async function giveUp(
   saga: Saga,
   error: unknown,
-  { cancelled, isThrough }: { cancelled: () => boolean; isThrough: boolean },
-  ways: SagaDefinition,
+  {
+    cancelled,
+    isThrough,
+    reportOthers,
+  }: { cancelled: () => boolean; isThrough: boolean; reportOthers: (() => Promise<unknown>) | undefined },
+  ways: Ways,
 ): Promise<never> {
   const { pivot, cleanUp, reportLeftovers, knowsOfOther } = ways;
   const { progress } = saga;
@@ -166,6 +178,7 @@ async function giveUp(
   if (own.length > 0) progress.enter('undoing');
   await saga.undoAll();
   if (standing) await cleanUp?.(saga, standing, own);
+  if (whatIsKnown(saga, ways) !== 'nothing') await reportOthers?.();
   reportLeftovers?.(saga, standing);
   const { leftovers, skipped } = progress;
   // A clean-up puts nothing back.
@@ -191,10 +204,7 @@ async function giveUp(
 }
 
 /** Where a run did not come to take its reference, and has no pivot to look for, it knows nothing of what earlier runs did. */
-function whatIsKnown(
-  { journal }: Saga,
-  { pivot, knowsOfOther }: SagaDefinition,
-): 'nothing' | 'something' | 'all-in-order' {
+function whatIsKnown({ journal }: Saga, { pivot, knowsOfOther }: Ways): 'nothing' | 'something' | 'all-in-order' {
   if (knowsOfOther) return knowsOfOther();
   const hasTaken = journal.knows !== undefined || journal.inDoubt;
   return hasTaken || pivot !== undefined ? 'all-in-order' : 'nothing';
@@ -263,7 +273,7 @@ async function takeReference(
 async function writeEnding(
   saga: Saga,
   ending: { ended: RecordedEnding['ended']; report: Report; result?: unknown },
-  ways: SagaDefinition,
+  ways: Ways,
 ): Promise<void> {
   const known = whatIsKnown(saga, ways);
   if (known === 'nothing') return;

@@ -52,3 +52,56 @@ it('that is cancelled before it came to unassign: what the run before unassigned
   expect(neverLessProtected(rig.sandbox.ledger, vmObjectId, [2, 143])).toBe(true);
   expect(firewallsOf(rig.sandbox.ledger, vmObjectId).sort()).toEqual([1, 2]);
 });
+
+describe('what an earlier run has changed is told by one that does not get to its end', () => {
+  const request = firewallsRequest({ assign: [143], unassign: [1] });
+  const { vmObjectId, reference } = request;
+  const again = () => new SagaHandle(rig.temporal, 'setFirewalls', reference, '', true);
+  const left = {
+    kind: 'firewalls',
+    vmObjectId,
+    firewalls: [143],
+    why: expect.stringMatching(/^assigned by another run/),
+  };
+
+  /** It has assigned, and waits at what it is to unassign. */
+  async function stuck(): Promise<SagaHandle> {
+    rig.sandbox.addServer({ vmObjectId, firewalls: [1] });
+    rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'unauthorized', nth: 1 });
+    const saga = await rig.sagas.firewalls(request);
+    await untilWaiting(saga, 'stuck');
+    return saga;
+  }
+
+  it('started again after a termination, and refused', async () => {
+    const { workflowId } = await stuck();
+    await rig.temporal.workflow.getHandle(workflowId).terminate('a test');
+    rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'refuse-before', times: 'all' });
+    await rig.temporal.workflow.start('setFirewalls', { workflowId, taskQueue: 'order-saga', args: [request] });
+    const { failure } = await outcomeOf(again());
+    expect(failure).toMatchObject({ type: 'FirewallsRejected', report: { outcome: 'reversed-with-leftovers' } });
+    expect(failure?.report.leftovers).toEqual([left]);
+    expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([1, 143]);
+  });
+
+  it('reset to before its list, and cancelled before it has seen one', async () => {
+    const saga = await stuck();
+    const fault = rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all' });
+    await resetTo(rig.temporal, workflowOf(saga), await taskBefore(rig.temporal, workflowOf(saga), 'listFirewalls'));
+    await untilWaiting(again(), 'stuck');
+    rig.sandbox.faults.lift(fault);
+    await again().cancel();
+    const { cancelled } = await outcomeOf(again());
+    expect(cancelled).toMatchObject({ outcome: 'reversed-with-leftovers', leftovers: [left] });
+  });
+
+  it('perhaps, where the list cannot be read', async () => {
+    const saga = await stuck();
+    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all' });
+    await resetTo(rig.temporal, workflowOf(saga), await taskBefore(rig.temporal, workflowOf(saga), 'listFirewalls'));
+    await untilWaiting(again(), 'stuck');
+    await again().cancel();
+    const { cancelled } = await outcomeOf(again());
+    expect(cancelled?.leftovers).toEqual([{ ...left, why: expect.stringMatching(/^perhaps assigned by another run/) }]);
+  });
+});

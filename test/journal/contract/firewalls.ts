@@ -1,5 +1,5 @@
 import type { EffectCall } from '../../../src/domain/effects';
-import { inAirAtServer, lookAtServer } from '../../../src/journal/firewalls';
+import { changedOnServer, inAirAtServer, lookAtServer } from '../../../src/journal/firewalls';
 import type { Journal } from '../../../src/journal/journal';
 import { takeTurn } from '../../../src/journal/turns';
 import type { TestDatabases } from '../databases';
@@ -166,6 +166,20 @@ export function firewalls(databases: TestDatabases): void {
       expect(await left('compensate')).toBeGreaterThan(1_000);
       await letPass(journal);
       expect(await left()).toBe(0);
+    });
+
+    it('are told where runs of the saga have changed them, or may have, and none has taken that back', async () => {
+      const changed = () => changedOnServer(journal, run.key, vmObjectId);
+      await (await other()).do(on(assign));
+      await run.do(on(assign), 'not-done');
+      expect(await changed()).toEqual({ assigned: [], unassigned: [] });
+      await run.do(on(assign, 150, 151), 'unknown');
+      await run.do(on(assign, 150));
+      await run.send(on(unassignOld));
+      expect(await changed()).toEqual({ assigned: [150, 151], unassigned: [149] });
+      await letPass(journal);
+      await run.do(on(takeBackAssign));
+      expect(await changed()).toEqual({ assigned: [], unassigned: [149] });
     });
 
     it.each([null, 'unknown', 'done'] as const)(
