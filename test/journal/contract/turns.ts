@@ -170,6 +170,15 @@ export function turns(databases: TestDatabases): void {
       await expect(whoIsNext(journal, resource)).resolves.toBeUndefined();
     });
 
+    it('are kept for a change order as well, of which nobody knows yet whether it was placed', async () => {
+      const [first, second] = [await Run.begin(journal, 'changeOrder'), await Run.begin(journal, 'switchPlan')];
+      await first.do(place(), 'unknown', {}, { turn: await turnOf(first) });
+      await end(first);
+      await expect(arrive(second)).resolves.toMatchObject({ how: 'queued', inAirMs: expect.any(Number) });
+      await letPass(journal);
+      await expect(arrive(second)).resolves.toEqual(begun);
+    });
+
     it('are the next one’s at once where it becomes known what came of it', async () => {
       const { first, second, sent } = await ended();
       await first.answer(assign, sent, 'done');
