@@ -2,7 +2,7 @@
 import { Context } from '@temporalio/activity';
 import type { Effected } from '../domain/effects';
 import type { SentSecrets } from '../domain/secrets';
-import { lookAtServer } from '../journal/firewalls';
+import { changedOnServer, inAirAtServer, lookAtServer, type ChangedFirewalls } from '../journal/firewalls';
 import type { Journal } from '../journal/journal';
 import { readFirewallIds } from '../provider/schemas';
 import type { ProviderClient } from '../provider/client';
@@ -38,6 +38,8 @@ export interface ListFirewalls extends CallContext {
    * others rely on.
    */
   undoing?: boolean;
+  /** Fails with `UnderWay` while a change by the saga may still take effect, or one of its changes that puts something back. */
+  after?: 'changes' | 'undoing';
   /** What the server was ordered with. */
   secrets?: SentSecrets;
 }
@@ -57,9 +59,13 @@ export function createFirewallActivities(
   const othersOn = async (vmObjectId: number): Promise<{ others: number[] }> => {
     const looked = await lookAtServer(journal, sagaOf(Context.current().info).saga, vmObjectId);
     if (looked.how === 'settled') return { others: looked.others };
-    throw new OwnFailure('UnderWay', 'a call that was sent before may still be in the air, so no list is true yet', {
-      retryInMs: lookAgainIn(looked.leftMs),
-    });
+    throw noListIsTrue(looked.leftMs);
+  };
+  const settled = async (vmObjectId: number, after: ListFirewalls['after']): Promise<void> => {
+    if (after === undefined) return;
+    const { saga } = sagaOf(Context.current().info);
+    const leftMs = await inAirAtServer(journal, saga, vmObjectId, after === 'undoing' ? 'compensate' : undefined);
+    if (leftMs > 0) throw noListIsTrue(leftMs);
   };
   const specOf = ({ undoing, vmObjectId, firewalls, countsByHand }: ChangeFirewalls) =>
     ({ kind: undoing ? 'compensate' : 'mutate', about: { vmObjectId, firewalls }, countsByHand }) as const;
@@ -82,10 +88,16 @@ export function createFirewallActivities(
       });
     },
 
+    /** What runs of the saga have changed and not taken back, by the journal. Nothing is asked of the provider. */
+    readChanged({ vmObjectId, ...input }: CallContext & { vmObjectId: number }): Promise<ChangedFirewalls> {
+      return call('read', input, () => changedOnServer(journal, sagaOf(Context.current().info).saga, vmObjectId));
+    },
+
     /** Row 10: no effect. */
     listFirewalls(input: ListFirewalls): Promise<FirewallList> {
       return call('read', input, async () => {
         const secrets = await told(input.secrets);
+        await settled(input.vmObjectId, input.after);
         const others = input.undoing ? await othersOn(input.vmObjectId) : {};
         const response = await provider.listFirewalls(input.vmObjectId, { secrets });
         const firewalls = readFirewallIds(response);
@@ -106,4 +118,10 @@ export function createFirewallActivities(
       });
     },
   };
+}
+
+function noListIsTrue(leftMs: number): OwnFailure {
+  return new OwnFailure('UnderWay', 'a call that was sent before may still be in the air, so no list is true yet', {
+    retryInMs: lookAgainIn(leftMs),
+  });
 }

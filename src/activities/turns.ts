@@ -24,7 +24,8 @@ export function createTurnActivities(journal: Journal, call: Call, settings: Act
 /**
  * Whoever is queued looks whether the one right before it is still there: a saga that was terminated or deleted holds nobody up for
  * longer than a quarter of what they had waited already, and a week at most. So the looks of a saga grow as the logarithm of its wait.
- * Of a saga in another namespace Temporal says nothing here: it is waited for until somebody there has seen to it.
+ * Of a saga in another namespace Temporal says nothing here: it is waited for until somebody there has seen to it. One that has ended is
+ * waited for while a call of it may be in the air, wherever it was.
  */
 export async function askForTurn(
   journal: Journal,
@@ -36,8 +37,9 @@ export async function askForTurn(
   for (;;) {
     const answer = await takeTurn(journal, saga, resource, namespace);
     if (answer.how !== 'queued') return answer;
-    const { behind, waitedMs, ...queued } = answer;
+    const { behind, waitedMs, inAirMs: endedInMs, ...queued } = answer;
     const lookInMs = lookDelayMs(waitedMs, turnLookMs);
+    if (endedInMs !== undefined) return { ...queued, lookInMs: Math.min(endedInMs, lookInMs) };
     const isElsewhere = behind.namespace !== namespace;
     if (isElsewhere || (await mayGoOn(workflowIdOf(behind.workflow, behind.reference)))) return { ...queued, lookInMs };
     const inAirMs = await dropTurn(journal, behind);

@@ -1,6 +1,6 @@
 /**
- * What the journal knows of a server before what a saga did to its firewalls is undone: whether that can still take effect, and what
- * other sagas rely on.
+ * What the journal knows of a server whose firewalls a saga changes: whether what the saga did can still take effect, and, before it is
+ * undone, what other sagas rely on.
  */
 import { sql } from 'kysely';
 import { aboutOf, changeInAir, lock, theJournal, type Journal, type SagaKey } from './journal';
@@ -11,6 +11,25 @@ export type ServerLook =
   | { how: 'under-way'; leftMs: number }
   /** Firewalls that other references have assigned to it since this saga has its turn, or may have, and that were not unassigned since. */
   | { how: 'settled'; others: number[] };
+
+/**
+ * Milliseconds for which a change of the server by this saga may still take effect, whichever run made it.
+ *
+ * @param kind only of these
+ * @throws JournalUnavailable
+ */
+export function inAirAtServer(
+  journal: Journal,
+  key: SagaKey,
+  vmObjectId: number,
+  kind?: 'compensate',
+): Promise<number> {
+  return journal.inTransaction(async (tx) => {
+    await lock(tx, key);
+    const inAir = await changeInAir(tx, key, await theJournal(tx), { vmObjectId, kind });
+    return inAir?.leftMs ?? 0;
+  });
+}
 
 /** @throws JournalUnavailable */
 export function lookAtServer(journal: Journal, key: SagaKey, vmObjectId: number): Promise<ServerLook> {
@@ -40,5 +59,32 @@ export function lookAtServer(journal: Journal, key: SagaKey, vmObjectId: number)
       }
     }
     return { how: 'settled', others: [...others] };
+  });
+}
+
+/** Firewalls of a server, by what runs of a saga have done to them, or may have, and not taken back. */
+export interface ChangedFirewalls {
+  assigned: number[];
+  unassigned: number[];
+}
+
+/** @throws JournalUnavailable */
+export function changedOnServer(
+  journal: Journal,
+  { workflow, reference }: SagaKey,
+  vmObjectId: number,
+): Promise<ChangedFirewalls> {
+  return journal.inTransaction(async (tx) => {
+    const rows = await tx
+      .selectFrom('effect')
+      .selectAll()
+      .where((where) => where.and({ workflow, reference, kind: 'mutate' }))
+      .where((where) => where.or([where('outcome', 'is', null), where('outcome', 'in', ['done', 'unknown'])]))
+      .where('vm_object_id', '=', vmObjectId)
+      .execute();
+    const by = (activity: string) => [
+      ...new Set(rows.flatMap((row) => (row.activity === activity ? (aboutOf(row).firewalls ?? []) : []))),
+    ];
+    return { assigned: by('assignFirewalls'), unassigned: by('unassignFirewalls') };
   });
 }

@@ -404,7 +404,7 @@ export class Journal {
   /**
    * How a run ended, for whoever asks when Temporal has forgotten it.
    *
-   * @returns whose turn it is now, where it worked on something that others wait for
+   * @returns who is to be told, where it worked on something that others wait for
    * @throws JournalUnavailable
    */
   async ended(
@@ -415,7 +415,8 @@ export class Journal {
     return this.inTransaction(async (tx) => {
       if (!leavesOpen) await closeAsSeen(tx, key, seenMs);
       const isTaken = await lock(tx, key);
-      const next = resource === undefined ? undefined : await endTurn(tx, key, resource);
+      const isInAir = resource !== undefined && (await inAirOf(tx, key)) > 0;
+      const next = resource === undefined ? undefined : await endTurn(tx, key, resource, { isInAir });
       if (!isTaken) return next;
       const ending = { ended_by: by, outcome, report: sealed, ended_ms: nowMs(tx) };
       await tx
@@ -463,7 +464,7 @@ export interface Ending {
   outcome: string;
   /** Is sealed. */
   report: unknown;
-  /** What it worked on, or waited for: its turn ends here. */
+  /** What it worked on, or waited for: its turn ends here, for others once no call of it can be in the air. */
   resource?: string | undefined;
   /** Of a clean-up that did not put all in order: the saga is as lost as it was. */
   leavesOpen?: boolean | undefined;
@@ -584,7 +585,20 @@ async function whyNot(
   }
   if (kind === 'compensate') return changeInAir(tx, key, journal, { vmObjectId: about.vmObjectId, besides: activity });
   const items = kind === 'pivot' ? (about.cartItems ?? []) : [];
-  if (items.length === 0 && restsOn.length === 0) return undefined;
+  const steps = await takenBackOf(tx, key, items, restsOn);
+  if (steps.length > 0) return { how: 'undone', steps };
+  const { vmObjectId } = about;
+  return vmObjectId === undefined ? undefined : changeInAir(tx, key, journal, { vmObjectId, kind: 'compensate' });
+}
+
+/** Steps that made these items, or have these ids, and were taken back, or are just being taken back. */
+async function takenBackOf(
+  tx: Tx,
+  key: SagaKey,
+  items: readonly number[],
+  restsOn: readonly string[],
+): Promise<string[]> {
+  if (items.length === 0 && restsOn.length === 0) return [];
   const rows = await tx
     .selectFrom('effect')
     .selectAll()
@@ -599,20 +613,22 @@ async function whyNot(
     .orderBy('seq')
     .execute();
   const steps = rows.filter((row) => row.kind === 'mutate' && isTakenBack(row, rows)).map(({ step }) => step);
-  return steps.length > 0 ? { how: 'undone', steps: [...new Set(steps)] } : undefined;
+  return [...new Set(steps)];
 }
 
 /**
- * Firewalls are put back when no other change to the same server can take effect any more: the one that comes last is what stays. One
- * that was given up without an answer may still take effect.
+ * Of two changes of one server that meet, the one that comes last is what stays. So firewalls are put back when no other change to the
+ * same server can take effect any more, and a run changes them when none can that an earlier one put back. One that was given up
+ * without an answer may still take effect.
  *
  * @param besides calls that do the same
+ * @param kind only calls of this kind
  */
 export async function changeInAir(
   tx: Tx,
   key: SagaKey,
   journal: JournalRow,
-  { vmObjectId, besides }: { vmObjectId: number | undefined; besides?: string },
+  { vmObjectId, besides, kind }: { vmObjectId: number | undefined; besides?: string; kind?: 'compensate' | undefined },
 ): Promise<{ how: 'under-way'; row: string; leftMs: number } | undefined> {
   const open = await tx
     .selectFrom('effect')
@@ -621,7 +637,9 @@ export async function changeInAir(
     .where('kind', '!=', 'pivot')
     .where((where) => where.or([where('outcome', 'is', null), where('outcome', '=', 'unknown')]))
     .execute();
-  for (const row of open.filter((one) => aboutOf(one).vmObjectId === vmObjectId && one.activity !== besides)) {
+  const meets = (row: Effect) =>
+    aboutOf(row).vmObjectId === vmObjectId && row.activity !== besides && (kind === undefined || row.kind === kind);
+  for (const row of open.filter(meets)) {
     const leftMs = await leftInAir(tx, row, journal);
     if (leftMs > 0) return { how: 'under-way', row: row.id, leftMs };
   }
@@ -791,6 +809,20 @@ export function rowsOfStep(
 export async function leftInAir(tx: Tx, { meant_ms, in_air_ms }: Effect, { raised_ms }: JournalRow): Promise<number> {
   const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
   return Math.max(0, Math.max(meant_ms, raised_ms) + in_air_ms - now);
+}
+
+/** Milliseconds until nobody can be sending for a saga any more, and nothing that was sent for it can take effect. */
+export async function inAirOf(tx: Tx, { workflow, reference }: SagaKey): Promise<number> {
+  const journal = await theJournal(tx);
+  const rows = await tx
+    .selectFrom('effect')
+    .selectAll()
+    .where((where) => where.and({ workflow, reference }))
+    .where((where) => where.or([where('outcome', 'is', null), where('outcome', '=', 'unknown')]))
+    .execute();
+  let leftMs = 0;
+  for (const row of rows) leftMs = Math.max(leftMs, await leftInAir(tx, row, journal));
+  return leftMs;
 }
 
 /** @param namespace where it is open from now on, unless it is open already. @returns false where the reference is not known */

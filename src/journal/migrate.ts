@@ -11,6 +11,7 @@ import * as second from './migrations/0002-turns';
 import * as third from './migrations/0003-corrections';
 import * as fourth from './migrations/0004-purchases';
 import * as fifth from './migrations/0005-open-references';
+import * as sixth from './migrations/0006-turns-of-ended-sagas';
 import type { JournalTables } from './schema';
 
 /** By number: a name that was released stays. */
@@ -20,6 +21,7 @@ const migrations: Record<string, Migration> = {
   '0003-corrections': third,
   '0004-purchases': fourth,
   '0005-open-references': fifth,
+  '0006-turns-of-ended-sagas': sixth,
 };
 
 export const schemaNumber = Object.keys(migrations).length;

@@ -95,7 +95,7 @@ interface EndingTable {
   report: string;
 }
 
-/** A saga that works on a server or a subscription, or waits for that. Deleted when it has ended. */
+/** A saga that works on a server or a subscription, or waits for that. Deleted when it has ended, and no call of it is in the air. */
 interface TurnTable {
   /** The order of arrival. */
   seq: Generated<number>;
@@ -110,6 +110,8 @@ interface TurnTable {
   since_ms: number;
   /** Null: it waits. */
   begun_ms: number | null;
+  /** Its saga has ended. Whoever asks for its turn deletes the row, once no call of that saga can be in the air. */
+  ended_ms: number | null;
 }
 
 /** What a person corrected of a request before its pivot. It holds for every later run of the reference. */

@@ -3,7 +3,9 @@
  * on: docs/journal.md. The constraint that nothing here can break: migrations/0002.
  *
  * ```text
- *   waits ──nobody is before it──▶ works ──the saga ends, or is gone──▶ the row is deleted
+ *   waits ──nobody is before it──▶ works ──the saga ends──▶ has ended ──no call of it can be in the air──▶ the row is deleted
+ *     │                            ▲ └──it is gone, and no call of it can be in the air──▶ the row is deleted
+ *     │                            └──the same saga asks again── has ended
  *     └──cancelled, or gone──▶ the row is deleted
  * ```
  *
@@ -14,7 +16,7 @@ import type { Transaction } from 'kysely';
 import { workflowIdOf } from '../domain/identity';
 import type { QueuedTurn, TurnAnswer } from '../domain/turns';
 import { lockName, nowMs } from './dialects';
-import { iso, leftInAir, livePivot, lock, theJournal, type Journal, type SagaKey } from './journal';
+import { inAirOf, iso, livePivot, lock, type Journal, type SagaKey } from './journal';
 import type { JournalTables } from './schema';
 import { nextOf, turnOf, type Place, type Turn } from './turn-rows';
 
@@ -24,10 +26,13 @@ export interface Queued extends Omit<QueuedTurn, 'lookInMs'> {
   waitedMs: number;
   /** Who is next before it. */
   behind: Place;
+  /** Where that one has ended: a call of it may be in the air for so long, in milliseconds. */
+  inAirMs?: number;
 }
 
 /**
- * Takes the turn, or a place in the queue. A saga that asks again keeps its place, or has its turn already, in whichever run.
+ * Takes the turn, or a place in the queue. A saga that asks again keeps its place, or has its turn already, in whichever run. One that
+ * has ended, and asks again while its turn is kept, has a new one: nobody has worked since.
  *
  * @param namespace of the run
  * @throws JournalUnavailable
@@ -45,18 +50,11 @@ export function takeTurn(
     if (mine.namespace !== namespace) {
       await tx.updateTable('turn').set({ namespace }).where('id', '=', mine.id).execute();
     }
+    if (mine.ended_ms !== null) return { how: 'begun', turn: await beginAnew(tx, mine) };
     if (mine.begun_ms !== null) return { how: 'begun', turn: mine.id };
-    const { before, first, last, now } = await tx
-      .selectFrom('turn')
-      .select(({ fn }) => [
-        fn.countAll<number>().as('before'),
-        fn.min<number | null>('seq').as('first'),
-        fn.max<number | null>('seq').as('last'),
-        nowMs(tx).as('now'),
-      ])
-      .where('resource', '=', resource)
-      .where('seq', '<', mine.seq)
-      .executeTakeFirstOrThrow();
+    let { before, first, last, now } = await placesBefore(tx, mine);
+    const ended = first === null ? undefined : await endedHolder(tx, resource);
+    if (ended?.inAirMs === 0) ({ before, first, last, now } = await placesBefore(tx, mine));
     if (first === null || last === null) {
       await tx
         .updateTable('turn')
@@ -76,6 +74,7 @@ export function takeTurn(
       holder: workflowIdOf(holder.workflow, holder.reference) + elsewhere,
       waitedMs: Math.max(0, now - mine.since_ms),
       behind: { id, workflow, reference, namespace: behind.namespace },
+      ...(ended?.id === id ? { inAirMs: ended.inAirMs } : {}),
     };
   });
 }
@@ -97,9 +96,49 @@ export function dropTurn(journal: Journal, { id, workflow, reference }: Place): 
   });
 }
 
-/** Whose turn it is; undefined while somebody works. @throws JournalUnavailable */
+/** Who is to be told; undefined while somebody works. @throws JournalUnavailable */
 export function whoIsNext(journal: Journal, resource: string): Promise<Place | undefined> {
   return journal.inTransaction((tx) => nextOf(tx, resource));
+}
+
+function placesBefore(tx: Tx, { resource, seq }: Turn) {
+  return tx
+    .selectFrom('turn')
+    .select(({ fn }) => [
+      fn.countAll<number>().as('before'),
+      fn.min<number | null>('seq').as('first'),
+      fn.max<number | null>('seq').as('last'),
+      nowMs(tx).as('now'),
+    ])
+    .where('resource', '=', resource)
+    .where('seq', '<', seq)
+    .executeTakeFirstOrThrow();
+}
+
+async function beginAnew(tx: Tx, { id }: Turn): Promise<string> {
+  const turn = randomUUID();
+  await tx
+    .updateTable('turn')
+    .set({ id: turn, begun_ms: nowMs(tx), ended_ms: null })
+    .where('id', '=', id)
+    .execute();
+  return turn;
+}
+
+/** Who has ended and holds the others up, with a call that may be in the air. Once it no longer is, the place goes, in whichever namespace. */
+async function endedHolder(tx: Tx, resource: string): Promise<{ id: string; inAirMs: number } | undefined> {
+  const holder = await tx
+    .selectFrom('turn')
+    .selectAll()
+    .where('resource', '=', resource)
+    .where('begun_ms', 'is not', null)
+    .executeTakeFirst();
+  if (holder === undefined || holder.ended_ms === null) return undefined;
+  const { id } = holder;
+  // Nothing more is meant for it: it has no turn. So its reference need not be locked.
+  const inAirMs = await inAirOf(tx, holder);
+  if (inAirMs === 0) await tx.deleteFrom('turn').where('id', '=', id).execute();
+  return { id, inAirMs };
 }
 
 async function insertTurn(tx: Tx, key: SagaKey, resource: string, namespace: string): Promise<Turn> {
@@ -115,18 +154,4 @@ async function insertTurn(tx: Tx, key: SagaKey, resource: string, namespace: str
 
 function turnAt(tx: Tx, seq: number): Promise<Turn> {
   return tx.selectFrom('turn').selectAll().where('seq', '=', seq).executeTakeFirstOrThrow();
-}
-
-/** Milliseconds until nobody can be sending for a saga any more. */
-async function inAirOf(tx: Tx, { workflow, reference }: SagaKey): Promise<number> {
-  const journal = await theJournal(tx);
-  const rows = await tx
-    .selectFrom('effect')
-    .selectAll()
-    .where((where) => where.and({ workflow, reference }))
-    .where((where) => where.or([where('outcome', 'is', null), where('outcome', '=', 'unknown')]))
-    .execute();
-  let leftMs = 0;
-  for (const row of rows) leftMs = Math.max(leftMs, await leftInAir(tx, row, journal));
-  return leftMs;
 }

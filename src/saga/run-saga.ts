@@ -62,6 +62,8 @@ export interface SagaDefinition<W extends WorkflowName = WorkflowName> {
    * @param own what this run has undone, or reported
    */
   cleanUp?: (saga: Saga, standing: Standing, own: readonly Leftover[]) => Promise<unknown>;
+  /** Runs when everything is undone, where the saga may have taken its reference: tells what other runs of it have left. */
+  reportOthers?: (saga: Saga, request: RequestOf[W]) => Promise<unknown>;
   /**
    * Runs last before the report, also where the journal could not be read: says what the saga leaves that no undo knows of.
    *
@@ -168,7 +170,7 @@ async function giveUp<W extends WorkflowName>(
   { cancelled, isThrough, checked }: { cancelled: () => boolean; isThrough: boolean; checked: Checked<W> | undefined },
   ways: SagaDefinition<W>,
 ): Promise<never> {
-  const { pivot, cleanUp, reportLeftovers, knowsOfOther } = ways;
+  const { pivot, cleanUp, reportLeftovers, reportOthers, knowsOfOther } = ways;
   const { progress } = saga;
   saga.humanDecisions.isLast = true;
   const standing = pivot && (await lookBack(saga, pivot));
@@ -176,6 +178,7 @@ async function giveUp<W extends WorkflowName>(
   if (own.length > 0) progress.enter('undoing');
   await saga.undoAll();
   if (standing) await cleanUp?.(saga, standing, own);
+  if (checked && whatIsKnown(saga, ways) !== 'nothing') await reportOthers?.(saga, checked.request);
   reportLeftovers?.(saga, standing, checked);
   const { leftovers, skipped } = progress;
   // A clean-up puts nothing back.

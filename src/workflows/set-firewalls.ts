@@ -9,6 +9,8 @@
  *   look whether the list shows it (10)
  * ```
  *
+ * Where it does not get to its end, it is looked what other runs of it have left (10).
+ *
  * Assigning comes first, and undoing goes backwards: at no moment has the server fewer firewalls than before and after.
  */
 import type { FirewallList } from '../activities/firewalls';
@@ -16,10 +18,10 @@ import type { EffectKind } from '../domain/effects';
 import type { CallFailure } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
 import type { SetFirewallsRequest } from '../domain/requests';
-import type { ResultOf } from '../domain/results';
-import { failureOf } from '../saga/attempts';
+import type { ResultOf, StoryResult } from '../domain/results';
+import { attempt, failureOf } from '../saga/attempts';
 import { seenByHand, type ByHand } from '../saga/by-hand';
-import type { Step } from '../saga/progress';
+import { Step } from '../saga/progress';
 import { SagaFailed } from '../saga/ends';
 import type { Undo } from '../saga/step-runner';
 import type { Saga } from '../saga/saga';
@@ -27,7 +29,7 @@ import { runSaga } from '../saga/run-saga';
 import { activities } from '../saga/activities';
 
 export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> {
-  return runSaga('setFirewalls', input, async (saga, request) => {
+  const story = async (saga: Saga, request: SetFirewallsRequest): Promise<StoryResult<'setFirewalls'>> => {
     const { reference, vmObjectId } = request;
     const listing = saga.step('list-firewalls', 'List the firewalls that are assigned');
     const assigning = saga.step('assign-firewalls', 'Assign firewalls');
@@ -36,7 +38,10 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
 
     const before = readable(
       await saga.must(
-        { step: listing, act: ({ retry }) => activities('list firewalls').listFirewalls({ vmObjectId, retry }) },
+        {
+          step: listing,
+          act: ({ retry }) => activities('list firewalls').listFirewalls({ vmObjectId, after: 'changes', retry }),
+        },
         { refusal: 'FirewallsRejected' },
       ),
     );
@@ -88,7 +93,7 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
     // What follows only looks.
     saga.deadline.lift();
     const expect = request.exactly ?? request.assign ?? [];
-    const wanted = { expect, without: unassign, exactly: request.exactly !== undefined };
+    const wanted = { expect, without: unassign, exactly: request.exactly !== undefined, after: 'undoing' } as const;
     /** What the list denied when it was last seen. */
     let denied: Denied = {};
     const outcome = await saga.one<FirewallList | typeof seenByHand>(
@@ -126,7 +131,44 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
       verified: after !== undefined,
       ...(leftovers.length > 0 ? { leftovers } : {}),
     };
-  });
+  };
+  return runSaga('setFirewalls', input, story, { reportOthers });
+}
+
+/**
+ * What an earlier run has changed this one takes for what was there before, and does not undo: somebody may rely on it by now. It is told
+ * where the server still shows it, or where the list cannot be read.
+ */
+async function reportOthers(saga: Saga, { vmObjectId }: SetFirewallsRequest): Promise<void> {
+  const { progress, journal } = saga;
+  const step = saga.quietStep('read-changed', 'Look into the journal for what other runs have changed');
+  const changed = await saga.one(
+    { step, act: ({ retry }) => activities('read what was changed').readChanged({ vmObjectId, retry }) },
+    { refusal: 'ask', skippable: true },
+  );
+  if (changed.skipped) return;
+  const told = progress.leftovers.flatMap((one) => (one.kind === 'firewalls' ? one.firewalls : []));
+  const untold = (firewalls: readonly number[]) => firewalls.filter((id) => !told.includes(id));
+  const assigned = untold(changed.value.assigned);
+  const unassigned = untold(changed.value.unassigned);
+  if (assigned.length + unassigned.length === 0) return;
+  const looking = new Step('list-left', 'List the firewalls that are left');
+  const looked = await attempt<FirewallList>({ step: looking, journal, undoing: true }, ({ retry }) =>
+    activities('list firewalls').listFirewalls({ vmObjectId, after: 'changes', retry }),
+  );
+  const now = looked.ok ? readable(looked.value) : undefined;
+  const leave = (firewalls: number[], what: string) => {
+    const why = `${now ? '' : 'perhaps '}${what} by another run of this saga, and not put back`;
+    if (firewalls.length > 0) progress.leave({ kind: 'firewalls', vmObjectId, firewalls, why });
+  };
+  leave(
+    assigned.filter((id) => now?.includes(id) !== false),
+    'assigned',
+  );
+  leave(
+    unassigned.filter((id) => now?.includes(id) !== true),
+    'unassigned',
+  );
 }
 
 type Denied = Pick<CallFailure, 'lacks' | 'surplus'>;

@@ -125,6 +125,17 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
       await takeTurn(journal, second.key, resource, 'orders');
       await dropTurn(journal, next!);
     },
+    'a turn is kept for a call that may be in the air': async () => {
+      const resource = 'server 2';
+      const [first, second] = [await Run.begin(journal, 'setFirewalls'), await Run.begin(journal, 'setFirewalls')];
+      for (const run of [first, second]) await takeTurn(journal, run.key, resource, 'orders');
+      const { knows } = await first.send(assign);
+      const { key, run } = first;
+      await journal.ended(key, { run, by: 'setFirewalls', outcome: 'done', report: {}, resource });
+      await takeTurn(journal, second.key, resource, 'orders');
+      await letPassFor(plain, knows.row);
+      await takeTurn(journal, second.key, resource, 'orders');
+    },
     'the open references of a namespace are gone through': async () => {
       const run = await Run.begin(journal);
       await open(journal, run.key, 'orders');

@@ -13,13 +13,13 @@ export async function workflowTasksOf(temporal: Client, { workflowId, runId }: R
   return (events ?? []).flatMap((event) => (event.workflowTaskCompletedEventAttributes ? [Number(event.eventId)] : []));
 }
 
-/** The finished workflow task that scheduled an activity of this name first: a reset to it makes the call again. */
-export async function taskBefore(temporal: Client, { workflowId, runId }: Run, activity: string): Promise<number> {
+/** Just before the activity of that name was made, for the first time or for a later one: a point to reset to. */
+export async function taskBefore(temporal: Client, { workflowId, runId }: Run, name: string, nth = 1): Promise<number> {
   const { events } = await temporal.workflow.getHandle(workflowId, runId).fetchHistory();
-  const scheduled = events
-    ?.map(({ activityTaskScheduledEventAttributes }) => activityTaskScheduledEventAttributes)
-    .find((attributes) => attributes?.activityType?.name === activity);
-  return Number(scheduled?.workflowTaskCompletedEventId);
+  const scheduled = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: activity }) =>
+    activity?.activityType?.name === name ? [activity] : [],
+  );
+  return Number(scheduled[nth - 1]?.workflowTaskCompletedEventId);
 }
 
 /** @returns the id of the run that goes on */

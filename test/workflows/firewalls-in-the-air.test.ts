@@ -1,7 +1,9 @@
 /** What a saga did to a server's firewalls and that takes effect late, and what another saga did meanwhile: neither is lost by an undo. */
 import { msToTs } from '@temporalio/common/lib/time';
-import { firewallsOf } from '../../sandbox/sentences';
+import { firewallMoments, firewallsOf } from '../../sandbox/sentences';
+import { SagaHandle } from '../../src/client/handle';
 import { firewallsRequest, provisionRequest } from '../support/requests';
+import { resetTo, taskBefore } from '../support/reset';
 import { Rig, until } from '../support/rig';
 import { answer, outcomeOf, progressOf, untilWaiting } from '../support/sagas';
 
@@ -64,6 +66,77 @@ it('a removal of which the answer was lost, and that comes late, is put back all
   const { failure } = await outcomeOf(saga);
   expect(failure).toMatchObject({ type: 'FirewallsRejected', report: { outcome: 'reversed', leftovers: [] } });
   expect([...now()].sort()).toEqual([1, 150]);
+});
+
+/** The call that the gate holds takes effect, and is through. */
+async function land(gate: string, vmObjectId: number): Promise<void> {
+  const before = firewallMoments(rig.sandbox.ledger, vmObjectId).length;
+  rig.sandbox.faults.release(gate);
+  await until(() => Promise.resolve(firewallMoments(rig.sandbox.ledger, vmObjectId).length > before));
+}
+
+it('a call of a saga that has ended, and that comes late, strips nothing that the next one has set', async () => {
+  const { vmObjectId } = firewallsRequest();
+  rig.sandbox.addServer({ vmObjectId, firewalls: [1, 150] });
+  const [endpoint, match] = ['unassign-firewalls', { vmObjectId }] as const;
+  const gate = rig.sandbox.faults.add({ endpoint, kind: 'gate', hold: 'before', match, nth: 1 });
+  const first = await rig.sagas.firewalls(firewallsRequest({ vmObjectId, assign: undefined, unassign: [150] }));
+  await first.result();
+  const second = await rig.sagas.firewalls(firewallsRequest({ vmObjectId, assign: undefined, exactly: [150] }));
+  const { queued } = await until(async () => {
+    const progress = await progressOf(second);
+    return (progress.queued ?? progress.state === 'done') && progress;
+  });
+  await land(gate, vmObjectId);
+  await expect(second.result()).resolves.toMatchObject({ verified: true });
+  expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([150]);
+  expect(queued).toMatchObject({ before: 1, holder: first.workflowId });
+});
+
+describe('an undo in the air of a run that was reset strips nothing that the next run relies on:', () => {
+  /** A change whose first undo is held; and the run that goes on after a reset to before a call. */
+  async function resetWhileUndoing(changes: object, [call, nth]: [string, number?], cancels = false) {
+    const request = firewallsRequest({ assign: [143], ...changes });
+    const { vmObjectId, reference } = request;
+    const [endpoint, match] = ['unassign-firewalls', { vmObjectId }] as const;
+    rig.sandbox.addServer({ vmObjectId, firewalls: [1] });
+    if (cancels) rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', match, nth: 2 });
+    else rig.sandbox.faults.add({ endpoint, kind: 'refuse-before', match, nth: 1 });
+    const gate = rig.sandbox.faults.add({ endpoint, kind: 'gate', hold: 'before', match, nth: cancels ? 1 : 2 });
+    const saga = await rig.sagas.firewalls(request);
+    if (cancels) {
+      await untilWaiting(saga, 'stuck');
+      await saga.cancel();
+    }
+    await rig.sandbox.whenStruck(gate);
+    const { workflowId } = saga;
+    await resetTo(rig.temporal, { workflowId }, await taskBefore(rig.temporal, { workflowId }, call, nth));
+    const again = new SagaHandle(rig.temporal, 'setFirewalls', reference, '', true);
+    await until(async () => {
+      const { state, steps } = await progressOf(again);
+      return state !== 'running' || steps.some(({ detail }) => detail?.includes('in the air'));
+    });
+    await land(gate, vmObjectId);
+    return { again, vmObjectId, now: () => firewallsOf(rig.sandbox.ledger, vmObjectId) };
+  }
+
+  it.each(['listFirewalls', 'unassignFirewalls'])('reset to before %s', async (call) => {
+    const { again, now } = await resetWhileUndoing({ unassign: [1] }, [call]);
+    await expect(again.result()).resolves.toMatchObject({ assigned: [143], unassigned: [1], verified: true });
+    expect(now()).toEqual([143]);
+  });
+
+  it('reset to before the last look, which does not call verified what the undo takes away', async () => {
+    const { again, vmObjectId, now } = await resetWhileUndoing({}, ['listFirewalls', 2], true);
+    await expect(untilWaiting(again, 'stuck')).resolves.toMatchObject({ step: 'verify-firewalls' });
+    expect(now()).toEqual([1]);
+    await answer(again, 'skip', { note: 'a test' });
+    await expect(again.result()).resolves.toMatchObject({
+      outcome: 'partly',
+      verified: false,
+      leftovers: [{ kind: 'firewalls', vmObjectId, firewalls: [143] }],
+    });
+  });
 });
 
 describe('a server that was bought while another saga changes its firewalls', () => {

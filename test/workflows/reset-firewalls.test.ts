@@ -2,7 +2,7 @@
 import { firewallsOf, neverLessProtected } from '../../sandbox/sentences';
 import { SagaHandle } from '../../src/client/handle';
 import { firewallsRequest } from '../support/requests';
-import { resetTo } from '../support/reset';
+import { resetTo, taskBefore } from '../support/reset';
 import { Rig } from '../support/rig';
 import { outcomeOf, untilWaiting } from '../support/sagas';
 
@@ -12,14 +12,8 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-/** Just before the first call of that name was made. */
-async function taskBefore(saga: SagaHandle, name: string): Promise<number> {
-  const { events } = await rig.temporal.workflow.getHandle(saga.workflowId).fetchHistory();
-  const scheduled = events?.find(
-    ({ activityTaskScheduledEventAttributes: activity }) => activity?.activityType?.name === name,
-  );
-  return Number(scheduled?.activityTaskScheduledEventAttributes?.workflowTaskCompletedEventId);
-}
+/** Of whichever run is the latest. */
+const workflowOf = ({ workflowId }: SagaHandle) => ({ workflowId });
 
 it('assigns again before it unassigns anything', async () => {
   const request = firewallsRequest({ assign: [143], unassign: [1] });
@@ -31,7 +25,7 @@ it('assigns again before it unassigns anything', async () => {
   expect(firewallsOf(rig.sandbox.ledger, vmObjectId).sort()).toEqual([1, 2]);
 
   // Its history says that 143 is assigned. It was; the first run has taken it back.
-  await resetTo(rig.temporal, saga, await taskBefore(saga, 'unassignFirewalls'));
+  await resetTo(rig.temporal, saga, await taskBefore(rig.temporal, workflowOf(saga), 'unassignFirewalls'));
   const again = new SagaHandle(rig.temporal, 'setFirewalls', reference, '', true);
   expect(await again.result()).toMatchObject({ assigned: [143], unassigned: [1], verified: true });
   expect(neverLessProtected(rig.sandbox.ledger, vmObjectId, [2, 143])).toBe(true);
@@ -48,7 +42,7 @@ it('that is cancelled before it came to unassign: what the run before unassigned
   await untilWaiting(saga, 'stuck');
   rig.sandbox.faults.lift(unseen);
   const gate = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'gate' });
-  await resetTo(rig.temporal, saga, await taskBefore(saga, 'assignFirewalls'));
+  await resetTo(rig.temporal, saga, await taskBefore(rig.temporal, workflowOf(saga), 'assignFirewalls'));
   const again = new SagaHandle(rig.temporal, 'setFirewalls', reference, '', true);
   await rig.sandbox.whenStruck(gate);
   await again.cancel();
@@ -57,4 +51,57 @@ it('that is cancelled before it came to unassign: what the run before unassigned
   expect(cancelled?.leftovers).toEqual([]);
   expect(neverLessProtected(rig.sandbox.ledger, vmObjectId, [2, 143])).toBe(true);
   expect(firewallsOf(rig.sandbox.ledger, vmObjectId).sort()).toEqual([1, 2]);
+});
+
+describe('what an earlier run has changed is told by one that does not get to its end', () => {
+  const request = firewallsRequest({ assign: [143], unassign: [1] });
+  const { vmObjectId, reference } = request;
+  const again = () => new SagaHandle(rig.temporal, 'setFirewalls', reference, '', true);
+  const left = {
+    kind: 'firewalls',
+    vmObjectId,
+    firewalls: [143],
+    why: expect.stringMatching(/^assigned by another run/),
+  };
+
+  /** It has assigned, and waits at what it is to unassign. */
+  async function stuck(): Promise<SagaHandle> {
+    rig.sandbox.addServer({ vmObjectId, firewalls: [1] });
+    rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'unauthorized', nth: 1 });
+    const saga = await rig.sagas.firewalls(request);
+    await untilWaiting(saga, 'stuck');
+    return saga;
+  }
+
+  it('started again after a termination, and refused', async () => {
+    const { workflowId } = await stuck();
+    await rig.temporal.workflow.getHandle(workflowId).terminate('a test');
+    rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'refuse-before', times: 'all' });
+    await rig.temporal.workflow.start('setFirewalls', { workflowId, taskQueue: 'order-saga', args: [request] });
+    const { failure } = await outcomeOf(again());
+    expect(failure).toMatchObject({ type: 'FirewallsRejected', report: { outcome: 'reversed-with-leftovers' } });
+    expect(failure?.report.leftovers).toEqual([left]);
+    expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([1, 143]);
+  });
+
+  it('reset to before its list, and cancelled before it has seen one', async () => {
+    const saga = await stuck();
+    const fault = rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all' });
+    await resetTo(rig.temporal, workflowOf(saga), await taskBefore(rig.temporal, workflowOf(saga), 'listFirewalls'));
+    await untilWaiting(again(), 'stuck');
+    rig.sandbox.faults.lift(fault);
+    await again().cancel();
+    const { cancelled } = await outcomeOf(again());
+    expect(cancelled).toMatchObject({ outcome: 'reversed-with-leftovers', leftovers: [left] });
+  });
+
+  it('perhaps, where the list cannot be read', async () => {
+    const saga = await stuck();
+    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all' });
+    await resetTo(rig.temporal, workflowOf(saga), await taskBefore(rig.temporal, workflowOf(saga), 'listFirewalls'));
+    await untilWaiting(again(), 'stuck');
+    await again().cancel();
+    const { cancelled } = await outcomeOf(again());
+    expect(cancelled?.leftovers).toEqual([{ ...left, why: expect.stringMatching(/^perhaps assigned by another run/) }]);
+  });
 });

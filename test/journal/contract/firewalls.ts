@@ -1,5 +1,5 @@
 import type { EffectCall } from '../../../src/domain/effects';
-import { lookAtServer } from '../../../src/journal/firewalls';
+import { changedOnServer, inAirAtServer, lookAtServer } from '../../../src/journal/firewalls';
 import type { Journal } from '../../../src/journal/journal';
 import { takeTurn } from '../../../src/journal/turns';
 import type { TestDatabases } from '../databases';
@@ -107,6 +107,29 @@ export function firewalls(databases: TestDatabases): void {
     });
   });
 
+  describe('that are changed again, in a later run', () => {
+    it.each([null, 'unknown'] as const)(
+      'wait for what puts something back at the same server, with the outcome %s, while that may be in the air',
+      async (outcome) => {
+        const back = await run.send(putBackOld);
+        if (outcome !== null) await run.answer(putBackOld, back, outcome);
+        for (const call of [assign, unassignOld]) {
+          expect(await run.again().mean(call)).toMatchObject({ how: 'under-way', row: back.knows.row });
+        }
+        await letPass(journal);
+        for (const call of [assign, unassignOld]) expect(await run.again().mean(call)).toMatchObject({ how: 'send' });
+      },
+    );
+
+    it('do not wait for each other, for what is known, for another server, or for another saga', async () => {
+      await run.do(assign, 'unknown');
+      await run.do(putBackOld);
+      await run.send({ ...putBackOld, about: { ...putBackOld.about, vmObjectId: 8 } });
+      await (await Run.begin(journal)).send(putBackOld);
+      for (const call of [assign, unassignOld]) expect(await run.again().mean(call)).toMatchObject({ how: 'send' });
+    });
+  });
+
   describe('of a server that is looked at before they are put back', () => {
     /** Of the test's own. */
     let vmObjectId = 900;
@@ -131,6 +154,33 @@ export function firewalls(databases: TestDatabases): void {
         expect(await look()).toEqual({ how: 'settled', others: [] });
       },
     );
+
+    it('are waited for before they are changed, or only what puts something back', async () => {
+      const left = (kind?: 'compensate') => inAirAtServer(journal, run.key, vmObjectId, kind);
+      expect(await left()).toBe(0);
+      await run.send(on(assign));
+      expect([await left(), await left('compensate')]).toEqual([expect.any(Number), 0]);
+      expect(await left()).toBeGreaterThan(1_000);
+      await letPass(journal);
+      await run.send(on(takeBackAssign));
+      expect(await left('compensate')).toBeGreaterThan(1_000);
+      await letPass(journal);
+      expect(await left()).toBe(0);
+    });
+
+    it('are told where runs of the saga have changed them, or may have, and none has taken that back', async () => {
+      const changed = () => changedOnServer(journal, run.key, vmObjectId);
+      await (await other()).do(on(assign));
+      await run.do(on(assign), 'not-done');
+      expect(await changed()).toEqual({ assigned: [], unassigned: [] });
+      await run.do(on(assign, 150, 151), 'unknown');
+      await run.do(on(assign, 150));
+      await run.send(on(unassignOld));
+      expect(await changed()).toEqual({ assigned: [150, 151], unassigned: [149] });
+      await letPass(journal);
+      await run.do(on(takeBackAssign));
+      expect(await changed()).toEqual({ assigned: [], unassigned: [149] });
+    });
 
     it.each([null, 'unknown', 'done'] as const)(
       'are another saga’s as well where its call has the outcome %s',

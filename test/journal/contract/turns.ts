@@ -147,10 +147,68 @@ export function turns(databases: TestDatabases): void {
     await expect(arrive(next)).resolves.toEqual(begun);
   });
 
+  describe('of a saga that has ended while a call of it may be in the air', () => {
+    const ended = async (outcome?: 'unknown') => {
+      const [first, second] = [await begin(), await begin()];
+      const turn = await turnOf(first);
+      const sent = await first.send(assign, { turn });
+      if (outcome) await first.answer(assign, sent, outcome);
+      await arrive(second);
+      return { first, second, turn, sent, told: await end(first) };
+    };
+
+    it.each([undefined, 'unknown'] as const)('are nobody’s until it no longer can be (outcome %s)', async (outcome) => {
+      const { first, second, told } = await ended(outcome);
+      // It is told so that it looks when the time is over.
+      expect(told).toEqual(placeOf(second));
+      await expect(whoIsNext(journal, resource)).resolves.toEqual(placeOf(second));
+      const queued = await arrive(second, 'other');
+      expect(queued).toMatchObject({ how: 'queued', before: 1, behind: first.key, inAirMs: expect.any(Number) });
+      expect(await arrive(await begin())).not.toHaveProperty('inAirMs');
+      await letPass(journal);
+      await expect(arrive(second, 'other')).resolves.toEqual(begun);
+      await expect(whoIsNext(journal, resource)).resolves.toBeUndefined();
+    });
+
+    it('are kept for a change order as well, of which nobody knows yet whether it was placed', async () => {
+      const [first, second] = [await Run.begin(journal, 'changeOrder'), await Run.begin(journal, 'switchPlan')];
+      await first.do(place(), 'unknown', {}, { turn: await turnOf(first) });
+      await end(first);
+      await expect(arrive(second)).resolves.toMatchObject({ how: 'queued', inAirMs: expect.any(Number) });
+      await letPass(journal);
+      await expect(arrive(second)).resolves.toEqual(begun);
+    });
+
+    it('are the next one’s at once where it becomes known what came of it', async () => {
+      const { first, second, sent } = await ended();
+      await first.answer(assign, sent, 'done');
+      await expect(arrive(second)).resolves.toEqual(begun);
+    });
+
+    it('are kept as well where nobody waits yet', async () => {
+      const first = await begin();
+      await first.send(assign, { turn: await turnOf(first) });
+      await expect(end(first)).resolves.toBeUndefined();
+      await expect(arrive(await begin())).resolves.toMatchObject({ how: 'queued', before: 1 });
+    });
+
+    it('are over for it: where it begins again it has another one, before all that wait', async () => {
+      const { first, second, turn } = await ended();
+      await expect(first.mean(assign, { turn })).resolves.toEqual({ how: 'turn-lost' });
+      const another = await turnOf(first.again());
+      expect(another).not.toBe(turn);
+      await expect(arrive(second)).resolves.not.toHaveProperty('inAirMs');
+      await expect(first.mean(assign, { turn: another })).resolves.toMatchObject({ how: 'send' });
+      // It has not ended any more.
+      await letPass(journal);
+      await expect(arrive(second)).resolves.toMatchObject({ how: 'queued', before: 1 });
+    });
+  });
+
   it('allow what is meant in them, and nothing when they are over, nor while the saga waits again', async () => {
     const [first, second] = [await begin(), await begin()];
     const turn = await turnOf(first);
-    await expect(first.mean(assign, { turn })).resolves.toMatchObject({ how: 'send' });
+    await first.answer(assign, await first.send(assign, { turn }), 'done');
     await end(first);
     await expect(first.mean(assign, { turn })).resolves.toEqual({ how: 'turn-lost' });
     await arrive(second);
