@@ -110,8 +110,11 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       });
     },
 
-    /** A person corrects the request, for this run and every later one of the reference. A second call changes nothing. */
-    writeCorrection({ retry, ...said }: CallContext & Omit<Corrected, 'run'>): Promise<void> {
+    /**
+     * A person corrects the request, for this run and every later one of the reference. A second call changes nothing, nor does any where
+     * it was placed, or may have been.
+     */
+    writeCorrection({ retry, ...said }: CallContext & Omit<Corrected, 'run'>): Promise<'written' | 'placed'> {
       return call('mutate', { retry }, () => {
         const { saga, run } = sagaOf(Context.current().info);
         return journal.correct(saga, { ...said, run });

@@ -194,12 +194,19 @@ export class Journal {
     return { knows, first: { at: iso(first.first_seen_ms), run: first.first_run, request: original, corrections } };
   }
 
-  /** Before anything is sent by it. A second time, under the same id, it changes nothing. @throws JournalUnavailable */
-  async correct(key: SagaKey, { id, run, step, ...said }: Corrected): Promise<void> {
+  /**
+   * Before anything is sent by it. A second time, under the same id, it changes nothing.
+   *
+   * @returns `placed`, and writes nothing, where the pivot happened, or may have: it was not sent as corrected
+   * @throws JournalUnavailable
+   */
+  async correct(key: SagaKey, { id, run, step, ...said }: Corrected): Promise<'written' | 'placed'> {
     const correction = await this.sealing.seal(said satisfies SealedCorrection);
-    await this.inTransaction(async (tx) => {
+    return this.inTransaction(async (tx) => {
       await lock(tx, key);
+      if ((await livePivot(tx, key)) !== undefined) return 'placed';
       await insertCorrection(tx, { ...key, id, run, step, correction });
+      return 'written';
     });
   }
 
@@ -681,6 +688,8 @@ async function decidePivot(
   rows: readonly Effect[],
   meaning: Noted,
 ): Promise<Known | undefined> {
+  // Also of what was placed: how many servers it brought is known by all of them.
+  if ((await countCorrections(tx, key)) > (meaning.corrections ?? 0)) return { how: 'corrected' };
   const live = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
   if (live?.outcome === 'done') return { effect: live };
   if (live !== undefined) {
@@ -690,8 +699,7 @@ async function decidePivot(
   }
   // Of whichever items: what the call names now may have been added since.
   const doubt = await insertDoubt(tx, key, journal, { ...meaning, call: { ...meaning.call, about: {} } });
-  if (doubt) return unknown(doubt, await leftInAir(tx, doubt, journal));
-  return (await countCorrections(tx, key)) > (meaning.corrections ?? 0) ? { how: 'corrected' } : undefined;
+  return doubt && unknown(doubt, await leftInAir(tx, doubt, journal));
 }
 
 /** What may have been sent in the lost time stands for itself, as a row that a person is asked about. */

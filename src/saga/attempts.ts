@@ -128,6 +128,8 @@ async function callOnce<T>(
     const { value, recorded } = answer;
     await journal.learn(answer, value);
     if (recorded === undefined) return { ok: true, value };
+    // Whoever did it may have done more of which this run does not know.
+    journal.inDoubt = true;
     return { ok: true, value, detail: `from the journal: ${inWords(recorded.at)}, run ${recorded.run}` };
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;

@@ -10,9 +10,12 @@
  * Nothing is sent by a correction that is not in the journal: a run that goes on from before it would send something else.
  */
 import { CancellationScope, uuid4 } from '@temporalio/workflow';
+import { definedOnly } from '../domain/defined-only';
 import { describeProblems } from '../domain/problems';
 import { requestBytesMax, type Checked } from '../domain/validation';
 import type { z } from 'zod';
+import { PlacedBefore } from './ends';
+import { now } from './progress';
 import type { Correction, Said } from './questions';
 import type { Saga } from './saga';
 import { activities } from './activities';
@@ -67,11 +70,15 @@ export class CorrectedRequest<R, C extends object> {
     return objections.length > 0 ? objections.join('; ') : undefined;
   }
 
-  /** Not cancelled with the saga: what a person has said is kept. */
+  /**
+   * Not cancelled with the saga: what a person has said is kept.
+   *
+   * @throws PlacedBefore where there is nothing to correct any more
+   */
   async correct(correction: C, said: Said): Promise<void> {
     const id = uuid4();
     const step = this.saga.quietStep('write-correction', 'Write the correction into the journal');
-    await CancellationScope.nonCancellable(() =>
+    const written = await CancellationScope.nonCancellable(() =>
       this.saga.must(
         {
           step,
@@ -81,6 +88,12 @@ export class CorrectedRequest<R, C extends object> {
         { refusal: 'ask' },
       ),
     );
+    if (written === 'placed') {
+      const why = 'nothing was corrected: it was placed before, or perhaps, by another run';
+      this.saga.progress.ignore({ decision: 'retry', at: now(), why, ...definedOnly({ by: said.by }) });
+      this.saga.journal.inDoubt = true;
+      throw new PlacedBefore();
+    }
     this.corrections.push(correction);
     this.request = this.rules.apply(this.request, correction);
   }

@@ -2,6 +2,7 @@
  * A saga that ends before its story is through looks into the journal first: what was placed, by whichever run, is not undone,
  * and stands in the report.
  */
+import { CancellationScope } from '@temporalio/workflow';
 import type { Standing } from '../activities/journal';
 import type { Placement } from '../domain/effects';
 import { attempt } from './attempts';
@@ -26,6 +27,21 @@ export async function placementOf(saga: Saga): Promise<Standing['placement']> {
     },
     { refusal: 'ask' },
   );
+  return placement;
+}
+
+/**
+ * Looked at where a person would be asked, or the saga would end, over what another run may have placed already: a run that was reset to
+ * after it took its reference is told nothing of that.
+ *
+ * @returns undefined where it was not placed
+ */
+export async function placedBefore(saga: Saga): Promise<Exclude<Standing['placement'], { how: 'none' }> | undefined> {
+  // Whoever is cancelled ends, and looks then.
+  if (CancellationScope.current().consideredCancelled) return undefined;
+  const placement = await placementOf(saga);
+  if (placement.how === 'none') return undefined;
+  saga.journal.inDoubt = true;
   return placement;
 }
 

@@ -29,7 +29,7 @@ import { askAboutConcern } from './concern';
 import { placementOf } from './look-back';
 import type { Step } from './progress';
 import { stuckQuestion, type Corrections } from './questions';
-import { CorrectedSince, SagaFailed, TakenBack, TurnLost } from './ends';
+import { CorrectedSince, PlacedBefore, SagaFailed, TakenBack, TurnLost } from './ends';
 import type { Saga } from './saga';
 
 export interface Pivot<T> {
@@ -121,11 +121,16 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
       await askToRetry(
         saga.humanDecisions,
         ofRefusal ?? stuckQuestion([{ spec: pivot, failure }], { undoing: false, skippable: false, correction }),
-      );
+      ).catch(ifPlacedBefore);
     }
     await endIfPassed(saga, step);
     await pivot.beforeAgain();
   }
+}
+
+/** Nothing was corrected: the journal says what was placed to the next attempt. */
+function ifPlacedBefore(error: unknown): void {
+  if (!(error instanceof PlacedBefore)) throw error;
 }
 
 /** It may not be sent any more. Where it was placed, or may have been, the journal says that to the next attempt. */

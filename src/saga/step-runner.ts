@@ -10,7 +10,7 @@ import { attempt, throwIfCancelled, type Act, type AttemptResult } from './attem
 import { callsByHand, describeByHand, type ByHand, type MarkDone } from './by-hand';
 import type { Deadline } from './deadline';
 import type { HumanDecisions } from './human-decisions';
-import { SagaFailed, TakenBack, TurnLost } from './ends';
+import { PlacedBefore, SagaFailed, TakenBack, TurnLost, whyPlacedBefore } from './ends';
 import { hasRoomForMany, whyFull } from './history-left';
 import type { JournalMemory } from './journal-memory';
 import type { Progress, Step } from './progress';
@@ -50,6 +50,8 @@ export interface FailurePolicy {
   /** True where it is left out when the history has no room to wait on, though nobody may leave it out by themselves. */
   skippedWhenFull?: boolean;
   corrections?: Corrections;
+  /** Before the pivot: whether it was placed before, or perhaps. Then a refusal neither ends the saga nor is asked about. */
+  placedBefore?: () => Promise<boolean>;
 }
 
 /** `note`: what a person said who left it out. */
@@ -89,7 +91,7 @@ export class StepRunner<T, P extends StepSpec<T>> {
   /**
    * @returns one outcome for each spec, in their order
    * @throws SagaFailed when the provider refuses one and `policy.refusal` names how that ends
-   * @throws TakenBack | TurnLost where another run or another saga was there meanwhile
+   * @throws TakenBack | TurnLost | PlacedBefore where another run or another saga was there meanwhile
    * @throws CancelledFailure when the saga is cancelled; calls in flight were awaited
    */
   async through(specs: readonly P[]): Promise<StepOutcome<T>[]> {
@@ -129,6 +131,7 @@ export class StepRunner<T, P extends StepSpec<T>> {
     const { refusal, skippable = false, skippedWhenFull, corrections } = this.policy;
     breakOff(failed);
     const refused = failed.find(({ failure }) => failure.failure === 'Rejected');
+    if (refused) await this.goOnWherePlaced(failed);
     const others = failed.filter((one) => one !== refused);
     const ofRefusal = refused && questionOfRefusal(this.saga.onRefusal, [refused, ...others], corrections);
     if (refused && refusal !== 'ask' && !ofRefusal) {
@@ -145,7 +148,10 @@ export class StepRunner<T, P extends StepSpec<T>> {
       skippedWhenFull,
       correction: corrections?.stuck,
     };
-    const { decision, left } = await this.decide(stuck, ofRefusal, asking);
+    const { decision, left } = await this.decide(stuck, ofRefusal, asking).catch((error: unknown) => {
+      if (error instanceof PlacedBefore) leaveToPivot(stuck);
+      throw error;
+    });
     if (decision.decision === 'skip') {
       for (const spec of left) this.leaveOut(spec, decision.note);
       return [];
@@ -153,6 +159,14 @@ export class StepRunner<T, P extends StepSpec<T>> {
     // What was corrected may have been done already, and is taken back by now.
     if (decision.decision === 'retry' && decision.correction) return specs.filter(({ step }) => step.status !== 'done');
     return [...untried.filter((spec) => left.includes(spec)), ...left.filter((spec) => !untried.includes(spec))];
+  }
+
+  private async goOnWherePlaced(failed: readonly Failed<P>[]): Promise<void> {
+    const { placedBefore } = this.policy;
+    if (placedBefore === undefined) return;
+    end(failed, 'failed');
+    if (!(await placedBefore())) return;
+    leaveToPivot(failed);
   }
 
   private leaveOut(spec: P, note: string): void {
@@ -251,6 +265,11 @@ function breakOff(failed: readonly Failed<{ step: Step }>[]): void {
   if (late === undefined) return;
   end(failed, 'failed');
   throw new SagaFailed('DeadlinePassed', `${late.spec.step.title}: ${late.failure.message}`);
+}
+
+function leaveToPivot(failed: readonly Failed<{ step: Step }>[]): never {
+  for (const { spec } of failed) spec.step.end('skipped', whyPlacedBefore);
+  throw new PlacedBefore();
 }
 
 function end(failed: readonly Failed<{ step: Step }>[], as: 'failed' | 'stuck'): void {

@@ -25,9 +25,9 @@ import { askApproval } from '../saga/approval';
 import type { Act } from '../saga/attempts';
 import type { Step } from '../saga/progress';
 import { asksAfterRefusal, askToRetry } from '../saga/ask-to-retry';
-import { placementOf } from '../saga/look-back';
+import { placedBefore } from '../saga/look-back';
 import { refusedQuestion, type Correction, type Corrections } from '../saga/questions';
-import { SagaFailed } from '../saga/ends';
+import { PlacedBefore, SagaFailed, whyPlacedBefore } from '../saga/ends';
 import type { Saga } from '../saga/saga';
 
 export interface QuoteTerms {
@@ -92,30 +92,42 @@ export class ApprovedQuote {
   }
 
   private async agree(): Promise<void> {
-    const { saga, terms } = this;
     this.untilMs = Infinity;
     this.isAgreed = false;
-    const placement = saga.journal.inDoubt ? await placementOf(saga) : undefined;
-    if (placement !== undefined && placement.how !== 'none') {
-      terms.step.end('skipped', 'it was placed before, or perhaps: the journal is asked first');
-      this.quote = placement.note?.quote;
-      return;
+    for (;;) {
+      if (this.saga.journal.inDoubt && (await this.wasPlaced())) return;
+      try {
+        await this.agreeToQuote();
+        return;
+      } catch (error) {
+        // Known to be in doubt from here on.
+        if (!(error instanceof PlacedBefore)) throw error;
+      }
     }
+  }
+
+  /** @throws PlacedBefore where there is nothing to agree to any more */
+  private async agreeToQuote(): Promise<void> {
+    const { saga, terms } = this;
     for (;;) {
       const quoted = await saga.must(
         { step: terms.step, act: terms.quote },
-        { refusal: 'OrderRejected', corrections: this.corrections },
+        { refusal: 'OrderRejected', corrections: this.corrections, placedBefore: () => this.wasPlaced() },
       );
       const { quote, approvalMaxAgeMs, quoteMaxAgeMs } = quoted;
       const quotedMs = Date.now();
       terms.step.say(describeQuote(quote));
       saga.progress.learn({ quote });
+      const violations = guardViolations(quote, terms.guard);
+      const isAgreed = !needsApproval(quote, terms.approval) || this.holds(quote, approvalMaxAgeMs);
+      const isFit = quote.available && violations.length === 0;
+      if ((!isFit || !isAgreed) && (await this.wasPlaced())) return;
       if (!quote.available) {
         await this.askOfUnavailable(quoted);
         continue;
       }
-      checkGuard(quote, terms);
-      if (!needsApproval(quote, terms.approval) || this.holds(quote, approvalMaxAgeMs)) {
+      if (violations.length > 0) throw new SagaFailed('GuardViolated', violations.join('; '));
+      if (isAgreed) {
         this.quote = quote;
         this.isAgreed = true;
         this.untilMs = quotedMs + quoteMaxAgeMs;
@@ -123,6 +135,17 @@ export class ApprovedQuote {
       }
       this.approved = await approve(saga, terms, quoted, this.approved);
     }
+  }
+
+  /** By another run, or perhaps: nobody is asked about terms, and none are missed. */
+  private async wasPlaced(): Promise<boolean> {
+    const { saga, terms } = this;
+    const placement = await placedBefore(saga);
+    if (placement === undefined) return false;
+    terms.step.end('skipped', whyPlacedBefore);
+    this.quote = placement.note?.quote;
+    if (this.quote) saga.progress.learn({ quote: this.quote });
+    return true;
   }
 
   /** @throws SagaFailed where it ends the saga */
@@ -142,11 +165,6 @@ export class ApprovedQuote {
     const { approved } = this;
     return approved !== undefined && sameTerms(approved.quote, quote) && approved.agedMs <= approvalMaxAgeMs;
   }
-}
-
-function checkGuard(quote: Quote, { guard }: QuoteTerms): void {
-  const violations = guardViolations(quote, guard);
-  if (violations.length > 0) throw new SagaFailed('GuardViolated', violations.join('; '));
 }
 
 async function approve(

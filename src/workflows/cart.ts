@@ -1,5 +1,6 @@
 /** The cart of one order: each item is added once, and anew where it was corrected since. */
 import { deletedByHand } from '../saga/by-hand';
+import { placedBefore } from '../saga/look-back';
 import type { Purchase } from './purchase';
 import type { StepSpec } from '../saga/step-runner';
 import type { Saga } from '../saga/saga';
@@ -21,14 +22,22 @@ export class Cart {
     return this.numbers.flatMap((number) => this.ids.get(number) ?? []);
   }
 
-  /** Adds what is not there. */
+  /**
+   * Adds what is not there.
+   *
+   * @throws PlacedBefore where it need not be there any more
+   */
   async fill(): Promise<void> {
     const { saga, purchase } = this;
     // Meanwhile those that are there may be corrected, and are then missing as well.
     for (let missing = this.missing; missing.length > 0; missing = this.missing) {
       const outcomes = await saga.together(
         missing.map((number) => this.specOf(number)),
-        { refusal: 'OrderRejected', corrections: purchase.correctionsOfItems(this) },
+        {
+          refusal: 'OrderRejected',
+          corrections: purchase.correctionsOfItems(this),
+          placedBefore: async () => (await placedBefore(saga)) !== undefined,
+        },
       );
       missing.forEach((number, index) => {
         const outcome = outcomes[index];

@@ -19,6 +19,7 @@ import type { ProvisionServersRequest } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
 import { Cart } from './cart';
 import { deleteStrayItems, findStrayItems, reportDoubtfulAdds } from './cart-items';
+import { PlacedBefore } from '../saga/ends';
 import type { PivotStep } from '../saga/look-back';
 import { placePivot } from '../saga/pivot';
 import { confirmingServers, findServers, idsAmong, knownIds, searchDirectory } from './find-servers';
@@ -48,7 +49,7 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
     const { cartItemIds, placement } = await saga.relying(
       async () => {
         const cart = new Cart(saga, purchase, unknownAdds);
-        await fill(saga, cart);
+        await fill(saga, purchase, cart);
         return cart;
       },
       async (cart) => {
@@ -113,8 +114,14 @@ function orderOf(placed: Placement<unknown>): unknown {
   return placed.how === 'answered' ? (placed.value as PlacedOrder).order : null;
 }
 
-async function fill({ progress }: Saga, cart: Cart): Promise<void> {
-  await cart.fill();
+/** Where it was placed before, the pivot tells so, and orders nothing without what is missing here. */
+async function fill({ progress }: Saga, purchase: Purchase, cart: Cart): Promise<void> {
+  try {
+    await cart.fill();
+  } catch (error) {
+    if (!(error instanceof PlacedBefore)) throw error;
+    purchase.isAgreed = false;
+  }
   progress.learn({ cartItemIds: cart.itemIds });
 }
 
@@ -147,7 +154,7 @@ function placeOrder(saga: Saga, purchase: Purchase, cart: Cart): Promise<Placeme
     beforeAgain: async () => {
       if (!purchase.isAgreed) await purchase.agree();
       // What was corrected is not in the cart any more.
-      await fill(saga, cart);
+      await fill(saga, purchase, cart);
     },
     look: async () => {
       const { request, ordered: expected } = purchase;

@@ -110,6 +110,7 @@ it('a change order', async () => {
   expect(await summariesOf(saga)).toEqual([
     'write the request into the journal',
     'quote the change order',
+    'read what was placed',
     'quote the change order',
     'place the change order',
     'write “placed” into the journal',

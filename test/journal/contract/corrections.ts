@@ -64,9 +64,24 @@ export function corrections(databases: TestDatabases): void {
     await run.send(place(1), { corrections: 2 });
   });
 
-  it('do not matter to what was placed', async () => {
-    await run.do(place(1), 'done', { answer: { how: 'answered', value: 1 } });
-    await correct(run, { label: 'web-2' });
-    expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded' });
+  it('are told before what was placed, to a run that does not know them all', async () => {
+    await correct(run, { quantity: 1 });
+    const sent = await run.send(place(1), { corrections: 1 });
+    await run.answer(place(1), sent, 'done', { answer: { how: 'answered', value: 1 } });
+    expect(await run.again().mean(place(1))).toEqual({ how: 'corrected' });
+    expect(await run.again().mean(place(1), { corrections: 1 })).toMatchObject({ how: 'recorded' });
+  });
+
+  it.each(['done', 'unknown', undefined] as const)('are not written where the pivot is %s', async (outcome) => {
+    if (outcome === undefined) await run.send(place(1));
+    else await run.do(place(1), outcome);
+    expect(await correct(run, { label: 'web-2' })).toBe('placed');
+    expect((await run.again().take()).first?.corrections).toEqual([]);
+  });
+
+  it('are written where the pivot was refused', async () => {
+    await run.do(place(1), 'not-done');
+    expect(await correct(run, { label: 'web-2' })).toBe('written');
+    expect((await run.again().take()).first?.corrections).toEqual([{ label: 'web-2' }]);
   });
 }
