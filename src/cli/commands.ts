@@ -48,7 +48,7 @@ export async function clean({ printer }: CommandContext, reference: string): Pro
 
 /** Looks which firewalls protect a server; a worker asks the provider. */
 export async function firewallsOf({ printer }: CommandContext, server: string): Promise<number> {
-  const vmObjectId = /^\d{1,15}$/.test(server) ? Number(server) : NaN;
+  const vmObjectId = /^\d{1,15}$/.test(server) ? Number(server) : 0;
   return withSagas(readClientConfig(), async (sagas) => {
     const found = await sagas.firewallsOf(vmObjectId);
     printer.document(found);
