@@ -216,6 +216,7 @@ it('a change of firewalls that is undone', async () => {
     'assign firewalls again',
     'list firewalls',
     'unassign firewalls again',
+    'read what was changed',
     'write the ending into the journal',
   ]);
 });
