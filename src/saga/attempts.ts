@@ -4,7 +4,7 @@
  * Every attempt is an activity of its own, so the saga sees each one: it counts them truthfully, and stops between two of them
  * when it is cancelled. A call in flight is always awaited: what it did must be known before it can be undone.
  *
- * A call that was lost with its worker is simply made retry, a pivot too: the journal knows whether it was sent.
+ * A call that was lost with its worker is simply made again, a pivot too: the journal knows whether it was sent.
  */
 import {
   ActivityFailure,
@@ -89,7 +89,7 @@ export async function attempt<T>(attempting: AttemptOptions<T>, act: Act<T>): Pr
   }
 }
 
-/** One attempt. While the same call may be in the air from before, it waits, and looks retry: that is no attempt. */
+/** One attempt. While the same call may be in the air from before, it waits, and looks again: that is no attempt. */
 async function call<T>(
   { step, journal, deadline }: AttemptOptions<T>,
   act: Act<T>,
@@ -143,7 +143,7 @@ function isEffected<T>(answer: T | Effected<T>): answer is Effected<T> {
   return typeof answer === 'object' && answer !== null && 'knows' in answer && 'value' in answer;
 }
 
-/** A saga that is cancelled meanwhile does not try retry: what the last attempt came to is what its report should say. */
+/** A saga that is cancelled meanwhile does not try again: what the last attempt came to is what its report should say. */
 async function pauseAfter(failure: CallFailure, pauseMs: number, step: Step): Promise<void> {
   try {
     await sleep(pauseMs);

@@ -45,7 +45,7 @@ export async function findServers(
 const findTitle = 'Learn the object ids of the new servers';
 
 /** @returns undefined where no directory can tell, or it never listed as many as were ordered */
-export async function searchDirectory(saga: Saga, wanted: Omit<FindServers, 'again'>): Promise<number[] | undefined> {
+export async function searchDirectory(saga: Saga, wanted: Omit<FindServers, 'retry'>): Promise<number[] | undefined> {
   const step = saga.step('find-servers', findTitle);
   const settled = await attempt({ step, journal: saga.journal }, ({ retry }) =>
     activities('look into the server directory').findServers({ ...wanted, retry }),
