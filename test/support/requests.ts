@@ -42,11 +42,12 @@ export function planIdOf(reference: string): number {
   return 1000 + Number(reference.replace(/\D/g, ''));
 }
 
+/** Subscriptions of changes and those of switches never meet, however many requests a test file makes. */
 export function changeRequest(changes: Record<string, unknown> = {}) {
   const reference = nextReference();
   return {
     reference,
-    subscription_id: 5000 + made,
+    subscription_id: 5_000_000 + made,
     resources: [{ resource_name: 'vm_backup' as const, delta_value: '1' }],
     ...changes,
   };
@@ -54,7 +55,7 @@ export function changeRequest(changes: Record<string, unknown> = {}) {
 
 export function switchRequest(changes: Record<string, unknown> = {}) {
   const reference = nextReference();
-  return { reference, subscription_id: 6000 + made, plan_id: 21, ...changes };
+  return { reference, subscription_id: 6_000_000 + made, plan_id: 21, ...changes };
 }
 
 /** Of a server that no order brings: the sandbox counts those from 9001 on. */
