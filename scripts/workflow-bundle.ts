@@ -1,6 +1,7 @@
 /** The workflow bundle, for the build, the tests and the measurements. */
 import { bundleWorkflowCode, type BundleOptions } from '@temporalio/worker';
-import { encryptedConverters, workflowModules } from '../src/temporal/workflow-modules';
+import { failureConverterPath } from '../src/security/data-converter';
+import { payloadConverterPath, workflowModules } from '../src/temporal/workflow-modules';
 
 /** Webpack's report of a bundle that works is of no interest; what it cannot build it throws. */
 export const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error };
@@ -23,7 +24,7 @@ export async function bundleWorkflows({
   const { code } = await bundleWorkflowCode({
     ...workflowModules,
     ...(workflowsPath ? { workflowsPath } : {}),
-    ...(encrypted ? encryptedConverters : {}),
+    ...(encrypted ? { payloadConverterPath, failureConverterPath } : {}),
     ...(instead ? { webpackConfigHook: withAliases(instead) } : {}),
     logger: quiet,
   });

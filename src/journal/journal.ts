@@ -637,16 +637,9 @@ export async function changeInAir(
   journal: JournalRow,
   { vmObjectId, besides, kind }: { vmObjectId: number | undefined; besides?: string; kind?: 'compensate' | undefined },
 ): Promise<{ how: 'under-way'; row: string; leftMs: number } | undefined> {
-  const open = await tx
-    .selectFrom('effect')
-    .selectAll()
-    .where((where) => where.and({ ...key }))
-    .where('kind', '!=', 'pivot')
-    .where((where) => where.or([where('outcome', 'is', null), where('outcome', '=', 'unknown')]))
-    .execute();
-  const meets = (row: Effect) =>
-    aboutOf(row).vmObjectId === vmObjectId && row.activity !== besides && (kind === undefined || row.kind === kind);
-  for (const row of open.filter(meets)) {
+  const isMeant = (row: Effect) => (kind === undefined ? row.kind !== 'pivot' : row.kind === kind);
+  const meets = (row: Effect) => isMeant(row) && aboutOf(row).vmObjectId === vmObjectId && row.activity !== besides;
+  for (const row of (await openRows(tx, key)).filter(meets)) {
     const leftMs = await leftInAir(tx, row, journal);
     if (leftMs > 0) return { how: 'under-way', row: row.id, leftMs };
   }
@@ -819,17 +812,21 @@ export async function leftInAir(tx: Tx, { meant_ms, in_air_ms }: Effect, { raise
   return Math.max(0, Math.max(meant_ms, raised_ms) + in_air_ms - now);
 }
 
-/** Milliseconds until nobody can be sending for a saga any more, and nothing that was sent for it can take effect. */
-export async function inAirOf(tx: Tx, { workflow, reference }: SagaKey): Promise<number> {
-  const journal = await theJournal(tx);
-  const rows = await tx
+/** Calls of a saga of which nobody knows what came of them. */
+function openRows(tx: Tx, { workflow, reference }: SagaKey): Promise<Effect[]> {
+  return tx
     .selectFrom('effect')
     .selectAll()
     .where((where) => where.and({ workflow, reference }))
     .where((where) => where.or([where('outcome', 'is', null), where('outcome', '=', 'unknown')]))
     .execute();
+}
+
+/** Milliseconds until nobody can be sending for a saga any more, and nothing that was sent for it can take effect. */
+export async function inAirOf(tx: Tx, key: SagaKey): Promise<number> {
+  const journal = await theJournal(tx);
   let leftMs = 0;
-  for (const row of rows) leftMs = Math.max(leftMs, await leftInAir(tx, row, journal));
+  for (const row of await openRows(tx, key)) leftMs = Math.max(leftMs, await leftInAir(tx, row, journal));
   return leftMs;
 }
 

@@ -18,7 +18,7 @@ import { ProviderClient, type CallEvent, type Credentials } from '../provider/cl
 import { createWorkerDataConverter } from '../security/data-converter';
 import { createSealing } from '../security/sealing';
 import { createSecretResolver } from '../security/secret-resolver';
-import { encryptedConverters, workflowModules } from '../temporal/workflow-modules';
+import { payloadConverterPath, workflowModules } from '../temporal/workflow-modules';
 import type { TraceSinks } from '../workflows/trace-propagation';
 import { recordCallsWith, workerMeter } from './metrics';
 import { ensureSearchAttributes } from './search-attributes';
@@ -65,7 +65,7 @@ export async function createSagaWorker(
     namespace: config.namespace,
     taskQueue: config.taskQueue,
     activities: createActivities({ provider, journal, secrets, settings: config.activities }),
-    dataConverter: createWorkerDataConverter(config.payloadKeys, encryptedConverters.payloadConverterPath),
+    dataConverter: createWorkerDataConverter(config.payloadKeys, payloadConverterPath),
     ...(config.callsPerSecond === undefined ? {} : { maxTaskQueueActivitiesPerSecond: config.callsPerSecond }),
     ...(config.version === undefined ? {} : { workerDeploymentOptions: deploymentOf(config.version) }),
     maxConcurrentActivityTaskExecutions: config.activitiesAtOnce,

@@ -26,16 +26,3 @@ export function callsByHand(specs: readonly { step: { id: string }; byHand?: ByH
 export function describeByHand({ by, note }: MarkDone): string {
   return `done by hand, says ${by ?? 'somebody'}: ${note}`;
 }
-
-/** Deleting a cart item, whatever asks for it. @param step the one that added it */
-export function deletedByHand(cartItemId: number, step?: string): ByHand<unknown> {
-  return {
-    counts: () => undefined,
-    call: (waiting) => ({
-      step: step ?? waiting,
-      kind: 'compensate',
-      activity: 'deleteCartItem',
-      about: { cartItemId },
-    }),
-  };
-}

@@ -17,7 +17,7 @@ export interface Doubtful {
   noun: string;
   /** By what it is found in the provider's control panel, where the row does not say it: "account AB-1, label “web-1”". */
   foundBy: string;
-  confirming?: Confirming;
+  confirming?: Confirming | undefined;
 }
 
 /** What a person may say beside “it was placed”. */

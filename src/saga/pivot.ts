@@ -56,7 +56,7 @@ export interface Pivot<T> {
   /** Looks whether it happened, without a person; undefined where that cannot be told. */
   look?: () => Promise<number[] | undefined>;
   /** What a person may say of it who confirms it. */
-  confirming?: Confirming;
+  confirming?: Confirming | undefined;
 }
 
 /**

@@ -237,9 +237,8 @@ async function takeReference(
       step,
       act: ({ retry }) =>
         activities('write the request into the journal').takeReference({
-          ...definedOnly({ account }),
           request,
-          ...definedOnly({ resource }),
+          ...definedOnly({ account, resource }),
           retry,
         }),
     },

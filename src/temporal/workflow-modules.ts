@@ -5,8 +5,5 @@ export const workflowModules = {
   preloadModules: [require.resolve('../workflows/preloaded')],
 };
 
-/** In place of Temporal's own, in a worker with keys. */
-export const encryptedConverters = {
-  payloadConverterPath: require.resolve('../saga/plaintext-input'),
-  failureConverterPath: require.resolve('../security/failure-converter'),
-};
+/** In place of Temporal's own payload converter, in a worker with keys. */
+export const payloadConverterPath = require.resolve('../saga/plaintext-input');

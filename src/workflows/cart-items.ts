@@ -2,7 +2,7 @@
 import type { Standing } from '../activities/journal';
 import type { OpenItem } from '../domain/effects';
 import type { Leftover } from '../domain/leftovers';
-import { deletedByHand } from '../saga/by-hand';
+import type { ByHand } from '../saga/by-hand';
 import type { StepSpec } from '../saga/step-runner';
 import type { Saga } from '../saga/saga';
 import { activities } from '../saga/activities';
@@ -38,16 +38,9 @@ export async function deleteStrayItems(
   { items, perhapsOrdered, doubtfulAdds }: Standing,
   own: readonly Leftover[],
 ): Promise<number[]> {
-  const { leftovers } = saga.progress;
-  const seenTo = new Set(
-    [...own, ...leftovers].flatMap((left) => (left.kind === 'cart-item' ? [left.cartItemId] : [])),
-  );
-  const isStray = ({ cartItemId }: OpenItem) => !seenTo.has(cartItemId);
-  const deleted = await deleteItems(saga, items.filter(isStray));
-  const why = 'it may belong to an order of which nobody knows whether it was placed';
-  saga.progress.leave(
-    ...perhapsOrdered.filter(isStray).map(({ cartItemId }) => ({ kind: 'cart-item', cartItemId, why }) as const),
-  );
+  const told = [...own, ...saga.progress.leftovers];
+  const deleted = await deleteItems(saga, untold(items, told));
+  reportPerhapsOrdered(saga, untold(perhapsOrdered, told));
   reportDoubtfulAdds(saga, doubtfulAdds);
   return deleted;
 }
@@ -73,6 +66,17 @@ export async function deleteItems(saga: Saga, items: readonly OpenItem[]): Promi
   return items.flatMap(({ cartItemId }, index) => (outcomes[index]?.skipped === false ? [cartItemId] : []));
 }
 
+/** Those that none of these leftovers is about. */
+export function untold(items: readonly OpenItem[], leftovers: readonly Leftover[]): OpenItem[] {
+  const told = new Set(leftovers.flatMap((left) => (left.kind === 'cart-item' ? [left.cartItemId] : [])));
+  return items.filter(({ cartItemId }) => !told.has(cartItemId));
+}
+
+export function reportPerhapsOrdered({ progress }: Saga, items: readonly OpenItem[]): void {
+  const why = 'it may belong to an order of which nobody knows whether it was placed';
+  for (const { cartItemId } of items) progress.leave({ kind: 'cart-item', cartItemId, why });
+}
+
 /** One for each call: two calls for one item may have added two. What was told before is not told again. */
 export function reportDoubtfulAdds(saga: Saga, numbers: readonly number[]): void {
   const why = 'a call to add it ended without an answer; look into the cart for an item of unknown id';
@@ -82,4 +86,17 @@ export function reportDoubtfulAdds(saga: Saga, numbers: readonly number[]): void
     if (told.includes(item)) told.splice(told.indexOf(item), 1);
     else saga.progress.leave({ kind: 'cart-item-unknown', item, why });
   }
+}
+
+/** Deleting a cart item, whatever asks for it. @param step the one that added it */
+export function deletedByHand(cartItemId: number, step?: string): ByHand<unknown> {
+  return {
+    counts: () => undefined,
+    call: (waiting) => ({
+      step: step ?? waiting,
+      kind: 'compensate',
+      activity: 'deleteCartItem',
+      about: { cartItemId },
+    }),
+  };
 }

@@ -1,5 +1,5 @@
 /** The cart of one order: each item is added once, and anew where it was corrected since. */
-import { deletedByHand } from '../saga/by-hand';
+import { deletedByHand } from './cart-items';
 import { placedBefore } from '../saga/look-back';
 import type { Purchase } from './purchase';
 import type { StepSpec } from '../saga/step-runner';

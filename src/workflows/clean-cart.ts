@@ -12,9 +12,8 @@
  * wants to be told: that is the saga's own to do, once it was reset.
  */
 import type { Standing } from '../activities/journal';
-import type { OpenItem } from '../domain/effects';
 import type { ResultOf } from '../domain/results';
-import { deleteItems, reportDoubtfulAdds } from './cart-items';
+import { deleteItems, reportDoubtfulAdds, reportPerhapsOrdered, untold } from './cart-items';
 import { askAboutPlacement } from '../saga/doubt';
 import { SagaFailed } from '../saga/ends';
 import type { Saga } from '../saga/saga';
@@ -39,7 +38,7 @@ export function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> {
     // A provisioning that began again tells itself what it does, and leaves.
     if (now.running) reportUnseen(saga, standing);
     else {
-      const isSeenTo = now.placement.how === 'none' && untold(saga, now.items).length === 0;
+      const isSeenTo = now.placement.how === 'none' && untold(now.items, saga.progress.leftovers).length === 0;
       if (isSeenTo) sight.inOrderMs = now.seenMs;
       reportOpen(saga, now);
     }
@@ -73,24 +72,14 @@ function reportOpen(saga: Saga, standing: Standing): void {
     const why = 'the clean-up ended before anybody said whether it was placed';
     saga.progress.leave({ kind: 'placement-unknown', step: 'place-order', why });
   }
-  const why = 'it may belong to an order of which nobody knows whether it was placed';
-  for (const { cartItemId } of untold(saga, perhapsOrdered)) {
-    saga.progress.leave({ kind: 'cart-item', cartItemId, why });
-  }
+  reportPerhapsOrdered(saga, untold(perhapsOrdered, saga.progress.leftovers));
   reportUnseen(saga, standing);
-  for (const { cartItemId } of untold(saga, items)) {
+  for (const { cartItemId } of untold(items, saga.progress.leftovers)) {
     const step = saga.step(`delete-cart-item-${cartItemId}`, `Delete cart item ${cartItemId}`);
     if (step.status === 'done') continue;
     const why = 'the clean-up ended before it was deleted';
     saga.progress.leave({ kind: 'cart-item', cartItemId, why });
   }
-}
-
-function untold({ progress }: Saga, items: readonly OpenItem[]): OpenItem[] {
-  const { leftovers } = progress;
-  return items.filter(
-    ({ cartItemId }) => !leftovers.some((left) => left.kind === 'cart-item' && left.cartItemId === cartItemId),
-  );
 }
 
 /** How the reference stands, once it is known what became of its order. */

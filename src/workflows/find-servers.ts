@@ -99,14 +99,12 @@ async function askServers(saga: Saga, expected: ServersOrdered, differing = ''):
   return decision.vmObjectIds;
 }
 
-/** What a person may say of an order that they confirm: the ids of as many servers as it may bring. */
-export function confirmingServers(expected: ServersOrdered): Confirming {
+/** What a person may say of an order that they confirm: the ids of as many servers as it may bring. Undefined where it brings none. */
+export function confirmingServers(expected: ServersOrdered): Confirming | undefined {
+  if (expected.most === 0) return undefined;
   return {
     ...(isExact(expected) ? {} : { hint: `It brings ${rangeOf(expected)}.` }),
-    objection: (vmObjectIds) =>
-      expected.most === 0
-        ? 'vmObjectIds: this step brings no servers; leave it out'
-        : miscounted(vmObjectIds, expected),
+    objection: (vmObjectIds) => miscounted(vmObjectIds, expected),
   };
 }
 

@@ -158,7 +158,7 @@ export async function releaseHeld(given?: unknown): Promise<{ told: number; held
 /** One that has ended meanwhile needs nobody to tell it. */
 async function signalRelease(workflowId: string, by: string | undefined): Promise<void> {
   try {
-    await getExternalWorkflowHandle(workflowId).signal(heldReleasedSignal, { ...definedOnly({ by }) });
+    await getExternalWorkflowHandle(workflowId).signal(heldReleasedSignal, definedOnly({ by }));
   } catch (error) {
     if (isCancellation(error)) throw error;
     log.warn('a saga that was held could not be told', { workflowId, why: String(error) });

@@ -129,12 +129,7 @@ function placeOrder(saga: Saga, purchase: Purchase, cart: Cart): Promise<Placeme
   const { secrets } = purchase;
   const order = () => {
     const { account, currency, label, payment_type } = purchase.request;
-    return {
-      account,
-      ...definedOnly({ currency, label }),
-      cartItems: cart.itemIds,
-      ...definedOnly({ payment_type }),
-    };
+    return { account, cartItems: cart.itemIds, ...definedOnly({ currency, label, payment_type }) };
   };
   return placePivot(saga, {
     step: saga.step(placing.id, placing.title),

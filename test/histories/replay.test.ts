@@ -6,7 +6,7 @@ import { historyFromJSON, type History } from '@temporalio/common/lib/proto-util
 import { DefaultLogger, Runtime, type ReplayResult } from '@temporalio/worker';
 import { version } from '../../package.json';
 import { createWorkerDataConverter } from '../../src/security/data-converter';
-import { encryptedConverters } from '../../src/temporal/workflow-modules';
+import { payloadConverterPath } from '../../src/temporal/workflow-modules';
 import { replayAll } from '../support/replay';
 import { stories } from './stories';
 
@@ -26,7 +26,7 @@ it('the present version is recorded, each of its stories', () => {
 async function replayed(history: History): Promise<ReplayResult | undefined> {
   const workflowId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId ?? '';
   expect(workflowId).not.toBe('');
-  const dataConverter = createWorkerDataConverter(undefined, encryptedConverters.payloadConverterPath);
+  const dataConverter = createWorkerDataConverter(undefined, payloadConverterPath);
   const bundle = process.env['ORDER_SAGA_TEST_BUNDLE'] ?? '';
   const [result] = await replayAll({ bundle, dataConverter }, [{ workflowId, history }]);
   return result;

@@ -25,7 +25,7 @@ import { createDataConverter, createWorkerDataConverter } from '../../src/securi
 import type { PayloadKeys } from '../../src/security/keys';
 import type { SecretSources } from '../../src/security/secret-resolver';
 import { createSealing } from '../../src/security/sealing';
-import { encryptedConverters } from '../../src/temporal/workflow-modules';
+import { payloadConverterPath } from '../../src/temporal/workflow-modules';
 import { Sandbox, type SandboxOptions } from '../../sandbox/server';
 import { rigSettings } from './activity-settings';
 import { replayAll } from './replay';
@@ -219,7 +219,7 @@ export class Rig {
   }
 
   private get workerDataConverter(): DataConverter {
-    return createWorkerDataConverter(this.options.payloadKeys, encryptedConverters.payloadConverterPath);
+    return createWorkerDataConverter(this.options.payloadKeys, payloadConverterPath);
   }
 
   private get bundle(): string {
