@@ -30,7 +30,7 @@ const outsideWorkflows = [
 ].map(([name, message]) => ({ name, message }));
 
 export default defineConfig(
-  globalIgnores(['.cache/', 'dist/', 'coverage/', 'reports/', 'schemas/', 'test/histories/*/']),
+  globalIgnores(['.cache/', 'dist/', 'coverage/', 'reports/', 'schemas/', 'test/system/histories/*/']),
   { rules: recommended },
   {
     files: ['**/*.ts'],
@@ -80,7 +80,7 @@ export default defineConfig(
   },
   { files: ['src/**/*.ts'], ignores: programs, rules: { 'no-console': 'error' } },
   {
-    files: ['src/workflows/**/*.ts', 'bench/bare/workflows.ts'],
+    files: ['src/{saga,workflows}/**/*.ts', 'bench/bare/workflows.ts'],
     rules: { 'no-restricted-globals': ['error', ...outsideWorkflows] },
   },
   {

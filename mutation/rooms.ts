@@ -7,15 +7,15 @@ export interface Room {
 }
 
 export const rooms: Record<string, Room> = {
-  domain: { sources: ['src/domain/*.ts'], tests: ['domain/*.test.ts'] },
-  provider: { sources: ['src/provider/*.ts'], tests: ['provider/*.test.ts'] },
+  domain: { sources: ['src/domain/*.ts'], tests: ['unit/domain/*.test.ts'] },
+  provider: { sources: ['src/provider/*.ts'], tests: ['unit/provider/*.test.ts'] },
   failures: {
     sources: ['src/activities/translate-failure.ts'],
-    tests: ['activities/{bounds,translate-failure}.test.ts'],
+    tests: ['unit/activities/{bounds,translate-failure}.test.ts'],
   },
-  effect: { sources: ['src/activities/effect.ts'], tests: ['activities/*.test.ts'] },
+  effect: { sources: ['src/activities/effect.ts'], tests: ['unit/activities/*.test.ts'] },
   journal: {
     sources: ['src/journal/{journal,standing,ceremony}.ts'],
-    tests: ['journal/contract.test.ts'],
+    tests: ['integration/journal/contract.test.ts'],
   },
 };

@@ -17,7 +17,7 @@ GOBIN=$tools go install sigs.k8s.io/kustomize/kustomize/v5@v5.8.1
 
 "$tools/python/bin/hadolint" Dockerfile
 
-# Variables are left as they are: test/deploy/compose.test.ts knows what they are filled with.
+# Variables are left as they are: test/tools/deploy/compose.test.ts knows what they are filled with.
 "$tools/cmd" -no-interpolation docker-compose.yml >/dev/null
 
 # An overlay as somebody would write it, beside the base that it takes.

@@ -31,7 +31,7 @@ import {
 } from '../../src/provider/errors';
 import { cause } from '../../src/saga/questions';
 import { lostCallAttemptsMax, lostCallDelayMs } from '../../src/saga/activities';
-import { closeAll, createClient, httpText, onRequest, quote, serveRaw } from '../provider/support/stand-in';
+import { closeAll, createClient, httpText, onRequest, quote, serveRaw } from '../support/stand-in';
 import { codesIn, readDocument, tableUnder } from './tables';
 import { activitySettings } from '../support/activity-settings';
 
@@ -186,7 +186,7 @@ describe('what is no status', () => {
   }
 
   const scenes: Record<string, () => Promise<unknown>> = {
-    // The one row that needs a network that swallows: what the code makes of it, test/provider/wire.test.ts shows.
+    // The one row that needs a network that swallows: what the code makes of it, test/unit/provider/wire.test.ts shows.
     'never left: no connection in time': () => Promise.resolve(new NotSent('m', { endpoint: 'e' })),
     'never left: connection refused': async () => failureAt(await closedPort()),
     'never left: the token could not be read': async () => {

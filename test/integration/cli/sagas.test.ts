@@ -1,0 +1,301 @@
+/** The command line against a real Temporal, a worker and the sandbox: what it prints, and how it ends. */
+import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
+import { Rig, until } from '../../support/rig';
+import { answer, untilWaiting } from '../../support/sagas';
+import { runCommand, startCommand, type Ended } from '../../support/command-line';
+
+let rig: Rig;
+/** Temporal, but no worker on the task queue. */
+let idle: Record<string, string>;
+beforeAll(async () => {
+  rig = await Rig.start();
+  idle = { ...rig.environment, TASK_QUEUE: 'nobody' };
+});
+afterAll(() => rig.close());
+
+const order = (args: readonly string[], request?: unknown): Promise<Ended> =>
+  runCommand(args, rig.environment, request === undefined ? '' : JSON.stringify(request));
+
+const startWaiting = async () => {
+  const saga = await rig.sagas.start('switchPlan', switchRequest({ approval: 'always' }));
+  await untilWaiting(saga);
+  return saga;
+};
+
+interface Document {
+  workflowId: string;
+  state: string;
+  existing?: boolean;
+  result?: unknown;
+  failure?: { type: string; report: unknown };
+  report?: { state: string };
+  waiting?: { id: string; kind: string; choices: string[] };
+  progress?: { steps: { id: string }[] };
+}
+const documentIn = ({ out }: Ended) => JSON.parse(out) as Document;
+
+describe('starting', () => {
+  it('waits for the end of each kind of saga, tells its steps, and exits 0', async () => {
+    const [provision, change, switched, firewalls] = await Promise.all([
+      order(['provision', '-'], provisionRequest({ firewalls: [143], items: [{ password: 'geheim' }] })),
+      order(['change', '-'], changeRequest()),
+      order(['switch', '-'], switchRequest({ quoteOnly: true })),
+      order(['firewalls', '-'], firewallsRequest()),
+    ]);
+    expect([provision, change, switched, firewalls].map(({ status }) => status)).toEqual([0, 0, 0, 0]);
+    expect(provision.out).toMatch(/started\n[^]*done +Add cart item 1\n[^]*done +Place the order\n[^]*is done\n/);
+    expect(provision.out).toMatch(/servers: \[\{"vmObjectId":\d+,"firewalls":\[143\],"verified":true\}\]/);
+    expect(provision.out + provision.err).not.toContain('geheim');
+    expect(change.out).toMatch(/order: \{"status":"accepted"\}/);
+    expect(switched.out).toMatch(/placed: false/);
+    expect(firewalls.out).toMatch(/verified: true/);
+  });
+
+  it('tells a program one document', async () => {
+    const ended = await order(['firewalls', '-', '--json'], firewallsRequest());
+    expect(documentIn(ended)).toMatchObject({
+      state: 'done',
+      existing: false,
+      result: { assigned: [143] },
+      progress: { state: 'done' },
+    });
+    expect(ended.status).toBe(0);
+  });
+
+  it('exits 1 when the saga fails, and says why', async () => {
+    const request = changeRequest({ guard: { maxTotal: 0 } });
+    const ended = await order(['change', '-'], request);
+    expect(ended.status).toBe(1);
+    expect(ended.out).toMatch(/failed: GuardViolated: .*guard allows 0/);
+    const again = await order(['change', '-', '--json'], request);
+    expect(again.status).toBe(1);
+    expect(documentIn(again)).toMatchObject({ state: 'reversed', existing: true, failure: { type: 'GuardViolated' } });
+  });
+
+  it('exits 4 when it waits for a decision, and says which', async () => {
+    const request = switchRequest({ approval: 'always' });
+    const ended = await order(['switch', '-'], request);
+    expect(ended.status).toBe(4);
+    expect(ended.out).toContain(`order-saga cancel switch/${request.reference}`);
+    const status = await order(['status', request.reference, '--json']);
+    const { id } = documentIn(status).waiting!;
+    expect(ended.out).toContain(
+      `order-saga decide switch/${request.reference} approve '{"question":"${id}","by":"you"}'`,
+    );
+    expect(status.status).toBe(4);
+    expect(documentIn(status)).toMatchObject({ state: 'approval', waiting: { choices: ['approve', 'reject'] } });
+  });
+
+  it('returns right after the start with --detach, and finds the saga when it is started again', async () => {
+    const request = switchRequest({ approval: 'always' });
+    const input = JSON.stringify(request);
+    const first = await runCommand(['switch', '-', '--detach'], idle, input);
+    expect(first).toMatchObject({ status: 0, out: `switch/${request.reference} started\n` });
+    const second = await runCommand(['switch', '-', '--detach', '--json'], idle, input);
+    expect(second.status).toBe(0);
+    expect(documentIn(second)).toMatchObject({ existing: true, workflowId: `switch/${request.reference}` });
+  });
+
+  it('exits 2 when the reference belongs to another request, naming what differs', async () => {
+    const saga = await startWaiting();
+    const other = { ...switchRequest({ approval: 'always' }), reference: saga.reference, subscription_id: 1 };
+    const { status, err, out } = await order(['switch', '-'], other);
+    expect({ status, out }).toEqual({ status: 2, out: '' });
+    expect(err).toMatch(/reference is taken.*differs in subscription_id\n/);
+  });
+});
+
+describe('watching', () => {
+  it('follows through waits to the end', async () => {
+    const saga = await startWaiting();
+    const watching = startCommand(['watch', saga.reference, '--follow'], rig.environment);
+    await watching.shows('waits for a decision (approval)');
+    await answer(saga, 'approve');
+    const { status, out } = await watching.ended;
+    expect(status).toBe(0);
+    expect(out).toMatch(/done +Switch the plan[^]*is done/);
+  });
+
+  it('stops at a wait, and at the end', async () => {
+    const saga = await startWaiting();
+    expect((await order(['watch', saga.reference])).status).toBe(4);
+    await saga.cancel();
+    const { status, out } = await order(['watch', `switch/${saga.reference}`]);
+    expect(status).toBe(1);
+    expect(out).toContain('was cancelled');
+  });
+
+  it('says once that no worker answers, and goes on to the end when one comes', async () => {
+    const later = await Rig.start({ worker: false });
+    try {
+      const saga = await later.sagas.start('switchPlan', switchRequest({ quoteOnly: true }));
+      const watching = startCommand(['watch', saga.reference], later.environment);
+      await watching.shows('no worker answers; is one running?', 'err');
+      await later.startWorker();
+      const { status, err } = await watching.ended;
+      expect({ status, err }).toEqual({ status: 0, err: 'no worker answers; is one running?\n' });
+    } finally {
+      await later.close();
+    }
+  });
+});
+
+describe('status', () => {
+  it('exits 0 while the saga runs, also when no worker answers', async () => {
+    const request = switchRequest();
+    await runCommand(['switch', '-', '--detach'], idle, JSON.stringify(request));
+    const { status, out, err } = await order(['status', request.reference]);
+    expect({ status, out, err }).toEqual({
+      status: 0,
+      out: `switch/${request.reference}: running\n`,
+      err: 'no worker answers; is one running?\n',
+    });
+  });
+
+  it('exits as the saga ended', async () => {
+    const done = await rig.sagas.start('switchPlan', switchRequest({ quoteOnly: true }));
+    await done.result();
+    const lost = await startWaiting();
+    await rig.temporal.workflow.getHandle(lost.workflowId).terminate('by hand');
+    const [ofDone, ofLost] = await Promise.all([done, lost].map(({ reference }) => order(['status', reference])));
+    expect(ofDone).toMatchObject({ status: 0, err: '' });
+    expect(ofDone?.out).toMatch(/: done\n[^]*quote: /);
+    expect(ofLost?.status).toBe(1);
+    expect(ofLost?.out).toMatch(/lost \(terminated\): by hand/);
+  });
+
+  it('asks which workflow is meant', async () => {
+    const request = switchRequest({ quoteOnly: true });
+    const { reference } = request;
+    await Promise.all([
+      rig.sagas.start('switchPlan', request).then((saga) => saga.result()),
+      rig.sagas.start('setFirewalls', { ...firewallsRequest(), reference }).then((saga) => saga.result()),
+    ]);
+    const [ambiguous, named, byId] = await Promise.all([
+      order(['status', reference]),
+      order(['status', reference, '--workflow', 'firewalls']),
+      order(['status', `firewalls/${reference}`]),
+    ]);
+    expect(ambiguous.status).toBe(2);
+    expect(ambiguous.err).toContain('--workflow');
+    expect(named.out).toContain(`firewalls/${reference}: done`);
+    expect(byId.out).toEqual(named.out);
+  });
+});
+
+describe('deciding', () => {
+  it('takes a decision, and the saga goes on', async () => {
+    const saga = await startWaiting();
+    const { waiting } = documentIn(await order(['status', saga.reference, '--json']));
+    const approval = JSON.stringify({ question: waiting!.id, by: 'ada' });
+    const { status, out } = await order(['decide', saga.reference, 'approve', approval]);
+    expect({ status, out }).toEqual({ status: 0, out: `${saga.workflowId}: approve is taken at quote\n` });
+    expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve', by: 'ada' }] });
+  });
+
+  it('prints the saga’s refusal', async () => {
+    const saga = await startWaiting();
+    const refused = await order(['decide', saga.reference, 'skip', '{"note":"no need"}']);
+    expect(refused).toMatchObject({ status: 2, out: '' });
+    expect(refused.err).toMatch(/skip does not fit.*approve, reject, cancel/);
+    expect((await saga.progress()).waiting).toBeDefined();
+  });
+});
+
+describe('cancelling', () => {
+  it('waits until it is undone, and exits 0 also when asked again', async () => {
+    const saga = await startWaiting();
+    const first = await order(['cancel', saga.reference]);
+    expect(first.status).toBe(0);
+    expect(first.out).toMatch(/cancellation is requested\n[^]*was cancelled/);
+    expect(await order(['cancel', saga.reference])).toMatchObject({
+      status: 0,
+      out: `${saga.workflowId} was cancelled before\n`,
+    });
+  });
+
+  it('returns at once with --no-wait', async () => {
+    const saga = await startWaiting();
+    const { status, out } = await order(['cancel', saga.reference, '--no-wait', '--json']);
+    expect(status).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ workflowId: saga.workflowId, cancelRequested: true });
+    await until(async () => (await saga.describe()).status.name === 'CANCELLED');
+  });
+
+  it('says that a saga has ended otherwise', async () => {
+    const saga = await rig.sagas.start('switchPlan', switchRequest({ quoteOnly: true }));
+    await saga.result();
+    const { status, err } = await order(['cancel', saga.reference]);
+    expect(status).toBe(2);
+    expect(err).toContain('has ended as done');
+  });
+
+  it('exits 4 when undoing waits for a decision', async () => {
+    const request = provisionRequest({ items: [{}, {}] });
+    // The second item stands at a gate while the first one is there to be undone, which the provider refuses.
+    const { reference } = request;
+    const planId = planIdOf(reference);
+    const gate = rig.sandbox.faults.add({ endpoint: 'add-cart-item', match: { planId }, kind: 'gate', nth: 2 });
+    const refusing = { endpoint: 'delete-cart-item', kind: 'unauthorized', times: 'all' } as const;
+    rig.sandbox.faults.add(refusing);
+    const saga = await rig.sagas.provision(request);
+    await rig.sandbox.faults.whenStruck(gate);
+    const cancelling = startCommand(['cancel', reference], rig.environment);
+    await cancelling.shows('cancellation is requested');
+    rig.sandbox.faults.release(gate);
+    const { status, out } = await cancelling.ended;
+    expect(status).toBe(4);
+    expect(out).toContain(`order-saga decide provision/${reference} skip`);
+    rig.sandbox.faults.clear();
+    await saga.decide('retry');
+    expect((await order(['watch', reference])).status).toBe(1);
+  });
+});
+
+describe('listing', () => {
+  it('prints a table, or one document', async () => {
+    const saga = await startWaiting();
+    await until(async () => {
+      for await (const row of rig.sagas.list({ state: 'approval' }))
+        if (row.workflowId === saga.workflowId) return true;
+      return false;
+    });
+    const [table, json, first] = await Promise.all([
+      order(['list', '--state', 'approval']),
+      order(['list', '--state', 'approval', '--json']),
+      order(['list', '--limit', '1']),
+    ]);
+    expect(table.out).toMatch(/^saga +state +step +waiting since +started +account\n/);
+    expect(table.out).toMatch(new RegExp(`${saga.workflowId} +approval +quote +20`));
+    const rows = JSON.parse(json.out) as Document[];
+    expect(rows.find(({ workflowId }) => workflowId === saga.workflowId)).toMatchObject({ state: 'approval' });
+    expect(first.out.trim().split('\n')).toHaveLength(2);
+    expect(first.err).toContain('--limit');
+  });
+
+  it('says that there are none', async () => {
+    expect(await order(['list', '--state', 'servers'])).toMatchObject({ status: 0, out: 'no sagas\n' });
+    expect(await order(['list', '--state', 'servers', '--json'])).toMatchObject({ status: 0, out: '[]\n' });
+  });
+});
+
+it('knows nothing of a reference that was never used', async () => {
+  const ended = await Promise.all(
+    [
+      ['status', 'never'],
+      ['watch', 'never'],
+      ['cancel', 'never'],
+      ['decide', 'never', 'approve', '{"question":"1a2b3c4d"}'],
+    ].map((args) => order(args)),
+  );
+  for (const { status, out, err } of ended) {
+    expect({ status, out }).toEqual({ status: 2, out: '' });
+    expect(err).toContain('Temporal knows nothing of never');
+  }
+});
+
+it('says that there is no such namespace', async () => {
+  const { status, err } = await runCommand(['list'], { ...rig.environment, TEMPORAL_NAMESPACE: 'not-there' });
+  expect(status).toBe(3);
+  expect(err).toContain('no namespace not-there');
+});

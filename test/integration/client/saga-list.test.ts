@@ -1,0 +1,181 @@
+/** Listing: each filter shows the sagas that are in that state, and no others. */
+import { OrderSagaClient } from '../../../src/client/client';
+import { SearchAttributesMissingError } from '../../../src/client/errors';
+import type { SagaHandle } from '../../../src/client/handle';
+import { listedStates, type SagaFilter, type SagaRow } from '../../../src/client/saga-list';
+import { changeRequest, switchRequest } from '../../support/requests';
+import { resetTo } from '../../support/reset';
+import { Rig, until } from '../../support/rig';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { bareNamespace, type BareNamespace } from './bare-namespace';
+
+let rig: Rig;
+const sagas: Record<string, SagaHandle> = {};
+
+async function rows(filter: SagaFilter): Promise<SagaRow[]> {
+  const found: SagaRow[] = [];
+  for await (const row of rig.sagas.list(filter)) found.push(row);
+  return found;
+}
+
+/** Visibility lags behind: looks until it shows what is expected, or the test's time is over. */
+async function untilListed(filter: SagaFilter, expected: (SagaHandle | undefined)[]): Promise<SagaRow[]> {
+  const ids = expected.map((saga) => saga?.workflowId ?? 'not started').sort();
+  let seen: string[] = [];
+  try {
+    return await until(async () => {
+      const found = await rows(filter);
+      seen = found.map(({ workflowId }) => workflowId).sort();
+      return JSON.stringify(seen) === JSON.stringify(ids) ? found : undefined;
+    });
+  } finally {
+    expect(seen).toEqual(ids);
+  }
+}
+
+const startSwitch = (changes: Record<string, unknown>) => rig.sagas.start('switchPlan', switchRequest(changes));
+
+beforeAll(async () => {
+  rig = await Rig.start();
+  const started = {
+    approval: await startSwitch({ approval: 'always' }),
+    resumed: await rig.sagas.start('changeOrder', { ...changeRequest({ approval: 'always' }), account: 'AB-5' }),
+    done: await startSwitch({ quoteOnly: true }),
+    doneAfterWaiting: await startSwitch({ approval: 'always' }),
+    failed: await startSwitch({ guard: { maxTotal: 0 } }),
+    cancelled: await startSwitch({ approval: 'always' }),
+    terminated: await startSwitch({ approval: 'always' }),
+    reset: await startSwitch({ approval: 'always' }),
+  };
+  Object.assign(sagas, started);
+  const { approval, resumed, doneAfterWaiting, cancelled, terminated, reset, done, failed } = started;
+  await Promise.all(
+    [approval, resumed, doneAfterWaiting, cancelled, terminated, reset].map((saga) => untilWaiting(saga)),
+  );
+  await answer(doneAfterWaiting, 'approve');
+  await cancelled.cancel();
+  await Promise.all([doneAfterWaiting, cancelled, done, failed].map(outcomeOf));
+  await rig.temporal.workflow.getHandle(terminated.workflowId).terminate();
+  await resetTo(rig.temporal, reset, 4);
+  await untilWaiting(reset);
+  // Nobody works on this one, so that it runs for as long as the tests.
+  const elsewhere = new OrderSagaClient(rig.temporal, { taskQueue: 'nobody' });
+  sagas['untouched'] = await elsewhere.start('switchPlan', switchRequest());
+});
+afterAll(() => rig.close());
+
+it.each<[NonNullable<SagaFilter['state']>, string[]]>([
+  ['approval', ['approval', 'resumed', 'reset']],
+  ['waiting', ['approval', 'resumed', 'reset']],
+  ['running', ['untouched']],
+  ['done', ['done', 'doneAfterWaiting']],
+  ['partly', []],
+  ['reversed', ['failed', 'cancelled']],
+  ['reversed-with-leftovers', []],
+  ['failed', ['failed']],
+  ['cancelled', ['cancelled']],
+  ['lost', ['terminated']],
+  ['stuck', []],
+  ['held', []],
+  ['servers', []],
+  ['outcome-unknown', []],
+  ['undoing', []],
+  ['paused', []],
+])('state %s shows %j', async (state, names) => {
+  const found = await untilListed(
+    { state },
+    names.map((name) => sagas[name]),
+  );
+  const shown: Record<string, string> = { waiting: 'approval', failed: 'reversed', cancelled: 'reversed' };
+  const expected = shown[state] ?? state;
+  for (const row of found) expect(row.state).toBe(expected);
+});
+
+it('has a filter for each state that it shows', async () => {
+  const all = await rows({});
+  expect(all.map(({ state }) => state).filter((state) => !listedStates.includes(state))).toEqual([]);
+});
+
+it('shows the workflow that is asked for', async () => {
+  await untilListed({ workflow: 'changeOrder' }, [sagas['resumed']]);
+  await untilListed({ workflow: 'changeOrder', state: 'failed' }, []);
+});
+
+it('tells where a saga waits, since when, and for whom', async () => {
+  const [row] = await untilListed({ workflow: 'changeOrder' }, [sagas['resumed']]);
+  const { waiting } = (await sagas['resumed']?.progress()) ?? {};
+  expect(row).toMatchObject({
+    workflowId: sagas['resumed']?.workflowId,
+    reference: sagas['resumed']?.reference,
+    workflow: 'changeOrder',
+    status: 'RUNNING',
+    state: 'approval',
+    step: waiting?.step,
+    account: 'AB-5',
+    closeTime: undefined,
+  });
+  expect(row?.waitingSince?.toISOString()).toBe(waiting?.since);
+});
+
+it('shows each saga once, also one that was reset', async () => {
+  const ids = (await rows({})).map(({ workflowId }) => workflowId);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids).toContain(sagas['reset']?.workflowId);
+});
+
+it.each([0, 1, 3])('shows at most %i', async (limit) => {
+  expect(await rows({ limit })).toHaveLength(limit);
+});
+
+it('shows a saga that goes on after a wait as running again', async () => {
+  const request = changeRequest({ approval: 'always' });
+  const { subscription_id: subscriptionId } = request;
+  const gate = rig.sandbox.faults.add({ endpoint: 'place-change-order', match: { subscriptionId }, kind: 'gate' });
+  const saga = await rig.sagas.start('changeOrder', request);
+  await untilWaiting(saga);
+  await answer(saga, 'approve');
+  await untilListed({ state: 'running' }, [sagas['untouched'], saga]);
+  rig.sandbox.faults.release(gate);
+  await saga.result();
+});
+
+it('shows a saga of which a call is paused', async () => {
+  const request = changeRequest();
+  const { subscription_id: subscriptionId } = request;
+  const gate = rig.sandbox.faults.add({ endpoint: 'place-change-order', match: { subscriptionId }, kind: 'gate' });
+  const saga = await rig.sagas.start('changeOrder', request);
+  await rig.sandbox.whenStruck(gate);
+  const { namespace } = rig;
+  const execution = { workflowId: saga.workflowId };
+  await rig.temporal.workflowService.pauseActivity({ namespace, execution, type: 'placeChangeOrder' });
+  const [row] = await untilListed({ state: 'paused' }, [saga]);
+  expect(row).toMatchObject({ state: 'paused', status: 'RUNNING' });
+  await rig.temporal.workflowService.unpauseActivity({ namespace, execution, type: 'placeChangeOrder' });
+  await untilListed({ state: 'paused' }, []);
+  rig.sandbox.faults.release(gate);
+  await saga.result();
+});
+
+describe('in a namespace that no worker has been to', () => {
+  let bare: BareNamespace;
+  beforeAll(async () => {
+    bare = await bareNamespace();
+    const options = { taskQueue: 'nobody', args: [{}] };
+    await bare.temporal.workflow.start('somethingElse', { ...options, workflowId: 'provision/not-a-saga' });
+    await bare.temporal.workflow.start('switchPlan', { ...options, workflowId: 'without-a-reference' });
+    await bare.sagas.start('switchPlan', { ...switchRequest(), reference: 'R' });
+    await until(async () => (await bare.temporal.workflow.count()).count === 3);
+  });
+  afterAll(() => bare.connection.close());
+
+  it('shows ours only', async () => {
+    const ids = [];
+    for await (const { workflowId } of bare.sagas.list()) ids.push(workflowId);
+    expect(ids).toEqual(['switch/R']);
+  });
+
+  it('says that nothing can have a state yet', async () => {
+    const stuck = bare.sagas.list({ state: 'stuck' })[Symbol.asyncIterator]();
+    await expect(stuck.next()).rejects.toBeInstanceOf(SearchAttributesMissingError);
+  });
+});

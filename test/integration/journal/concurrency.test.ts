@@ -1,0 +1,185 @@
+/** Many at once: other calls of the same worker, other workers, other processes. One of them may send. */
+import { randomUUID } from 'node:crypto';
+import { restored } from '../../../src/journal/ceremony';
+import type { JournalAddress } from '../../../src/journal/dialects';
+import type { Journal, Meant } from '../../../src/journal/journal';
+import { effectsOf } from '../../../src/journal/standing';
+import { describeEachDatabase, inFiles } from './databases';
+import { add, letPass, openedJournals, place, remove, rowOf, Run } from './runs';
+import { unavailable } from './sentences';
+import { Tellers } from './tellers';
+
+const how = (meant: readonly Meant[]) => meant.map((one) => one.how).sort();
+const rounds = Array.from({ length: 15 }, (_, round) => round);
+
+describeEachDatabase('the journal, many at once', ({ fresh }) => {
+  const opened = openedJournals();
+  let address: JournalAddress;
+  let journals: Journal[];
+  beforeEach(async () => {
+    address = await fresh();
+    journals = await Promise.all(Array.from({ length: 4 }, () => opened(address)));
+  });
+
+  /** One run for each, three for each journal, all of the same reference. */
+  const crowd = (run: Run) => [...journals, ...journals, ...journals].map((journal) => run.again(journal));
+
+  it.each([true, false])('one pivot is sent, and the others see it (the reference was taken: %s)', async (isTaken) => {
+    const first = new Run(journals[0]!);
+    if (isTaken) await first.take();
+    const meant = await Promise.all(crowd(first).map((run) => run.mean(place(1))));
+    expect(how(meant)).toEqual(['send', ...meant.slice(1).map(() => 'under-way')].sort());
+    const [row, ...others] = await effectsOf(journals[0]!.db, first.key);
+    expect(others).toEqual([]);
+    for (const one of meant)
+      expect(one.how === 'send' ? one.knows.row : one).toEqual(
+        one.how === 'send' ? row!.id : expect.objectContaining({ row: row!.id }),
+      );
+  });
+
+  it('one pivot is sent after a denial, and after a refusal', async () => {
+    const first = await Run.begin(journals[0]!);
+    const { knows } = await first.do(place(1), 'unknown');
+    await letPass(journals[0]!);
+    await first.deny(knows.row);
+    const afterDenial = await Promise.all(crowd(first).map((run) => run.mean(place(1))));
+    expect(how(afterDenial).filter((one) => one === 'send')).toHaveLength(1);
+    const sent = afterDenial.find((one) => one.how === 'send')!;
+    await first.answer(place(1), sent, 'not-done');
+    const afterRefusal = await Promise.all(crowd(first).map((run) => run.mean(place(1))));
+    expect(how(afterRefusal).filter((one) => one === 'send')).toHaveLength(1);
+  });
+
+  it('one doubt is asked about after the journal was put back', async () => {
+    const first = await Run.begin(journals[0]!);
+    await restored(journals[1]!, 'trust');
+    const meant = await Promise.all(crowd(first).map((run) => run.mean(place(1))));
+    expect(new Set(how(meant))).toEqual(new Set(['unknown']));
+    expect(new Set(meant.map((one) => (one as { row: string }).row)).size).toBe(1);
+  });
+
+  it('one takes a reference, and the others get its request', async () => {
+    const first = new Run(journals[0]!);
+    const taken = await Promise.all(crowd(first).map((run, index) => run.take({ label: `web-${index}` })));
+    expect(taken.filter((one) => one.first === undefined)).toHaveLength(1);
+    const requests = taken.flatMap((one) => (one.first ? [JSON.stringify(one.first.request)] : []));
+    expect(new Set(requests).size).toBe(1);
+  });
+
+  it('an item is added once by each step, however many runs add it', async () => {
+    const first = await Run.begin(journals[0]!);
+    const meant = await Promise.all(crowd(first).flatMap((run) => [run.mean(add(1)), run.mean(add(2))]));
+    expect(how(meant).filter((one) => one === 'send')).toHaveLength(2);
+  });
+
+  it('an item is deleted, or an order with it is sent, never both', async () => {
+    const outcomes = new Set<string>();
+    for (const round of rounds) {
+      const run = await Run.begin(journals[0]!);
+      await run.adds(7);
+      const calls = [() => run.again(journals[1]).mean(place(7)), () => run.again(journals[2]).mean(remove(7))];
+      if (round % 2 === 0) calls.reverse();
+      const meant = await Promise.all(calls.map((call) => call()));
+      expect(how(meant).filter((one) => one === 'send')).toHaveLength(1);
+      outcomes.add(how(meant).join());
+    }
+    // Each of the two was first at least once, or the rounds say little.
+    expect([...outcomes].sort()).toEqual(['send,under-way', 'send,undone']);
+  });
+
+  it('a person says “placed”, another one “not placed”: one of them is taken', async () => {
+    for (const round of rounds) {
+      const run = await Run.begin(journals[0]!);
+      const { knows } = await run.do(place(1), 'unknown');
+      await letPass(journals[0]!);
+      const [one, other] = [run.again(journals[1]), run.again(journals[2])];
+      const decisions = [() => one.confirm(knows.row), () => other.deny(knows.row)];
+      if (round % 2 === 0) decisions.reverse();
+      await Promise.all(decisions.map((decide) => decide()));
+      // Whoever confirms has seen it: that stands, whichever came first.
+      expect(await rowOf(journals[0]!, knows.row)).toMatchObject({ outcome: 'done' });
+    }
+  });
+
+  it('an outcome is written while others mean: they send nothing', async () => {
+    for (const _ of rounds) {
+      const run = await Run.begin(journals[0]!);
+      const meant = await run.send(place(1));
+      const [, ...others] = await Promise.all([
+        run.answer(place(1), meant, 'done', { answer: 'placed' }),
+        ...crowd(run).map((other) => other.mean(place(1))),
+      ]);
+      for (const one of others) expect(['under-way', 'recorded']).toContain(one.how);
+    }
+  });
+
+  it('a journal that is closed finishes what is under way first', async () => {
+    const [journal, other] = [journals[0]!, journals[1]!];
+    const run = await Run.begin(journal);
+    let meaning: Promise<Meant> | undefined;
+    let closing: Promise<void> | undefined;
+    await other.inTransaction(async (tx) => {
+      await tx.updateTable('reference').set({ touched_ms: 0 }).execute();
+      meaning = run.mean(place(1));
+      // It has asked for a connection by then.
+      await new Promise(setImmediate);
+      closing = journal.close();
+    });
+    expect(await meaning).toMatchObject({ how: 'send' });
+    await closing;
+    expect(await effectsOf(other.db, run.key)).toHaveLength(1);
+    await unavailable(run.mean(place(1)));
+  });
+
+  it('many references at once go on side by side', async () => {
+    const runs = await Promise.all(journals.flatMap((journal) => rounds.map(() => Run.begin(journal))));
+    const meant = await Promise.all(runs.map((run) => run.do(place(1))));
+    expect(meant).toHaveLength(runs.length);
+  });
+});
+
+describe('a file, by processes of their own', () => {
+  const { place: somewhere, fresh } = inFiles();
+  const opened = openedJournals();
+  let tellers: Tellers;
+  beforeAll(async () => {
+    tellers = await Tellers.start(4);
+  });
+  afterAll(async () => {
+    await tellers.stop();
+  });
+
+  it('one pivot is sent', async () => {
+    const address = await fresh();
+    const journal = await opened(address);
+    for (const isTaken of [true, false, true, false, true, false]) {
+      const { key, ...first } = isTaken ? await Run.begin(journal) : new Run(journal);
+      expect(first.run).toBeDefined();
+      const told = await tellers.perform(() => ({ ...address, mean: { key, call: place(1), run: randomUUID() } }));
+      const meant = told.map((one) => ('meant' in one ? one.meant?.how : one));
+      expect(meant.sort()).toEqual(['send', 'under-way', 'under-way', 'under-way']);
+      expect(await effectsOf(journal.db, key)).toHaveLength(1);
+    }
+  });
+
+  it('a new file is opened by all of them at once', async () => {
+    // Not each time do they come upon each other.
+    for (let round = 0; round < 24; round += 1) {
+      const address = await somewhere();
+      const told = await tellers.perform(() => address);
+      expect(told).toEqual(told.map(() => ({ meant: undefined })));
+      const journal = await opened(address);
+      expect(await journal.db.selectFrom('journal').selectAll().execute()).toHaveLength(1);
+    }
+  });
+
+  it('a new file is opened and used by all of them at once', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const address = await somewhere();
+      const key = { workflow: 'switchPlan', reference: 'the-same' } as const;
+      const told = await tellers.perform(() => ({ ...address, mean: { key, call: place(), run: randomUUID() } }));
+      const meant = told.map((one) => ('meant' in one ? one.meant?.how : one));
+      expect(meant.sort()).toEqual(['send', 'under-way', 'under-way', 'under-way']);
+    }
+  });
+});

@@ -1,0 +1,216 @@
+import type { EffectCall } from '../../../../src/domain/effects';
+import { changedOnServer, inAirAtServer, lookAtServer } from '../../../../src/journal/firewalls';
+import type { Journal } from '../../../../src/journal/journal';
+import { takeTurn } from '../../../../src/journal/turns';
+import type { TestDatabases } from '../databases';
+import { assign, inAirMs, letPass, putBackOld, sharedJournal, rowOf, Run, takeBackAssign, unassignOld } from '../runs';
+
+/** The old firewalls go only while the new ones protect the server. */
+export function firewalls(databases: TestDatabases): void {
+  let journal: Journal;
+  sharedJournal(databases, (opened) => {
+    journal = opened;
+  });
+  let run: Run;
+  beforeEach(async () => {
+    run = await Run.begin(journal);
+  });
+
+  const goOn = () => run.mean(unassignOld, { restsOn: ['assign-new'] });
+
+  it('go when the new ones are assigned', async () => {
+    await run.do(assign);
+    expect(await goOn()).toMatchObject({ how: 'send' });
+  });
+
+  it('stay when the new ones were taken back, by whichever run', async () => {
+    const { knows } = await run.do(assign);
+    const other = run.again();
+    const back = await other.do(takeBackAssign);
+    expect(await rowOf(journal, knows.row)).toMatchObject({ outcome: 'undone', undone_by: back.knows.row });
+    expect(await goOn()).toEqual({ how: 'undone', steps: ['assign-new'] });
+  });
+
+  it.each([null, 'unknown'] as const)('stay while taking back the new ones has the outcome %s', async (outcome) => {
+    await run.do(assign);
+    const back = await run.again().send(takeBackAssign);
+    if (outcome !== null) await run.answer(takeBackAssign, back, outcome);
+    expect(await goOn()).toEqual({ how: 'undone', steps: ['assign-new'] });
+  });
+
+  it('go when taking back the new ones was refused', async () => {
+    await run.do(assign);
+    await run.do(takeBackAssign, 'not-done');
+    expect(await goOn()).toMatchObject({ how: 'send' });
+  });
+
+  it('go when the new ones were taken back and assigned again', async () => {
+    await run.do(assign);
+    await run.do(takeBackAssign);
+    await run.do(assign);
+    expect(await goOn()).toMatchObject({ how: 'send' });
+  });
+
+  it.each(['not-done', 'unknown', null] as const)(
+    'stay when the new ones were taken back, and assigning them again has the outcome %s',
+    async (outcome) => {
+      await run.do(assign);
+      await run.do(takeBackAssign);
+      const again = await run.send(assign);
+      if (outcome !== null) await run.answer(assign, again, outcome);
+      expect(await goOn()).toEqual({ how: 'undone', steps: ['assign-new'] });
+    },
+  );
+
+  it.each(['not-done', 'unknown', null] as const)(
+    'go when the new ones are assigned, and assigning them once more has the outcome %s',
+    async (outcome) => {
+      await run.do(assign);
+      const again = await run.again().send(assign);
+      if (outcome !== null) await run.answer(assign, again, outcome);
+      expect(await goOn()).toMatchObject({ how: 'send' });
+    },
+  );
+
+  it('are marked as taken back also where nobody knew whether they had been assigned', async () => {
+    const { knows } = await run.do(assign, 'unknown');
+    await letPass(journal);
+    const back = await run.do(takeBackAssign);
+    expect(await rowOf(journal, knows.row)).toMatchObject({ outcome: 'undone', undone_by: back.knows.row });
+  });
+
+  describe('that are put back', () => {
+    it('wait for the opposite call to the same server, while that may be in the air', async () => {
+      const { knows } = await run.send(unassignOld);
+      expect(await run.again().mean(putBackOld)).toMatchObject({ how: 'under-way', row: knows.row });
+      await letPass(journal);
+      expect(await run.again().mean(putBackOld)).toMatchObject({ how: 'send' });
+    });
+
+    it('wait where that call was given up without an answer, too', async () => {
+      await run.do(unassignOld, 'unknown');
+      expect(await run.again().mean(putBackOld)).toMatchObject({ how: 'under-way' });
+      await letPass(journal);
+      expect(await run.again().mean(putBackOld)).toMatchObject({ how: 'send' });
+    });
+
+    it.each(['done', 'not-done'] as const)('go when that call is %s', async (outcome) => {
+      await run.do(unassignOld, outcome);
+      expect(await run.again().mean(putBackOld)).toMatchObject({ how: 'send' });
+    });
+
+    it('do not wait for themselves, for another server, or for another saga', async () => {
+      await run.send(putBackOld);
+      await run.send({ ...unassignOld, about: { ...unassignOld.about, vmObjectId: 8 } });
+      await (await Run.begin(journal)).send(unassignOld);
+      expect(await run.again().mean(putBackOld)).toMatchObject({ how: 'send' });
+    });
+  });
+
+  describe('that are changed again, in a later run', () => {
+    it.each([null, 'unknown'] as const)(
+      'wait for what puts something back at the same server, with the outcome %s, while that may be in the air',
+      async (outcome) => {
+        const back = await run.send(putBackOld);
+        if (outcome !== null) await run.answer(putBackOld, back, outcome);
+        for (const call of [assign, unassignOld]) {
+          expect(await run.again().mean(call)).toMatchObject({ how: 'under-way', row: back.knows.row });
+        }
+        await letPass(journal);
+        for (const call of [assign, unassignOld]) expect(await run.again().mean(call)).toMatchObject({ how: 'send' });
+      },
+    );
+
+    it('do not wait for each other, for what is known, for another server, or for another saga', async () => {
+      await run.do(assign, 'unknown');
+      await run.do(putBackOld);
+      await run.send({ ...putBackOld, about: { ...putBackOld.about, vmObjectId: 8 } });
+      await (await Run.begin(journal)).send(putBackOld);
+      for (const call of [assign, unassignOld]) expect(await run.again().mean(call)).toMatchObject({ how: 'send' });
+    });
+  });
+
+  describe('of a server that is looked at before they are put back', () => {
+    /** Of the test's own. */
+    let vmObjectId = 900;
+    beforeEach(() => {
+      vmObjectId += 1;
+    });
+    const on = (call: EffectCall, ...firewalls: number[]) => ({
+      ...call,
+      about: { vmObjectId, firewalls: firewalls.length > 0 ? firewalls : call.about.firewalls! },
+    });
+    const look = (by = run) => lookAtServer(journal, by.key, vmObjectId);
+    const other = () => Run.begin(journal);
+
+    it.each([null, 'unknown'] as const)(
+      'are waited for while a change by the saga itself has the outcome %s and may be in the air',
+      async (outcome) => {
+        const meant = await run.send(on(assign));
+        if (outcome !== null) await run.answer(assign, meant, outcome);
+        expect(await look(run.again())).toEqual({ how: 'under-way', leftMs: expect.any(Number) });
+        expect(await look(await other())).toMatchObject({ how: 'settled' });
+        await letPass(journal);
+        expect(await look()).toEqual({ how: 'settled', others: [] });
+      },
+    );
+
+    it('are waited for before they are changed, or only what puts something back', async () => {
+      const left = (kind?: 'compensate') => inAirAtServer(journal, run.key, vmObjectId, kind);
+      expect(await left()).toBe(0);
+      await run.send(on(assign));
+      expect([await left(), await left('compensate')]).toEqual([expect.any(Number), 0]);
+      expect(await left()).toBeGreaterThan(1_000);
+      await letPass(journal);
+      await run.send(on(takeBackAssign));
+      expect(await left('compensate')).toBeGreaterThan(1_000);
+      await letPass(journal);
+      expect(await left()).toBe(0);
+    });
+
+    it('are told where runs of the saga have changed them, or may have, and none has taken that back', async () => {
+      const changed = () => changedOnServer(journal, run.key, vmObjectId);
+      await (await other()).do(on(assign));
+      await run.do(on(assign), 'not-done');
+      expect(await changed()).toEqual({ assigned: [], unassigned: [] });
+      await run.do(on(assign, 150, 151), 'unknown');
+      await run.do(on(assign, 150));
+      await run.send(on(unassignOld));
+      expect(await changed()).toEqual({ assigned: [150, 151], unassigned: [149] });
+      await letPass(journal);
+      await run.do(on(takeBackAssign));
+      expect(await changed()).toEqual({ assigned: [], unassigned: [149] });
+    });
+
+    it.each([null, 'unknown', 'done'] as const)(
+      'are another saga’s as well where its call has the outcome %s',
+      async (outcome) => {
+        const by = await other();
+        const meant = await by.send(on(assign, 143, 144));
+        if (outcome !== null) await by.answer(assign, meant, outcome);
+        expect(await look()).toEqual({ how: 'settled', others: [143, 144] });
+        expect(await look(by.again())).toMatchObject(outcome === 'done' ? { others: [] } : { how: 'under-way' });
+      },
+    );
+
+    it('are nobody else’s where they were refused, taken back, or unassigned by anybody since', async () => {
+      await (await other()).do(on(assign, 143), 'not-done');
+      const second = await other();
+      await second.do(on(assign, 144));
+      await second.do(on(takeBackAssign, 144));
+      await (await other()).do(on(assign, 145, 146));
+      await run.do(on(unassignOld, 145));
+      expect(await look()).toEqual({ how: 'settled', others: [146] });
+    });
+
+    it('are nobody else’s where they were assigned before the saga’s turn', async () => {
+      const saga = await Run.begin(journal, 'setFirewalls');
+      await (await other()).do(on(assign, 143));
+      await letPass(journal, 2 * inAirMs);
+      await journal.db.updateTable('effect').set({ answered_ms: 1 }).where('vm_object_id', '=', vmObjectId).execute();
+      await takeTurn(journal, saga.key, `server ${vmObjectId}`, 'orders');
+      await (await other()).do(on(assign, 150));
+      expect(await look(saga)).toEqual({ how: 'settled', others: [150] });
+    });
+  });
+}

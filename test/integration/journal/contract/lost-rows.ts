@@ -1,0 +1,191 @@
+import type { Journal } from '../../../../src/journal/journal';
+import { restored } from '../../../../src/journal/ceremony';
+import { effectsOf } from '../../../../src/journal/standing';
+import type { TestDatabases } from '../databases';
+import { add, inAirMs, journalRow, letPass, openedJournals, place, remove, rowOf, Run, type Sent } from '../runs';
+
+/** A row that a call or a question is about is gone: the journal was put back to a copy from before it. */
+export function lostRows({ fresh }: TestDatabases): void {
+  const opened = openedJournals();
+  let journal: Journal;
+  let run: Run;
+  beforeEach(async () => {
+    journal = await opened(await fresh());
+    run = await Run.begin(journal);
+  });
+
+  const lose = async ({ knows }: Sent) => {
+    await journal.db.deleteFrom('effect').where('id', '=', knows.row).execute();
+  };
+  const effects = () => effectsOf(journal.db, run.key);
+  const isPutBack = async () => (await journalRow(journal)).put_back_ms !== null;
+
+  describe('while the call was under way', () => {
+    it.each(['done', 'unknown'] as const)('is written again, as %s, and the journal is found out', async (outcome) => {
+      const meant = await run.send(place(1, 2));
+      await lose(meant);
+      await run.answer(place(1, 2), meant, outcome, { answer: { order: 5 } });
+      const row = await rowOf(journal, meant.knows.row);
+      expect(row).toMatchObject({ ...run.key, kind: 'pivot', step: 'place-order', run: run.run, outcome });
+      expect(JSON.parse(row!.about)).toEqual({ cartItems: [1, 2] });
+      await expect(journal.unseal(row!.answer!, 'the answer')).resolves.toEqual({ order: 5 });
+      expect(await isPutBack()).toBe(true);
+    });
+
+    it.each([inAirMs, 300_000])('waits like a new one, when it is written again as unknown (%s)', async (lasts) => {
+      const { knows } = await run.send(place(1));
+      await lose({ how: 'send', knows, doubts: 0 });
+      const meant = { call: place(1), run: run.run, knows, inAirMs: lasts };
+      await journal.answered(run.key, meant, { outcome: 'unknown', answer: null });
+      await restored(journal, 'trust');
+      const refused = await run.deny(knows.row);
+      expect(refused).toMatchObject({ how: 'in-air' });
+      expect((refused as { leftMs: number }).leftMs).toBeGreaterThan(lasts - 30_000);
+    });
+
+    it('is written again with its reference, where that is gone as well', async () => {
+      const meant = await run.send(add());
+      await lose(meant);
+      await journal.db.deleteFrom('reference').execute();
+      await run.answer(add(), meant, 'done', { cartItemId: 7 });
+      expect(await rowOf(journal, meant.knows.row)).toMatchObject({ ...run.key, outcome: 'done', cart_item_id: 7 });
+      expect(await isPutBack()).toBe(true);
+    });
+
+    it('marks what it took back, when it took something back', async () => {
+      const added = await run.adds(7);
+      const meant = await run.send(remove(7));
+      await lose(meant);
+      await run.answer(remove(7), meant, 'done');
+      expect(await rowOf(journal, added.knows.row)).toMatchObject({ outcome: 'undone', undone_by: meant.knows.row });
+    });
+
+    it('is nothing where nothing was done: a row that was perhaps never written is no sign of an older copy', async () => {
+      const { knows } = run;
+      const never = { how: 'send', knows: { ...knows!, row: 'never-committed' }, doubts: 0 } as const;
+      await expect(run.answer(place(1), never, 'not-done', { failure: 'JournalUnavailable' })).resolves.toBe('written');
+      expect(await effects()).toEqual([]);
+      expect(await isPutBack()).toBe(false);
+      await run.send(place(1));
+    });
+
+    it('is found out in another journal, and in one that had a greater epoch, as well', async () => {
+      const meant = await run.send(place(1));
+      for (const knows of [
+        { ...meant.knows, row: 'of-another', journal: 'another', epoch: meant.knows.epoch - 5 },
+        { ...meant.knows, row: 'of-a-later-epoch', epoch: meant.knows.epoch + 5 },
+      ]) {
+        await journal.db.updateTable('journal').set({ put_back_ms: null }).execute();
+        await run.answer(add(), { ...meant, knows }, 'done', { cartItemId: 7 });
+        expect(await isPutBack()).toBe(true);
+      }
+    });
+
+    it('stops nobody again where somebody has seen to it since', async () => {
+      const meant = await run.send(place(1));
+      await lose(meant);
+      await restored(journal, 'trust');
+      await run.answer(place(1), meant, 'done', { answer: 'placed' });
+      expect(await isPutBack()).toBe(false);
+      expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: 'placed' });
+    });
+  });
+
+  describe('while a doubt of the lost time stands for it', () => {
+    /** The doubt's row. */
+    const doubted = async (meant: Sent): Promise<string> => {
+      await lose(meant);
+      await restored(journal, 'trust');
+      const doubt = await run.again().mean(place(1));
+      expect(doubt).toMatchObject({ how: 'unknown', putBack: true });
+      return (doubt as { row: string }).row;
+    };
+
+    it('is what the doubt was about, when it was placed', async () => {
+      const meant = await run.send(place(1));
+      const doubt = await doubted(meant);
+      await expect(run.answer(place(1), meant, 'done', { answer: { order: 5 } })).resolves.toBe('written');
+      expect(await rowOf(journal, doubt)).toMatchObject({ outcome: 'done' });
+      expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: { order: 5 } });
+      // Written once more, because the answer of the first time was lost.
+      await run.answer(place(1), meant, 'done', { answer: { order: 5 } });
+      expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: { order: 5 } });
+    });
+
+    it.each(['not-done', 'unknown'] as const)('says nothing of the doubt, when it is %s', async (outcome) => {
+      const meant = await run.send(place(1));
+      const doubt = await doubted(meant);
+      const before = await rowOf(journal, doubt);
+      await run.answer(place(1), meant, outcome, { failure: 'Refused' });
+      expect(await rowOf(journal, doubt)).toEqual(before);
+      expect(await run.again().mean(place(1))).toMatchObject({ how: 'unknown', row: doubt });
+    });
+
+    it('is late when the doubt was denied: both are kept, and nothing is sent again', async () => {
+      const meant = await run.send(place(1));
+      const doubt = await doubted(meant);
+      await letPass(journal);
+      await run.deny(doubt);
+      await run.answer(place(1), meant, 'done', { answer: { order: 5 } });
+      expect(await rowOf(journal, doubt)).toMatchObject({ outcome: 'denied' });
+      expect(await rowOf(journal, meant.knows.row)).toMatchObject({ outcome: 'done' });
+      expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: { order: 5 } });
+    });
+  });
+
+  it('does not complete another call that was meant meanwhile: both are told', async () => {
+    const first = await run.send(place(1));
+    await lose(first);
+    const other = run.again();
+    const second = await other.send(place(1));
+    await expect(run.answer(place(1), first, 'done', { answer: 'the first' })).resolves.toBe('late');
+    const row = await rowOf(journal, second.knows.row);
+    expect(row).toMatchObject({ outcome: null });
+    await expect(journal.unseal(row!.late!, 'what came late')).resolves.toBe('the first');
+
+    await expect(other.answer(place(1), second, 'done', { answer: 'the second' })).resolves.toBe('written');
+    const both = await rowOf(journal, second.knows.row);
+    await expect(journal.unseal(both!.answer!, 'the answer')).resolves.toBe('the second');
+    await expect(journal.unseal(both!.late!, 'what came late')).resolves.toBe('the first');
+  });
+
+  describe('while a person looked', () => {
+    it('keeps that it was placed, for every later run, and the journal is found out', async () => {
+      const meant = await run.do(place(1), 'unknown');
+      await lose(meant);
+      await expect(run.confirm(meant.knows.row, { how: 'confirmed', orderId: '5' })).resolves.toBe('done');
+      expect(await isPutBack()).toBe(true);
+      await restored(journal, 'trust');
+      const later = await run.again().mean(place(1));
+      expect(later).toMatchObject({ how: 'recorded', answer: { how: 'confirmed', orderId: '5' } });
+      // Nobody knows which items it named.
+      expect(await run.again().mean(remove(7))).toMatchObject({ how: 'ordered', placed: true });
+    });
+
+    it('keeps it with the reference, where that is gone as well', async () => {
+      const meant = await run.do(place(1), 'unknown');
+      await lose(meant);
+      await journal.db.deleteFrom('reference').execute();
+      await run.confirm(meant.knows.row, { how: 'confirmed' });
+      await restored(journal, 'trust');
+      expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: { how: 'confirmed' } });
+    });
+
+    it('says that another call is to be asked about, where there is one by now', async () => {
+      const meant = await run.do(place(1), 'unknown');
+      await lose(meant);
+      const second = await run.again().send(place(1), { knows: undefined });
+      await expect(run.confirm(meant.knows.row)).resolves.toBe('superseded');
+      expect(await rowOf(journal, second.knows.row)).toMatchObject({ outcome: null });
+    });
+
+    it('takes “not placed” for no reason to send, and the journal is found out', async () => {
+      const { knows } = run;
+      const meant = await run.do(place(1), 'unknown');
+      await lose(meant);
+      await run.deny(meant.knows.row);
+      expect(await isPutBack()).toBe(true);
+      expect(await run.mean(place(1), { knows })).toMatchObject({ how: 'put-back' });
+    });
+  });
+}

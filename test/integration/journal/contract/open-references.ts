@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import type { Journal } from '../../../../src/journal/journal';
+import { close, open, openReferences } from '../../../../src/journal/open-references';
+import { standingOf } from '../../../../src/journal/standing';
+import type { TestDatabases } from '../databases';
+import { assign, inAirMs, sharedJournal, Run } from '../runs';
+
+export function openOnes(databases: TestDatabases): void {
+  let journal: Journal;
+  sharedJournal(databases, (opened) => {
+    journal = opened;
+  });
+  let namespace: string;
+  beforeEach(() => {
+    namespace = `orders-${randomUUID()}`;
+  });
+
+  const begin = async () => {
+    const run = new Run(journal, { workflow: 'setFirewalls', reference: randomUUID() });
+    await journal.take(run.key, { account: undefined, request: {}, run: run.run, namespace });
+    return run;
+  };
+  const end = ({ key, run }: Run) => journal.ended(key, { run, by: key.workflow, outcome: 'done', report: {} });
+  const found = async (limit = 10) => {
+    const all = [];
+    for (let slice = await openReferences(journal, namespace, undefined, limit); slice.length > 0;) {
+      all.push(...slice);
+      slice = await openReferences(journal, namespace, slice.at(-1), limit);
+    }
+    return all.map(({ reference }) => reference);
+  };
+  const references = (runs: readonly Run[]) => runs.map(({ key }) => key.reference).sort();
+
+  it('are those that were taken and have no ending, slice by slice', async () => {
+    const runs = [await begin(), await begin(), await begin(), await begin()];
+    expect(await found(1)).toEqual(references(runs));
+    expect(await found(4)).toEqual(references(runs));
+    const [first, ...others] = runs;
+    await end(first!);
+    expect(await found(2)).toEqual(references(others));
+  });
+
+  it('stay open after a clean-up that did not put all in order, whose end is kept', async () => {
+    const run = await begin();
+    await journal.ended(run.key, { run: 'clean', by: 'cleanCart', outcome: 'partly', report: {}, leavesOpen: true });
+    expect(await found()).toEqual(references([run]));
+    const endings = await journal.db
+      .selectFrom('ending')
+      .select('run')
+      .where('reference', '=', run.key.reference)
+      .execute();
+    expect(endings).toEqual([{ run: 'clean' }]);
+  });
+
+  it('are of one namespace each', async () => {
+    await begin();
+    expect(await openReferences(journal, 'another', undefined, 10)).toEqual([]);
+  });
+
+  it('say when they were first seen, and by which run', async () => {
+    const { run } = await begin();
+    const [one] = await openReferences(journal, namespace, undefined, 10);
+    expect(one).toMatchObject({ workflow: 'setFirewalls', firstRun: run });
+    expect(Date.parse(one!.firstSeenAt)).toBeGreaterThan(0);
+  });
+
+  it('are open again where another run goes on', async () => {
+    const run = await begin();
+    await end(run);
+    expect(await found()).toEqual([]);
+    await open(journal, run.key, namespace);
+    expect(await found()).toEqual(references([run]));
+  });
+
+  it('are open again where a run that was reset means anything after the ending, and stay where they are open', async () => {
+    const run = await begin();
+    await end(run);
+    await run.mean(assign);
+    expect(await found()).toEqual([]);
+    await run.mean(assign, { namespace });
+    expect(await found()).toEqual(references([run]));
+    await run.mean(assign, { namespace: 'another' });
+    expect(await found()).toEqual(references([run]));
+  });
+
+  it('are open where an effect comes before its reference', async () => {
+    const run = new Run(journal, { workflow: 'setFirewalls', reference: randomUUID() });
+    await run.mean(assign, { namespace });
+    expect(await found()).toEqual(references([run]));
+  });
+
+  it('are closed by a clean-up, but not where anything was done since it looked', async () => {
+    const run = await begin();
+    const look = async () => (await standingOf(journal, run.key, { inAirMs })).seenMs!;
+    const cleaned = { run: 'clean', by: 'cleanCart', outcome: 'done', report: {} } as const;
+    const seenMs = await look();
+    await journal.ended(run.key, { ...cleaned, seenMs: seenMs - 1 });
+    expect(await found()).toEqual(references([run]));
+    await journal.ended(run.key, { ...cleaned, seenMs: await look() });
+    expect(await found()).toEqual([]);
+  });
+
+  it('are closed, but not where anything was done since they were read', async () => {
+    const run = await begin();
+    const [one] = await openReferences(journal, namespace, undefined, 10);
+    await close(journal, { ...one!, touchedMs: one!.touchedMs - 1 });
+    expect(await found()).toEqual(references([run]));
+    await close(journal, one!);
+    expect(await found()).toEqual([]);
+  });
+}

@@ -1,0 +1,307 @@
+import { randomUUID } from 'node:crypto';
+import type { PivotNote } from '../../../../src/domain/effects';
+import type { WorkflowName } from '../../../../src/domain/identity';
+import type { CartItem } from '../../../../src/domain/requests';
+import { parseSpendLimits, type Concern } from '../../../../src/domain/spending';
+import type { Journal, Meant } from '../../../../src/journal/journal';
+import { openJournal } from '../../../../src/journal/open';
+import type { PurchaseRules } from '../../../../src/journal/purchases';
+import { parsePayloadKeys } from '../../../../src/security/keys';
+import { createSealing } from '../../../../src/security/sealing';
+import { changeRequest, provisionRequest, switchRequest } from '../../../support/requests';
+import type { TestDatabases } from '../databases';
+import { letPass, openedJournals, place, Run, sharedJournal } from '../runs';
+
+type Rules = Partial<PurchaseRules>;
+
+const minuteMs = 60_000;
+
+/** The same for all, but for what a test says. */
+const rulesOf = (rules: Rules = {}): PurchaseRules => ({
+  ...{ planTypesMore: [], duplicateWithinMs: 0, spendLimits: [] },
+  ...rules,
+});
+const duplicates: Rules = { duplicateWithinMs: 10 * minuteMs };
+const limited = (limits: string): Rules => ({ spendLimits: parseSpendLimits(limits) });
+
+function concernIn(meant: Meant): Concern {
+  if (meant.how !== 'asks') throw new Error(`nobody is asked: ${meant.how}`);
+  return meant.concern;
+}
+
+export function purchases(databases: TestDatabases): void {
+  let journal: Journal;
+  sharedJournal(databases, (opened) => {
+    journal = opened;
+  });
+  const opened = openedJournals();
+  let account: string;
+  beforeEach(() => {
+    account = `AB-${String(Math.floor(Math.random() * 1e12))}`;
+  });
+
+  async function taken(workflow: WorkflowName, request: object, into = journal): Promise<Run> {
+    const run = new Run(into, { workflow, reference: randomUUID() });
+    await run.take({ ...request, reference: run.key.reference });
+    return run;
+  }
+  const order = (changes: object = {}, into = journal) =>
+    taken('provisionServers', { ...provisionRequest({ items: [{ plan_id: 17 }] }), account, ...changes }, into);
+  const change = (changes: object = {}) => taken('changeOrder', { ...changeRequest(), account, ...changes });
+  const buy = (run: Run, rules: Rules, note?: PivotNote) => run.mean(place(1), { rules: rulesOf(rules), note });
+  const bought = async (run: Run, outcome: 'done' | 'unknown' | 'not-done' = 'done', note?: PivotNote) => {
+    await run.do(place(1), outcome, {}, { rules: rulesOf(), note });
+    return run;
+  };
+  const quoted = (total: number, currency = 'usd'): PivotNote => ({
+    foundBy: 'somewhere',
+    quote: { available: true, total, currency, date_from: '2026-01-01', date_to: '2026-02-01' },
+  });
+
+  describe('likely duplicates', () => {
+    it('are told with the reference and the time, and nothing is meant', async () => {
+      const before = await bought(await order({ label: 'one' }));
+      const again = await order({ label: 'other' });
+      const concern = concernIn(await buy(again, duplicates));
+      expect(concern).toEqual({
+        id: expect.any(String),
+        kind: 'duplicate',
+        others: [{ row: before.knows?.row, ...before.key, at: expect.stringMatching(/^\d{4}-.*Z$/) }],
+        more: false,
+        withinMs: 10 * minuteMs,
+      });
+      await expect(again.mean(place(1))).resolves.toMatchObject({ how: 'send', doubts: 0 });
+    });
+
+    it.each([
+      ['done', 'asks'],
+      ['unknown', 'asks'],
+      ['not-done', 'send'],
+    ] as const)('that are %s: %s', async (outcome, how) => {
+      await bought(await order(), outcome);
+      await expect(buy(await order(), duplicates)).resolves.toMatchObject({ how });
+    });
+
+    it('that are meant, and nobody has written what came of them, count', async () => {
+      await (await order()).send(place(1), { rules: rulesOf() });
+      await expect(buy(await order(), duplicates)).resolves.toMatchObject({ how: 'asks' });
+    });
+
+    it('that a person said were not placed do not count', async () => {
+      const before = await bought(await order(), 'unknown');
+      await letPass(journal, minuteMs);
+      await before.deny(before.knows?.row ?? '');
+      await expect(buy(await order(), duplicates)).resolves.toMatchObject({ how: 'send' });
+    });
+
+    it('are of the period, and of another reference', async () => {
+      const before = await bought(await order());
+      await expect(buy(before.again(), duplicates)).resolves.toMatchObject({ how: 'recorded' });
+      await letPass(journal, 9 * minuteMs);
+      await expect(buy(await order(), duplicates)).resolves.toMatchObject({ how: 'asks' });
+      await letPass(journal, minuteMs);
+      await expect(buy(await order(), duplicates)).resolves.toMatchObject({ how: 'send' });
+    });
+
+    it('are looked for only where the setting says so', async () => {
+      await bought(await order());
+      await expect(buy(await order(), {})).resolves.toMatchObject({ how: 'send' });
+    });
+
+    it.each<[string, Record<string, unknown> & { items?: Partial<CartItem>[] }, string]>([
+      ['a label', { label: 'any' }, 'asks'],
+      ['a password', { items: [{ plan_id: 17, password: 'another one' }] }, 'asks'],
+      ['firewalls', { firewalls: [1] }, 'asks'],
+      ['a currency where none was named', { currency: 'USD' }, 'asks'],
+      ['another plan', { items: [{ plan_id: 18 }] }, 'send'],
+      ['another quantity', { items: [{ plan_id: 17, quantity: 2 }] }, 'send'],
+      ['another add-on', { items: [{ plan_id: 17, addons: [{ id: 6, additional_value: 1 }] }] }, 'send'],
+      ['another billing cycle', { items: [{ plan_id: 17, billing_cycle: 12 }] }, 'send'],
+      ['another account', { account: 'ZZ-1' }, 'send'],
+    ])('are the same but for %s: %p: %s', async (_, { items, ...changes }, how) => {
+      await bought(await order());
+      const other = items === undefined ? changes : { items: provisionRequest({ items }).items };
+      await expect(buy(await order(other), duplicates)).resolves.toMatchObject({ how });
+    });
+
+    it('are the same in whatever order, and as one item or as two', async () => {
+      const items = (all: { plan_id: number; quantity?: number }[]) => provisionRequest({ items: all }).items;
+      await bought(await order({ items: items([{ plan_id: 1 }, { plan_id: 2, quantity: 2 }]) }));
+      const other = await order({ items: items([{ plan_id: 2 }, { plan_id: 2 }, { plan_id: 1, quantity: 1 }]) });
+      await expect(buy(other, duplicates)).resolves.toMatchObject({ how: 'asks' });
+    });
+
+    it('in another currency are not the same', async () => {
+      await bought(await order({ currency: 'usd' }));
+      await expect(buy(await order({ currency: 'eur' }), duplicates)).resolves.toMatchObject({ how: 'send' });
+      await expect(buy(await order({ currency: 'USD' }), duplicates)).resolves.toMatchObject({ how: 'asks' });
+    });
+
+    it('are the same change, or the same switch, of one subscription', async () => {
+      const { subscription_id, resources } = changeRequest();
+      await bought(await change({ subscription_id, resources }), 'done', quoted(5));
+      const more = [{ ...resources[0], delta_value: '2' }];
+      for (const [other, how] of [
+        [await change({ subscription_id, account: undefined }), 'asks'],
+        [await change({ subscription_id, resources: more }), 'send'],
+        [await change({ resources }), 'send'],
+        [await taken('switchPlan', { subscription_id, plan_id: 21 }), 'send'],
+        [await taken('switchPlan', { subscription_id, plan_id: 21 }), 'asks'],
+        [await taken('switchPlan', { subscription_id, plan_id: 22 }), 'send'],
+        [await taken('switchPlan', switchRequest()), 'send'],
+      ] as const) {
+        await expect(buy(other, duplicates, quoted(7))).resolves.toMatchObject({ how });
+      }
+    });
+
+    it('that a person has agreed to are not told again; another one that came since is', async () => {
+      await bought(await order());
+      const again = await order();
+      const approved = [concernIn(await buy(again, duplicates))];
+      const third = await bought(await order());
+      const concern = concernIn(await buy(again, { ...duplicates, approved }));
+      expect(concern).toMatchObject({ others: [third.key, {}] });
+      await expect(buy(again, { ...duplicates, approved: [...approved, concern] })).resolves.toMatchObject({
+        how: 'send',
+      });
+    });
+
+    it('are told with the newest ones where there are many', async () => {
+      const all: Run[] = [];
+      for (let count = 0; count < 7; count += 1) all.unshift(await bought(await order()));
+      const concern = concernIn(await buy(await order(), duplicates));
+      expect(concern).toMatchObject({ more: true, others: all.slice(0, 5).map(({ key }) => key) });
+    });
+
+    it('of two at the same moment are one that is sent, and one that asks', async () => {
+      for (let round = 0; round < 10; round += 1) {
+        account = `AB-${round}${account.slice(3)}`;
+        const runs = await Promise.all([order(), order()]);
+        const meant = await Promise.all(runs.map((run) => buy(run, duplicates)));
+        expect(meant.map(({ how }) => how).sort()).toEqual(['asks', 'send']);
+      }
+    });
+
+    it('are found across a change of keys', async () => {
+      const [one, two] = ['one', 'two'].map((id) => `${id}:${Buffer.alloc(32, id).toString('base64')}`);
+      const address = await databases.fresh();
+      const sealedWith = (keys: string) => opened(address, createSealing(parsePayloadKeys(keys)));
+      const before = await order({}, await sealedWith(`${one}`));
+      await before.do(place(1), 'done', {}, { rules: rulesOf() });
+      const meanwhile = await buy(await order({}, await sealedWith(`${two},${one}`)), {});
+      expect(meanwhile.how).toBe('send');
+      const concern = concernIn(await buy(await order({}, await sealedWith(`${one},${two}`)), duplicates));
+      expect(concern).toMatchObject({ others: [{}, before.key] });
+      const journal = await sealedWith(`${two}`);
+      const rows = await journal.db.selectFrom('purchase').select('same').execute();
+      expect(new Set(rows.map(({ same }) => same)).size).toBe(2);
+    });
+  });
+
+  describe('spend limits', () => {
+    it('count the servers and the items of orders, by account and period', async () => {
+      const items = provisionRequest({ items: [{ quantity: 2 }, { quantity: 1 }] }).items;
+      await bought(await order({ items }));
+      await expect(buy(await order(), limited(`${account}=4 servers/1h`))).resolves.toMatchObject({ how: 'send' });
+      const concern = concernIn(await buy(await order({ items }), limited(`${account}=6 servers/1h`)));
+      expect(concern).toEqual({
+        ...{ id: expect.any(String), kind: 'over-limit', account, most: 6, unit: 'servers', withinMs: 60 * minuteMs },
+        ...{ spent: 4, adds: 3 },
+      });
+      expect(concernIn(await buy(await order({ items }), limited('*=4 items/1h')))).toMatchObject({
+        ...{ unit: 'items', spent: 3, adds: 2 },
+      });
+      await letPass(journal, 60 * minuteMs);
+      await expect(buy(await order({ items }), limited(`${account}=6 servers/1h`))).resolves.toMatchObject({
+        how: 'send',
+      });
+    });
+
+    it('count the totals of changes and switches, each in its own currency', async () => {
+      await bought(await change(), 'done', quoted(0.1));
+      await bought(await change(), 'unknown', quoted(0.2));
+      await bought(await change(), 'not-done', quoted(100));
+      await bought(await change(), 'done', quoted(-50));
+      await bought(await change(), 'done', quoted(40, 'eur'));
+      await bought(await order({ currency: 'usd' }));
+      const rules = limited(`${account}=10.3 usd/1d`);
+      expect(concernIn(await buy(await change(), rules, quoted(10.01)))).toMatchObject({ unit: 'usd', adds: 10.01 });
+      await expect(buy(await order({ currency: 'usd' }), rules)).resolves.toMatchObject({ how: 'send' });
+      await expect(buy(await change(), rules, quoted(99, 'eur'))).resolves.toMatchObject({ how: 'send' });
+      const bySwitch = await taken('switchPlan', { ...switchRequest(), account });
+      await expect(buy(bySwitch, rules, quoted(10))).resolves.toMatchObject({ how: 'send' });
+      expect(concernIn(await buy(await change(), rules, quoted(1)))).toMatchObject({ adds: 1 });
+    });
+
+    it('are of one account; all others have that of *', async () => {
+      const rules = limited(`${account}=2 servers/1d, *=0 servers/1d, *=1 items/1d`);
+      await expect(buy(await order(), rules)).resolves.toMatchObject({ how: 'send' });
+      expect(concernIn(await buy(await order(), rules))).toMatchObject({ unit: 'items', account });
+      expect(concernIn(await buy(await order({ account: 'ZZ-2' }), rules))).toMatchObject({
+        unit: 'servers',
+        spent: 0,
+      });
+    });
+
+    it('cannot be told of what names no account: that is asked', async () => {
+      const rules = limited('AB-1=100 usd/1d');
+      const nameless = () => change({ account: undefined });
+      const concern = concernIn(await buy(await nameless(), rules, quoted(1)));
+      expect(concern).toMatchObject({ kind: 'over-limit', adds: 1, unit: 'usd' });
+      expect(concern).not.toHaveProperty('account');
+      await expect(buy(await nameless(), rules, quoted(1, 'eur'))).resolves.toMatchObject({ how: 'send' });
+      const approved = [concern];
+      await expect(buy(await nameless(), { ...rules, approved }, quoted(1))).resolves.toMatchObject({ how: 'send' });
+      await expect(buy(await nameless(), { ...rules, approved }, quoted(2))).resolves.toMatchObject({ how: 'asks' });
+    });
+
+    it('that a person has agreed to exceed are exceeded by so much, and asked about again for more', async () => {
+      const rules = limited(`${account}=1 servers/1d`);
+      await bought(await order());
+      const over = await order();
+      const approved = [concernIn(await buy(over, rules))];
+      await bought(await order());
+      const again = concernIn(await buy(over, { ...rules, approved }));
+      expect(again).toMatchObject({ spent: 2, adds: 1 });
+      await expect(buy(over, { ...rules, approved: [...approved, again] })).resolves.toMatchObject({ how: 'send' });
+    });
+
+    it('that only one fits under let one of two pass that come at the same moment', async () => {
+      for (let round = 0; round < 10; round += 1) {
+        const rules = limited(`*=${round + 1} servers/1d`);
+        const runs = await Promise.all([order(), order(), order()]);
+        const meant = await Promise.all(runs.map((run) => buy(run, rules)));
+        expect(meant.map(({ how }) => how).sort()).toEqual(['asks', 'asks', 'send']);
+      }
+    });
+
+    it('hold over several workers', async () => {
+      const address = await databases.fresh();
+      const sealing = createSealing(undefined);
+      const journals = await Promise.all([1, 2, 3, 4].map(() => opened(address, sealing)));
+      const runs = await Promise.all(journals.map((into) => order({}, into)));
+      const meant = await Promise.all(runs.map((run) => buy(run, limited('*=2 servers/1d'))));
+      expect(meant.map(({ how }) => how).sort()).toEqual(['asks', 'asks', 'send', 'send']);
+    });
+  });
+
+  it('are asked about one thing after the other', async () => {
+    await bought(await order());
+    const run = await order();
+    const rules = { ...duplicates, ...limited('*=1 servers/1d') };
+    const first = concernIn(await buy(run, rules));
+    const second = concernIn(await buy(run, { ...rules, approved: [first] }));
+    expect([first.kind, second.kind]).toEqual(['duplicate', 'over-limit']);
+    await expect(buy(run, { ...rules, approved: [first, second] })).resolves.toMatchObject({ how: 'send' });
+  });
+
+  it('of which the request cannot be read are not let through where there are rules', async () => {
+    const address = await databases.fresh();
+    const key = (id: string) => parsePayloadKeys(`${id}:${Buffer.alloc(32, id).toString('base64')}`);
+    const [one, other] = await Promise.all(['one', 'other'].map((id) => openJournal(address, createSealing(key(id)))));
+    const run = await order({}, one);
+    await expect(buy(run.on(other!), duplicates)).rejects.toThrow(/first request.*PAYLOAD_KEYS/);
+    await expect(buy(run.on(other!), {})).resolves.toMatchObject({ how: 'send' });
+    await Promise.all([one!.close(), other!.close()]);
+  });
+}

@@ -1,0 +1,412 @@
+import type { JournalKnowledge } from '../../../../src/domain/effects';
+import { writeByHand } from '../../../../src/journal/by-hand';
+import { restored, trustNewReferences } from '../../../../src/journal/ceremony';
+import type { Journal } from '../../../../src/journal/journal';
+import { recordOf } from '../../../../src/journal/record';
+import { effectsOf, standingOf } from '../../../../src/journal/standing';
+import type { TestDatabases } from '../databases';
+import {
+  add,
+  assign,
+  dayMs,
+  inAirMs,
+  journalRow,
+  letPass,
+  openedJournals,
+  place,
+  remove,
+  rowOf,
+  Run,
+  unassignOld,
+} from '../runs';
+
+export function putBack({ fresh, copy }: TestDatabases): void {
+  const opened = openedJournals();
+  let journal: Journal;
+  beforeEach(async () => {
+    journal = await opened(await fresh());
+  });
+
+  it('is nothing that a saga of an intact journal hears of', async () => {
+    const run = await Run.begin(journal);
+    await run.adds(7);
+    await run.do(place(7));
+    await run.mean(place(7));
+    expect(await journalRow(journal)).toMatchObject({ put_back_ms: null, raised_ms: 0 });
+  });
+
+  describe('is seen by a saga that ends: nobody says that nothing was placed', () => {
+    const stands = (run: Run, knows = run.knows) => standingOf(journal, run.key, { knows, inAirMs });
+
+    it('by what its history knows and the journal lacks', async () => {
+      const run = await Run.begin(journal);
+      const { knows } = await run.send(place(7));
+      await journal.db.deleteFrom('effect').where('id', '=', knows.row).execute();
+      expect(await stands(run)).toMatchObject({
+        placement: { how: 'put-back', why: expect.stringMatching(/older copy/) },
+      });
+      expect((await journalRow(journal)).put_back_ms).not.toBeNull();
+    });
+
+    it('by whoever has found it out before', async () => {
+      const run = await Run.begin(journal);
+      await (await Run.begin(journal)).mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
+      expect(await stands(run, undefined)).toMatchObject({ placement: { how: 'put-back' } });
+    });
+
+    it('and after the ceremony it is in doubt, as a row of its own, until a person has answered', async () => {
+      const run = await Run.begin(journal);
+      await restored(journal, 'trust');
+      const first = await stands(run, undefined);
+      expect(first).toMatchObject({ placement: { how: 'unknown', putBack: true, inAirMs } });
+      const { row } = first.placement as { row: string };
+      expect(await stands(run)).toEqual({ ...first, seenMs: expect.any(Number) as number });
+      expect(await recordOf(journal, run.key)).toMatchObject({ placement: 'unknown' });
+      await letPass(journal);
+      expect(await run.deny(row)).toEqual({ how: 'denied' });
+      expect(await stands(run)).toMatchObject({ placement: { how: 'none' } });
+      expect(await recordOf(journal, run.key)).toMatchObject({ placement: 'none' });
+    });
+
+    it('is told by the record before any saga has looked', async () => {
+      const run = await Run.begin(journal);
+      expect(await recordOf(journal, run.key)).toMatchObject({ placement: 'none' });
+      await run.mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
+      expect(await recordOf(journal, run.key)).toMatchObject({ placement: 'unknown' });
+      await restored(journal, 'ask');
+      expect(await recordOf(journal, run.key)).toMatchObject({ placement: 'unknown' });
+    });
+  });
+
+  it('keeps nothing that a person has done by hand, before somebody has seen to it', async () => {
+    const run = await Run.begin(journal);
+    const say = () =>
+      writeByHand(journal, run.key, { calls: [assign], run: run.run, verdict: { note: 'seen' }, knows: run.knows });
+    await run.mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
+    await expect(say()).resolves.toMatchObject({ how: 'put-back', why: expect.stringMatching(/older copy/) });
+    expect(await effectsOf(journal.db, run.key)).toEqual([]);
+    await restored(journal, 'trust');
+    await expect(say()).resolves.toMatchObject({ how: 'written' });
+  });
+
+  describe('is found out by what a history knows and the journal lacks', () => {
+    const lacking: Record<string, (run: Run) => Promise<JournalKnowledge>> = {
+      'a row': async ({ knows }) => ({ ...knows!, row: 'lost' }),
+      'the reference': async ({ knows, key }) => {
+        await journal.db.deleteFrom('reference').where('reference', '=', key.reference).execute();
+        return knows!;
+      },
+      'a greater epoch': async ({ knows }) => ({ ...knows!, epoch: knows!.epoch + 1 }),
+      'another journal': async ({ knows }) => ({ ...knows!, journal: 'another' }),
+    };
+
+    it.each(Object.keys(lacking))('%s: nothing is sent any more, by whichever saga', async (what) => {
+      const run = await Run.begin(journal);
+      const other = await Run.begin(journal);
+      await other.adds(7);
+      await other.do(assign);
+      const before = await journal.db.selectFrom('effect').selectAll().execute();
+
+      const knows = await lacking[what]!(run);
+      const meant = await run.mean(place(1), { knows });
+      expect(meant).toMatchObject({ how: 'put-back', why: expect.stringMatching(/journal/) });
+      expect(Math.abs((await journalRow(journal)).put_back_ms! - Date.now())).toBeLessThan(60_000);
+
+      const stopped = [place(7), add(2), remove(7), assign, unassignOld];
+      for (const call of stopped) {
+        expect(await other.mean(call)).toMatchObject({ how: 'put-back' });
+        expect(await new Run(journal).mean(call)).toMatchObject({ how: 'put-back' });
+      }
+      expect(await journal.db.selectFrom('effect').selectAll().execute()).toEqual(before);
+    });
+
+    it('once, and the time is kept', async () => {
+      const run = await Run.begin(journal);
+      const knows = { ...run.knows!, row: 'lost' };
+      await run.mean(place(1), { knows });
+      const { put_back_ms: first } = await journalRow(journal);
+      await run.mean(place(1), { knows });
+      await run.mean(place(1), { knows: { ...knows, row: 'lost as well' } });
+      expect((await journalRow(journal)).put_back_ms).toBe(first);
+      expect(await restored(journal, 'trust')).toMatchObject({ noticed: new Date(first!).toISOString() });
+    });
+  });
+
+  describe('goes on after `restored`', () => {
+    it('with a greater epoch, and says whether somebody had noticed', async () => {
+      const before = await journalRow(journal);
+      const { epoch, noticed } = await restored(journal, 'trust');
+      expect(noticed).toBeUndefined();
+      expect(Date.parse(epoch)).toBeGreaterThan(before.epoch);
+      const after = await journalRow(journal);
+      expect(after).toMatchObject({ id: before.id, epoch: Date.parse(epoch), put_back_ms: null, doubts_new: 0 });
+      expect(after.raised_ms).toBeGreaterThan(0);
+    });
+
+    it('and asks about the pivot of a reference from before, once', async () => {
+      const run = await Run.begin(journal);
+      await run.mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
+      await restored(journal, 'trust');
+
+      const doubt = await run.mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
+      expect(doubt).toMatchObject({ how: 'unknown', putBack: true, inAirMs });
+      const { row } = doubt as { row: string };
+      // The same question for everybody who asks.
+      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', row, putBack: true });
+      expect(await run.again().mean(place(1))).toMatchObject({ how: 'unknown', row, putBack: true });
+
+      expect(await run.deny(row)).toMatchObject({ how: 'in-air' });
+      await letPass(journal);
+      expect(await run.deny(row)).toEqual({ how: 'denied' });
+      await run.do(place(1), 'not-done');
+      await run.send(place(1));
+    });
+
+    it('and takes the answer that the order of the lost time was placed', async () => {
+      const run = await Run.begin(journal);
+      await restored(journal, 'trust');
+      const { row } = (await run.mean(place(7))) as { row: string };
+      // Its items are not deleted while nobody has answered.
+      expect(await run.mean(remove(7))).toMatchObject({ how: 'ordered', placed: false });
+      await run.confirm(row, { how: 'confirmed', orderId: '5' });
+      expect(await run.again().mean(place(7))).toMatchObject({ how: 'recorded', answer: { orderId: '5' } });
+    });
+
+    it('and gives what is done, without a question', async () => {
+      const run = await Run.begin(journal);
+      await run.adds(7);
+      await run.do(place(7), 'done', { answer: 'placed' });
+      await restored(journal, 'ask');
+      expect(await run.mean(place(7))).toMatchObject({ how: 'recorded', answer: 'placed' });
+      expect(await run.again().mean(add())).toMatchObject({ how: 'recorded' });
+    });
+
+    it('and asks about the row that is known to be open, as of that row', async () => {
+      const run = await Run.begin(journal);
+      const { knows } = await run.do(place(1), 'unknown');
+      await restored(journal, 'trust');
+      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', row: knows.row, putBack: false });
+    });
+
+    it('and takes “not placed” only when the time has passed since the command, however old the row is', async () => {
+      const run = await Run.begin(journal);
+      const { knows } = await run.do(place(1), 'unknown');
+      await letPass(journal, dayMs);
+      await restored(journal, 'trust');
+      const refused = await run.deny(knows.row);
+      expect(refused).toMatchObject({ how: 'in-air' });
+      expect((refused as { leftMs: number }).leftMs).toBeGreaterThan(inAirMs - 30_000);
+      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', row: knows.row });
+      await letPass(journal);
+      expect(await run.deny(knows.row)).toEqual({ how: 'denied' });
+    });
+
+    it('and waits, after the command, for a call that nobody wrote down the end of', async () => {
+      const run = await Run.begin(journal);
+      const { knows } = await run.send(place(1));
+      await letPass(journal, dayMs);
+      await restored(journal, 'trust');
+      expect(await run.mean(place(1))).toMatchObject({ how: 'under-way', row: knows.row });
+    });
+
+    it('and asks about a reference that was lost, and that a history brings back', async () => {
+      const run = await Run.begin(journal);
+      await journal.db.deleteFrom('reference').execute();
+      await restored(journal, 'trust');
+      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', putBack: true });
+    });
+
+    it('and sends steps that may be repeated, without a question', async () => {
+      const run = await Run.begin(journal);
+      await run.adds(7);
+      await restored(journal, 'ask');
+      await run.send(add(2));
+      await run.send(assign);
+    });
+
+    it('and deletes nothing that an order of the lost time may name, before somebody has said what became of it', async () => {
+      const run = await Run.begin(journal);
+      await run.adds(7);
+      await restored(journal, 'trust');
+      expect(await run.mean(remove(7))).toMatchObject({ how: 'ordered', placed: false, run: run.run });
+      const { row } = (await run.mean(place(8))) as { row: string };
+      expect(await run.mean(remove(7))).toMatchObject({ how: 'ordered', placed: false });
+      await letPass(journal);
+      await run.deny(row);
+      await run.send(remove(7));
+    });
+
+    it('and tells of an item that was deleted before that it is gone', async () => {
+      const run = await Run.begin(journal);
+      await run.adds(7);
+      const { knows } = await run.removes(7);
+      await restored(journal, 'trust');
+      expect(await run.again().mean(remove(7))).toMatchObject({ how: 'recorded', knows: { row: knows.row } });
+    });
+
+    it('and deletes what was added since', async () => {
+      const run = await Run.begin(journal);
+      await restored(journal, 'ask');
+      for (const one of [run, await Run.begin(journal)]) {
+        await one.adds(8);
+        await one.removes(8);
+      }
+    });
+
+    it('and deletes no item of before when the order of the lost time was placed, whichever items that named', async () => {
+      const run = await Run.begin(journal);
+      await run.adds(7);
+      await run.adds(8, 2);
+      await restored(journal, 'trust');
+      const { row } = (await run.mean(place(7))) as { row: string };
+      await run.confirm(row);
+      expect(await run.mean(remove(8, 2))).toMatchObject({ how: 'ordered', placed: true });
+    });
+
+    it('and takes “placed”, said of an open row of before, for an order of any items', async () => {
+      const run = await Run.begin(journal);
+      await run.adds(7);
+      await run.adds(8, 2);
+      const { knows } = await run.do(place(7), 'unknown');
+      await restored(journal, 'trust');
+      expect(await run.mean(remove(8, 2))).toMatchObject({ how: 'ordered', placed: false });
+      await run.confirm(knows.row);
+      expect(await run.mean(remove(8, 2))).toMatchObject({ how: 'ordered', placed: true });
+    });
+
+    it('and deletes what the order that is known to be done did not name', async () => {
+      const run = await Run.begin(journal);
+      await run.adds(7);
+      await run.adds(8, 2);
+      await run.do(place(7));
+      await restored(journal, 'trust');
+      expect(await run.mean(remove(7))).toMatchObject({ how: 'ordered', placed: true });
+      await run.send(remove(8, 2));
+    });
+
+    it('and asks about the lost time also when the row that was open was denied', async () => {
+      const run = await Run.begin(journal);
+      const { knows } = await run.do(place(1), 'unknown');
+      await restored(journal, 'trust');
+      await letPass(journal);
+      await run.deny(knows.row);
+      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', putBack: true });
+    });
+
+    it('and asks about the lost time also when a row of it is written again, and denied', async () => {
+      const run = await Run.begin(journal);
+      const meant = await run.send(place(1));
+      await journal.db.deleteFrom('effect').execute();
+      await restored(journal, 'trust');
+      await run.answer(place(1), meant, 'unknown');
+      await letPass(journal);
+      expect(await run.deny(meant.knows.row)).toEqual({ how: 'denied' });
+      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', putBack: true });
+    });
+
+    it('and stops no saga that goes on, nor one that comes back with what it knew before', async () => {
+      const run = await Run.begin(journal);
+      const { knows } = run;
+      await restored(journal, 'trust');
+      for (let step = 1; step < 4; step += 1) await run.do(add(step));
+      await run.again().send(add(9), { knows: { ...knows!, row: 'lost' } });
+      expect(await journalRow(journal)).toMatchObject({ put_back_ms: null });
+    });
+
+    it('and asks once more when it is put back once more', async () => {
+      const run = await Run.begin(journal);
+      await restored(journal, 'trust');
+      const first = (await run.mean(place(1))) as { row: string };
+      await letPass(journal);
+      await run.deny(first.row);
+      await restored(journal, 'trust');
+      const second = await run.mean(place(1));
+      expect(second).toMatchObject({ how: 'unknown', putBack: true });
+      expect((second as { row: string }).row).not.toBe(first.row);
+    });
+
+    it('also where the clock of its database is behind the epoch that histories know', async () => {
+      const run = await Run.begin(journal);
+      const knows = { ...run.knows!, epoch: Date.now() + dayMs };
+      expect(await run.mean(place(1), { knows })).toMatchObject({ how: 'put-back' });
+      await restored(journal, 'trust');
+      expect(await run.mean(place(1), { knows })).toMatchObject({ how: 'unknown', putBack: true });
+      expect(await journalRow(journal)).toMatchObject({ put_back_ms: null });
+    });
+
+    it('also as another journal', async () => {
+      const run = await Run.begin(journal);
+      const other = await opened(await fresh());
+      expect(await run.on(other).mean(place(1))).toMatchObject({ how: 'put-back' });
+      await restored(other, 'ask');
+      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', putBack: true });
+    });
+  });
+
+  describe('and references that are seen for the first time after it', () => {
+    it('are sent, where the operator trusts them', async () => {
+      await restored(journal, 'trust');
+      const run = await Run.begin(journal);
+      await run.send(place(1));
+      await new Run(journal).send(place(1));
+    });
+
+    it('are asked about, where the operator wants that', async () => {
+      await restored(journal, 'ask');
+      expect(await journalRow(journal)).toMatchObject({ doubts_new: 1 });
+      for (const run of [await Run.begin(journal), new Run(journal)]) {
+        const doubt = await run.mean(place(1));
+        expect(doubt).toMatchObject({ how: 'unknown', putBack: true });
+        await letPass(journal);
+        await run.deny((doubt as { row: string }).row);
+        await run.send(place(1));
+      }
+    });
+
+    it('are sent again when the operator trusts them, which is said once', async () => {
+      await restored(journal, 'ask');
+      await expect(trustNewReferences(journal)).resolves.toBe(true);
+      const run = await Run.begin(journal);
+      await run.send(place(1));
+      await new Run(journal).send(place(1));
+      await expect(trustNewReferences(journal)).resolves.toBe(false);
+    });
+
+    it('are asked about also later, where they were first seen while the operator wanted that', async () => {
+      await restored(journal, 'ask');
+      const resent = await Run.begin(journal);
+      await trustNewReferences(journal);
+      expect(await resent.mean(place(1))).toMatchObject({ how: 'unknown', putBack: true });
+    });
+
+    it('do not free references from before', async () => {
+      const run = await Run.begin(journal);
+      await restored(journal, 'ask');
+      await trustNewReferences(journal);
+      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', putBack: true });
+    });
+  });
+
+  it('as a real copy: the order of the lost time is not sent again, though its row is gone', async () => {
+    const address = await fresh();
+    const first = await opened(address);
+    const run = await Run.begin(first);
+    await run.adds(7);
+    await first.close();
+    const older = await copy(address);
+
+    const original = await opened(address);
+    const placed = await run.on(original).do(place(7), 'done', { answer: 'placed' });
+    const lostTime = await Run.begin(original);
+    await lostTime.do(place(8), 'unknown');
+
+    const back = await opened(older);
+    expect(await rowOf(back, placed.knows.row)).toBeUndefined();
+    expect(await run.on(back).mean(assign)).toMatchObject({ how: 'put-back' });
+    expect(await Run.begin(back).then((fresh) => fresh.mean(place(1)))).toMatchObject({ how: 'put-back' });
+    await restored(back, 'trust');
+    // Started again, reset, or going on: a person is asked first.
+    expect(await run.again(back).mean(place(7))).toMatchObject({ how: 'unknown', putBack: true });
+    expect(await lostTime.on(back).mean(place(8))).toMatchObject({ how: 'unknown', putBack: true });
+  });
+}

@@ -1,0 +1,91 @@
+import { referenceOf, type Journal } from '../../../../src/journal/journal';
+import type { TestDatabases } from '../databases';
+import { sharedJournal, place, Run } from '../runs';
+
+export function references(databases: TestDatabases): void {
+  let journal: Journal;
+  sharedJournal(databases, (opened) => {
+    journal = opened;
+  });
+
+  it('takes a reference that is seen for the first time', async () => {
+    const run = new Run(journal);
+    const { first, knows } = await run.take({ label: 'web-1' }, 'AB-1');
+    expect(first).toBeUndefined();
+    const { id, epoch } = await journal.db.selectFrom('journal').selectAll().executeTakeFirstOrThrow();
+    expect(knows).toEqual({ journal: id, epoch });
+    const row = await referenceOf(journal.db, run.key);
+    expect(row).toMatchObject({ ...run.key, account: 'AB-1', first_run: run.run, epoch });
+    expect(Math.abs(row!.first_seen_ms - Date.now())).toBeLessThan(60_000);
+  });
+
+  it('knows it for ever, with the request and the run that took it first', async () => {
+    const run = new Run(journal);
+    await run.take({ label: 'web-1', items: [1, { deep: 'ä' }] });
+    const { first } = await run.again().take({ label: 'web-2' });
+    expect(first).toMatchObject({ run: run.run, request: { label: 'web-1', items: [1, { deep: 'ä' }] } });
+    expect(new Date(first!.at).toISOString()).toBe(first!.at);
+    const third = await run.again().take({ label: 'web-3' });
+    expect(third.first).toEqual(first);
+  });
+
+  it('takes the same reference for another workflow', async () => {
+    const run = new Run(journal);
+    await run.take();
+    const other = new Run(journal, { workflow: 'switchPlan', reference: run.key.reference });
+    expect((await other.take()).first).toBeUndefined();
+  });
+
+  it('fills in the first request where only effects of the reference were known', async () => {
+    const run = new Run(journal);
+    await run.send(place(1));
+    const { first } = await run.again().take({ label: 'web-1' }, 'AB-1');
+    expect(first).toMatchObject({ run: run.run, request: { label: 'web-1' } });
+    const { first: second } = await run.again().take({ label: 'web-2' }, 'AB-2');
+    expect(second).toEqual(first);
+    const row = await referenceOf(journal.db, run.key);
+    expect(row!.account).toBe('AB-1');
+  });
+
+  describe('endings', () => {
+    const endings = ({ key }: Run) =>
+      journal.db.selectFrom('ending').selectAll().where('reference', '=', key.reference).orderBy('ended_ms').execute();
+
+    it('keeps how each run ended', async () => {
+      const run = await Run.begin(journal);
+      await journal.ended(run.key, {
+        run: run.run,
+        by: 'provisionServers',
+        outcome: 'cancelled',
+        report: { report: 'first' },
+      });
+      const reset = run.again();
+      await journal.ended(run.key, {
+        run: reset.run,
+        by: 'provisionServers',
+        outcome: 'done',
+        report: { report: 'second' },
+      });
+      const [first, second] = await endings(run);
+      expect(first).toMatchObject({ ...run.key, run: run.run, outcome: 'cancelled' });
+      expect(second).toMatchObject({ ...run.key, run: reset.run, outcome: 'done' });
+      await expect(journal.unseal(second!.report, 'the report')).resolves.toEqual({ report: 'second' });
+    });
+
+    it('writes the ending of the same run again', async () => {
+      const run = await Run.begin(journal);
+      await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'failed', report: { report: 1 } });
+      await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: { report: 2 } });
+      const [ending, ...others] = await endings(run);
+      expect(others).toEqual([]);
+      expect(ending).toMatchObject({ outcome: 'done' });
+      await expect(journal.unseal(ending!.report, 'the report')).resolves.toEqual({ report: 2 });
+    });
+
+    it('keeps none for a reference that it does not know', async () => {
+      const run = new Run(journal);
+      await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} });
+      expect(await endings(run)).toEqual([]);
+    });
+  });
+}

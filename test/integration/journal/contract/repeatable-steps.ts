@@ -1,0 +1,86 @@
+import type { Journal } from '../../../../src/journal/journal';
+import type { TestDatabases } from '../databases';
+import { add, assign, inAirMs, letPass, sharedJournal, remove, Run } from '../runs';
+
+export function repeatableSteps(databases: TestDatabases): void {
+  let journal: Journal;
+  sharedJournal(databases, (opened) => {
+    journal = opened;
+  });
+  let run: Run;
+  beforeEach(async () => {
+    run = await Run.begin(journal);
+  });
+
+  it('gives the recorded answer of an item that was added, in every run, and sends nothing', async () => {
+    const { knows } = await run.do(add(), 'done', { answer: { cartItemId: 7 }, cartItemId: 7 });
+    for (const later of [run, run.again()]) {
+      const meant = await later.mean(add());
+      expect(meant).toMatchObject({ how: 'recorded', answer: { cartItemId: 7 }, run: run.run, knows, doubts: 0 });
+    }
+  });
+
+  it('gives each item of the request its own answer', async () => {
+    await run.do(add(1), 'done', { answer: { cartItemId: 7 }, cartItemId: 7 });
+    await run.send(add(2));
+  });
+
+  it('sends again what is harmless to repeat', async () => {
+    const first = await run.do(assign);
+    const second = await run.do(assign);
+    expect(second.knows.row).not.toBe(first.knows.row);
+    expect(second.doubts).toBe(0);
+  });
+
+  it('waits for an add that may be in the air, and then sends it once more and tells the doubt', async () => {
+    const { knows } = await run.send(add());
+    await letPass(journal, 10_000);
+    const waiting = await run.again().mean(add());
+    expect(waiting).toMatchObject({ how: 'under-way', row: knows.row });
+    expect((waiting as { leftMs: number }).leftMs).toBeLessThanOrEqual(inAirMs - 10_000);
+    await letPass(journal, inAirMs - 10_000);
+    const { doubts } = await run.again().send(add());
+    expect(doubts).toBe(1);
+  });
+
+  it('does not wait for an add whose answer was lost: it cannot be in the air any more', async () => {
+    await run.do(add(), 'unknown');
+    const { doubts } = await run.send(add());
+    expect(doubts).toBe(1);
+  });
+
+  it('counts every doubt of the step, and tells them beside a recorded answer, too', async () => {
+    await run.do(add(), 'unknown');
+    await run.do(add(), 'unknown');
+    await run.do(add(2), 'unknown');
+    await run.do(add(), 'not-done');
+    expect(await run.do(add(), 'done', { answer: { cartItemId: 7 }, cartItemId: 7 })).toMatchObject({ doubts: 2 });
+    expect(await run.again().mean(add())).toMatchObject({ how: 'recorded', answer: { cartItemId: 7 }, doubts: 2 });
+  });
+
+  it('sends an add again that was surely not done, without a doubt', async () => {
+    await run.do(add(), 'not-done');
+    expect(await run.send(add())).toMatchObject({ doubts: 0 });
+  });
+
+  it('sends an add again when the item was deleted, and gives the new answer from then on', async () => {
+    await run.adds(7);
+    await run.removes(7);
+    const again = await run.send(add());
+    await run.answer(add(), again, 'done', { answer: { cartItemId: 8 }, cartItemId: 8 });
+    expect(await run.again().mean(add())).toMatchObject({ how: 'recorded', answer: { cartItemId: 8 } });
+  });
+
+  it.each([null, 'unknown'] as const)('sends an add again while its delete has the outcome %s', async (outcome) => {
+    await run.adds(7);
+    const deleting = await run.send(remove(7));
+    if (outcome !== null) await run.answer(remove(7), deleting, outcome);
+    await run.send(add());
+  });
+
+  it('does not send an add again when its delete was refused', async () => {
+    await run.do(add(), 'done', { answer: { cartItemId: 7 }, cartItemId: 7 });
+    await run.do(remove(7), 'not-done');
+    expect(await run.mean(add())).toMatchObject({ how: 'recorded', answer: { cartItemId: 7 } });
+  });
+}

@@ -1,0 +1,230 @@
+import { randomUUID } from 'node:crypto';
+import { workflowIdOf } from '../../../../src/domain/identity';
+import { isUniqueViolation } from '../../../../src/journal/errors';
+import type { Journal } from '../../../../src/journal/journal';
+import { dropTurn, takeTurn, whoIsNext } from '../../../../src/journal/turns';
+import type { TestDatabases } from '../databases';
+import { assign, letPass, place, sharedJournal, Run } from '../runs';
+
+export function turns(databases: TestDatabases): void {
+  let journal: Journal;
+  sharedJournal(databases, (opened) => {
+    journal = opened;
+  });
+  let resource: string;
+  beforeEach(() => {
+    resource = `server ${randomUUID()}`;
+  });
+
+  const arrive = (run: Run, namespace = 'orders') => takeTurn(journal, run.key, resource, namespace);
+  const begin = () => Run.begin(journal, 'setFirewalls');
+  const end = (run: Run) =>
+    journal.ended(run.key, { run: run.run, by: run.key.workflow, outcome: 'done', report: {}, resource });
+  const idOf = ({ key }: Run) => workflowIdOf(key.workflow, key.reference);
+  const begun = { how: 'begun', turn: expect.any(String) };
+  const placeOf = ({ key }: Run): unknown => expect.objectContaining(key);
+  const turnOf = async (run: Run) => {
+    const taken = await arrive(run);
+    if (taken.how !== 'begun') throw new Error(`it has ${taken.how}`);
+    return taken.turn;
+  };
+
+  it('are had by one saga at a time, in the order of arrival', async () => {
+    const [first, second, third] = [await begin(), await begin(), await begin()];
+    await expect(arrive(first)).resolves.toEqual(begun);
+    const queued = await arrive(second);
+    expect(queued).toEqual({
+      ...{ how: 'queued', resource, before: 1, holder: idOf(first), behind: placeOf(first) },
+      since: expect.stringMatching(/^\d{4}-.*Z$/),
+      waitedMs: expect.any(Number),
+    });
+    await expect(arrive(third)).resolves.toMatchObject({ before: 2, holder: idOf(first), behind: placeOf(second) });
+    await expect(whoIsNext(journal, resource)).resolves.toBeUndefined();
+
+    await expect(end(first)).resolves.toEqual(placeOf(second));
+    // It was not told yet: nobody overtakes it.
+    await expect(arrive(await begin())).resolves.toMatchObject({ how: 'queued', before: 2, holder: idOf(second) });
+    await expect(arrive(third)).resolves.toMatchObject({ how: 'queued', before: 1 });
+    await expect(whoIsNext(journal, resource)).resolves.toEqual(placeOf(second));
+    await expect(arrive(second)).resolves.toEqual(begun);
+  });
+
+  it('are one for each server and subscription', async () => {
+    await arrive(await begin());
+    resource = `subscription ${randomUUID()}`;
+    await expect(arrive(await begin())).resolves.toEqual(begun);
+  });
+
+  it('are kept by a saga that asks again, in whichever run; its place too, since when it came', async () => {
+    const [first, second] = [await begin(), await begin()];
+    const turn = await turnOf(first);
+    expect(await turnOf(first.again())).toBe(turn);
+    const queued = await arrive(second);
+    const again = await arrive(second.again());
+    expect(again).toEqual({ ...queued, waitedMs: expect.any(Number) });
+  });
+
+  it('say in which namespace the one before is: where it asked last', async () => {
+    const [first, second] = [await begin(), await begin()];
+    await arrive(first);
+    await expect(arrive(second, 'other')).resolves.toMatchObject({
+      holder: `${idOf(first)} in namespace orders`,
+      behind: { namespace: 'orders' },
+    });
+    await expect(arrive(first.again(), 'other')).resolves.toEqual(begun);
+    await expect(arrive(second, 'other')).resolves.toMatchObject({
+      holder: idOf(first),
+      behind: { namespace: 'other' },
+    });
+    await expect(end(first)).resolves.toMatchObject({ ...second.key, namespace: 'other' });
+  });
+
+  it('begin for one only where many come at once', async () => {
+    const runs = await Promise.all(Array.from({ length: 8 }, begin));
+    const taken = await Promise.all(runs.map((run) => arrive(run)));
+    expect(taken.filter(({ how }) => how === 'begun')).toHaveLength(1);
+    const before = taken.flatMap((one) => (one.how === 'queued' ? [one.before] : [])).sort();
+    expect(before).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it('are one by a constraint, whatever the code does', async () => {
+    const row = () => ({ id: randomUUID(), resource, workflow: 'setFirewalls' as const, reference: randomUUID() });
+    const insert = (begun_ms: number | null) =>
+      journal.db
+        .insertInto('turn')
+        .values({ ...row(), namespace: 'orders', since_ms: 0, begun_ms })
+        .execute();
+    await insert(1);
+    await insert(null);
+    await insert(null);
+    const refusal = await insert(2).catch((error: unknown) => error);
+    expect(isUniqueViolation(refusal)).toBe(true);
+  });
+
+  it('are given back by who only waits, and nobody’s turn comes by that', async () => {
+    const [first, second, third] = [await begin(), await begin(), await begin()];
+    for (const run of [first, second, third]) await arrive(run);
+    await expect(end(second)).resolves.toBeUndefined();
+    await expect(arrive(third)).resolves.toMatchObject({ before: 1, behind: placeOf(first) });
+    await expect(end(first)).resolves.toEqual(placeOf(third));
+    await expect(arrive(third)).resolves.toEqual(begun);
+    await expect(end(third)).resolves.toBeUndefined();
+  });
+
+  it('are given back as well where the journal does not know the reference any more', async () => {
+    const lost = new Run(journal, { workflow: 'setFirewalls', reference: randomUUID() });
+    const second = await begin();
+    for (const run of [lost, second]) await arrive(run);
+    await expect(end(lost)).resolves.toEqual(placeOf(second));
+  });
+
+  it('are needed no more for what was placed before', async () => {
+    const first = await begin();
+    await arrive(first);
+    const placed = await Run.begin(journal, 'changeOrder');
+    await placed.do(place());
+    await expect(arrive(placed.again())).resolves.toEqual({ how: 'needless' });
+    const open = await Run.begin(journal, 'changeOrder');
+    await open.send(place());
+    await expect(arrive(open.again())).resolves.toMatchObject({ how: 'queued' });
+  });
+
+  it('are taken from a saga that is gone, once none of its calls can be in the air', async () => {
+    const [gone, next] = [await begin(), await begin()];
+    const turn = await turnOf(gone);
+    const queued = await arrive(next);
+    if (queued.how !== 'queued') throw new Error('it is not queued');
+    const meant = await gone.send(assign, { turn });
+    await expect(dropTurn(journal, queued.behind)).resolves.toBeGreaterThan(1_000);
+    await expect(arrive(next)).resolves.toMatchObject({ how: 'queued', before: 1 });
+    await gone.answer(assign, meant, 'unknown');
+    await expect(dropTurn(journal, queued.behind)).resolves.toBeGreaterThan(1_000);
+    await letPass(journal);
+    await expect(dropTurn(journal, queued.behind)).resolves.toBe(0);
+    await expect(arrive(next)).resolves.toEqual(begun);
+    // Taken away twice, it is only one place.
+    await expect(dropTurn(journal, queued.behind)).resolves.toBe(0);
+    await expect(arrive(next)).resolves.toEqual(begun);
+  });
+
+  describe('of a saga that has ended while a call of it may be in the air', () => {
+    const ended = async (outcome?: 'unknown') => {
+      const [first, second] = [await begin(), await begin()];
+      const turn = await turnOf(first);
+      const sent = await first.send(assign, { turn });
+      if (outcome) await first.answer(assign, sent, outcome);
+      await arrive(second);
+      return { first, second, turn, sent, told: await end(first) };
+    };
+
+    it.each([undefined, 'unknown'] as const)('are nobody’s until it no longer can be (outcome %s)', async (outcome) => {
+      const { first, second, told } = await ended(outcome);
+      // It is told so that it looks when the time is over.
+      expect(told).toEqual(placeOf(second));
+      await expect(whoIsNext(journal, resource)).resolves.toEqual(placeOf(second));
+      const queued = await arrive(second, 'other');
+      expect(queued).toMatchObject({ how: 'queued', before: 1, behind: first.key, inAirMs: expect.any(Number) });
+      expect(await arrive(await begin())).not.toHaveProperty('inAirMs');
+      await letPass(journal);
+      await expect(arrive(second, 'other')).resolves.toEqual(begun);
+      await expect(whoIsNext(journal, resource)).resolves.toBeUndefined();
+    });
+
+    it('are kept for a change order as well, of which nobody knows yet whether it was placed', async () => {
+      const [first, second] = [await Run.begin(journal, 'changeOrder'), await Run.begin(journal, 'switchPlan')];
+      await first.do(place(), 'unknown', {}, { turn: await turnOf(first) });
+      await end(first);
+      await expect(arrive(second)).resolves.toMatchObject({ how: 'queued', inAirMs: expect.any(Number) });
+      await letPass(journal);
+      await expect(arrive(second)).resolves.toEqual(begun);
+    });
+
+    it('are the next one’s at once where it becomes known what came of it', async () => {
+      const { first, second, sent } = await ended();
+      await first.answer(assign, sent, 'done');
+      await expect(arrive(second)).resolves.toEqual(begun);
+    });
+
+    it('are kept as well where nobody waits yet', async () => {
+      const first = await begin();
+      await first.send(assign, { turn: await turnOf(first) });
+      await expect(end(first)).resolves.toBeUndefined();
+      await expect(arrive(await begin())).resolves.toMatchObject({ how: 'queued', before: 1 });
+    });
+
+    it('are over for it: where it begins again it has another one, before all that wait', async () => {
+      const { first, second, turn } = await ended();
+      await expect(first.mean(assign, { turn })).resolves.toEqual({ how: 'turn-lost' });
+      const another = await turnOf(first.again());
+      expect(another).not.toBe(turn);
+      await expect(arrive(second)).resolves.not.toHaveProperty('inAirMs');
+      await expect(first.mean(assign, { turn: another })).resolves.toMatchObject({ how: 'send' });
+      // It has not ended any more.
+      await letPass(journal);
+      await expect(arrive(second)).resolves.toMatchObject({ how: 'queued', before: 1 });
+    });
+  });
+
+  it('allow what is meant in them, and nothing when they are over, nor while the saga waits again', async () => {
+    const [first, second] = [await begin(), await begin()];
+    const turn = await turnOf(first);
+    await first.answer(assign, await first.send(assign, { turn }), 'done');
+    await end(first);
+    await expect(first.mean(assign, { turn })).resolves.toEqual({ how: 'turn-lost' });
+    await arrive(second);
+    await expect(arrive(first)).resolves.toMatchObject({ how: 'queued' });
+    await expect(first.mean(assign, { turn })).resolves.toEqual({ how: 'turn-lost' });
+    await end(second);
+    const another = await turnOf(first);
+    await expect(first.mean(assign, { turn })).resolves.toEqual({ how: 'turn-lost' });
+    await expect(first.mean(assign, { turn: another })).resolves.toMatchObject({ how: 'send' });
+  });
+
+  it('do not stand against a recorded answer', async () => {
+    const run = await Run.begin(journal, 'changeOrder');
+    const turn = await turnOf(run);
+    await run.do(place());
+    await end(run);
+    await expect(run.mean(place(), { turn })).resolves.toMatchObject({ how: 'recorded' });
+  });
+}

@@ -1,0 +1,74 @@
+/** The two databases that a journal lives in, as tests want them: fresh ones, and copies of older ones. */
+import { randomUUID } from 'node:crypto';
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JournalAddress } from '../../../src/journal/dialects';
+import { migrate } from '../../../src/journal/migrate';
+import { describeWithPostgres, PostgresServer } from './postgres';
+
+export interface TestDatabases<Address extends JournalAddress = JournalAddress> {
+  /** Where there is nothing yet. */
+  place: () => Promise<Address>;
+  /** An empty journal. */
+  fresh: () => Promise<Address>;
+  /** What a backup of this moment holds. Nobody may have the journal open. */
+  copy: (address: JournalAddress) => Promise<Address>;
+}
+
+/** The same tests for a file and for PostgreSQL. */
+export function describeEachDatabase(title: string, tests: (databases: TestDatabases) => void): void {
+  describe(`${title}, in a file`, () => {
+    tests(inFiles());
+  });
+  describeWithPostgres(`${title}, in PostgreSQL`, () => {
+    tests(inPostgres());
+  });
+}
+
+export function inFiles(): TestDatabases<{ file: string }> {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'order-saga-journal-'));
+  });
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const place = async () => ({ file: join(folder, randomUUID(), 'journal.db') });
+  return {
+    place,
+    fresh: async () => migrated(await place()),
+    copy: async (address) => {
+      if (!('file' in address)) throw new Error('this is no file');
+      const file = `${address.file}.${randomUUID()}`;
+      for (const part of ['', '-wal']) {
+        if (existsSync(address.file + part)) copyFileSync(address.file + part, file + part);
+      }
+      return { file };
+    },
+  };
+}
+
+export function inPostgres(): TestDatabases<{ postgres: string }> {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+  });
+  afterAll(async () => {
+    await server.stop();
+  });
+  const place = async (more?: string) => ({ postgres: server.url({ database: await server.createDatabase(more) }) });
+  return {
+    place,
+    fresh: async () => migrated(await place()),
+    copy: async (address) => {
+      if (!('postgres' in address)) throw new Error('this is no database on a server');
+      return place(`template ${new URL(address.postgres).pathname.slice(1)}`);
+    },
+  };
+}
+
+async function migrated<Address extends JournalAddress>(address: Address): Promise<Address> {
+  await migrate(address);
+  return address;
+}

@@ -1,0 +1,83 @@
+/** How the journal's tables come to be, and how it is known whether they are those of this release. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { isUniqueViolation } from '../../../src/journal/errors';
+import { openDatabase, type JournalAddress } from '../../../src/journal/dialects';
+import { checkJournal, migrate, schemaNumber } from '../../../src/journal/migrate';
+import { describeEachDatabase } from './databases';
+import { openedJournals, place, Run } from './runs';
+
+const steps = readdirSync(join(__dirname, '..', '..', '..', 'src', 'journal', 'migrations')).sort();
+
+it('has one number for each step, in the order of their names', () => {
+  expect(schemaNumber).toBe(steps.length);
+  expect(steps.map((name) => Number(name.slice(0, 4)))).toEqual(steps.map((_, index) => index + 1));
+});
+
+describeEachDatabase('the schema', ({ place: somewhere }) => {
+  const opened = openedJournals();
+  let address: JournalAddress;
+  beforeEach(async () => {
+    address = await somewhere();
+  });
+
+  const withDatabase = async <T>(work: (db: ReturnType<typeof openDatabase>) => Promise<T>): Promise<T> => {
+    const db = openDatabase(address);
+    try {
+      return await work(db);
+    } finally {
+      await db.destroy();
+    }
+  };
+
+  it('comes from nothing, and is used', async () => {
+    await expect(migrate(address)).resolves.toEqual({ from: 0, to: schemaNumber });
+    await withDatabase(checkJournal);
+    const journal = await opened(address);
+    await Run.begin(journal).then((run) => run.send(place(1)));
+  });
+
+  it('is left as it is the second time, with what is in it', async () => {
+    await migrate(address);
+    const journal = await opened(address);
+    const before = await journal.db.selectFrom('journal').selectAll().execute();
+    await Run.begin(journal);
+    await expect(migrate(address)).resolves.toEqual({ from: schemaNumber, to: schemaNumber });
+    expect(await journal.db.selectFrom('journal').selectAll().execute()).toEqual(before);
+    expect(await journal.db.selectFrom('reference').selectAll().execute()).toHaveLength(1);
+  });
+
+  it('is made once by many at once', async () => {
+    const made = await Promise.all(Array.from({ length: 6 }, () => migrate(address)));
+    expect(made).toEqual(made.map(({ from }) => ({ from, to: schemaNumber })));
+    expect(made.map(({ from }) => from)).toContain(0);
+    const journal = await opened(address);
+    const [row, ...others] = await journal.db.selectFrom('journal').selectAll().execute();
+    expect(others).toEqual([]);
+    expect(row).toMatchObject({ raised_ms: 0, put_back_ms: null, doubts_new: 0 });
+    expect(Math.abs(row!.epoch - Date.now())).toBeLessThan(60_000);
+  });
+
+  it('is made as a whole or not at all', async () => {
+    // The last table of the step is in its way: what came before it must not stay.
+    await withDatabase((db) => sql`create table ending (somebody text)`.execute(db));
+    await expect(migrate(address)).rejects.toThrow();
+    await withDatabase((db) => sql`drop table ending`.execute(db));
+    await expect(migrate(address)).resolves.toEqual({ from: 0, to: schemaNumber });
+    await opened(address);
+  });
+
+  it('has the one constraint', async () => {
+    await migrate(address);
+    const journal = await opened(address);
+    const run = await Run.begin(journal);
+    const { knows } = await run.send(place(1));
+    const copied = sql`
+      insert into effect (id, workflow, reference, step, kind, activity, run, about, epoch, meant_ms, in_air_ms)
+        select 'another', workflow, reference, 'another', kind, activity, run, about, epoch, meant_ms, in_air_ms
+        from effect where id = ${knows.row}`;
+    const refusal = await copied.execute(journal.db).catch((error: unknown) => error);
+    expect(isUniqueViolation(refusal)).toBe(true);
+  });
+});

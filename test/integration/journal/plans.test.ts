@@ -1,0 +1,228 @@
+/** How the databases find what a call asks for among many rows: by an index, each time. */
+import {
+  CompiledQuery,
+  sql,
+  type KyselyPlugin,
+  type PluginTransformQueryArgs,
+  type PluginTransformResultArgs,
+  type RootOperationNode,
+} from 'kysely';
+import File from 'libsql';
+import { parseSpendLimits } from '../../../src/domain/spending';
+import { isPostgres, type JournalAddress } from '../../../src/journal/dialects';
+import { lookAtServer } from '../../../src/journal/firewalls';
+import { Journal } from '../../../src/journal/journal';
+import { openJournal } from '../../../src/journal/open';
+import { close, open, openReferences } from '../../../src/journal/open-references';
+import { standingOf } from '../../../src/journal/standing';
+import { dropTurn, takeTurn } from '../../../src/journal/turns';
+import { createSealing } from '../../../src/security/sealing';
+import { describeEachDatabase } from './databases';
+import { add, assign, place, remove, Run, unassignOld } from './runs';
+
+const rows = 20_000;
+
+/** What the account of a twentieth of all purchases orders. */
+const boughtOften = { account: 'AB-1', items: [{ plan_id: 17 }] };
+
+/** Keeps every question that the journal asks. */
+class Recorder implements KyselyPlugin {
+  readonly asked: RootOperationNode[] = [];
+
+  transformQuery({ node }: PluginTransformQueryArgs): RootOperationNode {
+    this.asked.push(node);
+    return node;
+  }
+
+  transformResult({ result }: PluginTransformResultArgs): Promise<PluginTransformResultArgs['result']> {
+    return Promise.resolve(result);
+  }
+}
+
+describeEachDatabase('among 20,000 rows', ({ fresh }) => {
+  const recorder = new Recorder();
+  let address: JournalAddress;
+  let plain: Journal;
+  let journal: Journal;
+  beforeAll(async () => {
+    const sealing = createSealing(undefined);
+    address = await fresh();
+    plain = await openJournal(address, sealing);
+    journal = new Journal(plain.db.withPlugin(recorder), sealing);
+    await fill(plain);
+  });
+  afterAll(() => plain.close());
+
+  const explain = async (question: string, parameters: unknown[]): Promise<unknown[]> => {
+    if ('postgres' in address) {
+      return (await plain.db.executeQuery(CompiledQuery.raw(`explain ${question}`, parameters))).rows;
+    }
+    // Not by way of Kysely, which takes the plan of a change for a change, and leaves it open.
+    const file = new File(address.file);
+    try {
+      return file.prepare(`explain query plan ${question}`).all(parameters);
+    } finally {
+      file.close();
+    }
+  };
+
+  /** What the databases plan for each question that was asked meanwhile, with the question itself. */
+  const plansOf = async (work: () => Promise<unknown>): Promise<{ question: string; plan: string }[]> => {
+    recorder.asked.length = 0;
+    await work();
+    const asked = [...recorder.asked];
+    const plans = [];
+    for (const node of asked) {
+      const { sql: question, parameters } = plain.db.getExecutor().compileQuery(node, { queryId: '' });
+      plans.push({ question, plan: JSON.stringify(await explain(question, [...parameters])) });
+    }
+    return plans;
+  };
+
+  const wide = ({ plan }: { plan: string }) => accesses(plan).filter((access) => !isNarrow(access));
+
+  const calls: Record<string, () => Promise<unknown>> = {
+    'a pivot is meant, denied, meant again and confirmed': async () => {
+      const run = await Run.begin(journal);
+      const { knows } = await run.do(place(1, 2), 'unknown');
+      await run.mean(place(1, 2));
+      await letPassFor(plain, knows.row);
+      await run.deny(knows.row);
+      const again = await run.send(place(1, 2));
+      await run.confirm(again.knows.row);
+      await run.mean(place(1, 2));
+    },
+    'an item is added, recalled and deleted': async () => {
+      const run = await Run.begin(journal);
+      await run.adds(7);
+      await run.mean(add());
+      await run.removes(7);
+      await run.mean(remove(7));
+      await run.mean(place(7));
+    },
+    'firewalls are assigned, and what rests on them is unassigned': async () => {
+      const run = await Run.begin(journal);
+      await run.do(assign);
+      await run.mean(unassignOld, { restsOn: ['assign-new'] });
+    },
+    'a server is looked at before what was done to it is undone': async () => {
+      const run = await Run.begin(journal);
+      await run.do(assign);
+      await lookAtServer(journal, run.key, assign.about.vmObjectId!);
+    },
+    'a purchase is held against those of before': async () => {
+      const run = new Run(journal, { workflow: 'provisionServers', reference: 'buyer' });
+      await run.take(boughtOften, boughtOften.account);
+      const rules = { planTypesMore: [], duplicateWithinMs: 1_000, spendLimits: parseSpendLimits('*=1 servers/1m') };
+      await run.do(place(1, 2), 'done', {}, { rules });
+    },
+    'a saga is queued, takes its turn and hands it on': async () => {
+      const resource = 'server 1';
+      const [first, second] = [await Run.begin(journal, 'setFirewalls'), await Run.begin(journal, 'setFirewalls')];
+      for (const run of [first, second, first]) await takeTurn(journal, run.key, resource, 'orders');
+      const { key, run } = first;
+      const next = await journal.ended(key, { run, by: 'setFirewalls', outcome: 'done', report: {}, resource });
+      await takeTurn(journal, second.key, resource, 'orders');
+      await dropTurn(journal, next!);
+    },
+    'a turn is kept for a call that may be in the air': async () => {
+      const resource = 'server 2';
+      const [first, second] = [await Run.begin(journal, 'setFirewalls'), await Run.begin(journal, 'setFirewalls')];
+      for (const run of [first, second]) await takeTurn(journal, run.key, resource, 'orders');
+      const { knows } = await first.send(assign);
+      const { key, run } = first;
+      await journal.ended(key, { run, by: 'setFirewalls', outcome: 'done', report: {}, resource });
+      await takeTurn(journal, second.key, resource, 'orders');
+      await letPassFor(plain, knows.row);
+      await takeTurn(journal, second.key, resource, 'orders');
+    },
+    'the open references of a namespace are gone through': async () => {
+      const run = await Run.begin(journal);
+      await open(journal, run.key, 'orders');
+      const [first] = await openReferences(journal, 'orders', undefined, 100);
+      await openReferences(journal, 'orders', first, 100);
+      await close(journal, first!);
+      await run.again().take();
+    },
+    'a saga looks back and ends': async () => {
+      const run = await Run.begin(journal);
+      await run.again().take();
+      await standingOf(journal, run.key, { inAirMs: 60_000 });
+      await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} });
+      await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} });
+    },
+  };
+
+  it.each(Object.keys(calls))('%s: no table is read as a whole', async (what) => {
+    const plans = await plansOf(calls[what]!);
+    expect(plans.length).toBeGreaterThan(5);
+    expect(plans.flatMap(wide)).toEqual([]);
+    expect(plans.flatMap(({ plan }) => accesses(plan)).length).toBeGreaterThan(5);
+    const lock = plans.find(({ question }) => question.startsWith('update "reference"'));
+    expect(accesses(lock!.plan)).toHaveLength(1);
+  });
+
+  it('a table that is read as a whole would be seen, by an index or without one', async () => {
+    const effects = journal.db.selectFrom('effect').selectAll();
+    const plans = await plansOf(async () => {
+      await effects.where('run', '=', 'any').execute();
+      await effects.orderBy('seq').execute();
+    });
+    expect(plans.map((one) => wide(one).length)).toEqual([1, 1]);
+  });
+});
+
+/** Of the tables with as many rows as there were calls; the journal's own table has one row. */
+function accesses(plan: string): string[] {
+  const scan = /((Scan|SCAN|SEARCH)( using \w+)?( on)? (reference|effect|ending|turn|purchase)\b.*)/;
+  const steps = (JSON.parse(plan) as Record<string, unknown>[]).map((step) =>
+    String(step['detail'] ?? step['QUERY PLAN']),
+  );
+  // PostgreSQL says by what it looks in the line after it.
+  return steps.flatMap((step, index) => (scan.test(step) ? [`${step} ${steps[index + 1] ?? ''}`] : []));
+}
+
+/** By the whole key of a reference, by a namespace among what is open, or by a row's id. */
+function isNarrow(access: string): boolean {
+  return (
+    /(\(workflow=\? AND reference=\?|\(open_in=\?|resource=\?|vm_object_id=\?|(same|account)=\? AND meant_ms>\?|\(id=\?\)|rowid=\?)/.test(
+      access,
+    ) ||
+    /Index Cond: \(.*(\breference = |\bopen_in = |\bresource = |\bvm_object_id = |\((same|account) = [^)]*\) AND \(meant_ms > |\bseq = |\bid = )/.test(
+      access,
+    )
+  );
+}
+
+/** So many effects, ten for each reference, of three steps and a pivot. */
+async function fill({ db }: Journal): Promise<void> {
+  const numbers = isPostgres(db)
+    ? sql`select n from generate_series(1, ${sql.lit(rows)}) as numbers (n)`
+    : sql`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(rows)}) select n from numbers`;
+  await sql`
+    insert into reference (workflow, reference, first_seen_ms, first_run, epoch, touched_ms)
+      select 'provisionServers', 'r' || n, 0, 'run', 0, 0 from (${numbers}) as numbers where n <= ${sql.lit(rows / 10)}`.execute(
+    db,
+  );
+  await sql`
+    insert into effect (id, workflow, reference, step, kind, activity, run, about, cart_item_id, vm_object_id, epoch, meant_ms, in_air_ms, outcome)
+      select 'e' || n, 'provisionServers', 'r' || (1 + n % ${sql.lit(rows / 10)}), 'step-' || (n % 7),
+        case when n <= ${sql.lit(rows / 10)} then 'pivot' else 'mutate' end, 'any', 'run', '{}', n, n, 0, 0, 0, 'done'
+      from (${numbers}) as numbers`.execute(db);
+  await sql`
+    insert into ending (workflow, reference, run, ended_by, ended_ms, outcome, report)
+      select workflow, reference, 'run', workflow, 0, 'done', '' from reference`.execute(db);
+  await sql`
+    insert into purchase (effect, account, same, servers, items, meant_ms)
+      select 'e' || n, 'AB-' || (n % 20), 's' || (n % 20), 1, 1, n from (${numbers}) as numbers`.execute(db);
+  await sql`
+    insert into turn (id, resource, workflow, reference, namespace, since_ms)
+      select 't' || n, 'server ' || (100 + n % 50), 'setFirewalls', 't' || n, 'orders', 0 from (${numbers}) as numbers`.execute(
+    db,
+  );
+  await sql.raw('analyze').execute(db);
+}
+
+async function letPassFor({ db }: Journal, row: string): Promise<void> {
+  await db.updateTable('effect').set({ meant_ms: 0 }).where('id', '=', row).execute();
+}

@@ -1,0 +1,400 @@
+/** A journal that cannot be used: one sentence for a person, and nothing is written. */
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { freePorts, untilReady } from '../../../scripts/reachable';
+import { openDatabase, type JournalAddress } from '../../../src/journal/dialects';
+import { migrate, schemaNumber } from '../../../src/journal/migrate';
+import { openJournal } from '../../../src/journal/open';
+import { effectsOf } from '../../../src/journal/standing';
+import { createSealing } from '../../../src/security/sealing';
+import { describeEachDatabase, inFiles } from './databases';
+import { describeWithPostgres, password, PostgresServer } from './postgres';
+import { unless } from '../../support/left-out';
+import { add, openedJournals, place, rowOf, Run } from './runs';
+import { sentenceOf, unavailable } from './sentences';
+import { SmallDisk, whyNoSmallDisk } from './small-disk';
+
+const open = (address: JournalAddress) => openJournal(address, createSealing(undefined));
+
+const noDisk = whyNoSmallDisk();
+const describeWithSmallDisk = unless(noDisk);
+const isRoot = process.getuid?.() === 0;
+
+describeEachDatabase('a journal of another release', ({ fresh, place: somewhere }) => {
+  const asked = async <T>(address: JournalAddress, text: string): Promise<T[]> => {
+    const db = openDatabase(address);
+    try {
+      return (await sql.raw<T>(text).execute(db)).rows;
+    } finally {
+      await db.destroy();
+    }
+  };
+
+  it('that is newer is neither used nor changed', async () => {
+    const address = await fresh();
+    await asked(address, `insert into kysely_migration (name, timestamp) values ('9999-later', 'now')`);
+    const newer = `the journal is of schema ${schemaNumber + 1}, and this release knows ${schemaNumber}: run the release that made it, or a newer one`;
+    expect(await sentenceOf(open(address))).toBe(newer);
+    expect(await sentenceOf(migrate(address))).toBe(newer);
+    expect(await asked(address, 'select * from effect')).toEqual([]);
+  });
+
+  it('that is older is brought up to date in a file, and on a server only by the command', async () => {
+    const address = await somewhere();
+    if ('file' in address) {
+      await (await open(address)).close();
+      return;
+    }
+    expect(await sentenceOf(open(address))).toBe(
+      `the journal is of schema 0, and this release needs ${schemaNumber}: run \`order-saga journal migrate\``,
+    );
+    expect(await asked(address, `select * from pg_tables where schemaname = 'public'`)).toEqual([]);
+  });
+
+  it('whose tables are gone is one that the command fixes', async () => {
+    const address = await fresh();
+    const journal = await open(address);
+    await sql`drop table ending`.execute(journal.db);
+    const run = await Run.begin(journal);
+    const { why } = await unavailable(
+      journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} }),
+    );
+    expect(why).toBe('its tables are not those of this release: run `order-saga journal migrate`');
+    await journal.close();
+  });
+});
+
+describeWithPostgres('PostgreSQL', () => {
+  const opened = openedJournals();
+  let server: PostgresServer;
+  let database: string;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+  });
+  afterAll(async () => {
+    await server.stop();
+  });
+  beforeEach(async () => {
+    database = await server.createDatabase();
+    await migrate({ postgres: server.url({ database }) });
+  });
+
+  // The first one, because a database is dropped only when all that was made before it is on the disk.
+  describeWithSmallDisk('on a full disk', () => {
+    it('is told so, writes nothing, and goes on when there is room again', async () => {
+      const disk = SmallDisk.make(32 * 1024);
+      try {
+        const folder = disk.subfolder('tablespace');
+        chmodSync(folder, 0o700);
+        const { uid, gid } = statSync(join(server.folder, 'postgres'));
+        chownSync(folder, uid, gid);
+        await server.ask(`create tablespace small location '${folder}'`);
+        const small = await server.createDatabase('tablespace small');
+        await migrate({ postgres: server.url({ database: small }) });
+        const journal = await opened({ postgres: server.url({ database: small }) });
+        const run = await Run.begin(journal);
+        disk.fill();
+        const { why, row } = await unavailable(run.mean(place(1)));
+        expect(why).toBe('its disk is full');
+        expect(await rowOf(journal, row!)).toBeUndefined();
+        disk.empty();
+        await run.send(place(1));
+        await journal.close();
+        await server.ask(`drop database ${small} with (force)`);
+        await server.ask('drop tablespace small');
+      } finally {
+        disk.remove();
+      }
+    });
+  });
+
+  const refused = async (postgres: string) => {
+    const sentence = await sentenceOf(open({ postgres }));
+    // Whoever is told to migrate hears the same.
+    expect(await sentenceOf(migrate({ postgres }))).toBe(sentence);
+    return sentence.replace('the journal cannot be used: ', '');
+  };
+
+  it('with another password', async () => {
+    expect(await refused(server.url({ password: 'another' }))).toBe('its database refuses these credentials');
+  });
+
+  it('without a password', async () => {
+    const bare = server.url({ database }).replace(`:${password}`, '');
+    expect(await refused(bare)).toBe('its database refuses these credentials');
+  });
+
+  it('with another user', async () => {
+    expect(await refused(server.url({ user: 'nobody' }))).toBe('its database refuses these credentials');
+  });
+
+  it('that has no such database', async () => {
+    expect(await refused(server.url({ database: 'none' }))).toBe('there is no such database');
+  });
+
+  it('where nobody listens', async () => {
+    const [port] = await freePorts(1);
+    expect(await refused(server.url({ port: port! }))).toBe('no database answers there');
+  });
+
+  it('at a host that nobody knows', async () => {
+    expect(await refused(server.url({ host: 'nowhere.invalid' }))).toBe('the host name of its database is unknown');
+  });
+
+  it('that is to speak TLS, and does not', async () => {
+    const url = `${server.url({ database })}?sslmode=verify-full`;
+    expect(await refused(url)).toBe('its database speaks no TLS');
+  });
+
+  it('that lets this user not write', async () => {
+    await server.ask(`create role reader login password 'canary-of-a-reader'`);
+    await server.ask('grant select on all tables in schema public to reader', { database });
+    const journal = await opened({
+      postgres: server.url({ database, user: 'reader', password: 'canary-of-a-reader' }),
+    });
+    const { why } = await unavailable(new Run(journal).take());
+    expect(why).toBe('its database does not allow this user to write there');
+  });
+
+  it('that can only be read: it may be a standby', async () => {
+    const url = server.url({ database, options: '-c default_transaction_read_only=on' });
+    expect(await sentenceOf(open({ postgres: url }))).toBe(
+      'the journal’s database can only be read: is it a standby? Name the primary in JOURNAL_URL',
+    );
+  });
+
+  it('that can only be read from now on', async () => {
+    const journal = await opened({ postgres: server.url({ database }) });
+    const run = await Run.begin(journal);
+    await server.ask(`alter database ${database} set default_transaction_read_only = on`);
+    await server.ask(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
+    // Connections that were opened before say first that they were lost.
+    await untilReady('the change', async () => {
+      expect(await unavailable(run.mean(place(1)))).toMatchObject({ why: 'its database can only be read' });
+    });
+    await server.ask(`alter database ${database} set default_transaction_read_only = off`);
+    await server.ask(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
+    await untilReady('the change back', () => run.send(place(1)));
+    expect(await effectsOf(journal.db, run.key)).toHaveLength(1);
+  });
+
+  it('that forgets what was committed when its machine loses power', async () => {
+    const fsync = async (value: 'on' | 'off') => {
+      await server.ask(`alter system set fsync = ${value}`);
+      await server.ask('select pg_reload_conf()');
+      await untilReady('the setting', async () => expect(await server.ask('show fsync')).toEqual([{ fsync: value }]));
+    };
+    await fsync('off');
+    expect(await sentenceOf(open({ postgres: server.url({ database }) }))).toBe(
+      'the journal’s database runs with fsync = off: it would forget orders when its machine loses power. Turn it on',
+    );
+    await fsync('on');
+    await opened({ postgres: server.url({ database }) });
+  });
+
+  it.each([
+    ['off', 'on'],
+    ['local', 'on'],
+    ['on', 'on'],
+    ['remote_apply', 'remote_apply'],
+  ])('commits durably: synchronous_commit = %s becomes %s', async (set, becomes) => {
+    const journal = await opened({ postgres: server.url({ database, options: `-c synchronous_commit=${set}` }) });
+    const asked = sql<{ now: string }>`select current_setting('synchronous_commit') as now`;
+    // In each of its connections.
+    const rows = await Promise.all(
+      Array.from({ length: 5 }, () => journal.db.transaction().execute((tx) => asked.execute(tx))),
+    );
+    expect(rows.map(({ rows: [row] }) => row!.now)).toEqual(rows.map(() => becomes));
+  });
+
+  it('that has no connection left', async () => {
+    const journal = await opened({ postgres: server.url({ database }) });
+    await server.ask(`alter database ${database} connection limit 0`);
+    await server.ask(`create role guest login password 'canary-of-a-guest'`);
+    const url = server.url({ database, user: 'guest', password: 'canary-of-a-guest' });
+    expect(await refused(url)).toBe('its database has no room for more connections or memory');
+    await journal.close();
+  });
+});
+
+describe('a file', () => {
+  const { fresh } = inFiles();
+  const opened = openedJournals();
+  let folder: string;
+  let file: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'order-saga-refused-'));
+    file = join(folder, 'journal.db');
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  const refused = async (path: string) => {
+    const sentence = await sentenceOf(open({ file: path }), [folder]);
+    expect(await sentenceOf(migrate({ file: path }), [folder])).toBe(sentence);
+    return sentence.replace('the journal cannot be used: ', '');
+  };
+  /** As somebody who is not root, and who owns nothing here. */
+  const asNobody = async <T>(work: () => Promise<T>): Promise<T> => {
+    process.setegid?.(65_534);
+    process.seteuid?.(65_534);
+    try {
+      return await work();
+    } finally {
+      process.seteuid?.(0);
+      process.setegid?.(0);
+    }
+  };
+
+  it('that is no database stays what it is', async () => {
+    const text = 'the accounts of 2019, which somebody still needs\n'.repeat(100);
+    writeFileSync(file, text, { mode: 0o644 });
+    expect(await refused(file)).toBe('its file is damaged, or is not a journal');
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    expect(statSync(file).mode & 0o777).toBe(0o644);
+  });
+
+  it('that is a folder', async () => {
+    mkdirSync(file);
+    expect(await refused(file)).toBe('its file cannot be opened');
+  });
+
+  it('in a folder that is a file', async () => {
+    writeFileSync(file, '');
+    expect(await refused(join(file, 'journal.db'))).toBe('its file cannot be opened');
+  });
+
+  it('that was damaged', async () => {
+    const address = await fresh();
+    const bytes = readFileSync(address.file);
+    writeFileSync(file, bytes.fill(0x58, 100, bytes.length));
+    expect(await refused(file)).toBe('its file is damaged, or is not a journal');
+  });
+
+  it('is for its owner only when it is made', async () => {
+    const inNewFolder = join(folder, 'state', 'journal.db');
+    await opened({ file: inNewFolder });
+    for (const part of ['', '-wal', '-shm']) expect(statSync(inNewFolder + part).mode & 0o777).toBe(0o600);
+    expect(statSync(join(folder, 'state')).mode & 0o777).toBe(0o700);
+  });
+
+  it('is synced at each commit', async () => {
+    const journal = await opened({ file });
+    const asked = async (name: string) =>
+      Object.values((await sql.raw<Record<string, unknown>>(`pragma ${name}`).execute(journal.db)).rows[0]!);
+    expect(await asked('synchronous')).toEqual([2]);
+    expect(await asked('journal_mode')).toEqual(['wal']);
+  });
+
+  const describeAsRoot = unless(isRoot ? undefined : 'who is not root cannot become somebody else');
+  describeAsRoot('of somebody else', () => {
+    beforeEach(() => {
+      chmodSync(folder, 0o777);
+    });
+
+    it('that can only be read', async () => {
+      await (await open({ file })).close();
+      chmodSync(file, 0o444);
+      const before = readFileSync(file);
+      await asNobody(async () => expect(await refused(file)).toBe('its file cannot be opened'));
+      expect(readFileSync(file).equals(before)).toBe(true);
+      expect(statSync(file).mode & 0o777).toBe(0o444);
+    });
+
+    it('that cannot even be read', async () => {
+      await (await open({ file })).close();
+      await asNobody(async () => expect(await refused(file)).toBe('its file cannot be opened'));
+    });
+
+    it('in a folder that is not ours', async () => {
+      chmodSync(folder, 0o755);
+      await asNobody(async () => expect(await refused(file)).toBe('its file cannot be opened'));
+    });
+  });
+
+  describe('that somebody else holds', () => {
+    it('is waited for, and given up after some seconds; this process goes on meanwhile', async () => {
+      const journal = await opened({ file });
+      const other = await opened({ file });
+      const run = await Run.begin(journal);
+      let ticks = 0;
+      const ticking = setInterval(() => (ticks += 1), 20);
+      await other.inTransaction(async () => {
+        const startedMs = performance.now();
+        expect(await unavailable(run.mean(place(1)))).toMatchObject({ why: 'its database did not answer in time' });
+        expect(performance.now() - startedMs).toBeLessThan(10_000);
+      });
+      clearInterval(ticking);
+      expect(ticks).toBeGreaterThan(50);
+      // It is used again when it is free.
+      await run.send(place(1));
+      await run.do(add());
+    });
+
+    it('is had when the other one lets go', async () => {
+      const journal = await opened({ file });
+      const other = await opened({ file });
+      const run = await Run.begin(journal);
+      let letGo = () => {};
+      const held = new Promise<void>((resolve) => (letGo = resolve));
+      let isHeld = false;
+      const holding = other.inTransaction(async () => {
+        isHeld = true;
+        await held;
+      });
+      await untilReady('the lock', async () => expect(isHeld).toBe(true));
+      const meaning = run.send(place(1));
+      letGo();
+      await holding;
+      await meaning;
+    });
+  });
+
+  describeWithSmallDisk('on a full disk', () => {
+    it('is told so, writes nothing, and goes on when there is room again', async () => {
+      const disk = SmallDisk.make(512);
+      try {
+        const journal = await open({ file: join(disk.folder, 'journal.db') });
+        const run = await Run.begin(journal);
+        disk.fill();
+        let row: string | undefined;
+        // What the log has room for is still written: how much that is depends on the file system's blocks.
+        await untilReady('the end of the disk', async () => {
+          const { why, row: lost } = await unavailable(run.do(add()));
+          expect(why).toBe('its disk is full');
+          row = lost;
+        });
+        const before = await journal.db.selectFrom('effect').selectAll().execute();
+        const refusedPivot = await unavailable(run.mean(place(1)));
+        expect(refusedPivot.why).toBe('its disk is full');
+        expect(await rowOf(journal, refusedPivot.row!)).toBeUndefined();
+        if (row !== undefined) expect(await rowOf(journal, row)).toBeUndefined();
+        expect(await journal.db.selectFrom('effect').selectAll().execute()).toEqual(before);
+        disk.empty();
+        await run.do(place(1), 'done', { answer: 'placed' });
+        expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: 'placed' });
+        await journal.close();
+      } finally {
+        disk.remove();
+      }
+    });
+
+    it('is not half made: it is made when there is room', async () => {
+      const disk = SmallDisk.make(1024);
+      try {
+        disk.fill();
+        const full = { file: join(disk.folder, 'journal.db') };
+        expect(await sentenceOf(open(full), [disk.folder])).toContain('its disk is full');
+        disk.empty();
+        const journal = await open(full);
+        await Run.begin(journal).then((run) => run.send(place(1)));
+        await journal.close();
+      } finally {
+        disk.remove();
+      }
+    });
+  });
+});

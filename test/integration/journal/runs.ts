@@ -1,0 +1,186 @@
+/** Runs of sagas as the journal sees them: each brings along what it knows, and learns from each answer. */
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import type { AnsweredOutcome, EffectCall, JournalKnowledge } from '../../../src/domain/effects';
+import type { WorkflowName } from '../../../src/domain/identity';
+import type { JournalAddress } from '../../../src/journal/dialects';
+import type { Answer, Journal, Meaning, Meant, SagaKey } from '../../../src/journal/journal';
+import { openJournal } from '../../../src/journal/open';
+import type { Sealing } from '../../../src/journal/sealing';
+import { createSealing } from '../../../src/security/sealing';
+import type { TestDatabases } from './databases';
+
+/** Long enough to be in the air for the whole test, where nobody lets time pass. */
+export const inAirMs = 60_000;
+
+/** With these every journal of a test file is opened, so that all are closed. */
+export function openedJournals(): (address: JournalAddress, sealing?: Sealing) => Promise<Journal> {
+  const open = new Set<Journal>();
+  afterEach(async () => {
+    for (const journal of open) await journal.close();
+    open.clear();
+  });
+  return async (address, sealing = createSealing(undefined)) => {
+    const journal = await openJournal(address, sealing);
+    open.add(journal);
+    return journal;
+  };
+}
+
+/** One journal for all tests of the group, each of which has references of its own. */
+export function sharedJournal({ fresh }: TestDatabases, use: (journal: Journal) => void): void {
+  let journal: Journal;
+  beforeAll(async () => {
+    journal = await openJournal(await fresh(), createSealing(undefined));
+    use(journal);
+  });
+  afterAll(() => journal.close());
+}
+
+export const place = (...cartItems: number[]): EffectCall => ({
+  ...{ step: 'place-order', kind: 'pivot', activity: 'placeOrder' },
+  about: { cartItems },
+});
+
+export const add = (item = 1): EffectCall => ({
+  ...{ step: `add-item-${item}`, kind: 'mutate', activity: 'addCartItem' },
+  about: { item },
+});
+
+/** @param cartItemId what adding that item came to */
+export const remove = (cartItemId: number, item = 1): EffectCall => ({
+  ...{ step: `add-item-${item}`, kind: 'compensate', activity: 'deleteCartItem' },
+  about: { cartItemId },
+});
+
+export const assign: EffectCall = {
+  ...{ step: 'assign-new', kind: 'mutate', activity: 'assignFirewalls' },
+  about: { vmObjectId: 7, firewalls: [150] },
+};
+export const takeBackAssign: EffectCall = { ...assign, kind: 'compensate', activity: 'unassignFirewalls' };
+/** The old ones go when the new ones protect the server. */
+export const unassignOld: EffectCall = {
+  ...{ step: 'unassign-old', kind: 'mutate', activity: 'unassignFirewalls' },
+  about: { vmObjectId: 7, firewalls: [149] },
+};
+export const putBackOld: EffectCall = { ...unassignOld, kind: 'compensate', activity: 'assignFirewalls' };
+
+export type Sent = Extract<Meant, { how: 'send' }>;
+
+interface Ways extends Partial<
+  Pick<
+    Meaning,
+    'recall' | 'restsOn' | 'countsByHand' | 'inAirMs' | 'note' | 'turn' | 'corrections' | 'rules' | 'namespace'
+  >
+> {
+  knows?: JournalKnowledge | undefined;
+}
+
+export class Run {
+  readonly run = randomUUID();
+  knows: JournalKnowledge | undefined;
+
+  constructor(
+    private journal: Journal,
+    readonly key: SagaKey = { workflow: 'provisionServers', reference: randomUUID() },
+  ) {}
+
+  /** Of a reference that was taken. */
+  static async begin(journal: Journal, workflow: WorkflowName = 'provisionServers'): Promise<Run> {
+    const run = new Run(journal, { workflow, reference: randomUUID() });
+    await run.take();
+    return run;
+  }
+
+  /** The same reference, started again or reset: nothing is known yet. */
+  again(journal = this.journal): Run {
+    return new Run(journal, this.key);
+  }
+
+  /** The run goes on, and the worker has another journal: an older copy, or the same one by another way. */
+  on(journal: Journal): this {
+    this.journal = journal;
+    return this;
+  }
+
+  async take(request: unknown = { label: 'web-1' }, account?: string) {
+    const taken = await this.journal.take(this.key, { account, request, run: this.run });
+    this.knows = taken.knows;
+    return taken;
+  }
+
+  async mean(call: EffectCall, { knows = this.knows, ...ways }: Ways = {}): Promise<Meant> {
+    // What was added is given again; what may be repeated is sent again.
+    const recall = { recall: call.activity === 'addCartItem' };
+    const meant = await this.journal.mean({ ...this.key, call, run: this.run, knows, inAirMs, ...recall, ...ways });
+    if ('knows' in meant) this.knows = meant.knows;
+    return meant;
+  }
+
+  /** For what must be sent. */
+  async send(call: EffectCall, ways: Ways = {}): Promise<Sent> {
+    const meant = await this.mean(call, ways);
+    if (meant.how !== 'send') throw new Error(`${call.step} is not to be sent: ${JSON.stringify(meant)}`);
+    return meant;
+  }
+
+  answer(call: EffectCall, { knows }: Sent, outcome: AnsweredOutcome, rest: Partial<Answer> = {}) {
+    return this.journal.answered(this.key, { call, run: this.run, knows, inAirMs }, { outcome, answer: null, ...rest });
+  }
+
+  /** Meant, sent and answered. */
+  async do(
+    call: EffectCall,
+    outcome: AnsweredOutcome = 'done',
+    rest: Partial<Answer> = {},
+    ways: Ways = {},
+  ): Promise<Sent> {
+    const meant = await this.send(call, ways);
+    await this.answer(call, meant, outcome, rest);
+    return meant;
+  }
+
+  /** Adds an item, which gets this id. */
+  adds(cartItemId: number, item = 1): Promise<Sent> {
+    return this.do(add(item), 'done', { answer: { cartItemId }, cartItemId });
+  }
+
+  removes(cartItemId: number, item = 1): Promise<Sent> {
+    return this.do(remove(cartItemId, item));
+  }
+
+  confirm(row: string, placed: unknown = { how: 'confirmed' }, note = 'seen') {
+    return this.journal.confirm(this.key, row, placed, { note });
+  }
+
+  deny(row: string, note = 'looked') {
+    return this.journal.deny(this.key, row, { by: 'ops', note });
+  }
+}
+
+export const dayMs = 24 * 60 * 60_000;
+
+/** As if it were later: whatever was meant, and whatever was done to the journal, is so much longer ago. */
+export async function letPass(journal: Journal, ms = inAirMs): Promise<void> {
+  await journal.db
+    .updateTable('effect')
+    .set({ meant_ms: sql`meant_ms - ${ms}` })
+    .execute();
+  await journal.db
+    .updateTable('purchase')
+    .set({ meant_ms: sql`meant_ms - ${ms}` })
+    .execute();
+  await journal.db
+    .updateTable('journal')
+    .set({ raised_ms: sql`raised_ms - ${ms}` })
+    .where('raised_ms', '>', 0)
+    .execute();
+}
+
+export function rowOf(journal: Journal, id: string) {
+  return journal.db.selectFrom('effect').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+export function journalRow(journal: Journal) {
+  return journal.db.selectFrom('journal').selectAll().executeTakeFirstOrThrow();
+}

@@ -1,0 +1,192 @@
+/** What the journal's database tells whoever has it: which effects there were, and not what was ordered. */
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { postgresFolder } from '../../../deploy/stack/programs';
+import { writeByHand } from '../../../src/journal/by-hand';
+import type { JournalAddress } from '../../../src/journal/dialects';
+import { JournalUnreadable } from '../../../src/journal/errors';
+import type { Journal } from '../../../src/journal/journal';
+import { recordOf } from '../../../src/journal/record';
+import { effectsOf, standingOf } from '../../../src/journal/standing';
+import { parsePayloadKeys } from '../../../src/security/keys';
+import { createSealing } from '../../../src/security/sealing';
+import { Search } from '../../system/canaries/search';
+import { describeEachDatabase } from './databases';
+import { add, assign, letPass, openedJournals, place, Run } from './runs';
+
+const [first, second] = ['first', 'second'].map((id) => `${id}:${randomBytes(32).toString('base64')}`);
+const sealedWith = (...keys: (string | undefined)[]) => createSealing(parsePayloadKeys(keys.join(',')));
+
+const canaries = {
+  'the request': 'canary-request-4b1f',
+  'the answer': 'canary-answer-9c2e',
+  'the failure': 'canary-failure-77ad',
+  'the note of a denial': 'canary-denial-e01b',
+  'what was confirmed': 'canary-confirmed-5d3a',
+  'the note of a confirmation': 'canary-noted-0f8c',
+  'what came late': 'canary-late-61be',
+  'what it is found by': 'canary-found-3c17',
+  'the note of what was done by hand': 'canary-by-hand-2e90',
+  'the report': 'canary-report-a94d',
+};
+const search = new Search(Object.entries(canaries).map(([name, text]) => ({ name, text, parts: [] })));
+
+/** Everything that is ever sealed. */
+async function writeEverything(journal: Journal): Promise<Run> {
+  const run = new Run(journal);
+  const secret = canaries['the request'];
+  await run.take({ label: secret, items: [{ plan_id: 17, password: secret, custom_script: secret }] }, 'AB-1');
+  await run.do(add(), 'done', { answer: { cartItemId: 424_242, said: canaries['the answer'] }, cartItemId: 424_242 });
+  const lost = await run.do(place(424_242), 'unknown', { failure: 'UnknownOutcome', answer: canaries['the failure'] });
+  await letPass(journal);
+  await run.deny(lost.knows.row, canaries['the note of a denial']);
+  const again = await run.send(place(424_242), {
+    note: { foundBy: canaries['what it is found by'] },
+    rules: { planTypesMore: [], duplicateWithinMs: 1_000, spendLimits: [] },
+  });
+  await run.answer(place(424_242), again, 'unknown');
+  expect(await journal.db.selectFrom('purchase').select('effect').execute()).toContainEqual({
+    effect: again.knows.row,
+  });
+  await run.answer(place(424_242), lost, 'done', { answer: canaries['what came late'] });
+  await run.confirm(
+    again.knows.row,
+    { orderId: canaries['what was confirmed'] },
+    canaries['the note of a confirmation'],
+  );
+  const verdict = { note: canaries['the note of what was done by hand'] };
+  await writeByHand(journal, run.key, { calls: [assign], run: run.run, verdict, knows: run.knows });
+  await journal.ended(run.key, {
+    run: run.run,
+    by: 'provisionServers',
+    outcome: 'done',
+    report: { report: canaries['the report'] },
+  });
+  return run;
+}
+
+/** Its bytes on the disk, or what a backup of it holds. */
+function rawBytes(address: JournalAddress): Buffer {
+  if ('file' in address) {
+    const parts = ['', '-wal'].map((part) => address.file + part).filter((path) => existsSync(path));
+    return Buffer.concat(parts.map((path) => readFileSync(path)));
+  }
+  const args = ['--inserts', '--dbname', address.postgres];
+  return execFileSync(join(postgresFolder()!, 'pg_dump'), args, { maxBuffer: 64 * 1024 * 1024 });
+}
+
+async function unreadable(refused: Promise<unknown>): Promise<string> {
+  const error: unknown = await refused.then(
+    () => new Error('it was read'),
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof JournalUnreadable)) throw error;
+  for (const text of Object.values(canaries)) expect(error.message).not.toContain(text);
+  return error.message;
+}
+
+describeEachDatabase('what is sealed', ({ fresh }) => {
+  const opened = openedJournals();
+  let address: JournalAddress;
+  beforeEach(async () => {
+    address = await fresh();
+  });
+
+  it('is not in the database, in no form; ids and outcomes are', async () => {
+    const journal = await opened(address, sealedWith(first));
+    const run = await writeEverything(journal);
+    const bytes = rawBytes(address);
+    expect(search.in(bytes)).toEqual([]);
+    const effects = await effectsOf(journal.db, run.key);
+    const inTheClear = [
+      run.key.reference,
+      run.run,
+      '424242',
+      'place-order',
+      'denied',
+      'UnknownOutcome',
+      effects[0]!.id,
+    ];
+    for (const text of inTheClear) expect(bytes.includes(text)).toBe(true);
+  });
+
+  it('is in the database where there are no keys: the search would have found it', async () => {
+    await writeEverything(await opened(address));
+    const seen = new Set(search.in(rawBytes(address)).map(({ canary }) => canary));
+    expect([...seen].sort()).toEqual(Object.keys(canaries).sort());
+  });
+
+  it('is read again', async () => {
+    const journal = await opened(address, sealedWith(first));
+    const run = await writeEverything(journal);
+    const other = await opened(address, sealedWith(first));
+    expect(await run.again(other).take({ label: 'another' })).toMatchObject({
+      first: { request: { label: canaries['the request'] } },
+    });
+    expect(await run.again(other).mean(add())).toMatchObject({ answer: { said: canaries['the answer'] } });
+    expect(await run.again(other).mean(place(424_242))).toMatchObject({
+      answer: { orderId: canaries['what was confirmed'] },
+    });
+  });
+
+  it.each([
+    ['with another key', () => sealedWith(second)],
+    ['without keys', () => createSealing(undefined)],
+  ])('is not read %s: what it is about is named, nothing is taken for absent, nothing is sent', async (_how, wrong) => {
+    const run = await writeEverything(await opened(address, sealedWith(first)));
+    const journal = await opened(address, wrong());
+    const before = await effectsOf(journal.db, run.key);
+    const other = run.again(journal);
+    expect(await unreadable(other.take())).toContain('the first request');
+    expect(await unreadable(other.mean(place(424_242)))).toContain('the answer of place-order');
+    expect(await unreadable(other.mean(add()))).toContain('the answer of add-item-1');
+    expect(await unreadable(standingOf(journal, run.key, { inAirMs: 60_000 }))).toContain('the answer of place-order');
+    expect(await effectsOf(journal.db, run.key)).toEqual(before);
+  });
+
+  it('is not read with another key, and a clean-up that ended is not taken for the saga all the same', async () => {
+    const journal = await opened(address, sealedWith(first));
+    const run = new Run(journal);
+    await run.take();
+    const end = (by: 'cleanCart' | 'provisionServers', id: string, outcome: string) =>
+      journal.ended(run.key, { run: id, by, outcome, report: {} });
+    await end('provisionServers', 'saga', 'reversed');
+    await end('cleanCart', 'clean-up', 'done');
+    const record = await recordOf(await opened(address, sealedWith(second)), run.key);
+    expect(record?.state).toBe('reversed');
+    // Both may have ended in one millisecond.
+    expect(record?.endings.map(({ workflow }) => workflow).sort()).toEqual(['cleanCart', 'provisionServers']);
+  });
+
+  it('is not read when it was altered', async () => {
+    const journal = await opened(address, sealedWith(first));
+    const run = await writeEverything(journal);
+    await journal.db.updateTable('reference').set({ request: '{"metadata":{},' }).execute();
+    expect(await unreadable(run.again().take())).toContain('the first request');
+    await journal.db.updateTable('effect').set({ answer: 'null' }).where('outcome', '=', 'done').execute();
+    expect(await unreadable(run.again().mean(place(424_242)))).toContain('the answer of place-order');
+  });
+
+  it('is read after a key was replaced, for as long as the old one is there', async () => {
+    const before = await writeEverything(await opened(address, sealedWith(first)));
+    // As PAYLOAD_KEYS says: the new one last everywhere, then first everywhere.
+    const between = await opened(address, sealedWith(first, second));
+    await before.again(between).take();
+    const both = await opened(address, sealedWith(second, first));
+    expect(await before.again(both).mean(place(424_242))).toMatchObject({ how: 'recorded' });
+    const after = await writeEverything(both);
+
+    const onlyNew = await opened(address, sealedWith(second));
+    expect(await after.again(onlyNew).mean(place(424_242))).toMatchObject({ how: 'recorded' });
+    expect(await unreadable(before.again(onlyNew).mean(place(424_242)))).toContain('the answer of place-order');
+    expect(await unreadable(after.again(await opened(address, sealedWith(first))).mean(add()))).toContain('add-item-1');
+  });
+
+  it('is told from what was written before there were keys, which is read', async () => {
+    const before = await writeEverything(await opened(address));
+    const journal = await opened(address, sealedWith(first));
+    expect(await before.again(journal).mean(place(424_242))).toMatchObject({ how: 'recorded' });
+  });
+});

@@ -1,0 +1,77 @@
+/** What a worker writes while sagas go through trouble: JSON, each line with the saga that it is about; on a terminal, for people. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { startProcess } from '../../../scripts/processes';
+import { planIdOf, provisionRequest } from '../../support/requests';
+import { Rig } from '../../support/rig';
+import { outcomeOf, untilWaiting } from '../../support/sagas';
+
+type Line = Record<string, unknown> & { msg: string };
+
+let rig: Rig;
+let lines: Line[];
+let reference: string;
+let run: string;
+beforeAll(async () => {
+  rig = await Rig.start({ worker: false });
+  const worker = await startProcess('src/worker.ts', { ...rig.environment, LOG_LEVEL: 'debug' });
+  const request = provisionRequest();
+  ({ reference } = request);
+  const match = { planId: planIdOf(reference) };
+  rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'unauthorized', match });
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'error-before', match });
+  const saga = await rig.sagas.provision(request);
+  await untilWaiting(saga, 'stuck');
+  await rig.temporal.workflow.getHandle(saga.workflowId).signal('approve', {});
+  await saga.decide('retry', { by: 'somebody' });
+  await untilWaiting(saga, 'outcome-unknown');
+  await saga.cancel();
+  await outcomeOf(saga);
+  ({ runId: run } = await rig.temporal.workflow.getHandle(saga.workflowId).describe());
+  // Its end is in the log when it has ended.
+  await worker.kill('SIGTERM');
+  lines = worker
+    .errors()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+}, 60_000);
+afterAll(() => rig.close());
+
+const ofTheSaga = () =>
+  lines.filter((line) => JSON.stringify(line).includes(reference) || JSON.stringify(line).includes(run));
+
+it('names reference, workflow and run on each line of a saga, and what it is about', () => {
+  expect(ofTheSaga().length).toBeGreaterThan(8);
+  for (const line of ofTheSaga()) {
+    expect(line).toMatchObject({ reference, workflow: 'provisionServers', run });
+  }
+  const aboutTheRun = ofTheSaga().filter(({ step, activity }) => step === undefined && activity === undefined);
+  expect(new Set(aboutTheRun.map(({ msg }) => msg))).toEqual(
+    new Set(['Workflow started', 'the saga has ended', 'Workflow completed as cancelled']),
+  );
+});
+
+it('tells the life of a saga', () => {
+  const life = ofTheSaga().filter(({ component }) => component === 'workflow');
+  expect(life.map(({ msg, step = '', outcome = '' }) => [msg, step, outcome].join(' | '))).toEqual([
+    'a call failed | add-cart-item-1 | ',
+    'waiting for a decision | add-cart-item-1 | ',
+    'a signal was ignored | add-cart-item-1 | ',
+    'decision taken | add-cart-item-1 | ',
+    'a call failed | place-order | ',
+    'waiting for a decision | place-order | ',
+    'the saga has ended |  | cancelled',
+  ]);
+});
+
+it('is written for people on a terminal', async () => {
+  const { PATH, HOME } = process.env;
+  const environment = { ...rig.environment, TEMPORAL_ADDRESS: '127.0.0.1:1', PATH, HOME };
+  // What runs inside has a terminal of its own.
+  const inside = `${process.execPath} --import tsx src/worker.ts`;
+  const ran = promisify(execFile)('script', ['-qec', inside, '/dev/null'], { env: environment, timeout: 30_000 });
+  const { stdout } = await ran.catch((error: unknown) => error as { stdout: string });
+  expect(stdout).toMatch(/WARN.*payloads are not encrypted/);
+  expect(stdout).not.toContain('{"level"');
+});

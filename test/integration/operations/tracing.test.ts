@@ -1,0 +1,125 @@
+/** One trace from a backend's start to the calls of the provider, by a real worker to a collector over HTTP; and what is not in it. */
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { Resource } from '@opentelemetry/resources';
+import { BasicTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { Client } from '@temporalio/client';
+import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors-opentelemetry';
+import { startProcess, type RunningProcess } from '../../../scripts/processes';
+import { OrderSagaClient } from '../../../src/client/client';
+import { canariesOf, makeConfided, makeSecrets } from '../../system/canaries/secrets';
+import { Search } from '../../system/canaries/search';
+import { changeRequest, provisionRequest } from '../../support/requests';
+import { Rig, until } from '../../support/rig';
+import { outcomeOf, untilWaiting } from '../../support/sagas';
+import { startCollector, type Collector, type Span } from './collector';
+
+const secrets = makeSecrets();
+const confided = makeConfided();
+
+let rig: Rig;
+let collector: Collector;
+let worker: RunningProcess;
+let backend: OrderSagaClient;
+let tracing: BasicTracerProvider;
+beforeAll(async () => {
+  rig = await Rig.start({ worker: false, sandbox: { token: secrets.token.text } });
+  collector = await startCollector();
+  worker = await startProcess('src/worker.ts', {
+    ...rig.environment,
+    PROVIDER_TOKEN: secrets.token.text,
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_BSP_SCHEDULE_DELAY: '100',
+  });
+  // As docs/observing.md tells a backend to do it.
+  tracing = new BasicTracerProvider({
+    resource: new Resource({ 'service.name': 'backend' }),
+    spanProcessors: [new SimpleSpanProcessor(new OTLPTraceExporter({ url: `${collector.url}/v1/traces` }))],
+  });
+  tracing.register({ contextManager: new AsyncLocalStorageContextManager().enable() });
+  const { connection, options } = rig.temporal;
+  const interceptors = { workflow: [new OpenTelemetryWorkflowClientInterceptor()] };
+  backend = new OrderSagaClient(new Client({ connection, namespace: options.namespace, interceptors }));
+}, 60_000);
+afterAll(async () => {
+  await worker.kill('SIGKILL');
+  await collector.close();
+  await tracing.shutdown();
+  await rig.close();
+});
+
+const request = () => {
+  const { password, keyBase64, scriptBase64 } = secrets;
+  return provisionRequest({
+    items: [{ password: password.text, custom_ssh_key: keyBase64, custom_script: scriptBase64 }],
+  });
+};
+
+/** The spans of a saga's trace, by what they are called, each with the name of its parent. */
+async function traceOf(workflowId: string, whole: (spans: Span[]) => boolean): Promise<[string, string | undefined][]> {
+  const spans = await until(async () => {
+    const start = collector.spans.find(
+      ({ name, attributes }) => name.startsWith('StartWorkflow:') && attributes['temporalWorkflowId'] === workflowId,
+    );
+    const all = collector.spans.filter(({ traceId }) => traceId === start?.traceId);
+    return whole(all) && all;
+  });
+  const nameOf = (id: string | undefined) => spans.find(({ spanId }) => spanId === id)?.name;
+  return spans.map(({ name, parentSpanId }) => [name, nameOf(parentSpanId)]);
+}
+
+it('goes from the backend through workflow and activities to the provider', async () => {
+  const saga = await backend.provision(request());
+  await saga.result();
+  const trace = await traceOf(saga.workflowId, (spans) =>
+    spans.some(({ name }) => name === 'RunWorkflow:provisionServers'),
+  );
+  expect(Object.fromEntries(trace)).toEqual({
+    'StartWorkflow:provisionServers': undefined,
+    'RunWorkflow:provisionServers': 'StartWorkflow:provisionServers',
+    'RunActivity:takeReference': 'RunWorkflow:provisionServers',
+    'RunActivity:addCartItem': 'RunWorkflow:provisionServers',
+    'POST /order/add-to-cart': 'RunActivity:addCartItem',
+    'RunActivity:placeOrder': 'RunWorkflow:provisionServers',
+    'POST /order': 'RunActivity:placeOrder',
+    'RunActivity:writeEnding': 'RunWorkflow:provisionServers',
+  });
+  expect(collector.spans.find(({ name }) => name === 'POST /order')).toMatchObject({
+    service: 'order-saga-worker',
+    attributes: { 'http.request.method': 'POST', 'url.template': '/order', 'http.response.status_code': 200 },
+  });
+});
+
+it('begins with the run where nobody brought a trace along', async () => {
+  const saga = await rig.sagas.change(changeRequest());
+  await saga.result();
+  const { runId } = await rig.temporal.workflow.getHandle(saga.workflowId).describe();
+  const spans = await until(async () => {
+    const ofRun = collector.spans.filter(({ traceId }) => traceId === runId.replaceAll('-', ''));
+    return ofRun.some(({ name }) => name === 'RunWorkflow:changeOrder') && ofRun;
+  });
+  const parents = new Map(spans.map(({ name, parentSpanId }) => [name, parentSpanId]));
+  const root = spans.find(({ name }) => name === 'RunWorkflow:changeOrder')?.spanId;
+  expect(parents.get('RunWorkflow:changeOrder') || undefined).toBeUndefined();
+  expect(parents.get('RunActivity:quoteChangeOrder')).toBe(root);
+  expect(parents.get('RunActivity:placeChangeOrder')).toBe(root);
+});
+
+it('names no secret, and nothing that somebody said', async () => {
+  const { text } = confided;
+  const stuck = await backend.provision(request());
+  const unplaced = await backend.change(changeRequest({ approval: 'always' }));
+  await untilWaiting(unplaced, 'approval');
+  await unplaced.decide('reject', { by: text, reason: text });
+  expect((await outcomeOf(unplaced)).failure?.report.why).toContain(text);
+  await stuck.result();
+  await traceOf(unplaced.workflowId, (spans) => spans.some(({ name }) => name === 'RunWorkflow:changeOrder'));
+  expect(new Search([...canariesOf(secrets), confided]).in(collector.received())).toEqual([]);
+});
+
+it('holds up neither a saga nor a stop where the collector does not answer', async () => {
+  collector.fallSilent();
+  const saga = await rig.sagas.provision(request());
+  expect(await saga.result()).toMatchObject({ leftovers: [] });
+  expect(await worker.kill('SIGTERM')).toEqual({ status: 0, signal: null });
+});

@@ -1,0 +1,152 @@
+/** To the provider: a token that is renewed under a running worker, and TLS that is verified. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { callsTo, ordersWithLabel } from '../../../sandbox/sentences';
+import { startProcess, type RunningProcess } from '../../../scripts/processes';
+import { OrderSagaClient } from '../../../src/client/client';
+import { planIdOf, provisionRequest } from '../../support/requests';
+import { Rig } from '../../support/rig';
+import { untilWaiting } from '../../support/sagas';
+import { Authority } from '../../support/certificates';
+import { startTlsProxy, type Proxy } from '../../support/proxies';
+
+let rig: Rig;
+let folder: string;
+const workers: RunningProcess[] = [];
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'order-saga-connections-'));
+  rig = await Rig.start({ worker: false });
+});
+afterAll(async () => {
+  await Promise.all(workers.map((worker) => worker.kill('SIGTERM')));
+  await rig.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** A worker process of a task queue of its own, and the client of that queue. */
+async function startWorker(taskQueue: string, changes: Record<string, string>): Promise<OrderSagaClient> {
+  workers.push(await startProcess('src/worker.ts', { ...rig.environment, TASK_QUEUE: taskQueue, ...changes }));
+  return new OrderSagaClient(rig.temporal, { taskQueue });
+}
+
+/** The statuses of the calls that add this request's item. */
+const addsOf = (reference: string) =>
+  callsTo(rig.sandbox.ledger, 'add-cart-item')
+    .filter(({ names }) => names.planId?.includes(planIdOf(reference)))
+    .map(({ status }) => status);
+const orders = (reference: string) => ordersWithLabel(rig.sandbox.ledger, reference);
+
+describe('a token from a file', () => {
+  let sagas: OrderSagaClient;
+  let file: string;
+  const renew = (token: string) => {
+    rig.sandbox.configure({ token });
+  };
+  beforeAll(async () => {
+    file = join(folder, 'token');
+    writeFileSync(file, 'token-one\n');
+    renew('token-one');
+    sagas = await startWorker('token', { PROVIDER_TOKEN_FILE: file });
+    await (await sagas.provision(provisionRequest())).result();
+  });
+  afterAll(() => {
+    rig.sandbox.configure({ token: null });
+  });
+
+  it('is read again when the provider takes the old one no more, and nobody notices', async () => {
+    writeFileSync(file, 'token-two\n');
+    renew('token-two');
+    const request = provisionRequest();
+    const saga = await sagas.provision(request);
+    expect(await saga.result()).toMatchObject({ decisions: [] });
+    expect(addsOf(request.reference)).toEqual([401, 200]);
+    expect(orders(request.reference)).toHaveLength(1);
+    // From now on without asking twice.
+    const next = provisionRequest();
+    await (await sagas.provision(next)).result();
+    expect(addsOf(next.reference)).toEqual([200]);
+  });
+
+  it('that is out of date leaves the saga stuck, until the file is written and somebody retries', async () => {
+    renew('token-three');
+    const request = provisionRequest();
+    const saga = await sagas.provision(request);
+    expect(await untilWaiting(saga)).toMatchObject({
+      kind: 'stuck',
+      question: expect.stringMatching(/refuses our credentials/),
+      lastFailure: { failure: 'Unauthorized', status: 401 },
+    });
+    expect(addsOf(request.reference)).toEqual([401]);
+    writeFileSync(file, 'token-three\n');
+    await saga.decide('retry', { note: 'the token was renewed' });
+    expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'retry' }] });
+    expect(orders(request.reference)).toHaveLength(1);
+  });
+
+  it('that changes between the cart and the order: the order is placed once, with the new one', async () => {
+    const request = provisionRequest();
+    const gate = rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'gate', match: { label: request.label } });
+    const saga = await sagas.provision(request);
+    await rig.sandbox.whenStruck(gate);
+    writeFileSync(file, 'token-four\n');
+    renew('token-four');
+    rig.sandbox.faults.release(gate);
+    expect(await saga.result()).toMatchObject({ decisions: [] });
+    expect(orders(request.reference)).toHaveLength(1);
+    const statuses = callsTo(rig.sandbox.ledger, 'place-order')
+      .filter(({ names }) => names.label?.includes(request.label))
+      .map(({ status }) => status);
+    expect(statuses).toEqual([401, 200]);
+  });
+});
+
+describe('TLS', () => {
+  let authority: Authority;
+  const proxies: Proxy[] = [];
+  const port = (proxy: Proxy) => String(proxy.port);
+  async function front(...names: string[]): Promise<Proxy> {
+    const certificate = authority.forServer(...names);
+    const proxy = await startTlsProxy({ certificate, to: new URL(rig.sandbox.url).host, protocol: 'http/1.1' });
+    proxies.push(proxy);
+    return proxy;
+  }
+  beforeAll(() => {
+    authority = new Authority();
+  });
+  afterAll(async () => {
+    await Promise.all(proxies.map((proxy) => proxy.close()));
+    authority.remove();
+  });
+
+  it('with a certificate of the authority that the setting names, an order goes through', async () => {
+    const sagas = await startWorker('trusting', {
+      PROVIDER_BASE_URL: `https://127.0.0.1:${port(await front('IP:127.0.0.1'))}`,
+      PROVIDER_CA_FILE: authority.certificate.certFile,
+    });
+    const request = provisionRequest({ firewalls: [143] });
+    const saga = await sagas.provision(request);
+    expect(await saga.result()).toMatchObject({ servers: [{ firewalls: [143], verified: true }] });
+    expect(orders(request.reference)).toHaveLength(1);
+  });
+
+  it.each([
+    ['of an authority that nobody named', 'IP:127.0.0.1', false],
+    ['for another host', 'DNS:elsewhere.test', true],
+  ])('with a certificate %s nothing is sent: the saga waits, and nothing is ordered', async (what, name, named) => {
+    const sagas = await startWorker(what.replaceAll(' ', '-'), {
+      PROVIDER_BASE_URL: `https://127.0.0.1:${port(await front(name))}`,
+      ...(named ? { PROVIDER_CA_FILE: authority.certificate.certFile } : {}),
+    });
+    const request = provisionRequest();
+    const saga = await sagas.provision(request);
+    const waiting = await untilWaiting(saga);
+    expect(waiting).toMatchObject({ kind: 'stuck', lastFailure: { failure: 'NotSent' } });
+    expect(waiting.lastFailure?.message).toMatch(/was not sent: .*(CERT|UNABLE_TO_VERIFY|SELF_SIGNED)/);
+    expect(addsOf(request.reference)).toEqual([]);
+    await saga.cancel();
+    await expect(saga.result()).rejects.toMatchObject({ report: { leftovers: [] } });
+    expect(addsOf(request.reference)).toEqual([]);
+    expect(orders(request.reference)).toEqual([]);
+  });
+});

@@ -1,0 +1,299 @@
+/** An order that the provider refuses, and a person is asked about: what may be corrected, and what is bought then. */
+import { callsTo, openCartItems, orders } from '../../../sandbox/sentences';
+import type { SagaHandle } from '../../../src/client/handle';
+import { planIdOf, provisionRequest } from '../../support/requests';
+import { Rig } from '../../support/rig';
+import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
+
+/** Of another type than the items of these requests have. */
+const wrongPlan = 7777;
+
+let rig: Rig;
+beforeAll(async () => {
+  const planTypesMore = ['object_storage:other'];
+  rig = await Rig.start({
+    sandbox: {
+      plans: { [String(wrongPlan)]: 'cloud_servers_highmemory' },
+      supportedPlanTypes: ['cloud_servers_standard', 'object_storage'],
+    },
+    activities: { planTypesMore },
+    planTypesMore,
+  });
+});
+afterAll(() => rig.close());
+afterEach(() => {
+  rig.sandbox.faults.clear();
+  rig.sandbox.configure({ orderResponse: 'ids' });
+});
+
+type Changes = Parameters<typeof provisionRequest>[0];
+interface Refused {
+  saga: SagaHandle<'provisionServers'>;
+  request: ReturnType<typeof provisionRequest>;
+}
+
+/** The order is refused once. */
+async function refusedOrder(changes: Changes = {}): Promise<Refused> {
+  const request = provisionRequest({ onRefusal: 'ask', ...changes });
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { account: request.account } });
+  return { request, saga: await rig.sagas.provision(request) };
+}
+
+const callsOf = ({ account }: { account: string }) =>
+  callsTo(rig.sandbox.ledger, 'place-order').filter(({ names }) => names.account?.includes(account));
+const addsOf = ({ reference }: { reference: string }) =>
+  callsTo(rig.sandbox.ledger, 'add-cart-item').filter(({ names }) => names.planId?.includes(planIdOf(reference)));
+const ordersOf = ({ account }: { account: string }) =>
+  orders(rig.sandbox.ledger).filter((order) => order.account === account);
+const openItemsOf = ({ reference }: { reference: string }) =>
+  openCartItems(rig.sandbox.ledger).filter(({ item }) => item.plan_id === planIdOf(reference));
+
+describe('an item that the provider refuses', () => {
+  it('is corrected, and costs neither the saga nor what was added beside it', async () => {
+    const request = provisionRequest({ onRefusal: 'ask', items: [{}, { plan_id: wrongPlan }] });
+    const saga = await rig.sagas.provision(request);
+    const waiting = await untilWaiting(saga);
+    expect(waiting).toMatchObject({
+      kind: 'refused',
+      step: 'add-cart-item-2',
+      choices: ['retry'],
+      lastFailure: { failure: 'Rejected', status: 422 },
+    });
+    expect(waiting.question).toMatch(
+      /^Refused: “Add cart item 2” was not done\. The provider refuses it: .*\. Retry with a correction, or as it is; or request cancellation\.$/,
+    );
+    await answer(saga, 'retry', { by: 'op', correction: { plan_id: planIdOf(request.reference) } });
+    const { outcome, cartItemIds, decisions } = await saga.result();
+    expect(outcome).toBe('done');
+    expect(decisions).toMatchObject([{ kind: 'refused', correction: { plan_id: planIdOf(request.reference) } }]);
+    expect(ordersOf(request)).toMatchObject([{ cartItems: cartItemIds }]);
+    expect(addsOf(request)).toHaveLength(2);
+  });
+
+  it.each([
+    [{ os_template_id: 7 }],
+    [{ billing_cycle: 12 }],
+    [{ quantity: 2 }],
+    [{ addons: [{ id: 6, additional_value: 1 }] }],
+    [{ password: 'another', custom_ssh_key: 'YWJj' }],
+  ])('may be corrected by %j', async (correction) => {
+    const request = provisionRequest({ onRefusal: 'ask', items: [{ quantity: 3 }] });
+    const match = { planId: planIdOf(request.reference) };
+    rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'refuse-before', match });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'refused');
+    await answer(saga, 'retry', { correction });
+    await saga.result();
+    expect(ordersOf(request)).toMatchObject([{ items: [{ ...request.items[0], ...correction }] }]);
+  });
+
+  it('may be put right by what stands beside it: that is deleted first, and added anew', async () => {
+    const request = provisionRequest({ onRefusal: 'ask', items: [{ quantity: 2 }, { plan_id: wrongPlan }] });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'refused');
+    const [first] = openItemsOf(request);
+    await answer(saga, 'retry', { correction: { item: 1, quantity: 1 } });
+    await untilWaiting(saga, 'refused');
+    expect(openItemsOf(request)).toMatchObject([{ item: { quantity: 1 } }]);
+    expect(openItemsOf(request)[0]?.cartItemId).not.toBe(first?.cartItemId);
+    await answer(saga, 'retry', { correction: { plan_id: planIdOf(request.reference) } });
+    expect((await saga.result()).outcome).toBe('done');
+    expect(ordersOf(request)).toMatchObject([{ items: [{ quantity: 1 }, { plan_id: planIdOf(request.reference) }] }]);
+    expect(openItemsOf(request)).toEqual([]);
+  });
+
+  it('may be tried again as it is', async () => {
+    const request = provisionRequest({ onRefusal: 'ask' });
+    const match = { planId: planIdOf(request.reference) };
+    rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'refuse-before', match });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'refused');
+    await answer(saga, 'retry');
+    await saga.result();
+    expect(ordersOf(request)).toMatchObject([{ items: request.items }]);
+  });
+});
+
+describe('an order that the provider refuses', () => {
+  it.each([[{ label: 'another label' }], [{ currency: 'eur' }]])(
+    'may be corrected by %j, with the items that are in the cart',
+    async (correction) => {
+      const { request, saga } = await refusedOrder();
+      expect(await untilWaiting(saga)).toMatchObject({ kind: 'refused', step: 'place-order', choices: ['retry'] });
+      await answer(saga, 'retry', { correction });
+      await saga.result();
+      expect(callsOf(request).map(({ body }) => body)).toMatchObject([{ label: request.label }, correction]);
+      expect(ordersOf(request)).toHaveLength(1);
+      expect(addsOf(request)).toHaveLength(1);
+    },
+  );
+
+  it('deletes an item that is corrected, and orders what was added in its place', async () => {
+    const { request, saga } = await refusedOrder({ items: [{ quantity: 2 }, { quantity: 3 }] });
+    await untilWaiting(saga, 'refused');
+    const before = openItemsOf(request).map(({ cartItemId }) => cartItemId);
+    await answer(saga, 'retry', { correction: { item: 2, quantity: 1 } });
+    const { outcome, cartItemIds, servers, leftovers } = await saga.result();
+    expect({ outcome, leftovers }).toEqual({ outcome: 'done', leftovers: [] });
+    expect(servers).toHaveLength(3);
+    expect(ordersOf(request)).toMatchObject([{ cartItems: cartItemIds, items: [{ quantity: 2 }, { quantity: 1 }] }]);
+    expect(before).toContain(cartItemIds[0]);
+    expect(before).not.toContain(cartItemIds[1]);
+    const { entries } = rig.sandbox.ledger;
+    const deletedAt = entries.findIndex(
+      (entry) => entry.type === 'cartItemDeleted' && before.includes(entry.cartItemId),
+    );
+    const addedAt = entries.findIndex((entry) => entry.type === 'cartItemAdded' && entry.cartItemId === cartItemIds[1]);
+    expect(deletedAt).toBeGreaterThan(-1);
+    expect(deletedAt).toBeLessThan(addedAt);
+    expect(openItemsOf(request)).toEqual([]);
+  });
+
+  it('needs no number for the only item', async () => {
+    const { request, saga } = await refusedOrder();
+    await untilWaiting(saga, 'refused');
+    await answer(saga, 'retry', { correction: { os_template_id: 8 } });
+    await saga.result();
+    expect(ordersOf(request)).toMatchObject([{ items: [{ os_template_id: 8 }] }]);
+    expect(openItemsOf(request)).toEqual([]);
+  });
+
+  it('is refused once more, and corrected once more', async () => {
+    const { request, saga } = await refusedOrder({ items: [{ quantity: 3 }] });
+    rig.sandbox.faults.add({
+      endpoint: 'place-order',
+      kind: 'refuse-before',
+      nth: 2,
+      match: { account: request.account },
+    });
+    await untilWaiting(saga, 'refused');
+    await answer(saga, 'retry', { correction: { quantity: 2 } });
+    await untilWaiting(saga, 'refused');
+    await answer(saga, 'retry', { correction: { quantity: 1 } });
+    await saga.result();
+    expect(ordersOf(request)).toMatchObject([{ items: [{ quantity: 1 }] }]);
+    expect(openItemsOf(request)).toEqual([]);
+  });
+
+  it('is undone when it is cancelled', async () => {
+    const { request, saga } = await refusedOrder({ items: [{}, {}] });
+    await untilWaiting(saga, 'refused');
+    expect(openItemsOf(request)).toHaveLength(2);
+    await saga.cancel();
+    expect((await outcomeOf(saga)).cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
+    expect(openItemsOf(request)).toEqual([]);
+    expect(ordersOf(request)).toEqual([]);
+  });
+
+  it('is undone when the time of the request is over', async () => {
+    const notAfter = new Date(Date.now() + 8_000).toISOString();
+    const { request, saga } = await refusedOrder({ notAfter });
+    await untilWaiting(saga, 'refused');
+    const { failure } = await outcomeOf(saga);
+    expect(failure).toMatchObject({ type: 'DeadlinePassed', report: { outcome: 'reversed', leftovers: [] } });
+    expect(openItemsOf(request)).toEqual([]);
+  });
+});
+
+describe('a correction that does not fit', () => {
+  it.each<[Changes, object, string]>([
+    [{}, { account: 'AB-9' }, 'account: is not a field of this request'],
+    [{}, { quantity: 0 }, 'quantity: must be a whole number above 0'],
+    [{}, { item: 3, quantity: 1 }, 'item: is not the number of an item that waits'],
+    [{}, { quantity: 1 }, 'item: is required: there are 2 items'],
+    [{}, {}, 'names nothing that is to be corrected'],
+    [{}, { item: 2 }, 'names nothing that is to be corrected'],
+    [{}, { item: 1, quantity: 3 }, 'items[0].quantity: must not be more than the 2 that was asked for'],
+    [{}, { item: 2, plan_type: 'nothing' }, 'plan_type: must be one of'],
+    [{}, { label: 'x'.repeat(1_001) }, 'correction.label: must not have more than 1000 characters'],
+    [{ vmObjectIds: [1, 2, 3] }, { item: 1, quantity: 1 }, 'vmObjectIds: names 3 servers, but 2 are ordered'],
+    [
+      { items: [{ plan_type: 'object_storage', password: undefined, os_template_id: undefined }, {}] },
+      { item: 1, plan_type: 'cloud_servers_standard' },
+      'items[0].password: is required for plan_type cloud_servers_standard',
+    ],
+    [
+      { items: [{ plan_type: 'object_storage' }, {}], guard: { maxServers: 1 } },
+      { item: 1, plan_type: 'cloud_servers_standard' },
+      'the request orders 2 servers and the guard allows 1',
+    ],
+  ])('%# is refused by the field’s name, and nothing is sent', async (changes, correction, why) => {
+    const { request, saga } = await refusedOrder({ items: [{ quantity: 2 }, {}], ...changes });
+    const waiting = await untilWaiting(saga, 'refused');
+    const calls = rig.sandbox.ledger.calls.length;
+    await expect(saga.decide('retry', { correction })).rejects.toThrow(why);
+    expect(await saga.progress()).toMatchObject({ state: 'refused', waiting: { id: waiting.id }, decisions: [] });
+    expect(rig.sandbox.ledger.calls).toHaveLength(calls);
+    await saga.cancel();
+    await outcomeOf(saga);
+    expect(openItemsOf(request)).toEqual([]);
+  });
+
+  it('names fewer servers where they were named beforehand', async () => {
+    rig.sandbox.configure({ orderResponse: 'opaque' });
+    const { request, saga } = await refusedOrder({ items: [{ quantity: 2 }], vmObjectIds: [9001, 9002] });
+    await untilWaiting(saga, 'refused');
+    await answer(saga, 'retry', { correction: { quantity: 1, vmObjectIds: [9001] } });
+    expect((await saga.result()).servers).toMatchObject([{ vmObjectId: 9001 }]);
+    expect(ordersOf(request)).toMatchObject([{ items: [{ quantity: 1 }] }]);
+  });
+});
+
+describe('what was approved', () => {
+  it('is asked for again with what was corrected, before anything is sent by it', async () => {
+    const { request, saga } = await refusedOrder({ items: [{ quantity: 2 }], approval: 'always' });
+    await untilWaiting(saga, 'approval');
+    await answer(saga, 'approve');
+    await untilWaiting(saga, 'refused');
+    const [before] = openItemsOf(request);
+    await answer(saga, 'retry', { correction: { quantity: 1 } });
+    const { question } = await untilWaiting(saga, 'approval');
+    expect(question).toMatch(/^Approve 1 server: 1 × plan/);
+    expect(openItemsOf(request)).toEqual([before]);
+    await answer(saga, 'approve');
+    await saga.result();
+    expect(ordersOf(request)).toMatchObject([{ items: [{ quantity: 1 }] }]);
+  });
+
+  it('and where that is refused, all is undone', async () => {
+    const { request, saga } = await refusedOrder({ approval: 'always' });
+    await untilWaiting(saga, 'approval');
+    await answer(saga, 'approve');
+    await untilWaiting(saga, 'refused');
+    await answer(saga, 'retry', { correction: { label: 'dearer' } });
+    await untilWaiting(saga, 'approval');
+    await answer(saga, 'reject', { reason: 'no' });
+    expect((await outcomeOf(saga)).failure).toMatchObject({
+      type: 'NotApproved',
+      report: { outcome: 'reversed', leftovers: [] },
+    });
+    expect(openItemsOf(request)).toEqual([]);
+    expect(ordersOf(request)).toEqual([]);
+  });
+});
+
+it('an item that cannot be deleted is asked about, and told where it is left behind', async () => {
+  const { request, saga } = await refusedOrder({ items: [{ quantity: 2 }] });
+  await untilWaiting(saga, 'refused');
+  const [before] = openItemsOf(request);
+  rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'unauthorized' });
+  await answer(saga, 'retry', { correction: { quantity: 1 } });
+  expect(await untilWaiting(saga, 'stuck')).toMatchObject({ choices: ['retry', 'markDone', 'skip'] });
+  await saga.cancel();
+  // A cancellation does not make it forgotten.
+  expect((await untilWaiting(saga, 'stuck')).choices).toEqual(['retry', 'markDone', 'skip']);
+  await answer(saga, 'skip', { note: 'by hand' });
+  const { cancelled } = await outcomeOf(saga);
+  expect(cancelled?.leftovers).toEqual([{ kind: 'cart-item', cartItemId: before?.cartItemId, why: 'by hand' }]);
+  expect(openItemsOf(request)).toEqual([before]);
+});
+
+it.each([[{}], [{ onRefusal: 'fail' }]])('a request with %j is undone, and fails', async (changes) => {
+  const { request, saga } = await refusedOrder({ onRefusal: undefined, ...changes });
+  expect((await outcomeOf(saga)).failure).toMatchObject({
+    type: 'OrderRejected',
+    report: { outcome: 'reversed', leftovers: [], decisions: [] },
+  });
+  expect(openItemsOf(request)).toEqual([]);
+  expect(await stepOf(saga, 'place-order')).toMatchObject({ status: 'failed' });
+});

@@ -1,0 +1,283 @@
+/** Every kind of waiting × every decision × update and signal; twice the same; at the same moment; against a cancel. */
+import type { WorkflowHandle } from '@temporalio/client';
+import { decisionNames, type DecisionName } from '../../../src/domain/decisions';
+import { parseSpendLimits } from '../../../src/domain/spending';
+import type { Waiting, WaitKind } from '../../../src/domain/progress';
+import { DecisionRefusedError } from '../../../src/client/errors';
+import type { SagaHandle } from '../../../src/client/handle';
+import { noOrderPlacedTwice, openCartItems, ordersWithLabel } from '../../../sandbox/sentences';
+import { panelOf } from '../../support/panel';
+import { changeRequest, provisionRequest } from '../../support/requests';
+import { Rig, until } from '../../support/rig';
+import { answer, outcomeOf, untilDeniable, untilWaiting } from '../../support/sagas';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start({ activities: { spendLimits: parseSpendLimits('ZZ-1=1 servers/1h') } });
+});
+afterAll(async () => {
+  await rig.close();
+});
+beforeEach(() => {
+  rig.sandbox.faults.clear();
+});
+
+/** A body that is well-formed for each decision. */
+const bodies: Record<DecisionName, object> = {
+  retry: { by: 'op' },
+  skip: { note: 'can be left out' },
+  markDone: { note: 'done in the panel' },
+  confirmPlaced: { note: 'seen' },
+  confirmNotPlaced: { note: 'looked' },
+  approve: {},
+  reject: { reason: 'no' },
+  provideServers: { vmObjectIds: [9001] },
+};
+
+/** A saga for each kind of waiting, and how it ends after each decision that fits. */
+const waits: Record<
+  string,
+  {
+    kind: WaitKind;
+    start: () => Promise<SagaHandle>;
+    fits: Partial<Record<DecisionName, string>>;
+    /** What a person does before they say that it is done. */
+    byHand?: (waiting: Waiting) => void;
+  }
+> = {
+  'stuck before the order': {
+    kind: 'stuck',
+    start: () => {
+      const request = provisionRequest();
+      rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+      return rig.sagas.provision(request);
+    },
+    fits: { retry: 'done' },
+  },
+  'a refusal': {
+    kind: 'refused',
+    start: () => {
+      const request = provisionRequest({ onRefusal: 'ask' });
+      rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
+      return rig.sagas.provision(request);
+    },
+    fits: { retry: 'done' },
+  },
+  'stuck after the order': {
+    kind: 'stuck',
+    start: () => {
+      rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before' });
+      return rig.sagas.provision(provisionRequest({ firewalls: [143] }));
+    },
+    fits: { retry: 'done', markDone: 'done', skip: 'partly' },
+    byHand: ({ step }) => panelOf(rig.sandbox).assign(Number(/\d+$/.exec(step)), [143]),
+  },
+  'a compensation that cannot finish': {
+    kind: 'stuck',
+    start: () => {
+      const request = provisionRequest();
+      rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
+      rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'unauthorized' });
+      return rig.sagas.provision(request);
+    },
+    fits: { retry: 'reversed', markDone: 'reversed', skip: 'reversed-with-leftovers' },
+    byHand: ({ question }) => panelOf(rig.sandbox).deleteCartItem(Number(/item (\d+)/.exec(question)?.[1])),
+  },
+  'an unknown outcome': {
+    kind: 'outcome-unknown',
+    start: () => {
+      const request = provisionRequest();
+      rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label: request.label } });
+      return rig.sagas.provision(request);
+    },
+    fits: { confirmPlaced: 'done', confirmNotPlaced: 'done' },
+  },
+  'an approval': {
+    kind: 'approval',
+    start: () => rig.sagas.change(changeRequest({ approval: 'always' })),
+    fits: { approve: 'done', reject: 'reversed' },
+  },
+  'a limit': {
+    kind: 'over-limit',
+    start: () => rig.sagas.provision(provisionRequest({ account: 'ZZ-1', items: [{ quantity: 2 }] })),
+    fits: { approve: 'done', reject: 'reversed' },
+  },
+  'unknown servers': {
+    kind: 'servers',
+    start: () => {
+      const request = provisionRequest({ firewalls: [143] });
+      rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'empty', match: { label: request.label } });
+      return rig.sagas.provision(request);
+    },
+    fits: { provideServers: 'done' },
+  },
+  'a hold': {
+    kind: 'held',
+    start: async () => {
+      await rig.sagas.hold({ note: 'a test' });
+      const saga = await rig.sagas.provision(provisionRequest());
+      await untilWaiting(saga, 'held');
+      // Ended from outside, it lets nobody begin by itself.
+      await rig.temporal.workflow.getHandle('hold').terminate();
+      return saga;
+    },
+    fits: { retry: 'done' },
+  },
+};
+
+const raw = (saga: SagaHandle): WorkflowHandle => rig.temporal.workflow.getHandle(saga.workflowId);
+const end = async (saga: SagaHandle) => {
+  await outcomeOf(saga);
+  return (await saga.progress()).state;
+};
+
+describe.each(Object.entries(waits))('%s', (_name, { kind, start, fits, byHand }) => {
+  it('takes the decisions that fit as updates and as signals, and no other', async () => {
+    for (const send of ['update', 'signal'] as const) {
+      for (const name of decisionNames) {
+        const saga = await start();
+        const waiting = await untilWaiting(saga, kind);
+        expect(waiting.choices).toEqual(
+          Object.keys(fits).sort(
+            (a, b) => waiting.choices.indexOf(a as DecisionName) - waiting.choices.indexOf(b as DecisionName),
+          ),
+        );
+        const ends = fits[name];
+        const body = { question: waiting.id, ...bodies[name] };
+        if (name === 'markDone') byHand?.(waiting);
+        if (send === 'update') {
+          const decided = ends === undefined ? saga.decide(name, body) : answer(saga, name, body);
+          if (ends === undefined) {
+            await expect(decided).rejects.toThrow(DecisionRefusedError);
+            await expect(decided).rejects.toThrow(`Decisions that fit: ${[...waiting.choices, 'cancel'].join(', ')}`);
+          } else await decided;
+        } else {
+          if (name === 'confirmNotPlaced') await untilDeniable(waiting);
+          await raw(saga).signal(name, body);
+          if (ends === undefined) {
+            const { ignored } = await until(async () => {
+              const progress = await saga.progress();
+              return progress.ignored.length > 0 && progress;
+            });
+            expect(ignored).toMatchObject([{ decision: name, why: expect.stringContaining('does not fit') }]);
+          }
+        }
+        if (ends === undefined) {
+          expect((await saga.progress()).waiting).toEqual(waiting);
+          await raw(saga).terminate('the test is through with it');
+        } else expect(await end(saga)).toBe(ends);
+      }
+    }
+  });
+
+  it('ends as cancelled when it is cancelled', async () => {
+    const saga = await start();
+    await untilWaiting(saga, kind);
+    await saga.cancel();
+    // A cancel cannot say what becomes of an item that could not be deleted: the person still must.
+    if (fits.retry === 'reversed') await saga.decide('skip', { note: 'it may stay' });
+    const { cancelled } = await outcomeOf(saga);
+    expect(cancelled).toMatchObject({
+      reference: saga.reference,
+      outcome: expect.stringMatching(/^(partly|reversed)/),
+    });
+    expect((await saga.progress()).state).toBe(cancelled?.outcome);
+    expect((await saga.describe()).status.name).toBe('CANCELLED');
+  });
+});
+
+it('is found by its state, step and since when, only while it waits', async () => {
+  const saga = await waits['an unknown outcome']!.start();
+  const { since } = await untilWaiting(saga);
+  const row = await until(async () => {
+    for await (const found of rig.sagas.list({ state: 'outcome-unknown' })) {
+      if (found.workflowId === saga.workflowId) return found;
+    }
+    return undefined;
+  });
+  expect(row).toMatchObject({ state: 'outcome-unknown', step: 'place-order', waitingSince: new Date(since) });
+  await answer(saga, 'confirmNotPlaced', { note: 'looked' });
+  await saga.result();
+  await until(async () => {
+    for await (const found of rig.sagas.list({ state: 'outcome-unknown' })) {
+      if (found.workflowId === saga.workflowId) return false;
+    }
+    return true;
+  });
+});
+
+it('takes one of two decisions that come at once; the other finds nothing to decide', async () => {
+  const saga = await waits['an unknown outcome']!.start();
+  await untilDeniable(await untilWaiting(saga));
+  const decisions = await Promise.allSettled([
+    answer(saga, 'confirmNotPlaced', bodies.confirmNotPlaced),
+    answer(saga, 'confirmPlaced', bodies.confirmPlaced),
+  ]);
+  expect(decisions.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  await saga.result();
+  const { decisions: taken } = await saga.progress();
+  expect(taken).toHaveLength(1);
+  expect(ordersWithLabel(rig.sandbox.ledger, saga.reference)).toHaveLength(
+    taken[0]?.decision === 'confirmNotPlaced' ? 1 : 0,
+  );
+});
+
+it('refuses a decision while the one before is in work', async () => {
+  const request = provisionRequest();
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+  const saga = await rig.sagas.provision(request);
+  await untilWaiting(saga);
+  const gate = rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'gate', match: { label: request.label } });
+  await saga.decide('retry');
+  await rig.sandbox.whenStruck(gate);
+  await expect(saga.decide('retry')).rejects.toThrow(/nothing waits for a decision now; the saga is running/);
+  rig.sandbox.faults.release(gate);
+  await saga.result();
+  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+});
+
+it('loses neither the decision nor the cancel when they race', async () => {
+  for (let round = 0; round < 8; round += 1) {
+    const request = provisionRequest();
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label: request.label } });
+    const saga = await rig.sagas.provision(request);
+    await untilDeniable(await untilWaiting(saga));
+    const inOrder = [() => answer(saga, 'confirmNotPlaced', { note: 'looked' }), () => raw(saga).cancel()];
+    const [first, second] = round % 2 === 0 ? inOrder : inOrder.reverse();
+    await Promise.allSettled([first?.(), second?.()]);
+    const { cancelled } = await outcomeOf(saga);
+    const orders = ordersWithLabel(rig.sandbox.ledger, request.reference);
+    expect(orders.length).toBeLessThanOrEqual(1);
+    const taken = (await saga.progress()).decisions.length === 1;
+    const open = openCartItems(rig.sandbox.ledger).map(({ cartItemId }) => cartItemId);
+    // Decided "not placed" and cancelled: undone. Cancelled while nobody knew: left alone, and told.
+    const told = (cancelled?.leftovers ?? []).flatMap((left) => (left.kind === 'cart-item' ? [left.cartItemId] : []));
+    if (orders.length === 0) expect(told.length).toBe(taken ? 0 : 1);
+    expect(told.filter((id) => !open.includes(id))).toEqual([]);
+  }
+  expect(noOrderPlacedTwice(rig.sandbox.ledger)).toBe(true);
+});
+
+it('reads a decision that is no object, or names unknown fields, as a sentence and not as a crash', async () => {
+  const saga = await waits['unknown servers']!.start();
+  await untilWaiting(saga);
+  for (const body of [
+    7,
+    'text',
+    [],
+    { vmObjectIds: 'x' },
+    { vmObjectIds: [1], colour: 'red' },
+    { vmObjectIds: [1.5] },
+  ]) {
+    await expect(raw(saga).executeUpdate('provideServers', { args: [body] })).rejects.toMatchObject({
+      cause: { type: 'DecisionRefused', message: expect.stringMatching(/^provideServers: .*Like \{"question":"/s) },
+    });
+    await raw(saga).signal('provideServers', body);
+  }
+  const { ignored } = await until(async () => {
+    const progress = await saga.progress();
+    return progress.ignored.length === 6 && progress;
+  });
+  expect(ignored.every(({ why }) => why.startsWith('provideServers: '))).toBe(true);
+  await saga.cancel();
+});

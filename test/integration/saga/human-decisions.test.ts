@@ -1,0 +1,190 @@
+/** Where a saga waits for a person: what they read, what they get back, and what becomes of a decision that does not fit. */
+import type { temporal } from '@temporalio/proto';
+import { decisionHints, decisionNames, type DecisionName } from '../../../src/domain/decisions';
+import { planIdOf, provisionRequest, switchRequest } from '../../support/requests';
+import { Rig, until } from '../../support/rig';
+import { answer, untilWaiting } from '../../support/sagas';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start();
+});
+afterAll(() => rig.close());
+afterEach(() => {
+  rig.sandbox.faults.clear();
+});
+
+const runOf = ({ workflowId }: { workflowId: string }) => rig.temporal.workflow.getHandle(workflowId);
+
+/** A saga that waits at its order. */
+async function stuck() {
+  const request = provisionRequest();
+  rig.sandbox.faults.add({
+    endpoint: 'place-order',
+    kind: 'unauthorized',
+    times: 'all',
+    match: { label: request.label },
+  });
+  const saga = await rig.sagas.provision(request);
+  return { saga, waiting: await untilWaiting(saga, 'stuck') };
+}
+
+type Metadata = temporal.api.sdk.v1.IWorkflowMetadata;
+const metadataOf = (saga: { workflowId: string }) => runOf(saga).query<Metadata>('__temporal_workflow_metadata');
+
+it('says of each decision what it does and what to paste, and of the query what it answers', async () => {
+  const { saga } = await stuck();
+  const { definition } = await metadataOf(saga);
+  type Definitions = { name?: string | null; description?: string | null }[] | null | undefined;
+  const described = (list: Definitions): Record<string, unknown> =>
+    Object.fromEntries((list ?? []).map(({ name, description }) => [name ?? '', description]));
+  const hints = Object.fromEntries(
+    decisionNames.map((name) => [name, `${decisionHints[name].does}. ${decisionHints[name].example}`]),
+  );
+  expect(described(definition?.updateDefinitions)).toEqual(hints);
+  const released = { heldReleased: 'The hold has ended: begin. Sent by releaseHeld' };
+  expect(described(definition?.signalDefinitions)).toEqual({ ...hints, ...released });
+  expect(described(definition?.queryDefinitions)).toMatchObject({
+    progress: 'State, steps, what it waits for, decisions',
+  });
+  await saga.cancel();
+});
+
+it('shows the question only while it is open', async () => {
+  const saga = await rig.sagas.switch(switchRequest({ approval: 'always' }));
+  const { question } = await untilWaiting(saga);
+  expect((await metadataOf(saga)).currentDetails).toContain(question);
+  await answer(saga, 'approve');
+  await saga.result();
+  expect((await metadataOf(saga)).currentDetails ?? '').toBe('');
+});
+
+it('shows of the last failure what a person wants to know, and not when the saga would have tried again', async () => {
+  const request = provisionRequest();
+  const match = { label: request.label };
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', status: 401, body: 'who are you?', match });
+  const { lastFailure } = await untilWaiting(await rig.sagas.provision(request));
+  expect(lastFailure).toEqual({
+    failure: 'Unauthorized',
+    whose: 'us',
+    message: expect.stringMatching(/^POST \/order was answered 401/) as string,
+    endpoint: 'POST /order',
+    status: 401,
+    body: expect.stringContaining('who are you?') as string,
+  });
+});
+
+it('answers an update with what was taken, and at which step', async () => {
+  const { saga } = await stuck();
+  expect(await saga.decide('retry')).toEqual({ taken: 'retry', step: 'place-order' });
+  await untilWaiting(saga, 'stuck');
+  await saga.cancel();
+});
+
+describe('an update that does not fit', () => {
+  const update = (saga: { workflowId: string }, name: DecisionName, body: unknown) =>
+    runOf(saga).executeUpdate(name, { args: [body] });
+
+  it.each<[string, DecisionName, unknown, string | RegExp]>([
+    [
+      'another decision',
+      'approve',
+      {},
+      'approve does not fit: place-order waits as stuck. Decisions that fit: retry, cancel',
+    ],
+    [
+      'a wrong field',
+      'retry',
+      { who: 'me' },
+      /^retry: who: is not a field of this request\. Like \{"question":"[\da-f]{8}","by":"you"\}$/,
+    ],
+    [
+      'a correction of another field',
+      'retry',
+      { correction: { account: 'AB-9' } },
+      'retry: correction: account: is not a field of this request. At place-order may be corrected: label',
+    ],
+    [
+      'too long a note',
+      'retry',
+      { note: 'x'.repeat(4_001) },
+      /^retry: note: must not have more than 4000 characters\. Like /,
+    ],
+  ])('%s is refused with why, and leaves no trace', async (_what, name, body, why) => {
+    const { saga } = await stuck();
+    await expect(update(saga, name, body)).rejects.toMatchObject({
+      cause: {
+        type: 'DecisionRefused',
+        message: typeof why === 'string' ? why : (expect.stringMatching(why) as string),
+      },
+    });
+    expect(await saga.progress()).toMatchObject({ state: 'stuck', decisions: [], ignored: [] });
+    const { events } = await runOf(saga).fetchHistory();
+    expect(events?.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).toEqual([]);
+    await saga.cancel();
+  });
+
+  it('a correction where nothing can be corrected', async () => {
+    const request = provisionRequest();
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
+    const match = { planId: planIdOf(request.reference) };
+    rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'unauthorized', match });
+    const saga = await rig.sagas.provision(request);
+    const { step } = await untilWaiting(saga);
+    await expect(update(saga, 'retry', { correction: { label: 'x' } })).rejects.toMatchObject({
+      cause: { message: `retry: nothing can be corrected at ${step}; leave out correction` },
+    });
+    await saga.decide('retry');
+  });
+});
+
+describe('a signal that does not fit is told', () => {
+  async function ignoredOf(...signals: [DecisionName, unknown][]) {
+    const { saga } = await stuck();
+    for (const [name, body] of signals) await runOf(saga).signal(name, body);
+    const { ignored } = await until(async () => {
+      const view = await saga.progress();
+      return view.ignored.length === signals.length && view;
+    });
+    await saga.cancel();
+    return ignored;
+  }
+
+  it('with who sent it, cut', async () => {
+    const [ignored] = await ignoredOf(['retry', { by: 'o'.repeat(201) }]);
+    expect(ignored).toEqual({
+      decision: 'retry',
+      at: expect.any(String) as string,
+      why: expect.stringMatching(/^retry: by: must not have more than 200 characters/) as string,
+      by: 'o'.repeat(200),
+    });
+  });
+
+  it.each([
+    ['nobody', {}],
+    ['a number', { by: 5 }],
+    ['nothing at all', null],
+  ])('without, where it names %s', async (_who, body) => {
+    const [ignored] = await ignoredOf(['approve', body]);
+    expect(ignored).toMatchObject({ decision: 'approve', why: expect.stringContaining('does not fit') as string });
+    expect(ignored).not.toHaveProperty('by');
+  });
+
+  it('with why, cut', async () => {
+    const fields = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`a-field-of-no-use-${index}`, 1]));
+    const [ignored] = await ignoredOf(['retry', fields]);
+    expect(ignored?.why).toMatch(/^retry: a-field-of-no-use-0: /);
+    expect(ignored?.why).toHaveLength(1_000);
+  });
+
+  it('and of many only the last fifty', async () => {
+    const { saga } = await stuck();
+    for (let sent = 0; sent < 52; sent += 1) await runOf(saga).signal('approve', { by: String(sent) });
+    const view = await until(async () => {
+      const now = await saga.progress();
+      return now.ignored.at(-1)?.by === '51' && now;
+    });
+    expect(view.ignored.map(({ by }) => by)).toEqual(Array.from({ length: 50 }, (_, index) => String(index + 2)));
+    await saga.cancel();
+  });
+});

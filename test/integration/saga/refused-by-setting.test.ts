@@ -1,0 +1,61 @@
+/** What follows a refusal where the request does not say: the setting does. */
+import { openCartItems } from '../../../sandbox/sentences';
+import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
+import { Rig } from '../../support/rig';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start({ activities: { onRefusal: 'ask' } });
+});
+afterAll(() => rig.close());
+
+const refuseOrder = ({ label }: { label: string }) =>
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label } });
+
+it('asks about a purchase', async () => {
+  const request = provisionRequest();
+  refuseOrder(request);
+  const saga = await rig.sagas.provision(request);
+  await untilWaiting(saga, 'refused');
+  await answer(saga, 'retry');
+  await saga.result();
+});
+
+it.each(['changeOrder', 'switchPlan'] as const)(
+  'asks about a %s that is refused, or not available',
+  async (workflow) => {
+    const request = workflow === 'changeOrder' ? changeRequest() : switchRequest();
+    rig.sandbox.configure({ unavailableSubscriptions: [request.subscription_id] });
+    rig.sandbox.faults.add({
+      endpoint: '*',
+      kind: 'refuse-before',
+      match: { subscriptionId: request.subscription_id },
+    });
+    const saga = await rig.sagas.start(workflow, request);
+    expect((await untilWaiting(saga, 'refused')).lastFailure).toMatchObject({ failure: 'Rejected' });
+    await answer(saga, 'retry');
+    expect((await untilWaiting(saga, 'refused')).question).toContain('The provider says that it is not available.');
+    rig.sandbox.configure({ unavailableSubscriptions: [] });
+    await answer(saga, 'retry');
+    await outcomeOf(saga);
+    expect((await saga.progress()).state).toBe('done');
+  },
+);
+
+it('ends a saga whose request says so', async () => {
+  const request = provisionRequest({ onRefusal: 'fail' });
+  refuseOrder(request);
+  expect((await outcomeOf(await rig.sagas.provision(request))).failure).toMatchObject({ type: 'OrderRejected' });
+  expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
+  const change = changeRequest({ onRefusal: 'fail' });
+  rig.sandbox.configure({ unavailableSubscriptions: [change.subscription_id] });
+  expect((await outcomeOf(await rig.sagas.change(change))).failure).toMatchObject({ type: 'ChangeNotAvailable' });
+});
+
+it('ends a change of firewalls, of which nothing can be corrected', async () => {
+  const request = firewallsRequest();
+  const match = { vmObjectId: request.vmObjectId };
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', match });
+  expect((await outcomeOf(await rig.sagas.firewalls(request))).failure).toMatchObject({ type: 'FirewallsRejected' });
+});

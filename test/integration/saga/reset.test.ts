@@ -1,0 +1,231 @@
+/**
+ * A reset goes on from what is known: what the journal has is used and not done again; a person is asked only about what the
+ * journal itself does not know. Reset offers every finished workflow task; all of them are tried.
+ */
+import { callsTo, changeOrdersOf, openCartItems, ordersWithLabel, switchesOf } from '../../../sandbox/sentences';
+import { SagaHandle } from '../../../src/client/handle';
+import type { WorkflowName } from '../../../src/domain/identity';
+import { brokenPromises, type Asked } from '../../support/promises';
+import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
+import { resetTo, workflowTasksOf } from '../../support/reset';
+import { Rig, until } from '../../support/rig';
+import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start();
+});
+afterAll(() => rig.close());
+afterEach(() => {
+  rig.sandbox.faults.clear();
+});
+
+const latest = <W extends WorkflowName>(workflow: W, { reference }: { reference: string }) =>
+  new SagaHandle<W>(rig.temporal, workflow, reference, '', true);
+
+const openItemsOf = ({ reference }: { reference: string }) =>
+  openCartItems(rig.sandbox.ledger).filter(({ item }) => item.plan_id === planIdOf(reference));
+
+const addsOf = ({ reference }: { reference: string }) =>
+  callsTo(rig.sandbox.ledger, 'add-cart-item').filter(({ names }) => names.planId?.includes(planIdOf(reference)));
+
+/** Back to the beginning, or to a later workflow task. */
+async function resetToTask(saga: { workflowId: string }, task = 0): Promise<void> {
+  await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga)).at(task) ?? 0);
+}
+
+describe('from whichever point, of a saga that is done', () => {
+  it.each(['provisionServers', 'changeOrder', 'switchPlan'] as const)(
+    '%s: nobody is asked, and nothing is placed again',
+    async (workflow) => {
+      const requests = {
+        provisionServers: provisionRequest({ items: [{}, {}], firewalls: [143] }),
+        changeOrder: changeRequest(),
+        switchPlan: switchRequest(),
+      };
+      const request = requests[workflow];
+      const saga = (await rig.sagas.start(workflow, request)) as SagaHandle;
+      const first = await saga.result();
+      const { runId } = await saga.describe();
+      const { workflowId } = saga;
+      const points = await workflowTasksOf(rig.temporal, { workflowId, runId });
+      expect(points.length).toBeGreaterThan(2);
+      for (const point of points) {
+        await resetTo(rig.temporal, { workflowId, runId }, point);
+        expect(await latest(workflow, request).result()).toEqual(first);
+      }
+      const { ledger } = rig.sandbox;
+      const placed = {
+        provisionServers: ordersWithLabel(ledger, request.reference),
+        changeOrder: changeOrdersOf(ledger, requests.changeOrder.subscription_id),
+        switchPlan: switchesOf(ledger, requests.switchPlan.subscription_id),
+      };
+      expect(placed[workflow]).toHaveLength(1);
+      if (workflow === 'provisionServers') expect(addsOf(request)).toHaveLength(2);
+    },
+    120_000,
+  );
+});
+
+it('says where an answer is from', async () => {
+  const request = provisionRequest();
+  const saga = await rig.sagas.provision(request);
+  await saga.result();
+  await resetToTask(saga);
+  const again = latest('provisionServers', request);
+  await again.result();
+  const from = new RegExp(`^from the journal: .* UTC, run ${saga.runId}$`);
+  expect((await stepOf(again, 'add-cart-item-1'))?.detail).toMatch(from);
+  expect((await stepOf(again, 'place-order'))?.detail).toMatch(from);
+  expect((await stepOf(again, 'take-reference'))?.detail).toMatch(new RegExp(`^known since .* run ${saga.runId}`));
+});
+
+it('while the order is under way, waits for its answer and uses it', async () => {
+  const request = provisionRequest();
+  const gate = rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'gate', hold: 'after' });
+  const saga = await rig.sagas.provision(request);
+  await rig.sandbox.whenStruck(gate);
+  await resetToTask(saga);
+  const again = latest('provisionServers', request);
+  await until(async () => (await stepOf(again, 'place-order'))?.detail?.includes('may still be in the air'));
+  rig.sandbox.faults.release(gate);
+  expect(await again.result()).toMatchObject({ order: { order_id: expect.any(Number) as number }, decisions: [] });
+  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+});
+
+it('uses the items that are in the cart', async () => {
+  const request = provisionRequest({ items: [{}, {}] });
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+  const saga = await rig.sagas.provision(request);
+  await untilWaiting(saga, 'stuck');
+  const items = openItemsOf(request).map(({ cartItemId }) => cartItemId);
+  await resetToTask(saga);
+  const result = await latest('provisionServers', request).result();
+  expect([...result.cartItemIds].sort()).toEqual(items);
+  expect(addsOf(request)).toHaveLength(2);
+  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+  expect(openItemsOf(request)).toEqual([]);
+});
+
+it.each([
+  ['the beginning', 0],
+  ['right before the order', -3],
+])('to %s, adds again what the earlier run took back', async (_where, task) => {
+  const request = provisionRequest({ items: [{}, {}] });
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
+  const saga = await rig.sagas.provision(request);
+  expect((await outcomeOf(saga)).failure?.type).toBe('OrderRejected');
+  const { events } = await rig.temporal.workflow.getHandle(saga.workflowId).fetchHistory();
+  const ordering = events?.find((event) => {
+    return event.activityTaskScheduledEventAttributes?.activityType?.name === 'placeOrder';
+  })?.activityTaskScheduledEventAttributes?.workflowTaskCompletedEventId;
+  if (task === 0) await resetToTask(saga);
+  else await resetTo(rig.temporal, saga, Number(ordering));
+  const result = await latest('provisionServers', request).result();
+  const [order, ...more] = ordersWithLabel(rig.sandbox.ledger, request.reference);
+  expect(more).toEqual([]);
+  expect([...(order?.cartItems ?? [])].sort()).toEqual([...result.cartItemIds].sort());
+  expect(addsOf(request)).toHaveLength(4);
+  expect(result.leftovers).toEqual([]);
+  expect(openItemsOf(request)).toEqual([]);
+});
+
+describe('where the earlier run’s order is of unknown fate', () => {
+  async function unknown() {
+    const request = provisionRequest();
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label: request.label }, nth: 1 });
+    const saga = await rig.sagas.provision(request);
+    const before = await untilWaiting(saga, 'outcome-unknown');
+    await resetToTask(saga);
+    const again = latest('provisionServers', request);
+    return { request, before, again, waiting: await untilWaiting(again, 'outcome-unknown') };
+  }
+
+  it('asks about the very same call', async () => {
+    const { request, before, again, waiting } = await unknown();
+    expect(waiting.id).toBe(before.id);
+    await answer(again, 'confirmNotPlaced', { note: 'the panel shows none' });
+    await again.result();
+    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+    expect(addsOf(request)).toHaveLength(1);
+  });
+
+  it('and it is cancelled, leaves its items alone and reports both', async () => {
+    const { request, again } = await unknown();
+    await again.cancel();
+    const ended = await outcomeOf(again);
+    expect(ended.cancelled?.leftovers.map(({ kind }) => kind)).toEqual(['placement-unknown', 'cart-item']);
+    expect(openItemsOf(request)).toHaveLength(1);
+    const asked: Asked = { workflow: 'provisionServers', request };
+    expect(brokenPromises(rig.sandbox.ledger, asked, ended)).toEqual([]);
+  });
+
+  it('does not take a word that was given before: a reset sends decisions again', async () => {
+    const { request, again, waiting } = await unknown();
+    const said = { question: waiting.id, note: 'the panel shows none' };
+    // Twice lost: each time it is another call, and so another question.
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
+    await answer(again, 'confirmNotPlaced', { note: said.note });
+    const next = await until(async () => {
+      const { waiting: now } = await again.progress();
+      return now?.kind === 'outcome-unknown' && now.id !== waiting.id && now;
+    });
+    expect(next.id).not.toBe(waiting.id);
+    await resetToTask(latest('provisionServers', request), -1);
+    const third = latest('provisionServers', request);
+    const { id } = await untilWaiting(third, 'outcome-unknown');
+    expect(id).toBe(next.id);
+    await expect(third.decide('confirmNotPlaced', said)).rejects.toThrow(/is not the one that waits now/);
+    await answer(third, 'confirmPlaced', { note: 'it is there now' });
+    await third.result();
+    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+  });
+});
+
+describe('of a saga that ends before its pivot, after an earlier run has placed it', () => {
+  it('reports the order, and deletes nothing of it', async () => {
+    const request = provisionRequest({ items: [{}, {}] });
+    const saga = await rig.sagas.provision(request);
+    await saga.result();
+    // Nothing is to be added; so it is the person who stops it, right at its beginning.
+    const stop = rig.sandbox.faults.add({ endpoint: '*', kind: 'refuse-before', times: 'all' });
+    await resetToTask(saga);
+    const again = latest('provisionServers', request);
+    await again.cancel().catch(() => undefined);
+    const ended = await outcomeOf(again);
+    rig.sandbox.faults.lift(stop);
+    expect(brokenPromises(rig.sandbox.ledger, { workflow: 'provisionServers', request }, ended)).toEqual([]);
+    expect(
+      callsTo(rig.sandbox.ledger, 'delete-cart-item').filter(({ names }) =>
+        names.planId?.includes(planIdOf(request.reference)),
+      ),
+    ).toEqual([]);
+  });
+
+  it.each(['changeOrder', 'switchPlan'] as const)(
+    '%s, of which the provider would refuse a quote by now: it is not asked',
+    async (workflow) => {
+      const request = workflow === 'changeOrder' ? changeRequest() : switchRequest();
+      const asked = { workflow, request } as Asked;
+      const saga = (await rig.sagas.start(workflow, request)) as SagaHandle;
+      const first = await saga.result();
+      const match = { subscriptionId: request.subscription_id };
+      rig.sandbox.faults.add({ endpoint: '*', kind: 'refuse-before', match });
+      await resetToTask(saga);
+      const ended = await outcomeOf(latest(workflow, request));
+      expect(ended).toEqual({ result: first });
+      expect(brokenPromises(rig.sandbox.ledger, asked, ended)).toEqual([]);
+    },
+  );
+});
+
+it('of a saga that never placed anything, reports nothing', async () => {
+  const request = changeRequest({ approval: 'always' });
+  const saga = await rig.sagas.change(request);
+  await untilWaiting(saga, 'approval');
+  await resetToTask(saga);
+  const again = latest('changeOrder', request);
+  await untilWaiting(again, 'approval');
+  await again.decide('reject', {});
+  expect((await outcomeOf(again)).failure).toMatchObject({ type: 'NotApproved', report: { leftovers: [] } });
+});

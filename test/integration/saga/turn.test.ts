@@ -1,0 +1,289 @@
+/** One saga at a time for a server and for a subscription. The next one is told, and does not look by itself within a test's time. */
+import Database from 'libsql';
+import { changeOrdersOf, firewallMoments, firewallsOf, switchesOf } from '../../../sandbox/sentences';
+import type { SagaHandle } from '../../../src/client/handle';
+import type { ProgressView } from '../../../src/domain/progress';
+import { activitiesOf, statesOf } from '../../support/events';
+import { changeRequest, firewallsRequest, switchRequest } from '../../support/requests';
+import { resetTo, workflowTasksOf } from '../../support/reset';
+import { Rig, until } from '../../support/rig';
+import { answer, outcomeOf, progressOf, stepOf, untilWaiting } from '../../support/sagas';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start();
+});
+afterAll(() => rig.close());
+afterEach(() => {
+  rig.sandbox.faults.clear();
+});
+
+const untilQueued = (saga: SagaHandle, before?: number): Promise<ProgressView['queued'] & object> =>
+  until(async () => {
+    const { queued, state } = await progressOf(saga);
+    return queued !== undefined && state === 'queued' && (before === undefined || queued.before === before)
+      ? queued
+      : undefined;
+  });
+const runOf = ({ workflowId }: SagaHandle) => rig.temporal.workflow.getHandle(workflowId);
+const look = (saga: SagaHandle) => runOf(saga).signal('turn');
+
+/** A server with these firewalls, and requests about it. */
+function serverWith(firewalls: number[]) {
+  const { vmObjectId } = firewallsRequest();
+  rig.sandbox.addServer({ vmObjectId, firewalls });
+  const start = (changes: object) =>
+    rig.sagas.firewalls(firewallsRequest({ assign: undefined, ...changes, vmObjectId }));
+  return { vmObjectId, start };
+}
+const gateAt = (endpoint: string, match: object) =>
+  rig.sandbox.faults.add({ endpoint, match, kind: 'gate', hold: 'before' } as never);
+
+/** A change order that waits for an approval, and what is queued behind it. */
+async function heldSubscription() {
+  const request = changeRequest({ approval: 'always' });
+  const { subscription_id } = request;
+  const first = await rig.sagas.change(request);
+  await untilWaiting(first, 'approval');
+  return { subscription_id, first };
+}
+
+it('two exact sets of firewalls side by side: the server never has fewer than one of them', async () => {
+  const { vmObjectId, start } = serverWith([1, 2]);
+  const gate = gateAt('unassign-firewalls', { vmObjectId });
+  const first = await start({ exactly: [1] });
+  await rig.sandbox.whenStruck(gate);
+  const second = await start({ exactly: [2] });
+  const queued = await until(async () => {
+    const { queued, state } = await progressOf(second);
+    // Without a queue it would end beside the first one.
+    return queued ?? (state === 'done' && { resource: 'none' });
+  });
+  expect(queued).toMatchObject({ resource: `server ${vmObjectId}`, before: 1, holder: first.workflowId });
+  rig.sandbox.faults.release(gate);
+  await expect(first.result()).resolves.toMatchObject({ firewalls: [1], verified: true });
+  await expect(second.result()).resolves.toMatchObject({ assigned: [2], firewalls: [2], verified: true });
+  const moments = firewallMoments(rig.sandbox.ledger, vmObjectId).map(({ firewalls }) => firewalls);
+  expect(moments).toEqual([[1, 2], [1], [1, 2], [2]]);
+});
+
+it('a subscription has one change or switch at a time; who waits sends nothing, and is quoted when its turn has come', async () => {
+  const { subscription_id, first } = await heldSubscription();
+  const second = await rig.sagas.change(changeRequest({ subscription_id }));
+  await untilQueued(second, 1);
+  const third = await rig.sagas.switch(switchRequest({ subscription_id }));
+  await untilQueued(third, 2);
+  for (const saga of [second, third]) expect(await activitiesOf(runOf(saga))).toHaveLength(1);
+
+  await answer(first, 'approve');
+  await Promise.all([first, second, third].map((saga) => saga.result()));
+  const { ledger } = rig.sandbox;
+  expect(changeOrdersOf(ledger, subscription_id)).toHaveLength(2);
+  expect(switchesOf(ledger, subscription_id)).toHaveLength(1);
+  expect(await statesOf(runOf(second))).toEqual(['queued', 'running', 'done']);
+  const { status, detail } = (await stepOf(second, 'take-turn'))!;
+  expect({ status, detail }).toEqual({
+    status: 'done',
+    detail: expect.stringMatching(/^was queued from [-\d]+ [:\d]+ UTC to [-\d]+ [:\d]+ UTC$/),
+  });
+  await rig.withJournal(async ({ db }) => expect(await turnsOf(db, `subscription ${subscription_id}`)).toEqual([]));
+});
+
+it('who only asks for a price does not wait; other subscriptions and servers do not wait either', async () => {
+  const { subscription_id, first } = await heldSubscription();
+  await expect(
+    (await rig.sagas.switch(switchRequest({ subscription_id, quoteOnly: true }))).result(),
+  ).resolves.toMatchObject({ placed: false });
+  await (await rig.sagas.change(changeRequest())).result();
+  await (await rig.sagas.firewalls(firewallsRequest({ vmObjectId: subscription_id }))).result();
+  await first.cancel();
+  await outcomeOf(first);
+});
+
+it('is found in the list as queued, and as no wait for a person', async () => {
+  const { subscription_id, first } = await heldSubscription();
+  const second = await rig.sagas.change(changeRequest({ subscription_id }));
+  const { holder } = await untilQueued(second);
+  expect(holder).toBe(first.workflowId);
+  const idsOf = async (state: 'queued' | 'waiting' | 'running') => {
+    const ids = new Map<string, Date | undefined>();
+    for await (const row of rig.sagas.list({ state })) ids.set(row.workflowId, row.waitingSince);
+    return ids;
+  };
+  const queued = await until(async () => {
+    const ids = await idsOf('queued');
+    return ids.has(second.workflowId) && ids;
+  });
+  expect(queued.get(second.workflowId)).toBeUndefined();
+  const waiting = await idsOf('waiting');
+  expect([waiting.has(first.workflowId), waiting.has(second.workflowId)]).toEqual([true, false]);
+  expect((await idsOf('running')).has(second.workflowId)).toBe(false);
+  expect((await progressOf(second)).waiting).toBeUndefined();
+  await expect(second.decide('retry')).rejects.toThrow(/nothing waits for a decision now; the saga is queued/);
+  await second.cancel();
+  await first.cancel();
+  await Promise.all([outcomeOf(first), outcomeOf(second)]);
+});
+
+it('is cancelled at once, without doing anything, and its place is the next one’s', async () => {
+  const { subscription_id, first } = await heldSubscription();
+  const second = await rig.sagas.change(changeRequest({ subscription_id }));
+  await untilQueued(second, 1);
+  const third = await rig.sagas.change(changeRequest({ subscription_id }));
+  await untilQueued(third, 2);
+  await second.cancel();
+  const { cancelled } = await outcomeOf(second);
+  expect(cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
+  expect(cancelled?.steps.map(({ id, status }) => [id, status])).toEqual([['take-turn', 'failed']]);
+  await look(third);
+  await untilQueued(third, 1);
+  await answer(first, 'reject', { reason: 'too dear' });
+  await outcomeOf(first);
+  await third.result();
+  expect(changeOrdersOf(rig.sandbox.ledger, subscription_id)).toHaveLength(1);
+});
+
+it('keeps the order of arrival, however often somebody has it look', async () => {
+  const { vmObjectId, start } = serverWith([1]);
+  const gate = gateAt('list-firewalls', { vmObjectId });
+  const first = await start({ assign: [10] });
+  await rig.sandbox.whenStruck(gate);
+  const others: SagaHandle[] = [];
+  for (const id of [11, 12, 13, 14]) {
+    const saga = await start({ assign: [id] });
+    await untilQueued(saga, others.length + 1);
+    others.push(saga);
+  }
+  for (const saga of [...others].reverse()) await look(saga);
+  rig.sandbox.faults.release(gate);
+  await Promise.all([first, ...others].map((saga) => saga.result()));
+  expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([1, 10, 11, 12, 13, 14]);
+});
+
+it('goes on behind a saga that failed, and undid what it did in its own turn', async () => {
+  const { vmObjectId, start } = serverWith([1]);
+  const gate = gateAt('unassign-firewalls', { vmObjectId });
+  rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'refuse-before', match: { vmObjectId } } as never);
+  const first = await start({ exactly: [10] });
+  await rig.sandbox.whenStruck(gate);
+  const second = await start({ exactly: [1, 2] });
+  await untilQueued(second, 1);
+  rig.sandbox.faults.release(gate);
+  expect((await outcomeOf(first)).failure).toMatchObject({ type: 'FirewallsRejected', report: { leftovers: [] } });
+  await expect(second.result()).resolves.toMatchObject({ assigned: [2], unassigned: [], firewalls: [1, 2] });
+  const moments = firewallMoments(rig.sandbox.ledger, vmObjectId).map(({ firewalls }) => firewalls);
+  // Unassigning is undone as well, though it was refused.
+  expect(moments).toEqual([[1], [1, 10], [1, 10], [1], [1, 2]]);
+});
+
+it('a saga that is put back while it works keeps its turn', async () => {
+  const { subscription_id, first } = await heldSubscription();
+  const second = await rig.sagas.change(changeRequest({ subscription_id }));
+  await untilQueued(second);
+  const [, task] = await workflowTasksOf(rig.temporal, first);
+  await resetTo(rig.temporal, { workflowId: first.workflowId }, task!);
+  const saga = await rig.sagas.get(first.reference, 'changeOrder');
+  await untilWaiting(saga, 'approval');
+  await look(second);
+  await until(async () => (await activitiesOf(runOf(second))).length === 2);
+  await untilQueued(second, 1);
+  await answer(saga, 'approve');
+  await saga.result();
+  await second.result();
+  expect(changeOrdersOf(rig.sandbox.ledger, subscription_id)).toHaveLength(2);
+});
+
+it('a saga that is put back to before its end begins again in a new turn: what it saw may not be true any more', async () => {
+  const { vmObjectId, start } = serverWith([1, 2]);
+  const first = await start({ exactly: [1] });
+  await first.result();
+  await (await start({ exactly: [2] })).result();
+  expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([2]);
+
+  // To where it had seen 1 and 2, and was about to unassign 2.
+  const [, seen] = await workflowTasksOf(rig.temporal, first);
+  const gate = gateAt('assign-firewalls', { vmObjectId });
+  await resetTo(rig.temporal, first, seen!);
+  const again = await rig.sagas.get(first.reference, 'setFirewalls');
+  await rig.sandbox.whenStruck(gate);
+  const third = await start({ exactly: [3] });
+  await untilQueued(third, 1);
+  rig.sandbox.faults.release(gate);
+  await expect(again.result()).resolves.toMatchObject({ assigned: [1], unassigned: [2], firewalls: [1] });
+  await expect(third.result()).resolves.toMatchObject({ firewalls: [3] });
+  const moments = firewallMoments(rig.sandbox.ledger, vmObjectId).map(({ firewalls }) => firewalls.length);
+  expect(Math.min(...moments)).toBe(1);
+});
+
+it('only tells the recorded answer, and does not wait, where its change was placed before', async () => {
+  const request = changeRequest();
+  const { subscription_id } = request;
+  const placed = await rig.sagas.change(request);
+  await placed.result();
+  const first = await rig.sagas.change(changeRequest({ subscription_id, approval: 'always' }));
+  await untilWaiting(first, 'approval');
+  const [task] = await workflowTasksOf(rig.temporal, placed);
+  await resetTo(rig.temporal, placed, task!);
+  await (await rig.sagas.get(placed.reference, 'changeOrder')).result();
+  await first.cancel();
+  await outcomeOf(first);
+  expect(changeOrdersOf(rig.sandbox.ledger, subscription_id)).toHaveLength(1);
+});
+
+it('a journal that is away while it is queued is asked again, by a person in the end; the place is kept', async () => {
+  const { subscription_id, first } = await heldSubscription();
+  const second = await rig.sagas.change(changeRequest({ subscription_id }));
+  await untilQueued(second, 1);
+  await rig.withJournal((journal) =>
+    // Nobody else can write into the file meanwhile.
+    journal.inTransaction(async () => {
+      await look(second);
+      const { lastFailure, step } = await untilWaiting(second, 'stuck');
+      expect([step, lastFailure?.failure]).toEqual(['take-turn', 'JournalUnavailable']);
+    }),
+  );
+  const third = await rig.sagas.change(changeRequest({ subscription_id }));
+  await untilQueued(third, 2);
+  await answer(second, 'retry');
+  await untilQueued(second, 1);
+  expect(await statesOf(runOf(second))).toEqual(['queued', 'stuck', 'running', 'queued']);
+  await answer(first, 'approve');
+  await Promise.all([first, second, third].map((saga) => saga.result()));
+  expect(changeOrdersOf(rig.sandbox.ledger, subscription_id)).toHaveLength(3);
+});
+
+function turnsOf(db: Parameters<Parameters<Rig['withJournal']>[0]>[0]['db'], resource: string) {
+  return db.selectFrom('turn').selectAll().where('resource', '=', resource).execute();
+}
+
+/** As Temporal says of an activity that a worker has. */
+const started = 2;
+
+it('a saga that is cancelled while its place is being written down gives it back', async () => {
+  const request = changeRequest();
+  const { file } = rig.journalAddress as { file: string };
+  const database = new Database(file, { timeout: 10_000 });
+  database.exec('begin immediate');
+  let saga: SagaHandle;
+  try {
+    saga = await rig.sagas.change(request);
+    const run = runOf(saga);
+    await until(async () =>
+      (await run.describe()).raw.pendingActivities?.some(({ state }) => Number(state) === started),
+    );
+    await saga.cancel();
+    await until(async () => {
+      const { events } = await run.fetchHistory();
+      return events?.some((event) => event.workflowExecutionCancelRequestedEventAttributes);
+    });
+  } finally {
+    database.exec('rollback');
+    database.close();
+  }
+  expect((await outcomeOf(saga)).cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
+  const { reference } = request;
+  const turns = await rig.withJournal(({ db }) =>
+    db.selectFrom('turn').selectAll().where('reference', '=', reference).execute(),
+  );
+  expect(turns).toEqual([]);
+});

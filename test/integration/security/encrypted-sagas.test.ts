@@ -1,0 +1,304 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@temporalio/client';
+import type { Payload } from '@temporalio/common';
+import { OrderSagaClient } from '../../../src/client/client';
+import { createDataConverter } from '../../../src/security/data-converter';
+import { parsePayloadKeys } from '../../../src/security/keys';
+import { EncryptionCodec } from '../../../src/security/payload-codec';
+import { callsTo, openCartItems, ordersWithLabel } from '../../../sandbox/sentences';
+import { buildEncryptedBundle } from '../../support/encrypted-bundle';
+import { planIdOf, provisionRequest } from '../../support/requests';
+import { Rig, until } from '../../support/rig';
+import { outcomeOf, untilWaiting } from '../../support/sagas';
+
+const key = () => randomBytes(32).toString('base64');
+const [one, two] = [key(), key()];
+const secretsFolder = mkdtempSync(join(tmpdir(), 'order-saga-secrets-'));
+let bundle: string;
+let rig: Rig;
+beforeAll(async () => {
+  bundle = await buildEncryptedBundle();
+  rig = await Rig.start({
+    bundle,
+    payloadKeys: parsePayloadKeys(`k1:${one},k2:${two}`),
+    secrets: { folder: secretsFolder, variable: (name) => (name === 'SECRET_SSH_KEY' ? 'c3NoLWtleQ==' : undefined) },
+  });
+}, 60_000);
+afterAll(async () => {
+  await rig.close();
+  rmSync(secretsFolder, { recursive: true });
+  rmSync(join(bundle, '..'), { recursive: true });
+});
+
+const canary = 'canary-password-7Qx';
+/** All that stands in a history, bytes as the text that they spell. */
+const historyOf = async (of: Rig, workflowId: string) =>
+  textOf(await of.temporal.workflow.getHandle(workflowId).fetchHistory());
+const textOf = (value: unknown): string => {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString();
+  if (typeof value !== 'object' || value === null) return String(value);
+  return Object.entries(value)
+    .map(([name, inner]) => `${name}: ${textOf(inner)}`)
+    .join('\n');
+};
+const addsOf = (reference: string) =>
+  callsTo(rig.sandbox.ledger, 'add-cart-item').filter(({ names }) => names.planId?.includes(planIdOf(reference)));
+
+/** What only key holders may read, and a saga in whose history it is. */
+const confided = [canary, 'the note of a decision', 'billing_cycle', 'add-to-cart', 'was answered 401'];
+const confide = async (to: Rig) => {
+  const request = provisionRequest({ items: [{ password: canary }] });
+  to.sandbox.configure({ echoRequests: true });
+  to.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+  const planId = planIdOf(request.reference);
+  to.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'error-before', match: { planId } });
+  const saga = await to.sagas.provision(request);
+  await untilWaiting(saga);
+  await saga.decide('retry', { note: 'the note of a decision' });
+  await saga.result();
+  return saga;
+};
+
+it('leaves nothing to read in the history: not the request, not the failure, not the decision', async () => {
+  const saga = await confide(rig);
+  const history = await historyOf(rig, saga.workflowId);
+  for (const text of confided) expect(history).not.toContain(text);
+  expect(addsOf(saga.reference).at(-1)?.body).toMatchObject({ password: canary });
+});
+
+it('would be read there without keys: the search finds all of it', async () => {
+  const clear = await Rig.start();
+  try {
+    const saga = await confide(clear);
+    const history = await historyOf(clear, saga.workflowId);
+    for (const text of confided) expect(history).toContain(text);
+  } finally {
+    await clear.close();
+  }
+});
+
+it('encrypts the messages of failures', async () => {
+  const request = provisionRequest();
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
+  const saga = await rig.sagas.provision(request);
+  const { failure } = await outcomeOf(saga);
+  expect(failure?.report.why).toMatch(/answered 422/);
+  expect(await historyOf(rig, saga.workflowId)).not.toContain('answered 422');
+});
+
+describe('a request in the clear', () => {
+  const inTheClear = () =>
+    new OrderSagaClient(new Client({ connection: rig.temporal.connection, namespace: rig.namespace }));
+
+  it('is refused, and calls nobody', async () => {
+    const request = provisionRequest();
+    const { workflowId } = await inTheClear().provision(request);
+    await expect(rig.temporal.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
+      cause: { type: 'InvalidRequest', message: expect.stringMatching(/unencrypted.*another password/s) },
+    });
+    expect(addsOf(request.reference)).toEqual([]);
+  });
+
+  it('is taken where a setting allows it', async () => {
+    const lenient = await Rig.start({
+      bundle,
+      payloadKeys: parsePayloadKeys(`k1:${one}`),
+      activities: { takesClearRequests: true },
+    });
+    try {
+      const request = provisionRequest();
+      const clear = new OrderSagaClient(
+        new Client({ connection: lenient.temporal.connection, namespace: lenient.namespace }),
+      );
+      const { workflowId } = await clear.provision(request);
+      await lenient.temporal.workflow.getHandle(workflowId).result();
+      expect(callsTo(lenient.sandbox.ledger, 'place-order')).toHaveLength(1);
+    } finally {
+      await lenient.close();
+    }
+  });
+
+  it('is one thing, a decision in the clear another: it is taken', async () => {
+    const request = provisionRequest();
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga);
+    const clear = new Client({ connection: rig.temporal.connection, namespace: rig.namespace });
+    await clear.workflow.getHandle(saga.workflowId).signal('retry', { by: 'op' });
+    expect(await saga.result()).toMatchObject({ decisions: [{ by: 'op' }] });
+  });
+});
+
+describe('a correction in the clear', () => {
+  /** A saga whose item waits to be corrected, and its handle for whoever has no keys. */
+  const waitingFor = async (of: Rig) => {
+    const request = provisionRequest();
+    const planId = planIdOf(request.reference);
+    of.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'unauthorized', match: { planId } });
+    const saga = await of.sagas.provision(request);
+    await untilWaiting(saga);
+    const { connection } = of.temporal;
+    // It reads what is encrypted, and encrypts nothing: as the Web UI does where its codec server only decodes.
+    const codec = new EncryptionCodec(parsePayloadKeys(`k1:${one}`));
+    const decoding = { encode: (payloads: Payload[]) => Promise.resolve(payloads), decode: codec.decode.bind(codec) };
+    const dataConverter = { payloadCodecs: [decoding] };
+    const temporal = new Client({ connection, namespace: of.namespace, dataConverter });
+    return { saga, clear: temporal.workflow.getHandle(saga.workflowId) };
+  };
+  const passwords = ({ ledger }: Rig['sandbox'], reference: string) =>
+    callsTo(ledger, 'add-cart-item')
+      .filter(({ names }) => names.planId?.includes(planIdOf(reference)))
+      .map(({ body }) => (body as { password?: string }).password);
+  const correction = { password: canary };
+
+  it('that holds a secret is refused as an update, leaves nothing behind, and is told how to come', async () => {
+    const { saga, clear } = await waitingFor(rig);
+    const refused = clear.executeUpdate('retry', { args: [{ correction }] });
+    await expect(refused).rejects.toMatchObject({
+      cause: {
+        type: 'DecisionRefused',
+        message: expect.stringMatching(/unencrypted.*`order-saga decide`.*\{"secret":"its name"\}/s) as string,
+      },
+    });
+    expect(await historyOf(rig, saga.workflowId)).not.toContain(canary);
+    await saga.decide('retry', { correction });
+    await saga.result();
+    expect(passwords(rig.sandbox, saga.reference).at(-1)).toBe(canary);
+  });
+
+  it('is ignored as a signal, which stays in the history and says so', async () => {
+    const { saga, clear } = await waitingFor(rig);
+    await clear.signal('retry', { by: 'op', correction });
+    const [ignored] = await until(async () => {
+      const { ignored } = await saga.progress();
+      return ignored.length > 0 && ignored;
+    });
+    expect(ignored).toMatchObject({ decision: 'retry', by: 'op' });
+    expect(ignored?.why).toMatch(/unencrypted.*can be read in this history for good: choose another secret/s);
+    expect(ignored?.why).not.toContain(canary);
+    expect(await historyOf(rig, saga.workflowId)).toContain(canary);
+    await saga.cancel();
+    await outcomeOf(saga);
+    expect(passwords(rig.sandbox, saga.reference)).not.toContain(canary);
+  });
+
+  it.each([
+    ['names its secret', { password: { secret: 'ssh-key' } }, 'c3NoLWtleQ=='],
+    ['holds none', { os_template_id: 3 }, 'S3cret!pass'],
+  ])('that %s is taken', async (_, correction, password) => {
+    const { saga, clear } = await waitingFor(rig);
+    await clear.executeUpdate('retry', { args: [{ correction }] });
+    await saga.result();
+    if ('password' in correction) expect(passwords(rig.sandbox, saga.reference).at(-1)).toBe(password);
+  });
+
+  it('is taken where a setting allows it', async () => {
+    const payloadKeys = parsePayloadKeys(`k1:${one}`);
+    const lenient = await Rig.start({ bundle, payloadKeys, activities: { takesClearRequests: true } });
+    try {
+      const { saga, clear } = await waitingFor(lenient);
+      await clear.executeUpdate('retry', { args: [{ correction }] });
+      await saga.result();
+      expect(passwords(lenient.sandbox, saga.reference).at(-1)).toBe(canary);
+    } finally {
+      await lenient.close();
+    }
+  });
+});
+
+it('goes on under a new key, and reads what the old one wrote', async () => {
+  const request = provisionRequest();
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+  await untilWaiting(await rig.sagas.provision(request));
+  const dataConverter = createDataConverter(parsePayloadKeys(`k2:${two},k1:${one}`));
+  const { connection } = rig.temporal;
+  const rotated = new OrderSagaClient(new Client({ connection, namespace: rig.namespace, dataConverter }));
+  // Every process knows the new key before one encrypts with it.
+  const worker = await rig.replaceWorkers({ payloadKeys: parsePayloadKeys(`k2:${two},k1:${one}`) });
+  const saga = await rotated.get(request.reference, 'provisionServers');
+  await saga.decide('retry', { note: 'with the new key' });
+  expect(await saga.result()).toMatchObject({ decisions: [{ note: 'with the new key' }] });
+  expect((await rotated.provision(request)).existing).toBe(true);
+  await worker.stop();
+  await rig.startWorker();
+});
+
+it('is rotated under load, and no saga is lost', async () => {
+  const clientWith = (keys: string) => {
+    const dataConverter = createDataConverter(parsePayloadKeys(keys));
+    return new OrderSagaClient(
+      new Client({ connection: rig.temporal.connection, namespace: rig.namespace, dataConverter }),
+    );
+  };
+  const [onlyOld, oldFirst, newFirst] = [`k1:${one}`, `k1:${one},k2:${two}`, `k2:${two},k1:${one}`];
+  const requests: ReturnType<typeof provisionRequest>[] = [];
+  const load = (client: OrderSagaClient) =>
+    Promise.all(
+      Array.from({ length: 20 }, () => {
+        const request = provisionRequest({ items: [{}, {}], firewalls: [143] });
+        requests.push(request);
+        return client.provision(request);
+      }),
+    );
+  // Slow enough that the workers change under sagas that are half-way.
+  rig.sandbox.configure({ latencyMs: 100 });
+  try {
+    await rig.replaceWorkers({ payloadKeys: parsePayloadKeys(onlyOld) });
+    await load(clientWith(onlyOld));
+    await rig.replaceWorkers({ payloadKeys: parsePayloadKeys(oldFirst) });
+    await load(clientWith(oldFirst));
+    await rig.replaceWorkers({ payloadKeys: parsePayloadKeys(newFirst) });
+    await load(clientWith(newFirst));
+    const reader = clientWith(newFirst);
+    const results = await Promise.all(
+      requests.map(async ({ reference }) => (await reader.get(reference, 'provisionServers')).result()),
+    );
+    expect(results.flatMap(({ servers }) => servers).every(({ verified }) => verified)).toBe(true);
+    expect(results).toHaveLength(60);
+    for (const { label } of requests) expect(ordersWithLabel(rig.sandbox.ledger, label)).toHaveLength(1);
+  } finally {
+    rig.sandbox.configure({ latencyMs: 0 });
+  }
+}, 120_000);
+
+describe('a secret by its name', () => {
+  const withSecret = (changes: object) => provisionRequest({ items: [changes] });
+
+  it('is looked up where the call is made, and never reaches Temporal', async () => {
+    writeFileSync(join(secretsFolder, 'web-root'), `${canary}\n`);
+    const request = withSecret({ password: { secret: 'web-root' }, custom_ssh_key: { secret: 'ssh-key' } });
+    const saga = await rig.sagas.provision(request);
+    await saga.result();
+    expect(addsOf(request.reference)[0]?.body).toMatchObject({ password: canary, custom_ssh_key: 'c3NoLWtleQ==' });
+    const { events } = await rig.temporal.workflow.getHandle(saga.workflowId).fetchHistory();
+    const payloads = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+    const input = await rig.temporal.options.loadedDataConverter.payloadCodecs.at(-1)?.decode(payloads);
+    expect(Buffer.from(input?.[0]?.data ?? []).toString()).toContain('"password":{"secret":"web-root"}');
+  });
+
+  it.each([
+    ['is not there', 'nowhere', undefined, /there is no secret nowhere for custom_script/],
+    ['is not base64', 'not-base64', 'not base64!', /the secret not-base64 is not what custom_script must be/],
+  ])('that %s leaves the saga stuck, not failed, until it is fixed', async (_title, name, value, message) => {
+    if (value !== undefined) writeFileSync(join(secretsFolder, name), value);
+    const request = withSecret({ custom_script: { secret: name } });
+    const saga = await rig.sagas.provision(request);
+    const waiting = await untilWaiting(saga);
+    expect(waiting).toMatchObject({ kind: 'stuck', lastFailure: { failure: 'SecretMissing' } });
+    expect(waiting.question).toMatch(message);
+    expect(addsOf(request.reference)).toEqual([]);
+    writeFileSync(join(secretsFolder, name), 'ZWNobyBoaQ==');
+    await saga.decide('retry');
+    await saga.result();
+    expect(addsOf(request.reference)[0]?.body).toMatchObject({ custom_script: 'ZWNobyBoaQ==' });
+  });
+
+  it('cannot climb out of its folder', async () => {
+    const request = withSecret({ password: { secret: '../passwd' } });
+    await expect(rig.sagas.provision(request as never)).rejects.toThrow(/items\[0\]\.password/);
+    expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
+  });
+});

@@ -1,0 +1,68 @@
+/** What a worker's probes are told, by a worker that lives, has lost Temporal, or is stopped without it. */
+import { startProcess, type RunningProcess } from '../../../scripts/processes';
+import { provisionRequest } from '../../support/requests';
+import { Rig, until } from '../../support/rig';
+import { startLine, type Line } from './line';
+import { healthOf } from './probes';
+
+let rig: Rig;
+let line: Line;
+let worker: RunningProcess;
+beforeAll(async () => {
+  rig = await Rig.start({ worker: false });
+  line = await startLine(rig.address);
+  worker = await startProcess('src/worker.ts', {
+    ...rig.environment,
+    TEMPORAL_ADDRESS: line.address,
+    HEALTH_ADDRESS: '127.0.0.1:0',
+    PROVIDER_TIMEOUT_MS: '1000',
+    SEND_WITHIN_MS: '500',
+    SHUTDOWN_GRACE_MS: '1500',
+  });
+});
+afterAll(async () => {
+  await worker.kill('SIGKILL');
+  await line.close();
+  await rig.close();
+});
+
+it('is ready when it runs, and answers to nothing else', async () => {
+  const { ready, live, url } = healthOf(worker);
+  expect(await ready()).toEqual({ status: 200, said: 'ready' });
+  expect(await live()).toEqual({ status: 200, said: 'live' });
+  expect((await fetch(`${url}/`)).status).toBe(404);
+});
+
+it('is alive but not ready while Temporal cannot be reached, and ready again after', async () => {
+  const { ready, live } = healthOf(worker);
+  line.cut();
+  expect(await ready()).toEqual({ status: 503, said: 'Temporal does not answer' });
+  expect(await live()).toMatchObject({ status: 200 });
+  line.fix();
+  await until(async () => (await ready()).status === 200);
+  expect(await (await rig.sagas.provision(provisionRequest())).result()).toMatchObject({ leftovers: [] });
+});
+
+it.each(['HEALTH_ADDRESS', 'METRICS_ADDRESS'])(
+  'says in one sentence that the port of %s is in use',
+  async (setting) => {
+    const address = new URL(healthOf(worker).url).host;
+    const second = startProcess('src/worker.ts', { ...rig.environment, [setting]: address });
+    const sentence = `worker cannot start: ${setting}: nothing can listen at ${address} \\(.* in use.*`;
+    await expect(second).rejects.toThrow(new RegExp(`ended with 1 .*\\n(\\{.*\\n)?${sentence}\\n$`, 'i'));
+  },
+);
+
+it('stops in the middle of a call though Temporal cannot be reached', async () => {
+  const request = provisionRequest();
+  const gate = rig.sandbox.faults.add({
+    endpoint: 'place-order',
+    kind: 'gate',
+    hold: 'before',
+    match: { label: request.label },
+  });
+  await rig.sagas.provision(request);
+  await rig.sandbox.whenStruck(gate);
+  line.cut();
+  expect(await worker.kill('SIGTERM')).toEqual({ status: 0, signal: null });
+});

@@ -1,0 +1,56 @@
+/** What keeps the provider from being flooded: a limit for the whole task queue, one pause for a whole worker, turns for accounts. */
+import { startProcess } from '../../../scripts/processes';
+import { provisionRequest } from '../../support/requests';
+import { Rig, until } from '../../support/rig';
+import { outcomeOf } from '../../support/sagas';
+
+let rig: Rig;
+afterEach(() => rig.close());
+
+it('keeps to its calls a second over all workers of the task queue', async () => {
+  rig = await Rig.start({ worker: false });
+  const callsPerSecond = 4;
+  await rig.startWorker({ callsPerSecond });
+  const other = await startProcess('src/worker.ts', {
+    ...rig.environment,
+    PROVIDER_CALLS_PER_SECOND: String(callsPerSecond),
+  });
+  const startedMs = performance.now();
+  const sagas = await Promise.all(Array.from({ length: 16 }, () => rig.sagas.provision(provisionRequest())));
+  await Promise.all(sagas.map((saga) => saga.result()));
+  await other.kill('SIGTERM');
+  // What the limiter had saved up may come at once.
+  const spread = rig.sandbox.ledger.calls.length - 2 * callsPerSecond;
+  expect(performance.now() - startedMs).toBeGreaterThan((spread / callsPerSecond) * 1_000);
+});
+
+it('pauses all sagas of a worker when one is told to slow down, and finishes all of them', async () => {
+  rig = await Rig.start({ provider: { pauseMaxMs: 60_000 } });
+  const [told, other] = [provisionRequest(), provisionRequest()];
+  rig.sandbox.faults.add({
+    endpoint: 'place-order',
+    kind: 'rate-limit',
+    match: { label: told.label },
+    retryAfter: '3',
+  });
+  const first = await rig.sagas.provision(told);
+  await until(() => Promise.resolve(rig.sandbox.ledger.faultsStruck.length > 0));
+  const second = await rig.sagas.provision(other);
+  const putOff = await until(async () => {
+    const { events } = await rig.temporal.workflow.getHandle(second.workflowId).fetchHistory();
+    return events?.find((event) => event.activityTaskFailedEventAttributes);
+  });
+  expect(putOff.activityTaskFailedEventAttributes?.failure?.message).toMatch(
+    /not sent: the provider has asked to slow/,
+  );
+  expect((await outcomeOf(first)).result).toBeDefined();
+  expect((await outcomeOf(second)).result).toBeDefined();
+});
+
+it('tells the server whose order it is, so that accounts can take turns', async () => {
+  rig = await Rig.start();
+  const saga = await rig.sagas.provision(provisionRequest({ account: 'AB-77' }));
+  await saga.result();
+  const { events } = await rig.temporal.workflow.getHandle(saga.workflowId).fetchHistory();
+  expect(events?.[0]?.workflowExecutionStartedEventAttributes?.priority?.fairnessKey).toBe('AB-77');
+});

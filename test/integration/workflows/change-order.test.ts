@@ -1,0 +1,196 @@
+import { callsTo, changeOrdersOf } from '../../../sandbox/sentences';
+import { changeRequest } from '../../support/requests';
+import { Rig } from '../../support/rig';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start();
+});
+afterAll(() => rig.close());
+
+const changesOf = ({ subscription_id }: { subscription_id: number }) =>
+  changeOrdersOf(rig.sandbox.ledger, subscription_id);
+const callsAbout = ({ subscription_id }: { subscription_id: number }) =>
+  rig.sandbox.ledger.calls.filter(({ names }) => names.subscriptionId?.includes(subscription_id));
+const placingFault = ({ subscription_id }: { subscription_id: number }, kind: string) =>
+  rig.sandbox.faults.add({
+    endpoint: 'place-change-order',
+    match: { subscriptionId: subscription_id },
+    kind,
+  } as never);
+
+it('quotes, and places what is available', async () => {
+  const request = changeRequest({ resources: [{ resource_name: 'vm_backup', delta_value: 2 }] });
+  const result = await (await rig.sagas.change(request)).result();
+  expect(result).toMatchObject({
+    reference: request.reference,
+    quote: { available: true, total: 10, currency: 'usd' },
+    placed: true,
+    order: { status: 'accepted' },
+    decisions: [],
+  });
+  expect(changesOf(request)).toMatchObject([{ resources: [{ resource_name: 'vm_backup', delta_value: '2' }] }]);
+});
+
+it('only quotes when that is all that was asked, whatever the quote says', async () => {
+  const request = changeRequest({ quoteOnly: true, guard: { maxTotal: 1 }, approval: 'always' });
+  rig.sandbox.configure({ unavailableSubscriptions: [request.subscription_id] });
+  const result = await (await rig.sagas.change(request)).result();
+  expect(result).toMatchObject({ placed: false, quote: { available: false, total: 5 }, order: null, decisions: [] });
+  expect(callsAbout(request).map(({ endpoint }) => endpoint)).toEqual(['quote-change-order']);
+  expect(changesOf(request)).toEqual([]);
+});
+
+it('that only asks ends as refused where the quote is', async () => {
+  const request = changeRequest({ quoteOnly: true });
+  const match = { subscriptionId: request.subscription_id };
+  rig.sandbox.faults.add({ endpoint: 'quote-change-order', kind: 'refuse-before', match });
+  expect((await outcomeOf(await rig.sagas.change(request))).failure?.type).toBe('OrderRejected');
+});
+
+it('places nothing that is not available', async () => {
+  const request = changeRequest();
+  rig.sandbox.configure({ unavailableSubscriptions: [request.subscription_id] });
+  const { failure } = await outcomeOf(await rig.sagas.change(request));
+  expect(failure).toMatchObject({ type: 'ChangeNotAvailable', report: { known: { quote: { available: false } } } });
+  expect(callsAbout(request).map(({ endpoint }) => endpoint)).toEqual(['quote-change-order']);
+});
+
+it.each([
+  [{ maxTotal: 4.99 }, /total is 5.*allows 4.99/],
+  [{ currency: 'EUR' }, /usd.*eur/],
+])('places nothing that breaks the guard %p', async (guard, message) => {
+  const request = changeRequest({ guard });
+  const { failure } = await outcomeOf(await rig.sagas.change(request));
+  expect(failure?.type).toBe('GuardViolated');
+  expect(failure?.report.why).toMatch(message);
+  expect(changesOf(request)).toEqual([]);
+});
+
+it('places what just keeps to the guard', async () => {
+  const request = changeRequest({ guard: { maxTotal: 5, currency: 'USD' } });
+  await (await rig.sagas.change(request)).result();
+  expect(changesOf(request)).toHaveLength(1);
+});
+
+describe('resources that do not apply', () => {
+  beforeAll(() => {
+    rig.sandbox.configure({ inapplicableResources: ['china_route'] });
+  });
+  const resources = [{ resource_name: 'china_route', delta_value: '1' }];
+
+  it('break the guard, also one that was never given', async () => {
+    const request = changeRequest({ resources });
+    expect((await outcomeOf(await rig.sagas.change(request))).failure?.type).toBe('GuardViolated');
+    expect(changesOf(request)).toEqual([]);
+  });
+
+  it('are placed where the guard allows it', async () => {
+    const request = changeRequest({ resources, guard: { allowInapplicable: true } });
+    await (await rig.sagas.change(request)).result();
+    expect(changesOf(request)).toHaveLength(1);
+  });
+});
+
+it('fails as rejected when the change order is refused', async () => {
+  const request = changeRequest();
+  placingFault(request, 'refuse-before');
+  expect((await outcomeOf(await rig.sagas.change(request))).failure?.type).toBe('OrderRejected');
+});
+
+it.each(['reset-after', 'error-after'])('never places twice after %s', async (kind) => {
+  const request = changeRequest();
+  placingFault(request, kind);
+  const saga = await rig.sagas.change(request);
+  expect(await untilWaiting(saga)).toMatchObject({ kind: 'outcome-unknown', step: 'place-change-order' });
+  await expect(answer(saga, 'confirmPlaced', { note: 'x', vmObjectIds: [1] })).rejects.toThrow(/no servers/);
+  await answer(saga, 'confirmPlaced', { note: 'it is in the panel' });
+  expect(await saga.result()).toMatchObject({ order: null, decisions: [{ decision: 'confirmPlaced' }] });
+  expect(changesOf(request)).toHaveLength(1);
+});
+
+it('asks for the terms again before it places after a wait', async () => {
+  const request = changeRequest({ guard: { maxTotal: 5 } });
+  placingFault(request, 'unauthorized');
+  const saga = await rig.sagas.change(request);
+  await untilWaiting(saga, 'stuck');
+  rig.sandbox.configure({ resourcePrices: { vm_backup: 6 } });
+  try {
+    await saga.decide('retry');
+    expect((await outcomeOf(saga)).failure?.type).toBe('GuardViolated');
+    expect(changesOf(request)).toEqual([]);
+  } finally {
+    rig.sandbox.configure({ resourcePrices: { vm_backup: 5 } });
+  }
+});
+
+describe('approval', () => {
+  it('is asked for above the limit, and the approved quote is asked for again before placing', async () => {
+    const request = changeRequest({ approval: { above: 4 } });
+    const saga = await rig.sagas.change(request);
+    expect(await untilWaiting(saga)).toMatchObject({ kind: 'approval', choices: ['approve', 'reject'] });
+    expect(changesOf(request)).toEqual([]);
+    await answer(saga, 'approve', { by: 'boss' });
+    expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve', by: 'boss' }] });
+    expect(callsAbout(request).map(({ endpoint }) => endpoint)).toEqual([
+      'quote-change-order',
+      'quote-change-order',
+      'place-change-order',
+    ]);
+  });
+
+  it('is not asked for at the limit', async () => {
+    const request = changeRequest({ approval: { above: 5 } });
+    await (await rig.sagas.change(request)).result();
+    expect(changesOf(request)).toHaveLength(1);
+  });
+
+  it('of a price that moved is asked for again', async () => {
+    const request = changeRequest({ approval: 'always' });
+    const saga = await rig.sagas.change(request);
+    await untilWaiting(saga);
+    rig.sandbox.configure({ resourcePrices: { vm_backup: 7 } });
+    try {
+      await answer(saga, 'approve');
+      const waiting = await untilWaiting(saga);
+      expect(waiting.question).toMatch(/Approve 7 usd.*before was 5 usd/s);
+      expect(changesOf(request)).toEqual([]);
+      await answer(saga, 'approve');
+      expect(await saga.result()).toMatchObject({ quote: { total: 7 } });
+      expect(changesOf(request)).toMatchObject([{ total: 7 }]);
+    } finally {
+      rig.sandbox.configure({ resourcePrices: { vm_backup: 5 } });
+    }
+  });
+
+  it('that took longer than a quote may age is asked for again', async () => {
+    const aged = await Rig.start({ activities: { approvalMaxAgeMs: 0 } });
+    try {
+      const request = changeRequest({ approval: 'always' });
+      const saga = await aged.sagas.change(request);
+      const first = await untilWaiting(saga);
+      await answer(saga, 'approve');
+      const second = await untilWaiting(saga);
+      expect(second.since).not.toBe(first.since);
+      await saga.decide('reject', { reason: 'too slow' });
+      expect((await outcomeOf(saga)).failure).toMatchObject({
+        type: 'NotApproved',
+        report: { why: 'rejected: too slow' },
+      });
+      expect(callsTo(aged.sandbox.ledger, 'place-change-order')).toEqual([]);
+    } finally {
+      await aged.close();
+    }
+  });
+
+  it('that is refused places nothing', async () => {
+    const request = changeRequest({ approval: 'always' });
+    const saga = await rig.sagas.change(request);
+    await untilWaiting(saga);
+    await saga.decide('reject', { reason: 'too dear', by: 'boss' });
+    const { failure } = await outcomeOf(saga);
+    expect(failure).toMatchObject({ type: 'NotApproved', report: { decisions: [{ reason: 'too dear', by: 'boss' }] } });
+    expect(changesOf(request)).toEqual([]);
+  });
+});

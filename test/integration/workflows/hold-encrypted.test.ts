@@ -1,0 +1,44 @@
+/** The hold where payloads are encrypted: who and why are read all the same; and a hold that came in the clear holds. */
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Client } from '@temporalio/client';
+import { parsePayloadKeys } from '../../../src/security/keys';
+import { buildEncryptedBundle } from '../../support/encrypted-bundle';
+import { provisionRequest } from '../../support/requests';
+import { Rig, until } from '../../support/rig';
+import { untilWaiting } from '../../support/sagas';
+
+let rig: Rig;
+let bundle: string;
+beforeAll(async () => {
+  bundle = await buildEncryptedBundle();
+  rig = await Rig.start({ bundle, payloadKeys: parsePayloadKeys(`k1:${randomBytes(32).toString('base64')}`) });
+}, 300_000);
+afterAll(async () => {
+  await rig.close();
+  rmSync(dirname(bundle), { recursive: true });
+});
+
+const inTheClear = () => new Client({ connection: rig.temporal.connection, namespace: rig.namespace });
+
+it.each([
+  ['the client', () => rig.sagas.hold({ by: 'ann', note: 'a move' })],
+  [
+    'the Web UI, in the clear',
+    () =>
+      inTheClear().workflow.start('hold', {
+        workflowId: 'hold',
+        taskQueue: 'order-saga',
+        args: [{ by: 'ann', note: 'a move' }],
+      }),
+  ],
+])('holds, set by %s, and releases', async (_by, start) => {
+  await start();
+  await until(async () => (await rig.sagas.holding())?.by === 'ann');
+  const saga = await rig.sagas.provision(provisionRequest());
+  expect((await untilWaiting(saga, 'held')).question).toContain('by ann (a move)');
+  await inTheClear().workflow.getHandle('hold').signal('release', { by: 'bob' });
+  await saga.result();
+  expect((await saga.progress()).decisions).toMatchObject([{ note: 'the hold was released by bob' }]);
+});

@@ -1,0 +1,215 @@
+/** Orders that are not only servers: of a server beside something else, of items without a plan type, of no server at all. */
+import { callsTo, firewallsOf, ordersWithLabel, serversOf } from '../../../sandbox/sentences';
+import { documentedPlanTypes } from '../../../src/domain/plan-types';
+import { activitiesOf } from '../../support/events';
+import { provisionRequest } from '../../support/requests';
+import { Rig } from '../../support/rig';
+import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
+
+const planTypesMore = ['object_storage:other', 'bare_metal'];
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start({
+    sandbox: { supportedPlanTypes: [...documentedPlanTypes, 'object_storage', 'bare_metal'] },
+    activities: {
+      planTypesMore,
+      directory: {
+        path: '/servers?account={account}&label={label}',
+        pointers: ['/data/*/vm_object_id'],
+        labelIsUnique: true,
+      },
+    },
+    planTypesMore,
+  });
+});
+afterAll(() => rig.close());
+afterEach(() => {
+  rig.sandbox.faults.clear();
+  rig.sandbox.configure({ orderResponse: 'ids', directory: false, untypedItemsAreServers: true });
+});
+
+const storage = { plan_type: 'object_storage', quantity: 3 };
+const untyped = { plan_type: undefined };
+const idsOf = ({ account }: { account: string }) =>
+  serversOf(rig.sandbox.ledger, account).map(({ vmObjectId }) => vmObjectId);
+const protectedIn = (request: { account: string }) =>
+  idsOf(request).map((vmObjectId) => ({ vmObjectId, firewalls: [143], verified: true }));
+
+describe('of a server and something else: the server gets the firewalls', () => {
+  const mixed = () => provisionRequest({ items: [{}, storage], firewalls: [143] });
+
+  it('where the order’s answer names it', async () => {
+    const request = mixed();
+    const saga = await rig.sagas.provision(request);
+    const { servers, decisions, cartItemIds } = await saga.result();
+    expect(idsOf(request)).toHaveLength(1);
+    expect(servers).toEqual(protectedIn(request));
+    expect(decisions).toEqual([]);
+    expect(cartItemIds).toHaveLength(2);
+    expect(firewallsOf(rig.sandbox.ledger, idsOf(request)[0] ?? 0)).toEqual([143]);
+  });
+
+  it('where the server directory lists it', async () => {
+    rig.sandbox.configure({ orderResponse: 'opaque', directory: { lag: 1 } });
+    const request = mixed();
+    const { servers, decisions } = await (await rig.sagas.provision(request)).result();
+    expect(servers).toEqual(protectedIn(request));
+    expect(servers).toHaveLength(1);
+    expect(decisions).toEqual([]);
+  });
+
+  it('where a person names it, and no other', async () => {
+    rig.sandbox.configure({ orderResponse: 'opaque' });
+    const request = mixed();
+    const saga = await rig.sagas.provision(request);
+    expect(await untilWaiting(saga, 'servers')).toMatchObject({
+      question: 'The order is placed. What are the object ids of its 1 servers?',
+    });
+    const vmObjectIds = idsOf(request);
+    await expect(answer(saga, 'provideServers', { vmObjectIds: [...vmObjectIds, 5] })).rejects.toThrow(
+      'vmObjectIds: names 2 servers, but 1 were ordered',
+    );
+    await expect(answer(saga, 'provideServers', { vmObjectIds: [] })).rejects.toThrow('names 0 servers, but 1');
+    await answer(saga, 'provideServers', { vmObjectIds });
+    expect((await saga.result()).servers).toEqual(protectedIn(request));
+  });
+
+  it('where the directory settles an order of unknown outcome', async () => {
+    rig.sandbox.configure({ directory: { lag: 0 } });
+    const request = mixed();
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
+    const { servers, decisions } = await (await rig.sagas.provision(request)).result();
+    expect(servers).toEqual(protectedIn(request));
+    expect(decisions).toEqual([]);
+    expect(ordersWithLabel(rig.sandbox.ledger, request.label)).toHaveLength(1);
+  });
+});
+
+describe('of items that may be servers: a person is asked for as many as there can be', () => {
+  it('and names fewer than the most, or the most', async () => {
+    rig.sandbox.configure({ orderResponse: 'opaque', untypedItemsAreServers: false });
+    const request = provisionRequest({ items: [{}, { ...untyped, quantity: 2 }], firewalls: [143] });
+    const saga = await rig.sagas.provision(request);
+    expect(await untilWaiting(saga, 'servers')).toMatchObject({
+      question:
+        'The order is placed. What are the object ids of its servers? ' +
+        'It brings 1 to 3 servers: not every item’s plan type says whether it is one.',
+    });
+    const vmObjectIds = idsOf(request);
+    expect(vmObjectIds).toHaveLength(1);
+    await expect(answer(saga, 'provideServers', { vmObjectIds: [] })).rejects.toThrow(
+      'vmObjectIds: names 0 servers, but 1 to 3 were ordered',
+    );
+    await expect(answer(saga, 'provideServers', { vmObjectIds: [1, 2, 3, 4] })).rejects.toThrow(
+      'vmObjectIds: names 4 servers, but 1 to 3 were ordered',
+    );
+    await answer(saga, 'provideServers', { vmObjectIds });
+    expect((await saga.result()).servers).toEqual(protectedIn(request));
+  });
+
+  it('and may say that there are none, where none is certain', async () => {
+    rig.sandbox.configure({ orderResponse: 'opaque', untypedItemsAreServers: false });
+    const request = provisionRequest({ items: [untyped], firewalls: [143] });
+    const saga = await rig.sagas.provision(request);
+    const { question } = await untilWaiting(saga, 'servers');
+    expect(question).toContain('It brings 0 to 1 servers');
+    expect(question).toMatch(/Where there are none, name none: \[\]$/);
+    await answer(saga, 'provideServers', { vmObjectIds: [] });
+    expect(await saga.result()).toMatchObject({
+      outcome: 'done',
+      servers: [],
+      leftovers: [],
+      decisions: [{ vmObjectIds: [] }],
+    });
+  });
+
+  it('and whoever has seen the order may say so, too', async () => {
+    rig.sandbox.configure({ untypedItemsAreServers: false });
+    const request = provisionRequest({ items: [untyped], firewalls: [143] });
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'outcome-unknown');
+    await answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: [] });
+    expect(await saga.result()).toMatchObject({ outcome: 'done', servers: [], leftovers: [] });
+  });
+
+  it('also of an order of unknown outcome', async () => {
+    const request = provisionRequest({ items: [{}, { plan_type: 'bare_metal' }], firewalls: [143] });
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
+    const saga = await rig.sagas.provision(request);
+    expect((await untilWaiting(saga, 'outcome-unknown')).question).toMatch(
+      / It brings 1 to 2 servers: not every item’s plan type says whether it is one\.$/,
+    );
+    await expect(answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: [1, 2, 3] })).rejects.toThrow(
+      'vmObjectIds: names 3 servers, but 1 to 2 were ordered',
+    );
+    await answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: idsOf(request) });
+    expect((await saga.result()).servers).toEqual(protectedIn(request));
+    expect(ordersWithLabel(rig.sandbox.ledger, request.label)).toHaveLength(1);
+  });
+
+  it('unless the order’s answer names them', async () => {
+    const request = provisionRequest({ items: [{}, untyped], firewalls: [143] });
+    const { servers, decisions } = await (await rig.sagas.provision(request)).result();
+    expect(servers).toEqual(protectedIn(request));
+    expect(servers).toHaveLength(2);
+    expect(decisions).toEqual([]);
+  });
+
+  it('and the directory only where it lists the most: fewer may be those that are there so far', async () => {
+    rig.sandbox.configure({ orderResponse: 'opaque', directory: { lag: 0 }, untypedItemsAreServers: false });
+    const request = provisionRequest({ items: [{}, untyped], firewalls: [143] });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'servers');
+    await answer(saga, 'provideServers', { vmObjectIds: idsOf(request) });
+    expect((await saga.result()).servers).toEqual(protectedIn(request));
+
+    rig.sandbox.configure({ untypedItemsAreServers: true });
+    const other = provisionRequest({ items: [{}, untyped], firewalls: [143] });
+    expect((await (await rig.sagas.provision(other)).result()).servers).toEqual(protectedIn(other));
+  });
+});
+
+describe('of no server', () => {
+  it('is placed, and nobody is asked for servers, nor looks for any', async () => {
+    rig.sandbox.configure({ orderResponse: 'opaque', directory: { lag: 0 } });
+    const request = provisionRequest({ items: [storage] });
+    const before = callsTo(rig.sandbox.ledger, 'find-servers').length;
+    const saga = await rig.sagas.provision(request);
+    expect(await saga.result()).toMatchObject({ servers: [], decisions: [] });
+    expect(ordersWithLabel(rig.sandbox.ledger, request.label)).toMatchObject([{ vmObjectIds: [] }]);
+    expect(await stepOf(saga, 'find-servers')).toBeUndefined();
+    expect(callsTo(rig.sandbox.ledger, 'find-servers')).toHaveLength(before);
+  });
+
+  it('of unknown outcome is asked about, without object ids', async () => {
+    rig.sandbox.configure({ directory: { lag: 0 } });
+    const request = provisionRequest({ items: [storage] });
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'outcome-unknown');
+    await expect(answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: [1] })).rejects.toThrow(
+      'vmObjectIds: this step brings no servers; leave it out',
+    );
+    await answer(saga, 'confirmPlaced', { note: 'seen' });
+    expect(await saga.result()).toMatchObject({ servers: [] });
+  });
+
+  it('is refused before anything is sent where firewalls are asked for, also past the client', async () => {
+    const request = provisionRequest({ items: [storage], firewalls: [143] });
+    await expect(rig.sagas.provision(request)).rejects.toThrow('firewalls: protect servers, but no item is one');
+    const workflowId = `provision/${request.reference}`;
+    const run = await rig.temporal.workflow.start('provisionServers', {
+      workflowId,
+      taskQueue: 'order-saga',
+      args: [request],
+    });
+    const outcome = await outcomeOf(await rig.sagas.get(request.reference));
+    expect(outcome.failure).toMatchObject({
+      type: 'InvalidRequest',
+      report: { problems: [{ field: 'firewalls', message: 'protect servers, but no item is one' }] },
+    });
+    expect(await activitiesOf(run)).toEqual(['supportedPlanTypes: look up further plan types']);
+  });
+});

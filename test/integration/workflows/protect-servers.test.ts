@@ -1,0 +1,98 @@
+/** Servers that were bought and run without the firewalls that were asked for: told, however the saga ends. */
+import { firewallsOf, ordersWithLabel } from '../../../sandbox/sentences';
+import { brokenPromises } from '../../support/promises';
+import { provisionRequest } from '../../support/requests';
+import { resetTo, workflowTasksOf } from '../../support/reset';
+import { Rig } from '../../support/rig';
+import { outcomeOf, untilWaiting } from '../../support/sagas';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start();
+});
+afterAll(() => rig.close());
+afterEach(() => {
+  rig.sandbox.faults.clear();
+  rig.sandbox.configure({ orderResponse: 'ids', firewallListResponse: 'objects' });
+});
+
+const two = (changes: object = {}) => provisionRequest({ items: [{ quantity: 2 }], firewalls: [143, 144], ...changes });
+const idsOf = (reference: string) => ordersWithLabel(rig.sandbox.ledger, reference)[0]?.vmObjectIds ?? [];
+
+it('is told of the servers that a person left out, with what was said', async () => {
+  const vmObjectIds = [78_001, 78_002];
+  for (const vmObjectId of vmObjectIds) rig.sandbox.addServer({ vmObjectId, firewalls: [] });
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', match: { vmObjectId: 78_002 } });
+  rig.sandbox.configure({ orderResponse: 'opaque' });
+  const saga = await rig.sagas.provision(two({ vmObjectIds }));
+  await untilWaiting(saga, 'stuck');
+  await saga.decide('skip', { note: 'the panel does it' });
+  const why = 'they were not assigned; a person left it out: the panel does it';
+  expect((await saga.result()).leftovers).toEqual([
+    { kind: 'server-unprotected', vmObjectId: 78_002, firewalls: [143, 144], why },
+  ]);
+});
+
+it('is told of what the provider’s list does not show, where a person leaves the look out', async () => {
+  const request = two();
+  rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.filter((id) => id !== 144) });
+  const saga = await rig.sagas.provision(request);
+  expect(await untilWaiting(saga, 'stuck')).toMatchObject({ step: expect.stringMatching(/^verify-/) });
+  await saga.decide('skip', { note: 'later' });
+  const why = 'the provider’s list does not show them; a person left it out: later';
+  expect((await saga.result()).leftovers).toEqual(
+    idsOf(request.reference).map((vmObjectId) => ({
+      kind: 'server-unprotected',
+      vmObjectId,
+      firewalls: [144],
+      why,
+    })),
+  );
+});
+
+it('is told of the servers that a cancelled saga had not come to, and of no other', async () => {
+  const request = two();
+  const gate = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'gate', hold: 'before', nth: 1 });
+  const refusal = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', nth: 2 });
+  const saga = await rig.sagas.provision(request);
+  await rig.sandbox.whenStruck(gate);
+  await rig.sandbox.whenStruck(refusal);
+  await saga.cancel();
+  rig.sandbox.faults.release(gate);
+  const ended = await outcomeOf(saga);
+  const open = idsOf(request.reference).filter((id) => firewallsOf(rig.sandbox.ledger, id).length === 0);
+  expect(open).toHaveLength(1);
+  const why = 'the saga ended: they were not assigned';
+  expect(ended.cancelled?.leftovers).toEqual([
+    { kind: 'server-unprotected', vmObjectId: open[0], firewalls: [143, 144], why },
+  ]);
+  const asked = { workflow: 'provisionServers', request } as const;
+  expect(brokenPromises(rig.sandbox.ledger, asked, ended)).toEqual([]);
+  const silent = { cancelled: { ...ended.cancelled!, leftovers: [] } };
+  expect(brokenPromises(rig.sandbox.ledger, asked, silent)).toEqual([
+    expect.stringContaining(`server ${open[0]} runs without firewalls`),
+  ]);
+});
+
+it('is told of all servers as one where nobody knows their ids', async () => {
+  rig.sandbox.configure({ orderResponse: 'opaque' });
+  const request = two();
+  const saga = await rig.sagas.provision(request);
+  await untilWaiting(saga, 'servers');
+  await saga.cancel();
+  const { cancelled } = await outcomeOf(saga);
+  const why = 'the saga ended before the object ids of the servers were known';
+  expect(cancelled?.leftovers).toEqual([{ kind: 'server-unprotected', firewalls: [143, 144], why }]);
+});
+
+it('is not told of what an earlier run had assigned: the journal knows it', async () => {
+  const saga = await rig.sagas.provision(two());
+  await saga.result();
+  const { workflowId } = saga;
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
+  const [first] = await workflowTasksOf(rig.temporal, { workflowId });
+  await resetTo(rig.temporal, { workflowId }, first ?? 0);
+  await untilWaiting(saga, 'stuck');
+  await saga.cancel();
+  expect((await outcomeOf(saga)).cancelled?.leftovers).toEqual([]);
+});

@@ -1,0 +1,487 @@
+import { callsTo, firewallsOf, openCartItems, ordersWithLabel, serversOf } from '../../../sandbox/sentences';
+import { planIdOf, provisionRequest } from '../../support/requests';
+import { Rig } from '../../support/rig';
+import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start();
+});
+afterAll(() => rig.close());
+afterEach(() => {
+  rig.sandbox.configure({ orderResponse: 'ids' });
+});
+
+const openItemsOf = (reference: string) =>
+  openCartItems(rig.sandbox.ledger).filter(({ item }) => item.plan_id === planIdOf(reference));
+const addFault = (reference: string, fault: object) =>
+  rig.sandbox.faults.add({ endpoint: 'add-cart-item', match: { planId: planIdOf(reference) }, ...fault } as never);
+const orderFault = (reference: string, fault: object) =>
+  rig.sandbox.faults.add({ endpoint: 'place-order', match: { label: reference }, ...fault } as never);
+const addsOf = (reference: string) =>
+  callsTo(rig.sandbox.ledger, 'add-cart-item').filter(({ names }) => names.planId?.includes(planIdOf(reference)));
+
+describe('the way forward', () => {
+  it('adds every item, places one order and assigns the firewalls to every server', async () => {
+    const request = provisionRequest({ items: [{ quantity: 2 }, {}], firewalls: [143, 144] });
+    const saga = await rig.sagas.provision(request);
+    const result = await saga.result();
+
+    const [order, ...more] = ordersWithLabel(rig.sandbox.ledger, request.reference);
+    expect(more).toEqual([]);
+    expect(result).toEqual({
+      reference: request.reference,
+      outcome: 'done',
+      cartItemIds: order?.cartItems,
+      order: { order_id: order?.orderId, vm_object_ids: order?.vmObjectIds },
+      servers: order?.vmObjectIds.map((vmObjectId) => ({ vmObjectId, firewalls: [143, 144], verified: true })),
+      skipped: [],
+      leftovers: [],
+      decisions: [],
+    });
+    expect(order?.vmObjectIds).toHaveLength(3);
+    for (const id of order?.vmObjectIds ?? []) expect(firewallsOf(rig.sandbox.ledger, id)).toEqual([143, 144]);
+    const progress = await saga.progress();
+    expect(progress.state).toBe('done');
+    expect(progress.steps.map(({ status, attempts }) => [status, attempts])).toEqual(
+      Array.from({ length: 2 + 1 + 3 + 3 }, () => ['done', 1]),
+    );
+  });
+
+  it('sends the order with all that was asked for, and with nothing else', async () => {
+    const asked = { currency: 'eur', payment_type: 'ccard' as const };
+    const [full, bare] = [provisionRequest(asked), provisionRequest({ label: undefined })];
+    for (const request of [full, bare]) await (await rig.sagas.provision(request)).result();
+    const orders = callsTo(rig.sandbox.ledger, 'place-order').map(({ body }) => body as { account: string });
+    const cartItems = [expect.any(Number) as number];
+    expect(orders.filter(({ account }) => [full.account, bare.account].includes(account))).toEqual([
+      { account: full.account, label: full.label, cartItems, ...asked },
+      { account: bare.account, cartItems },
+    ]);
+  });
+
+  it('needs no firewalls where none are asked for', async () => {
+    const result = await (await rig.sagas.provision(provisionRequest())).result();
+    expect(result.servers).toEqual([{ vmObjectId: expect.any(Number) as number, firewalls: [], verified: true }]);
+  });
+
+  it('asks nobody for object ids that nothing needs', async () => {
+    const request = provisionRequest();
+    rig.sandbox.configure({ orderResponse: 'opaque' });
+    try {
+      const result = await (await rig.sagas.provision(request)).result();
+      expect(result).toMatchObject({ order: { status: 'accepted' }, servers: [] });
+    } finally {
+      rig.sandbox.configure({ orderResponse: 'ids' });
+    }
+  });
+
+  it('reports a server as not verified where the list cannot be read', async () => {
+    rig.sandbox.configure({ firewallListResponse: 'opaque' });
+    try {
+      const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
+      expect((await saga.result()).servers).toMatchObject([{ firewalls: [143], verified: false }]);
+      const { steps } = await saga.progress();
+      expect(steps.at(-1)?.detail).toMatch(/^unverified/);
+    } finally {
+      rig.sandbox.configure({ firewallListResponse: 'objects' });
+    }
+  });
+});
+
+it('sends base64 fields as they are', async () => {
+  const request = provisionRequest({ items: [{ custom_ssh_key: 'c3NoLXJzYSBB', custom_script: 'IyEvYmluL3No' }] });
+  await (await rig.sagas.provision(request)).result();
+  expect(addsOf(request.reference)[0]?.body).toMatchObject({
+    custom_ssh_key: 'c3NoLXJzYSBB',
+    custom_script: 'IyEvYmluL3No',
+  });
+});
+
+describe('before the order', () => {
+  it('deletes the cart items of an order that is refused', async () => {
+    const request = provisionRequest({ items: [{}, {}] });
+    orderFault(request.reference, { kind: 'refuse-before' });
+    const saga = await rig.sagas.provision(request);
+    const { failure } = await outcomeOf(saga);
+
+    expect(failure?.type).toBe('OrderRejected');
+    expect(failure?.report).toMatchObject({ outcome: 'reversed', leftovers: [] });
+    expect(failure?.report.steps.map(({ status }) => status)).toEqual(['undone', 'undone', 'failed']);
+    expect(openItemsOf(request.reference)).toEqual([]);
+    expect((await saga.progress()).state).toBe('reversed');
+  });
+
+  it('awaits the siblings of a refused item, and deletes what they added', async () => {
+    const request = provisionRequest({ items: [{ quantity: 1 }, { quantity: 7 }] });
+    const gate = addFault(request.reference, { kind: 'gate', hold: 'after', nth: 1 });
+    const refusal = addFault(request.reference, { kind: 'refuse-before', nth: 2 });
+    const saga = await rig.sagas.provision(request);
+    await rig.sandbox.whenStruck(refusal);
+    await rig.sandbox.whenStruck(gate);
+    rig.sandbox.faults.release(gate);
+    const { failure } = await outcomeOf(saga);
+
+    expect(failure?.type).toBe('OrderRejected');
+    expect(addsOf(request.reference)).toHaveLength(2);
+    expect(openItemsOf(request.reference)).toEqual([]);
+    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toEqual([]);
+  });
+
+  it('adds again after an answer that was lost, and owns up to the item that may be there', async () => {
+    const request = provisionRequest();
+    addFault(request.reference, { kind: 'reset-after' });
+    const result = await (await rig.sagas.provision(request)).result();
+
+    expect(addsOf(request.reference)).toHaveLength(2);
+    expect(result.leftovers).toMatchObject([{ kind: 'cart-item-unknown', item: 1 }]);
+    expect(openItemsOf(request.reference)).toHaveLength(1);
+  });
+
+  it.each(['rate-limit', 'error-before', 'reset-before', 'garbage', 'oversized', 'truncated', 'empty'])(
+    'gets over %s at an item by itself',
+    async (kind) => {
+      const request = provisionRequest();
+      addFault(request.reference, { kind });
+      const result = await (await rig.sagas.provision(request)).result();
+      expect(result.cartItemIds).toHaveLength(1);
+      expect(addsOf(request.reference)).toHaveLength(2);
+    },
+  );
+
+  it('is stuck when the retries are used up, says why, and goes on after retry', async () => {
+    const request = provisionRequest({ items: [{}, { plan_id: 1 }] });
+    addFault(request.reference, { kind: 'error-before', times: 3 });
+    const saga = await rig.sagas.provision(request);
+    const waiting = await untilWaiting(saga);
+
+    expect(waiting).toMatchObject({
+      kind: 'stuck',
+      step: 'add-cart-item-1',
+      choices: ['retry'],
+      lastFailure: { failure: 'UnknownOutcome', status: 500 },
+    });
+    await saga.decide('retry', { by: 'op' });
+    const result = await saga.result();
+    expect(result.decisions).toMatchObject([{ decision: 'retry', by: 'op', kind: 'stuck', step: 'add-cart-item-1' }]);
+    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+  });
+
+  it('corrects an item that was not added yet, and refuses to correct anything else', async () => {
+    const request = provisionRequest();
+    addFault(request.reference, { kind: 'unauthorized' });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga);
+    await expect(saga.decide('retry', { correction: { plan_id: 9, account: 'XX-1' } })).rejects.toThrow(
+      /plan_id.*account.*may be corrected: item, password, os_template_id/s,
+    );
+    await expect(saga.decide('retry', { correction: { item: 2 } })).rejects.toThrow(/item/);
+    await saga.decide('retry', { correction: { os_template_id: 77, password: 'another' } });
+    const result = await saga.result();
+
+    expect(addsOf(request.reference).at(-1)?.body).toMatchObject({ os_template_id: 77, password: 'another' });
+    expect(result.decisions[0]?.correction).toEqual({ os_template_id: 77, password: '[redacted]' });
+  });
+
+  it('corrects the one item that is named, and none that was added', async () => {
+    const request = provisionRequest({ items: [{ password: 'first' }, { password: 'second' }, { plan_id: 7 }] });
+    addFault(request.reference, { kind: 'unauthorized', times: 2 });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga);
+    await expect(saga.decide('retry', { correction: { item: 3, password: 'late' } })).rejects.toThrow(
+      /item: is not the number of an item that waits/,
+    );
+    await expect(saga.decide('retry', { correction: { item: 0, password: 'none' } })).rejects.toThrow(/item/);
+    await saga.decide('retry', { correction: { item: 2, password: 'another' } });
+    await saga.result();
+    const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
+    expect(order?.items.map(({ password }) => password).sort()).toEqual(['a password', 'another', 'first']);
+  });
+
+  it('corrects all items that wait where none is named, and none that was added', async () => {
+    const request = provisionRequest({ items: [{}, {}, { plan_id: 7 }] });
+    addFault(request.reference, { kind: 'unauthorized', times: 2 });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga);
+    await saga.decide('retry', { correction: { password: 'another' } });
+    await saga.result();
+    const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
+    expect(order?.items.map(({ password }) => password).sort()).toEqual(['a password', 'another', 'another']);
+  });
+
+  it('waits for a person when a cart item cannot be deleted; skip leaves it behind and says so', async () => {
+    const request = provisionRequest();
+    orderFault(request.reference, { kind: 'refuse-before' });
+    const stuck = rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'error-before', times: 'all' });
+    try {
+      const saga = await rig.sagas.provision(request);
+      const waiting = await untilWaiting(saga);
+      expect(waiting).toMatchObject({ kind: 'stuck', choices: ['retry', 'markDone', 'skip'] });
+      await expect(saga.decide('skip')).rejects.toThrow(/note/);
+      await saga.decide('skip', { note: 'it may stay' });
+      const { failure } = await outcomeOf(saga);
+      expect(failure?.report.leftovers).toMatchObject([{ kind: 'cart-item', why: 'it may stay' }]);
+    } finally {
+      rig.sandbox.faults.clear();
+      expect(stuck).toBeDefined();
+    }
+  });
+});
+
+describe('the order itself', () => {
+  it.each(['reset-after', 'error-after', 'redirect-after', 'garbage', 'oversized', 'truncated'])(
+    'asks a person after %s, and never orders twice',
+    async (kind) => {
+      const request = provisionRequest({ firewalls: [9] });
+      orderFault(request.reference, { kind });
+      const saga = await rig.sagas.provision(request);
+      const waiting = await untilWaiting(saga);
+      expect(waiting).toMatchObject({ kind: 'outcome-unknown', choices: ['confirmPlaced', 'confirmNotPlaced'] });
+
+      const [server] = serversOf(rig.sandbox.ledger, request.account);
+      const vmObjectIds = [server?.vmObjectId ?? 0];
+      await expect(answer(saga, 'confirmPlaced', { vmObjectIds })).rejects.toThrow(/note/);
+      await expect(answer(saga, 'confirmPlaced', { vmObjectIds: [1, 2], note: 'seen' })).rejects.toThrow(/2 servers/);
+      await answer(saga, 'confirmPlaced', { vmObjectIds, note: 'seen in the panel' });
+      const result = await saga.result();
+
+      expect(result).toMatchObject({
+        skipped: [],
+        order: null,
+        servers: [{ vmObjectId: vmObjectIds[0], firewalls: [9] }],
+        leftovers: [],
+      });
+      expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+    },
+  );
+
+  it.each(['reset-before', 'error-before', 'redirect'])(
+    'orders exactly once more after %s and confirmNotPlaced',
+    async (kind) => {
+      const request = provisionRequest();
+      orderFault(request.reference, { kind });
+      const saga = await rig.sagas.provision(request);
+      await untilWaiting(saga);
+      await answer(saga, 'confirmNotPlaced', { note: 'not in the panel' });
+      await saga.result();
+      expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+    },
+  );
+
+  it('undoes what it left alone once it is known that nothing was placed', async () => {
+    const request = provisionRequest();
+    orderFault(request.reference, { kind: 'reset-before', nth: 1 });
+    orderFault(request.reference, { kind: 'refuse-before', nth: 2 });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'outcome-unknown');
+    await answer(saga, 'confirmNotPlaced', { note: 'not in the panel' });
+    const { failure } = await outcomeOf(saga);
+    expect(failure).toMatchObject({ type: 'OrderRejected', report: { leftovers: [] } });
+    expect(openItemsOf(request.reference)).toEqual([]);
+  });
+
+  it('leaves the cart items of an order of unknown fate alone when it is cancelled, and lists them', async () => {
+    const request = provisionRequest();
+    orderFault(request.reference, { kind: 'reset-after' });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga);
+    await saga.cancel();
+    const { cancelled } = await outcomeOf(saga);
+
+    const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
+    expect(cancelled?.leftovers).toEqual([
+      { kind: 'placement-unknown', step: 'place-order', why: expect.any(String) },
+      { kind: 'cart-item', cartItemId: order?.cartItems[0], why: expect.stringMatching(/nobody has said whether/) },
+    ]);
+    expect(
+      callsTo(rig.sandbox.ledger, 'delete-cart-item').filter(({ names }) =>
+        names.cartItemId?.includes(order?.cartItems[0] ?? 0),
+      ),
+    ).toEqual([]);
+  });
+
+  it('orders again by itself only after what surely placed nothing', async () => {
+    const request = provisionRequest();
+    orderFault(request.reference, { kind: 'rate-limit', retryAfter: 0 });
+    const saga = await rig.sagas.provision(request);
+    await saga.result();
+    expect((await stepOf(saga, 'place-order'))?.attempts).toBe(2);
+    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+  });
+
+  it.each(['unauthorized', 'forbidden'])('is stuck, and undoes nothing, after %s', async (kind) => {
+    const request = provisionRequest();
+    orderFault(request.reference, { kind });
+    const saga = await rig.sagas.provision(request);
+    const { question } = await untilWaiting(saga, 'stuck');
+    expect(question).toMatch(/^Stuck: “Place the order” did not succeed/);
+    expect(openItemsOf(request.reference)).toHaveLength(1);
+    const label = `${request.reference}-corrected`;
+    await saga.decide('retry', { correction: { label } });
+    await saga.result();
+    expect(ordersWithLabel(rig.sandbox.ledger, label)).toHaveLength(1);
+  });
+
+  it('compensates an order that a body refuses under a 200', async () => {
+    const request = provisionRequest();
+    orderFault(request.reference, { kind: 'error-code', code: 409 });
+    const { failure } = await outcomeOf(await rig.sagas.provision(request));
+    expect(failure?.type).toBe('OrderRejected');
+    expect(openItemsOf(request.reference)).toEqual([]);
+  });
+});
+
+describe('after the order', () => {
+  it('asks for the object ids that nothing tells, as many as were ordered', async () => {
+    const request = provisionRequest({ items: [{ quantity: 2 }], firewalls: [5] });
+    orderFault(request.reference, { kind: 'empty' });
+    const saga = await rig.sagas.provision(request);
+    expect(await untilWaiting(saga)).toMatchObject({
+      kind: 'servers',
+      question: 'The order is placed. What are the object ids of its 2 servers?',
+      choices: ['provideServers'],
+    });
+    expect(await stepOf(saga, 'find-servers')).toMatchObject({ status: 'stuck' });
+    const vmObjectIds = serversOf(rig.sandbox.ledger, request.account).map((server) => server.vmObjectId);
+    await expect(saga.decide('provideServers', { vmObjectIds: vmObjectIds.slice(1) })).rejects.toThrow(
+      /1 servers, but 2/,
+    );
+    await expect(saga.decide('provideServers', { vmObjectIds: ['a'] })).rejects.toThrow(/vmObjectIds\[0\]/);
+    await saga.decide('provideServers', { vmObjectIds });
+    expect((await saga.result()).servers.map(({ vmObjectId }) => vmObjectId)).toEqual(vmObjectIds);
+  });
+
+  it('asks a person where the order’s answer names other servers than the request, and touches neither before', async () => {
+    rig.sandbox.addServer({ vmObjectId: 77_301, firewalls: [] });
+    const request = provisionRequest({ firewalls: [143], vmObjectIds: [77_301] });
+    const saga = await rig.sagas.provision(request);
+    const { question } = await untilWaiting(saga, 'servers');
+    const [server] = serversOf(rig.sandbox.ledger, request.account);
+    const bought = server!.vmObjectId;
+    expect(question).toBe(
+      'The order is placed. What are the object ids of its 1 servers? ' +
+        `The request names 77301, but the order’s answer names ${bought}.`,
+    );
+    expect([77_301, bought].map((id) => firewallsOf(rig.sandbox.ledger, id))).toEqual([[], []]);
+    await answer(saga, 'provideServers', { vmObjectIds: [bought] });
+    expect(await saga.result()).toMatchObject({
+      outcome: 'done',
+      servers: [{ vmObjectId: bought, firewalls: [143], verified: true }],
+    });
+    expect(firewallsOf(rig.sandbox.ledger, 77_301)).toEqual([]);
+  });
+
+  it('tells servers without firewalls where it is cancelled before somebody says which they are', async () => {
+    rig.sandbox.addServer({ vmObjectId: 77_302, firewalls: [] });
+    const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143], vmObjectIds: [77_302] }));
+    await untilWaiting(saga, 'servers');
+    await saga.cancel();
+    const { cancelled } = await outcomeOf(saga);
+    expect(cancelled?.leftovers).toEqual([
+      { kind: 'server-unprotected', firewalls: [143], why: expect.stringMatching(/before the object ids/) },
+    ]);
+  });
+
+  it('takes the order’s answer where nothing is to be done with the servers', async () => {
+    const request = provisionRequest({ vmObjectIds: [77_303] });
+    const { servers } = await (await rig.sagas.provision(request)).result();
+    const [server] = serversOf(rig.sandbox.ledger, request.account);
+    expect(servers).toMatchObject([{ vmObjectId: server!.vmObjectId }]);
+  });
+
+  it('asks a person about firewalls that are refused: corrected, they are assigned', async () => {
+    const request = provisionRequest({ firewalls: [404] });
+    rig.sandbox.configure({ knownFirewalls: [143] });
+    try {
+      const saga = await rig.sagas.provision(request);
+      expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', choices: ['retry', 'markDone', 'skip'] });
+      await saga.decide('retry', { correction: { firewalls: [143] } });
+      expect((await saga.result()).servers).toMatchObject([{ firewalls: [143], verified: true }]);
+    } finally {
+      rig.sandbox.configure({ knownFirewalls: null });
+    }
+  });
+
+  it('corrects the firewalls of servers that have none yet, and of no other', async () => {
+    rig.sandbox.configure({ orderResponse: 'opaque' });
+    const vmObjectIds = [77_101, 77_102];
+    const request = provisionRequest({ items: [{ quantity: 2 }], firewalls: [143], vmObjectIds });
+    for (const vmObjectId of vmObjectIds) rig.sandbox.addServer({ vmObjectId, firewalls: [] });
+    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', match: { vmObjectId: 77_102 } });
+    const saga = await rig.sagas.provision(request);
+    expect(await untilWaiting(saga)).toMatchObject({ step: 'assign-firewalls-77102' });
+    await saga.decide('retry', { correction: { firewalls: [144] } });
+    expect((await saga.result()).servers).toEqual([
+      { vmObjectId: 77_101, firewalls: [143], verified: true },
+      { vmObjectId: 77_102, firewalls: [144], verified: true },
+    ]);
+  });
+
+  it('asks a person about a look at the list that is refused', async () => {
+    rig.sandbox.configure({ orderResponse: 'opaque' });
+    const request = provisionRequest({ firewalls: [143], vmObjectIds: [77_201] });
+    rig.sandbox.addServer({ vmObjectId: 77_201, firewalls: [] });
+    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'refuse-before', match: { vmObjectId: 77_201 } });
+    const saga = await rig.sagas.provision(request);
+    expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', step: 'verify-firewalls-77201' });
+    await saga.decide('retry');
+    expect((await saga.result()).servers).toEqual([{ vmObjectId: 77_201, firewalls: [143], verified: true }]);
+  });
+
+  it('leaves refused firewalls out when told to, and says so', async () => {
+    const request = provisionRequest({ firewalls: [404] });
+    rig.sandbox.configure({ knownFirewalls: [143] });
+    try {
+      const saga = await rig.sagas.provision(request);
+      await untilWaiting(saga);
+      await saga.decide('skip', { note: 'no such firewall' });
+      const result = await saga.result();
+      expect(result.servers).toMatchObject([{ firewalls: [], verified: false }]);
+      expect(result.skipped).toEqual([expect.stringMatching(/^assign-firewalls-/)]);
+      const [server] = result.servers;
+      const verifying = await stepOf(saga, `verify-firewalls-${server?.vmObjectId}`);
+      expect(verifying).toMatchObject({ status: 'skipped' });
+    } finally {
+      rig.sandbox.configure({ knownFirewalls: null });
+    }
+  });
+
+  it('reports a server as not verified where a person leaves the look at its list out', async () => {
+    rig.sandbox.configure({ orderResponse: 'opaque' });
+    const request = provisionRequest({ firewalls: [143], vmObjectIds: [77_001] });
+    rig.sandbox.addServer({ vmObjectId: 77_001, firewalls: [] });
+    const match = { vmObjectId: 77_001 };
+    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', match, times: 'all' });
+    const saga = await rig.sagas.provision(request);
+    expect(await untilWaiting(saga)).toMatchObject({
+      step: 'verify-firewalls-77001',
+      choices: ['retry', 'markDone', 'skip'],
+    });
+    await saga.decide('skip', { note: 'seen in the panel' });
+    expect(await saga.result()).toMatchObject({
+      servers: [{ vmObjectId: 77_001, firewalls: [143], verified: false }],
+      skipped: ['verify-firewalls-77001'],
+    });
+    const verifying = await stepOf(saga, 'verify-firewalls-77001');
+    expect(verifying?.status).toBe('skipped');
+    expect(verifying?.detail).toBeUndefined();
+  });
+
+  it('undoes nothing that somebody pays for when it is cancelled', async () => {
+    const request = provisionRequest({ firewalls: [143] });
+    const gate = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'gate', hold: 'before' });
+    const saga = await rig.sagas.provision(request);
+    await rig.sandbox.whenStruck(gate);
+    await saga.cancel();
+    rig.sandbox.faults.release(gate);
+    const { cancelled } = await outcomeOf(saga);
+
+    const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
+    expect(cancelled).toMatchObject({
+      outcome: 'partly',
+      known: { order: { order_id: order?.orderId }, vmObjectIds: order?.vmObjectIds },
+      leftovers: [],
+    });
+    expect(firewallsOf(rig.sandbox.ledger, order?.vmObjectIds[0] ?? 0)).toEqual([143]);
+  });
+});

@@ -1,0 +1,159 @@
+/** Coming to terms before servers are bought: guard and approval. */
+import { ordersWithLabel } from '../../../sandbox/sentences';
+import { SagaHandle } from '../../../src/client/handle';
+import { restored } from '../../../src/journal/ceremony';
+import { planIdOf, provisionRequest } from '../../support/requests';
+import { resetTo, workflowTasksOf } from '../../support/reset';
+import { Rig } from '../../support/rig';
+import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start();
+});
+afterAll(() => rig.close());
+
+const ordersOf = ({ reference }: { reference: string }) => ordersWithLabel(rig.sandbox.ledger, reference);
+const callsOf = ({ reference }: { reference: string }) =>
+  rig.sandbox.ledger.calls.filter(({ names }) => names.planId?.includes(planIdOf(reference)));
+
+describe('the guard', () => {
+  it.each([
+    [{ maxServers: 4 }, 'the request orders 5 servers and the guard allows 4'],
+    [{ maxItems: 1 }, 'the request has 2 items and the guard allows 1'],
+    [
+      { maxServers: 1, maxItems: 0 },
+      'the request orders 5 servers and the guard allows 1; the request has 2 items and the guard allows 0',
+    ],
+  ])('%p sends nothing that breaks it', async (guard, why) => {
+    const request = provisionRequest({ items: [{ quantity: 2 }, { quantity: 3 }], guard });
+    const { failure } = await outcomeOf(await rig.sagas.provision(request));
+    expect(failure).toMatchObject({ type: 'GuardViolated', report: { why, leftovers: [] } });
+    expect(callsOf(request)).toEqual([]);
+  });
+
+  it('takes what just keeps to it', async () => {
+    const request = provisionRequest({ items: [{ quantity: 2 }, {}], guard: { maxServers: 3, maxItems: 2 } });
+    await (await rig.sagas.provision(request)).result();
+    expect(ordersOf(request)).toHaveLength(1);
+  });
+});
+
+describe('the approval', () => {
+  it('is asked for before anything is added to the cart, and says what is bought', async () => {
+    const request = provisionRequest({ items: [{ quantity: 2 }, { addons: [{ id: 6, additional_value: 1 }] }] });
+    const saga = await rig.sagas.provision({ ...request, approval: 'always' });
+    const waiting = await untilWaiting(saga, 'approval');
+    expect(waiting).toMatchObject({ step: 'approve', choices: ['approve', 'reject'] });
+    const plan = `plan ${planIdOf(request.reference)} (cloud_servers_standard, monthly`;
+    expect(waiting.question).toBe(
+      `Approve 3 servers: 2 × ${plan}), 1 × ${plan}, 1 add-ons); account ${request.account}, ` +
+        `label “${request.label}”? The provider names no price beforehand.`,
+    );
+    expect(callsOf(request)).toEqual([]);
+    await answer(saga, 'approve', { by: 'boss' });
+    expect(await saga.result()).toMatchObject({
+      decisions: [{ decision: 'approve', by: 'boss', question: waiting.id }],
+    });
+    expect(ordersOf(request)).toHaveLength(1);
+  });
+
+  it('that is refused sends nothing', async () => {
+    const request = provisionRequest({ approval: 'always' });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'approval');
+    await answer(saga, 'reject', { reason: 'too many' });
+    const { failure } = await outcomeOf(saga);
+    expect(failure).toMatchObject({ type: 'NotApproved', report: { why: 'rejected: too many', leftovers: [] } });
+    expect(callsOf(request)).toEqual([]);
+  });
+
+  it('has to name its question', async () => {
+    const saga = await rig.sagas.provision(provisionRequest({ approval: 'always' }));
+    await untilWaiting(saga, 'approval');
+    await expect(saga.decide('approve', { question: 'another' })).rejects.toThrow(/not the one that waits/);
+    await saga.cancel();
+    expect((await outcomeOf(saga)).cancelled).toMatchObject({ leftovers: [] });
+  });
+
+  it('is asked for above so many servers, and not at them', async () => {
+    const items = [{ quantity: 2 }];
+    await (await rig.sagas.provision(provisionRequest({ items, approval: { above: 2 } }))).result();
+    const saga = await rig.sagas.provision(provisionRequest({ items, approval: { above: 1 } }));
+    await untilWaiting(saga, 'approval');
+    await answer(saga, 'approve');
+    await saga.result();
+  });
+
+  it('is not asked for again where the order was placed before', async () => {
+    const request = provisionRequest({ approval: 'always' });
+    const first = await rig.sagas.provision(request);
+    await untilWaiting(first, 'approval');
+    await answer(first, 'approve');
+    await first.result();
+    const workflowId = `provision/${request.reference}`;
+    await rig.temporal.workflow.start('provisionServers', { workflowId, taskQueue: 'order-saga', args: [request] });
+    const again = await rig.sagas.get(request.reference);
+    expect(await again.result()).toMatchObject({ decisions: [] });
+    expect(await stepOf(again, 'approve')).toMatchObject({ status: 'skipped' });
+    expect(ordersOf(request)).toHaveLength(1);
+  });
+});
+
+describe('a run that was reset to before its approval, and has not asked because the order may be placed', () => {
+  const request = (changes: object = {}) => provisionRequest({ approval: 'always', ...changes });
+  async function reset({ reference }: { reference: string }, { workflowId }: SagaHandle) {
+    await resetTo(rig.temporal, { workflowId }, (await workflowTasksOf(rig.temporal, { workflowId }))[0] ?? 0);
+    return new SagaHandle(rig.temporal, 'provisionServers', reference, '', true);
+  }
+
+  async function approvedAndDenied() {
+    const asked = request();
+    rig.sandbox.faults.add({
+      ...{ endpoint: 'place-order', kind: 'error-before', match: { planId: planIdOf(asked.reference) } },
+    });
+    const saga = await rig.sagas.provision(asked);
+    await untilWaiting(saga, 'approval');
+    await answer(saga, 'approve');
+    await untilWaiting(saga, 'outcome-unknown');
+    const again = await reset(asked, saga);
+    await untilWaiting(again, 'outcome-unknown');
+    expect(await stepOf(again, 'approve')).toMatchObject({ status: 'skipped' });
+    await answer(again, 'confirmNotPlaced', { note: 'not there' });
+    return { asked, again };
+  }
+
+  it('asks before it is sent, once it is known not to be placed', async () => {
+    const { asked, again } = await approvedAndDenied();
+    await untilWaiting(again, 'approval');
+    expect(ordersOf(asked)).toEqual([]);
+    await answer(again, 'approve');
+    expect(await again.result()).toMatchObject({ outcome: 'done', leftovers: [] });
+    expect(ordersOf(asked)).toHaveLength(1);
+  });
+
+  it('sends nothing where that is rejected, and takes the items out of the cart', async () => {
+    const { asked, again } = await approvedAndDenied();
+    await untilWaiting(again, 'approval');
+    await answer(again, 'reject');
+    const { failure } = await outcomeOf(again);
+    expect(failure).toMatchObject({ type: 'NotApproved', report: { outcome: 'reversed', leftovers: [] } });
+    expect(ordersOf(asked)).toEqual([]);
+  });
+
+  // Last: from here on every reference of before is in doubt.
+  it('asks where nobody has ever approved it, and the journal was put back', async () => {
+    const asked = request();
+    const saga = await rig.sagas.provision(asked);
+    await untilWaiting(saga, 'approval');
+    await rig.withJournal((journal) => restored(journal, 'trust'));
+    const again = await reset(asked, saga);
+    await untilWaiting(again, 'outcome-unknown');
+    await answer(again, 'confirmNotPlaced', { note: 'not there' });
+    await untilWaiting(again, 'approval');
+    expect(ordersOf(asked)).toEqual([]);
+    await answer(again, 'approve');
+    await again.result();
+    expect(ordersOf(asked)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,205 @@
+import { firewallsOf, neverLessProtected } from '../../../sandbox/sentences';
+import { firewallsRequest } from '../../support/requests';
+import { Rig } from '../../support/rig';
+import { outcomeOf, untilWaiting } from '../../support/sagas';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start();
+});
+afterAll(() => rig.close());
+
+/** A request about a server that has firewalls already. */
+function requestFor(firewalls: number[], changes: Record<string, unknown>) {
+  const request = firewallsRequest({ assign: undefined, ...changes });
+  rig.sandbox.addServer({ vmObjectId: request.vmObjectId, firewalls });
+  return request;
+}
+const fault = (vmObjectId: number, endpoint: string, changes: object) =>
+  rig.sandbox.faults.add({ endpoint, match: { vmObjectId }, ...changes } as never);
+const changesTo = (id: number) =>
+  rig.sandbox.ledger.calls
+    .filter(({ names, endpoint }) => names.vmObjectId?.includes(id) && endpoint !== 'list-firewalls')
+    .map(({ endpoint, body }) => [endpoint, body]);
+const firewallsNow = (id: number) => firewallsOf(rig.sandbox.ledger, id);
+
+it('assigns first, then unassigns, then looks', async () => {
+  const request = requestFor([150], { assign: [143], unassign: [150] });
+  const result = await (await rig.sagas.firewalls(request)).result();
+  expect(result).toEqual({
+    reference: request.reference,
+    outcome: 'done',
+    vmObjectId: request.vmObjectId,
+    assigned: [143],
+    unassigned: [150],
+    firewalls: [143],
+    verified: true,
+  });
+  expect(neverLessProtected(rig.sandbox.ledger, request.vmObjectId, [143])).toBe(true);
+});
+
+it('changes only what must change for an exact set', async () => {
+  const request = requestFor([1, 2, 3], { exactly: [2, 3, 4] });
+  const result = await (await rig.sagas.firewalls(request)).result();
+  expect(result).toMatchObject({ assigned: [4], unassigned: [1], verified: true });
+  expect(changesTo(request.vmObjectId)).toEqual([
+    ['assign-firewalls', { firewalls: [{ id: 4 }] }],
+    ['unassign-firewalls', { firewalls: [{ id: 1 }] }],
+  ]);
+});
+
+it('assigns only what is missing, and unassigns only what is there', async () => {
+  const request = requestFor([1, 2], { assign: [1, 4], unassign: [2, 99] });
+  const result = await (await rig.sagas.firewalls(request)).result();
+  expect(result).toMatchObject({ assigned: [4], unassigned: [2], firewalls: [1, 4] });
+  expect(changesTo(request.vmObjectId)).toEqual([
+    ['assign-firewalls', { firewalls: [{ id: 4 }] }],
+    ['unassign-firewalls', { firewalls: [{ id: 2 }] }],
+  ]);
+});
+
+it('unassigns again all that it assigned where it cannot be seen any more what is there', async () => {
+  const request = requestFor([1], { assign: [143, 144], unassign: [1] });
+  fault(request.vmObjectId, 'unassign-firewalls', { kind: 'refuse-before' });
+  fault(request.vmObjectId, 'list-firewalls', { kind: 'other-body', nth: 2 });
+  const { failure } = await outcomeOf(await rig.sagas.firewalls(request));
+  expect(failure).toMatchObject({ type: 'FirewallsRejected', report: { leftovers: [] } });
+  expect(changesTo(request.vmObjectId)).toContainEqual([
+    'unassign-firewalls',
+    { firewalls: [{ id: 143 }, { id: 144 }] },
+  ]);
+  expect(firewallsNow(request.vmObjectId)).toEqual([1]);
+});
+
+it('changes nothing that is as it should be', async () => {
+  const request = requestFor([5], { exactly: [5] });
+  expect(await (await rig.sagas.firewalls(request)).result()).toMatchObject({ assigned: [], unassigned: [] });
+  expect(changesTo(request.vmObjectId)).toEqual([]);
+});
+
+it('refuses an exact set where the list cannot be read, and changes nothing', async () => {
+  rig.sandbox.configure({ firewallListResponse: 'opaque' });
+  try {
+    const request = requestFor([5], { exactly: [6] });
+    expect((await outcomeOf(await rig.sagas.firewalls(request))).failure).toMatchObject({
+      type: 'FirewallListUnreadable',
+      report: { why: expect.stringMatching(/^the shape of .* is not known, .*; use assign and unassign$/) },
+    });
+    expect(firewallsNow(request.vmObjectId)).toEqual([5]);
+  } finally {
+    rig.sandbox.configure({ firewallListResponse: 'objects' });
+  }
+});
+
+it('sends what was asked where the list cannot be read, and does not call it verified', async () => {
+  rig.sandbox.configure({ firewallListResponse: 'opaque' });
+  try {
+    const request = requestFor([5], { assign: [5, 6] });
+    const saga = await rig.sagas.firewalls(request);
+    expect(await saga.result()).toMatchObject({ assigned: [5, 6], verified: false });
+    expect((await saga.progress()).steps.at(-1)?.detail).toBe('unverified: the list’s shape is not known');
+    expect(firewallsNow(request.vmObjectId)).toEqual([5, 6]);
+  } finally {
+    rig.sandbox.configure({ firewallListResponse: 'objects' });
+  }
+});
+
+it('unassigns again what it assigned when unassigning is refused, but nothing that was there before', async () => {
+  const request = requestFor([1, 150], { assign: [1, 143], unassign: [150] });
+  fault(request.vmObjectId, 'unassign-firewalls', { kind: 'refuse-before' });
+  const { failure } = await outcomeOf(await rig.sagas.firewalls(request));
+  expect(failure).toMatchObject({ type: 'FirewallsRejected', report: { leftovers: [] } });
+  expect(firewallsNow(request.vmObjectId)).toEqual([1, 150]);
+  expect(neverLessProtected(rig.sandbox.ledger, request.vmObjectId)).toBe(true);
+});
+
+it('puts back what it unassigned when it is cancelled before the end', async () => {
+  const request = requestFor([150], { assign: [143], unassign: [150] });
+  const gate = fault(request.vmObjectId, 'unassign-firewalls', { kind: 'gate', hold: 'after' });
+  const saga = await rig.sagas.firewalls(request);
+  await rig.sandbox.whenStruck(gate);
+  await saga.cancel();
+  rig.sandbox.faults.release(gate);
+  const { cancelled } = await outcomeOf(saga);
+  expect(cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
+  expect(firewallsNow(request.vmObjectId)).toEqual([150]);
+  expect(neverLessProtected(rig.sandbox.ledger, request.vmObjectId, [143])).toBe(true);
+});
+
+it('leaves what it assigned, and says so, where nobody can know what was there before', async () => {
+  rig.sandbox.configure({ firewallListResponse: 'opaque' });
+  try {
+    const request = requestFor([1], { assign: [1, 2], unassign: [9] });
+    fault(request.vmObjectId, 'unassign-firewalls', { kind: 'refuse-before' });
+    const { failure } = await outcomeOf(await rig.sagas.firewalls(request));
+    expect(failure?.report.leftovers).toMatchObject([
+      { kind: 'firewalls', firewalls: [1, 2], why: 'assigned: it cannot be put back safely' },
+    ]);
+    expect(firewallsNow(request.vmObjectId)).toEqual(expect.arrayContaining([1, 2]));
+  } finally {
+    rig.sandbox.configure({ firewallListResponse: 'objects' });
+  }
+});
+
+it('asks a person when the list does not show what was assigned', async () => {
+  const request = requestFor([], { assign: [143] });
+  fault(request.vmObjectId, 'list-firewalls', { kind: 'other-body', body: [], from: 2, times: 3 });
+  const saga = await rig.sagas.firewalls(request);
+  const waiting = await untilWaiting(saga);
+  expect(waiting).toMatchObject({
+    kind: 'stuck',
+    choices: ['retry', 'markDone', 'skip'],
+    lastFailure: { failure: 'NotVisibleYet' },
+  });
+  await saga.decide('retry');
+  expect(await saga.result()).toMatchObject({ verified: true });
+});
+
+it('tells what should be assigned where a person leaves the last look out', async () => {
+  const request = requestFor([1, 150], { assign: [143], unassign: [150] });
+  fault(request.vmObjectId, 'list-firewalls', { kind: 'unauthorized', from: 2, times: 'all' });
+  const saga = await rig.sagas.firewalls(request);
+  await untilWaiting(saga);
+  await saga.decide('skip', { note: 'seen in the panel' });
+  expect(await saga.result()).toMatchObject({
+    assigned: [143],
+    unassigned: [150],
+    firewalls: [1, 143],
+    verified: false,
+  });
+});
+
+it.each([
+  ['list-firewalls', []],
+  ['assign-firewalls', ['assign-firewalls']],
+])('ends as refused where %s is, leaves nothing behind, and has nothing to unassign again', async (endpoint, sent) => {
+  const request = requestFor([1], { assign: [143] });
+  fault(request.vmObjectId, endpoint, { kind: 'refuse-before' });
+  const { failure } = await outcomeOf(await rig.sagas.firewalls(request));
+  expect(failure).toMatchObject({ type: 'FirewallsRejected', report: { leftovers: [] } });
+  expect(changesTo(request.vmObjectId).map(([changing]) => changing)).toEqual(sent);
+  expect(firewallsNow(request.vmObjectId)).toEqual([1]);
+});
+
+it('tells what could not be assigned again', async () => {
+  const request = requestFor([150], { assign: [143], unassign: [150] });
+  const gate = fault(request.vmObjectId, 'unassign-firewalls', { kind: 'gate', hold: 'after' });
+  fault(request.vmObjectId, 'assign-firewalls', { kind: 'unauthorized', from: 2, times: 'all' });
+  const saga = await rig.sagas.firewalls(request);
+  await rig.sandbox.whenStruck(gate);
+  await saga.cancel();
+  rig.sandbox.faults.release(gate);
+  expect((await untilWaiting(saga)).question).toMatch(
+    /^Undoing: “Assign the unassigned firewalls again” did not succeed/,
+  );
+  await saga.decide('skip', { note: 'the server goes anyway' });
+  const { cancelled } = await outcomeOf(saga);
+  expect(cancelled?.leftovers).toEqual([
+    {
+      kind: 'firewalls',
+      vmObjectId: request.vmObjectId,
+      firewalls: [150],
+      why: 'unassigned: the server goes anyway',
+    },
+  ]);
+});

@@ -1,0 +1,270 @@
+/**
+ * No secret in the clear: canaries go through every workflow, every failure and every decision, and are then looked for
+ * wherever somebody could read them. The worker and the server are processes of their own; the server keeps a file.
+ *
+ * The same search finds them where they belong, at the provider, and in the file of a server that was not given keys.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { startDevServer } from '../../../scripts/dev-server';
+import { Sandbox } from '../../../sandbox/server';
+import { OrderSagaClient } from '../../../src/client/client';
+import { decisionNames } from '../../../src/domain/decisions';
+import { callFailureNames, sagaFailureNames, type CallFailureName } from '../../../src/domain/failures';
+import { workflowNames } from '../../../src/domain/identity';
+import { createDataConverter } from '../../../src/security/data-converter';
+import { parsePayloadKeys } from '../../../src/security/keys';
+import { unlessLacking } from '../../support/left-out';
+import { shortFlights } from '../../support/rig';
+import { Journey, ledgerOf, bytesOf, type Seen } from './journey';
+import { Witness } from './witness';
+import { recordProcess } from './recorded-process';
+import { Search, type Canary } from './search';
+import { canariesOf, makeConfided, makeSecrets } from './secrets';
+
+const cli = process.env['ORDER_SAGA_TEST_TEMPORAL_CLI'];
+const here = unlessLacking(cli === undefined ? 'TEMPORAL_ADDRESS names a server whose files are not here' : undefined);
+
+interface Travelled {
+  witness: Witness;
+  seen: Seen;
+  /** Looks for everything that was secret on this journey. */
+  search: Search;
+  /** Looks for what people and the provider said. */
+  confided: Search;
+  /** What the provider was sent. */
+  ledger: Buffer;
+}
+
+/** What a journey that came to nothing has not stopped. */
+const running: (() => Promise<void>)[] = [];
+const folders: string[] = [];
+afterAll(async () => {
+  await Promise.all(running.map((stop) => stop()));
+  for (const folder of folders) rmSync(folder, { recursive: true });
+});
+
+/** @param keys as PAYLOAD_KEYS has them; without, nothing is encrypted */
+async function travel(keys: string | undefined): Promise<Travelled> {
+  if (cli === undefined) throw new Error('there is no Temporal CLI to start a server with');
+  const folder = mkdtempSync(join(tmpdir(), 'order-saga-canaries-'));
+  folders.push(folder);
+  const files = (name: string) => {
+    mkdirSync(join(folder, name));
+    return join(folder, name);
+  };
+  const [data, secretFiles, requests] = [files('data'), files('secrets'), files('requests')];
+  const journal = files('journal');
+  const secrets = makeSecrets();
+  const confided = makeConfided();
+  const witness = new Witness();
+  writeFileSync(join(secretFiles, 'script'), secrets.filed.text);
+
+  const server = await startDevServer({
+    cli,
+    ui: false,
+    dbFile: join(data, 'temporal.db'),
+    logFile: join(folder, 'server.log'),
+  });
+  running.push(() => server.stop());
+  const sandbox = await Sandbox.start({
+    orderResponse: 'ids',
+    anyServer: true,
+    echoRequests: true,
+    token: secrets.token.text,
+  });
+  const environment = {
+    TEMPORAL_ADDRESS: server.address,
+    JOURNAL_URL: `file:${join(journal, 'journal.db')}`,
+    ...(keys === undefined ? {} : { PAYLOAD_KEYS: keys }),
+  };
+  const workerEnvironment = {
+    ...environment,
+    LOG_LEVEL: 'trace',
+    PROVIDER_BASE_URL: sandbox.url,
+    PROVIDER_TOKEN: secrets.token.text,
+    SECRETS_FOLDER: secretFiles,
+    SERVER_POINTERS: '/vm_object_ids',
+    // What one saga is told is not to hold up the others: each has its own place on the way.
+    PROVIDER_PAUSE_MAX_MS: '0',
+    // Whoever says “not placed” does not wait for long.
+    PROVIDER_TIMEOUT_MS: '5000',
+    ...shortFlights,
+    RETRY_READING: '3,10,50,60000',
+    RETRY_MUTATING: '3,10,50,60000',
+    RETRY_COMPENSATING: '3,10,50,60000',
+    RETRY_PIVOT: '3,10,50,60000',
+  };
+  const workers = await Promise.all([
+    recordProcess('src/worker.ts', workerEnvironment, 'worker ready'),
+    recordProcess(
+      'src/worker.ts',
+      // Nothing listens on port 1.
+      { ...workerEnvironment, TASK_QUEUE: 'unreachable', PROVIDER_BASE_URL: 'http://127.0.0.1:1' },
+      'worker ready',
+    ),
+  ]);
+  running.push(...workers.map((worker) => () => worker.stop()));
+  const connection = await Connection.connect({ address: server.address });
+  const dataConverter = createDataConverter(keys === undefined ? undefined : parsePayloadKeys(keys));
+  const temporal = new Client({ connection, dataConverter });
+  const journey = new Journey({
+    secrets,
+    confided: confided.text,
+    witness,
+    sandbox,
+    temporal,
+    sagas: new OrderSagaClient(temporal),
+    unreachable: new OrderSagaClient(temporal, { taskQueue: 'unreachable' }),
+    environment,
+    folder: requests,
+  });
+  try {
+    await journey.travel();
+  } finally {
+    await connection.close();
+    await Promise.all(workers.map((worker) => worker.stop()));
+    // In good order, so that everything is in the file.
+    await server.stop();
+    await sandbox.close();
+  }
+  for (const worker of workers) witness.add('what the workers write', worker.written());
+  witness.add('the server’s log', bytesOf(join(folder, 'server.log')));
+  for (const name of readdirSync(data)) witness.add('the server’s files', bytesOf(join(data, name)));
+  for (const name of readdirSync(journal)) witness.add('the journal’s files', bytesOf(join(journal, name)));
+  const ledger = ledgerOf(sandbox);
+  return {
+    witness,
+    seen: journey.seen,
+    search: new Search([...canariesOf(secrets), ...keysOf(keys)]),
+    confided: new Search([confided]),
+    ledger,
+  };
+}
+
+/** A key is a secret as well. */
+function keysOf(keys: string | undefined): Canary[] {
+  if (keys === undefined) return [];
+  const bytes = Buffer.from(keys.split(':')[1] ?? '', 'base64');
+  return [{ name: 'payload key', text: bytes, parts: [] }];
+}
+
+/** Where somebody looks who has the keys, or watches a terminal. */
+const shown = ['progress', 'errors', 'what the command line prints', 'what the workers write', 'the server’s log'];
+/** Where Temporal and the journal keep it, or hand it out to whoever asks. */
+const stored = ['the server’s files', 'exported histories', 'the journal’s files', 'descriptions and lists'];
+/** Of these nothing is told but our own words, and other tests bring them about. */
+const inOurWords: readonly CallFailureName[] = [
+  'PutOff',
+  'TokenUnreadable',
+  'WorkerLost',
+  'StoodStill',
+  'JournalUnavailable',
+  'JournalUnreadable',
+  'JournalPutBack',
+  'TemporalUnavailable',
+  'Unwanted',
+  'UnderWay',
+  'TakenBack',
+  'Ordered',
+  'TurnLost',
+  'CorrectedSince',
+  'TermsMissing',
+  'DeadlinePassed',
+  'QuoteAged',
+  'NeedsApproval',
+];
+const sent = ['password', 'custom_ssh_key', 'custom_script', 'corrected password', 'provider token'];
+const namesOf = (sightings: { canary: string }[]) => new Set(sightings.map(({ canary }) => canary));
+
+here('with keys', () => {
+  let travelled: Travelled;
+  beforeAll(async () => {
+    travelled = await travel(`canary-${randomUUID().slice(0, 4)}:${randomBytes(32).toString('base64')}`);
+  }, 600_000);
+
+  it('the journey went everywhere: each workflow, each failure, each decision', () => {
+    const { workflows, callFailures, sagaFailures, decisions } = travelled.seen;
+    expect([...workflows].sort()).toEqual([...workflowNames, 'hold', 'releaseHeld'].sort());
+    const failures = callFailureNames.filter((name) => !inOurWords.includes(name));
+    expect([...callFailures].sort()).toEqual(failures.sort());
+    // Of the length of a history nothing is told but our own words, and it would take 36,000 events.
+    const endings = sagaFailureNames.filter((name) => name !== 'HistoryFull');
+    expect([...sagaFailures].sort()).toEqual(endings.sort());
+    expect([...decisions].sort()).toEqual([...decisionNames].sort());
+    expect(travelled.witness.names.sort()).toEqual([...shown, ...stored].sort());
+  });
+
+  it.each([...shown, ...stored])('no secret is in %s', (place) => {
+    const bytes = travelled.witness.at(place);
+    expect(bytes.length).toBeGreaterThan(0);
+    expect(travelled.search.in(bytes)).toEqual([]);
+  });
+
+  it.each(stored.slice(0, 3))('what people and the provider said is not in %s, though it was said', (place) => {
+    expect(travelled.confided.in(travelled.witness.at(place))).toEqual([]);
+    expect(travelled.confided.in(travelled.witness.at('progress'))).not.toEqual([]);
+    expect(travelled.confided.in(travelled.witness.at('errors'))).not.toEqual([]);
+  });
+
+  it('progress names no field of a secret but where it blanks it out', () => {
+    const progress = travelled.witness.at('progress').toString();
+    expect(progress).toMatch(/"password":"\[redacted\]"/);
+    expect(progress).not.toMatch(/"(password|custom_ssh_key|custom_script)\\*":\s*\\*"(?!\[redacted\])/);
+  });
+
+  it('the search finds every secret at the provider, who was sent it', () => {
+    expect(namesOf(travelled.search.in(travelled.ledger))).toEqual(new Set(sent));
+  });
+});
+
+here('without keys', () => {
+  let travelled: Travelled;
+  beforeAll(async () => {
+    travelled = await travel(undefined);
+  }, 600_000);
+
+  it.each(stored.slice(0, 2))('the search finds what was sent in %s, as it is', (place) => {
+    const found = travelled.search.in(travelled.witness.at(place)).filter(({ form }) => form === 'plain');
+    expect([...namesOf(found)]).toEqual(expect.arrayContaining(['password', 'corrected password', 'refused password']));
+    expect(travelled.confided.in(travelled.witness.at(place))).not.toEqual([]);
+  });
+
+  it('the search finds what was sent in the journal’s files', () => {
+    const journal = travelled.witness.at('the journal’s files');
+    expect([...namesOf(travelled.search.in(journal))]).toEqual(expect.arrayContaining(['password', 'custom_ssh_key']));
+    expect(travelled.confided.in(journal)).not.toEqual([]);
+  });
+
+  it.each([...shown, 'descriptions and lists'])('no secret is in %s all the same', (place) => {
+    expect(travelled.search.in(travelled.witness.at(place))).toEqual([]);
+  });
+});
+
+describe('the search', () => {
+  const canary: Canary = { name: 'it', text: 'Nobody/may "read" this é', parts: [] };
+  const search = new Search([canary]);
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  it.each([
+    ['as it is', (text: string) => `x${text}x`],
+    ['in JSON', (text: string) => JSON.stringify({ text })],
+    ['in JSON in JSON', (text: string) => JSON.stringify(JSON.stringify({ text }))],
+    ['in a URL', (text: string) => `?q=${encodeURIComponent(text)}`],
+    ['in a form', (text: string) => new URLSearchParams({ text }).toString()],
+    ['in base64 at its first byte', (text: string) => base64(`${text}x`)],
+    ['in base64 at its second byte', (text: string) => base64(`x${text}`)],
+    ['in base64 at its third byte', (text: string) => base64(`xx${text}`)],
+    ['in base64 in base64', (text: string) => base64(`x${base64(`xx${text}x`)}x`)],
+    ['in hexadecimal', (text: string) => Buffer.from(text).toString('hex')],
+    ['in UTF-16', (text: string) => Buffer.from(`x${text}`, 'utf16le')],
+  ])('finds it %s', (_where, write) => {
+    expect(search.in(Buffer.from(write(canary.text as string) as string))).not.toEqual([]);
+  });
+
+  it('finds nothing where nothing is', () => {
+    expect(search.in(randomBytes(1_000_000))).toEqual([]);
+  });
+});

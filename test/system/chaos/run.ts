@@ -1,0 +1,371 @@
+/** A plan carried out: everything started, everything hit, everything waited for, everything judged, everything tidied away. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils';
+import { fits } from '../../../sandbox/faults';
+import { Sandbox } from '../../../sandbox/server';
+import { OrderSagaClient } from '../../../src/client/client';
+import { workflowIdOf } from '../../../src/domain/identity';
+import { buildWorker, type BuiltWorker } from './built-worker';
+import { Crew } from './crew';
+import { hearHistories, historyOf, type Testimony } from './histories';
+import { startJournal, type ChaosJournal } from './journal';
+import { judge } from './judgement';
+import { live, liveOn, type Lived, type World } from './life';
+import { MortalServer } from './mortal-server';
+import { spoilingKinds, type ChaosPlan, type Loss, type PlannedSaga } from './plan';
+import { RandomOperator } from './random-operator';
+import { differences } from '../../support/rows-and-ledger';
+import type { Figure, Section } from './table';
+
+export interface ChaosOptions {
+  atOnce: number;
+  workers: number;
+  /** So long without any saga's end, and those that are open count as forgotten. */
+  patienceMs: number;
+}
+
+export interface ChaosResult {
+  sections: Section[];
+  violations: string[];
+  /** All that is known of the sagas that broke a promise. */
+  suspects: unknown[];
+}
+
+/** So many of those that had ended when Temporal lost everything are asked for again. */
+const forgottenMax = 30;
+
+export class ChaosRun {
+  private readonly closers: (() => Promise<unknown>)[] = [];
+  private lives: Lived[] = [];
+  /** Those of the past whose end Temporal has forgotten: they come to another one. */
+  private readonly livingOn: Promise<void>[] = [];
+  private readonly open = new Map<PlannedSaga, number>();
+  /** Open sagas, at each death of the server and of the journal's database. */
+  private readonly serverDeaths: { how: Loss['how']; open: number }[] = [];
+  private readonly journalDeaths: number[] = [];
+  private readonly endedMs = new Map<PlannedSaga, number>();
+  /** When the server's database was copied last. */
+  private copiedMs = 0;
+  /** Those that were open when Temporal forgot something: what they heard last may be of before. */
+  private readonly shaken = new Set<PlannedSaga>();
+  private readonly failures: string[] = [];
+  private lastEndMs = Date.now();
+  private lastFaultMs = Date.now();
+  private closed: Promise<void> | undefined;
+
+  constructor(
+    private readonly plan: ChaosPlan,
+    private readonly options: ChaosOptions,
+  ) {}
+
+  async result(): Promise<ChaosResult> {
+    const startedMs = Date.now();
+    const built = await this.keep(buildWorker(), (worker) => worker.remove());
+    const server = await this.keep(MortalServer.start(), (mortal) => mortal.close());
+    const journal = await this.keep(startJournal(), (kept) => kept.close());
+    const world = await this.world(built, server, journal);
+    const operator = new RandomOperator(world, this.plan.seed, this.plan.sagas);
+    operator.begin();
+    const telling = setInterval(() => this.tell(world, operator), 5_000);
+    const forgotten = await this.liveAll(world, operator, server);
+    clearInterval(telling);
+    const settledMs = this.lastEndMs - this.lastFaultMs;
+    await operator.goHome();
+    await world.crew.close();
+
+    this.say('all have settled; hearing and replaying the histories');
+    const testimony = await hearHistories(world.temporal, built.bundlePath);
+    const { checks, violations, suspects } = judge(world.sandbox.ledger, this.lives, forgotten);
+    const rows = await journal.rows();
+    const differing = differences(rows, world.sandbox.ledger);
+    return {
+      sections: [
+        ...this.struck(world, testimony, operator),
+        {
+          title: 'The journal, held against the ledger',
+          figures: [
+            { of: 'rows', count: rows.length },
+            { of: 'effects', count: world.sandbox.ledger.entries.length },
+            { of: 'differences', count: differing.length },
+          ],
+        },
+        { title: 'Questions, by kind', figures: this.questions(operator) },
+        { title: 'Decisions taken', figures: counted(testimony.decisions) },
+        { title: 'Sagas by outcome', figures: this.outcomes() },
+        {
+          title: 'Promises asked for',
+          figures: [...counted(checks), { of: 'old runs replay', count: testimony.replayed }],
+        },
+        {
+          title: 'Time',
+          figures: [
+            { of: 'seconds in all', count: seconds(Date.now() - startedMs) },
+            { of: 'seconds to settle after the last fault', count: seconds(settledMs) },
+          ],
+        },
+      ],
+      violations: [
+        ...violations,
+        ...differing,
+        ...this.failures,
+        ...testimony.broken,
+        ...world.crew.mishaps,
+        ...operator.surprises,
+      ],
+      suspects: await Promise.all(suspects.map((lived) => fileOn(world, lived))),
+    };
+  }
+
+  /** Ends every process that was started and removes every folder that was made, whatever is under way. */
+  close(): Promise<void> {
+    this.closed ??= (async () => {
+      for (const close of this.closers.reverse()) await close().catch(console.error);
+    })();
+    return this.closed;
+  }
+
+  private async keep<T>(coming: Promise<T>, close: (kept: T) => Promise<unknown>): Promise<T> {
+    this.closers.push(() => coming.then(close, () => undefined));
+    return coming;
+  }
+
+  private async world({ program }: BuiltWorker, { address }: MortalServer, journal: ChaosJournal): Promise<World> {
+    const { unavailableSubscriptions } = this.plan;
+    const latencyMs = 20;
+    // The document does not say that an item can be ordered only once, so a provider that refuses it would hide second orders.
+    const closedCartItems = 'take' as const;
+    const answers = { orderResponse: 'ids', anyServer: true, closedCartItems } as const;
+    const options = { ...answers, latencyMs, unavailableSubscriptions };
+    const sandbox = await this.keep(Sandbox.start(options), (kept) => kept.close());
+    const environment = {
+      TEMPORAL_ADDRESS: address,
+      PROVIDER_BASE_URL: sandbox.url,
+      JOURNAL_URL: journal.url,
+      // A call that hangs is given up by then; the sandbox takes 20 ms for one.
+      PROVIDER_TIMEOUT_MS: '1500',
+      PROVIDER_SETTLES_MS: '3000',
+      SEND_WITHIN_MS: '2000',
+      SERVER_POINTERS: '/vm_object_ids',
+      RETRY_READING: '3,50,500,60000',
+      RETRY_MUTATING: '3,50,500,60000',
+      RETRY_COMPENSATING: '3,50,500,60000',
+      RETRY_PIVOT: '3,50,500,60000',
+      RETRY_POLLING: '6,50,500,60000',
+      LOG_LEVEL: 'error',
+    };
+    const crew = new Crew(program, environment, sandbox);
+    this.closers.push(() => crew.close());
+    await crew.hire(this.options.workers);
+    // Left open: sagas that were given up are still being asked for, and the process ends with the run.
+    const connection = await Connection.connect({ address });
+    const temporal = new Client({ connection });
+    const losses = () => this.serverDeaths.filter(({ how }) => how !== 'crash').length;
+    return { sandbox, temporal, sagas: new OrderSagaClient(temporal), crew, journal, losses };
+  }
+
+  /** @returns the references of those that were forgotten */
+  private async liveAll(world: World, operator: RandomOperator, server: MortalServer): Promise<string[]> {
+    const waiting = [...this.plan.sagas];
+    const livingOn = async () => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+        await this.liveOne(world, next, server);
+    };
+    this.lastEndMs = Date.now();
+    const lived = Promise.all(Array.from({ length: this.options.atOnce }, livingOn)).then(async () => {
+      // While they live on, others may be added.
+      for (const one of this.livingOn) await one;
+      return true;
+    });
+    let faults = 0;
+    while (!(await Promise.race([lived, pause(1_000, false)]))) {
+      const { faultsStruck } = world.sandbox.ledger;
+      const deaths = this.serverDeaths.length + this.journalDeaths.length;
+      const faultsNow = faultsStruck.length + world.crew.ends.length + deaths;
+      if (faultsNow > faults) [faults, this.lastFaultMs] = [faultsNow, Date.now()];
+      if (Date.now() - this.lastEndMs <= this.options.patienceMs) continue;
+      const inTheList = new Set(operator.waiting.map(({ reference }) => reference));
+      const open = [...this.open.keys()].map(({ asked }) => asked.request.reference);
+      waiting.length = 0;
+      return open.filter((reference) => !inTheList.has(reference));
+    }
+    return [];
+  }
+
+  private async liveOne(world: World, planned: PlannedSaga, server: MortalServer): Promise<void> {
+    const lived = await this.whileOpen(planned, () => live(world, planned));
+    if (lived === undefined) return;
+    const ended = this.lives.push(lived);
+    if (this.shaken.has(planned)) this.livingOn.push(this.liveOn(world, lived));
+    const { losses, journalDeaths } = this.plan;
+    if (journalDeaths.includes(ended)) void world.journal.die?.(() => this.journalDeaths.push(this.open.size));
+    for (const loss of losses) {
+      if (loss.how === 'put-back' && loss.copiedAt === ended) {
+        this.copiedMs = Date.now();
+        void server.copy();
+      }
+      if (loss.ended === ended) void this.lose(world, server, loss);
+    }
+  }
+
+  private async whileOpen(planned: PlannedSaga, living: () => Promise<Lived>): Promise<Lived | undefined> {
+    this.open.set(planned, Date.now());
+    try {
+      return await living();
+    } catch (error) {
+      this.failures.push(`${planned.asked.request.reference}: ${String(error)}`);
+      return undefined;
+    } finally {
+      this.open.delete(planned);
+      this.lastEndMs = Date.now();
+      this.endedMs.set(planned, this.lastEndMs);
+    }
+  }
+
+  private lose(world: World, server: MortalServer, { how }: Loss): Promise<void> {
+    return server.die(how, async () => {
+      this.serverDeaths.push({ how, open: this.open.size });
+      if (how === 'crash') return;
+      // Their memory is of a server that is no more; whoever puts a database back starts the workers anew.
+      await world.crew.killAll();
+      // Of those that were forgotten altogether, the backend sends the last ones again; of the others, all.
+      for (const planned of this.open.keys()) this.shaken.add(planned);
+      const endedMs = ({ planned }: Lived) => this.endedMs.get(planned) ?? 0;
+      const ended = this.lives.filter(({ planned }) => !this.open.has(planned));
+      const forgotten =
+        how === 'put-back'
+          ? ended.filter((lived) => endedMs(lived) >= this.copiedMs)
+          : ended.sort((one, other) => endedMs(one) - endedMs(other)).slice(-forgottenMax);
+      for (const lived of forgotten) this.livingOn.push(this.liveOn(world, lived));
+    });
+  }
+
+  private async liveOn(world: World, lived: Lived): Promise<void> {
+    const { planned } = lived;
+    for (let last: Lived | undefined = lived; last !== undefined;) {
+      const before: Lived = last;
+      this.shaken.delete(planned);
+      const next = await this.whileOpen(planned, () => liveOn(world, before));
+      if (next !== undefined) this.lives = this.lives.map((one) => (one.planned === planned ? next : one));
+      last = this.shaken.has(planned) ? next : undefined;
+    }
+  }
+
+  private struck({ sandbox, crew, journal }: World, testimony: Testimony, operator: RandomOperator): Section[] {
+    const strikes = (kind: string) => sandbox.ledger.faultsStruck.filter((struck) => struck.kind === kind).length;
+    const ends = (signal: string) => crew.ends.filter((end) => end.signal === signal).map(({ held }) => held);
+    const held = (of: string, signal: string) => ({
+      of,
+      count: ends(signal).length,
+      detail: `holding ${ends(signal).join(', ')} calls`,
+      required: true,
+    });
+    const servers = (of: string, how: Loss['how']) => {
+      const deaths = this.serverDeaths.filter((death) => death.how === how);
+      const detail = `with ${deaths.map(({ open }) => open).join(', ')} sagas open`;
+      return { of, count: deaths.length, detail, required: true };
+    };
+    // No plan can see to it that a person comes at such a moment: in a short run nobody may.
+    const isLong = this.lives.length >= 500;
+    const duplicates = (kind: Lived['duplicate']) => this.lives.filter(({ duplicate }) => duplicate === kind).length;
+    return [
+      {
+        title: 'Calls that were struck, by the provider’s ledger',
+        figures: spoilingKinds.map((kind) => ({ of: kind, count: strikes(kind), required: true })),
+      },
+      {
+        title: 'Processes that ended',
+        figures: [
+          held('workers killed', 'SIGKILL'),
+          held('workers stopped', 'SIGTERM'),
+          held('workers stood still', 'SIGSTOP'),
+          { of: 'workers ended by a fault of Node’s own', count: crew.endedByNode },
+          { of: 'calls lost with a worker or a server', count: testimony.lostCalls },
+          servers('Temporal killed', 'crash'),
+          servers('Temporal put back to a copy', 'put-back'),
+          servers('Temporal lost everything', 'forgotten'),
+          {
+            of: 'PostgreSQL of the journal killed',
+            count: this.journalDeaths.length,
+            detail: `with ${this.journalDeaths.join(', ')} sagas open`,
+            required: journal.die !== undefined,
+          },
+        ],
+      },
+      {
+        title: 'What people did, by the histories',
+        figures: [
+          { of: 'cancelled', count: testimony.cancelled, required: true },
+          { of: 'terminated', count: testimony.terminated, required: true },
+          { of: 'reset', count: testimony.resets, required: true },
+          { of: 'deleted', count: this.meddled('delete', 'delete-ended'), required: true },
+          {
+            of: 'sent again, since Temporal knew nothing of it',
+            count: this.lives.reduce((sum, { startedAnew }) => sum + startedAnew, 0),
+            required: true,
+          },
+          { of: 'a decision of an older question: it was refused', count: operator.refused.older, required: isLong },
+          { of: '“not placed” too early: it was refused', count: operator.refused.early, required: isLong },
+          { of: 'started again after the end', count: testimony.startedAgain, required: true },
+          { of: 'started twice: the run was found', count: duplicates('found'), required: true },
+          { of: 'queued, and told that its turn has come', count: testimony.turns, required: true },
+          { of: 'another request: it was refused', count: duplicates('refused'), required: true },
+          { of: 'ended by its deadline', count: this.lives.filter(endedByDeadline).length, required: true },
+        ],
+      },
+    ];
+  }
+
+  private meddled(...how: string[]): number {
+    const isMeddled = ({ planned, startedAnew }: Lived) =>
+      planned.meddling !== undefined && how.includes(planned.meddling.how) && startedAnew > 0;
+    return this.lives.filter(isMeddled).length;
+  }
+
+  /** One that is asked about a refusal has to be among them. */
+  private questions({ questionsOf }: RandomOperator): Figure[] {
+    const { refused = 0, ...others } = questionsOf;
+    return [{ of: 'refused', count: refused, required: true }, ...counted(others)];
+  }
+
+  private outcomes(): Figure[] {
+    const counts: Record<string, number> = {};
+    for (const { asked, ended } of this.lives) {
+      const how = ended.failure ? ended.failure.type : ended.cancelled ? 'cancelled' : 'done';
+      const name = `${asked.workflow} ${how}`;
+      counts[name] = (counts[name] ?? 0) + 1;
+    }
+    return counted(counts).sort((one, other) => one.of.localeCompare(other.of));
+  }
+
+  private tell({ sandbox, crew }: World, { waiting }: RandomOperator): void {
+    this.say(
+      `${this.lives.length} ended, ${this.open.size} open, ${waiting.length} waiting; ` +
+        `${sandbox.ledger.faultsStruck.length} strikes, ${crew.ends.length} workers and ` +
+        `${this.serverDeaths.length} servers dead`,
+    );
+  }
+
+  private say(line: string): void {
+    process.stderr.write(`${line}\n`);
+  }
+}
+
+async function fileOn({ sandbox, temporal }: World, lived: Lived) {
+  const calls = sandbox.ledger.calls.filter((call) => fits(call, { endpoint: '*', match: lived.planned.calls }));
+  const { workflow, request } = lived.planned.asked;
+  const runs = [];
+  const query = `WorkflowId = '${workflowIdOf(workflow, request.reference)}'`;
+  for await (const { workflowId, runId, startTime } of temporal.workflow.list({ query })) {
+    const history = await historyOf(temporal, workflowId, runId);
+    if (history !== undefined) runs.push({ runId, startTime, history: historyToJSON(history) });
+  }
+  return { ...lived, calls, runs };
+}
+
+const endedByDeadline = ({ ended }: Lived) => ended.failure?.type === 'DeadlinePassed';
+
+const counted = (counts: Record<string, number>): Figure[] =>
+  Object.entries(counts).map(([of, count]) => ({ of, count }));
+
+const seconds = (ms: number) => Math.round(ms / 1_000);

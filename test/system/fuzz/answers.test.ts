@@ -1,0 +1,135 @@
+/**
+ * A provider that answers anything: for every call, what comes of it is a success only where the answer is one, and else one
+ * of the failures. A call that cannot be undone is never taken for refused where the answer is not clearly a refusal.
+ *
+ * `fuzz-runs.ts` says how to try more cases, and others.
+ */
+import fc from 'fast-check';
+import type { CallFailureName } from '../../../src/domain/failures';
+import type { ProviderClient } from '../../../src/provider/client';
+import { closeAll, createClient, onRequest, serveRaw } from '../../support/stand-in';
+import { answers, bodiless, onTheWire, type Answer } from './answers';
+import { calls, type ProviderCall } from './calls';
+import { fuzz, patience } from './fuzz-runs';
+import { nameOf, verdictOn } from './verdict';
+
+const cases = fuzz(600);
+const cutCases = fuzz(150);
+
+let client: ProviderClient;
+let bytes: Buffer[];
+let requests: number;
+let hangsUp = false;
+beforeAll(async () => {
+  const server = await serveRaw((socket) =>
+    onRequest(socket, () => {
+      requests += 1;
+      // In two pieces, because a network cuts where it likes; the rest of an odd answer never comes.
+      for (const piece of bytes) socket.write(piece);
+      if (hangsUp) socket.end();
+    }),
+  );
+  client = createClient(server.url, { pauseMaxMs: 0, totalTimeoutMs: 20_000, connections: 4 });
+});
+afterAll(closeAll);
+
+async function answered(call: ProviderCall, pieces: Buffer[], { thenHangsUp = false } = {}) {
+  bytes = pieces;
+  hangsUp = thenHangsUp;
+  requests = 0;
+  const verdict = await verdictOn(client, call);
+  expect(requests).toBe(1);
+  return verdict;
+}
+
+/** The document and the design, read a second time: what such an answer must be taken for. */
+function expected(call: ProviderCall, { status, body }: Answer): CallFailureName | 'success' {
+  if (call.deletes && status === 404) return 'success';
+  if (status === 401 || status === 403) return 'Unauthorized';
+  if (status === 429) return 'RateLimited';
+  // Whoever redirects may have taken the order first.
+  if (status >= 300 && status <= 399) return call.pivot ? 'UnknownOutcome' : 'UnexpectedResponse';
+  if (status >= 400 && status <= 499 && status !== 408) return 'Rejected';
+  if (status > 299) return 'UnknownOutcome';
+  const json = bodiless.includes(status) ? null : parsed(body);
+  if (json === undefined || depthOf(json) > 64) return 'UnknownOutcome';
+  const codes = codesIn(json);
+  if (codes.some((code) => code >= 400)) {
+    const refusal = codes.every((code) => code < 400 || (code <= 599 && Number.isInteger(code)));
+    if (!refusal) return 'UnknownOutcome';
+    return call.deletes && codes.find((code) => code >= 400) === 404 ? 'success' : 'Rejected';
+  }
+  return call.documented(json) ? 'success' : 'UnknownOutcome';
+}
+
+function parsed(body: Buffer): unknown {
+  const text = new TextDecoder().decode(body);
+  try {
+    return text.trim() === '' ? null : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Arrays and objects within each other. */
+function depthOf(json: unknown): number {
+  let depth = 0;
+  for (let level = nestings([json]); level.length > 0; depth += 1) level = nestings(level.flatMap(Object.values));
+  return depth;
+}
+
+function nestings(values: unknown[]): object[] {
+  return values.filter((value) => typeof value === 'object' && value !== null);
+}
+
+function codesIn(json: unknown): number[] {
+  const { code, data } = Object(json) as { code?: unknown; data?: unknown };
+  const { code: inner } = Object(data) as { code?: unknown };
+  return [code, inner].filter((one) => typeof one === 'number');
+}
+
+test(
+  `${cases.numRuns} answers of every kind, to all ${calls.length} calls in turn`,
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...calls), answers, fc.nat(), async (call, answer, cut) => {
+        const wire = onTheWire(answer);
+        const at = cut % wire.length;
+        const verdict = await answered(call, [wire.subarray(0, at), wire.subarray(at)]);
+        expect([call.name, answer.status, nameOf(verdict)]).toEqual([call.name, answer.status, expected(call, answer)]);
+      }),
+      cases,
+    );
+  },
+  patience(60_000),
+);
+
+test(
+  `${cutCases.numRuns} answers that are cut off at any byte`,
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...calls), answers, fc.nat(), async (call, answer, cut) => {
+        fc.pre(!bodiless.includes(answer.status) && answer.body.length > 0);
+        const wire = onTheWire(answer);
+        const at = cut % wire.length;
+        const headEnd = wire.indexOf('\r\n\r\n') + 4;
+        const verdict = nameOf(await answered(call, [wire.subarray(0, at)], { thenHangsUp: true }));
+        const whole = expected(call, answer);
+        // A refusal is one as soon as its status is whole; a success only with its last byte.
+        const sure = at >= headEnd && (answer.status >= 300 || (call.deletes && answer.status === 404));
+        expect([call.name, answer.status, verdict]).toEqual([
+          call.name,
+          answer.status,
+          sure ? whole : 'UnknownOutcome',
+        ]);
+      }),
+      cutCases,
+    );
+  },
+  patience(60_000),
+);
+
+test('no answer leaves a trace in what all objects inherit', () => {
+  expect(Object.keys(Object.prototype)).toEqual([]);
+  expect(({} as { code?: unknown }).code).toBeUndefined();
+});

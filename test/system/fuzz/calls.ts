@@ -1,0 +1,81 @@
+/** Every call that the client can make, and what of its answer the document promises, read here a second time. */
+import type { ProviderClient } from '../../../src/provider/client';
+
+export interface ProviderCall {
+  name: string;
+  pivot: boolean;
+  /** 404 means that what was asked is so already. */
+  deletes?: true;
+  make: (client: ProviderClient) => Promise<unknown>;
+  /** Whether a body holds what the document shows of this call's success. */
+  documented: (body: unknown) => boolean;
+}
+
+type Fields = Record<string, unknown>;
+
+const anything = () => true;
+const isId = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 1;
+const isDay = (value: unknown) =>
+  typeof value === 'string' &&
+  /^\d{4}-\d\d-\d\d$/.test(value) &&
+  !Number.isNaN(Date.parse(value)) &&
+  new Date(value).toISOString().startsWith(value);
+
+function isQuote(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return false;
+  const { available, total, currency, date_from, date_to } = own(body);
+  if (typeof available !== 'boolean' || typeof total !== 'number' || !Number.isFinite(total)) return false;
+  if (typeof currency !== 'string' || currency === '' || currency !== currency.toLowerCase()) return false;
+  return isDay(date_from) && isDay(date_to);
+}
+
+function isAdded(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null) return false;
+  const { 0: id, data } = own(body);
+  return isId(id) && typeof data === 'object' && data !== null && own(data)['code'] === 200;
+}
+
+/** What an object says itself, and not what it inherits. */
+function own(value: object): Fields {
+  return Object.fromEntries<unknown>(Object.entries(value));
+}
+
+const change = { subscription_id: 5512, resources: [{ resource_name: 'vm_backup', delta_value: '1' }] };
+const planSwitch = { subscription_id: 5512, plan_id: 21 };
+const directory = { path: '/servers?account={account}', account: 'AB-1' };
+
+/** The document's ten rows, and the directory that it does not have. */
+export const calls: ProviderCall[] = [
+  {
+    name: '1 order',
+    pivot: true,
+    make: (client) => client.placeOrder({ account: 'AB-1', cartItems: [1] }),
+    documented: anything,
+  },
+  {
+    name: '2 add to cart',
+    pivot: false,
+    make: (client) => client.addCartItem({ billing_cycle: 1 }),
+    documented: isAdded,
+  },
+  {
+    name: '3 delete item',
+    pivot: false,
+    deletes: true,
+    make: (client) => client.deleteCartItem(17),
+    documented: anything,
+  },
+  { name: '4 change order', pivot: true, make: (client) => client.placeChangeOrder(change), documented: anything },
+  {
+    name: '5 change total',
+    pivot: false,
+    make: (client) => client.quoteChangeOrder(change),
+    documented: (body) => isQuote(body) && Array.isArray(own(body as object)['inapplicable_resources']),
+  },
+  { name: '6 switch', pivot: true, make: (client) => client.switchPlan(5512, 21), documented: isQuote },
+  { name: '7 switch total', pivot: false, make: (client) => client.quotePlanSwitch(planSwitch), documented: isQuote },
+  { name: '8 assign', pivot: false, make: (client) => client.assignFirewalls(9001, [143]), documented: anything },
+  { name: '9 unassign', pivot: false, make: (client) => client.unassignFirewalls(9001, [143]), documented: anything },
+  { name: '10 list', pivot: false, make: (client) => client.listFirewalls(9001), documented: anything },
+  { name: 'directory', pivot: false, make: (client) => client.findServers(directory), documented: anything },
+];

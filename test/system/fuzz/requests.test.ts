@@ -1,0 +1,164 @@
+/**
+ * Runs that are started with anything, past our client: each is closed as invalid with a sentence, and the provider is not
+ * called. `fuzz-runs.ts` says how to try more of them.
+ */
+import { ApplicationFailure, defaultPayloadConverter, type Payload } from '@temporalio/common';
+import type { WorkflowFailedError } from '@temporalio/client';
+import fc from 'fast-check';
+import { InvalidRequestError } from '../../../src/client/errors';
+import { workflowIdOf, workflowNames, type WorkflowName } from '../../../src/domain/identity';
+import type { Report } from '../../../src/domain/results';
+import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
+import { Rig, until } from '../../support/rig';
+import { outcomeOf } from '../../support/sagas';
+import { fuzz, patience } from './fuzz-runs';
+import { brokenTasksOf } from './histories';
+import { garbage, spoilt } from './inputs';
+
+const raw = fuzz(80);
+const checked = fuzz(2_000);
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start();
+});
+afterAll(() => rig.close());
+
+let started = 0;
+const idFor = (workflow: WorkflowName) => workflowIdOf(workflow, `H-${(started += 1)}`);
+
+/** How a run ends that Temporal was given these payloads for. */
+async function refused(workflow: WorkflowName, workflowId: string, payloads: Payload[]): Promise<Report> {
+  await rig.temporal.workflowService.startWorkflowExecution({
+    namespace: rig.namespace,
+    workflowId,
+    workflowType: { name: workflow },
+    taskQueue: { name: 'order-saga' },
+    requestId: workflowId,
+    input: { payloads },
+  });
+  const end = await rig.temporal.workflow.result(workflowId).catch((error: unknown) => error);
+  const { cause } = end as WorkflowFailedError;
+  if (!(cause instanceof ApplicationFailure)) throw new Error(`${workflowId} ended otherwise: ${end}`);
+  expect(await brokenTasksOf(rig.temporal, workflowId)).toEqual([]);
+  expect(cause.type).toBe('InvalidRequest');
+  expect(cause.message.length).toBeLessThan(30_000);
+  return cause.details?.[0] as Report;
+}
+
+const right: Record<WorkflowName, () => Record<string, unknown>> = {
+  provisionServers: () => provisionRequest({ firewalls: [143] }),
+  changeOrder: () => changeRequest({ guard: { maxTotal: 5 }, approval: 'always' }),
+  switchPlan: () => switchRequest({ quoteOnly: true }),
+  setFirewalls: () => firewallsRequest(),
+  cleanCart: () => ({ reference: 'C', nothing: 1 }),
+};
+
+const wrongRequests = fc
+  .constantFrom(...workflowNames)
+  .chain((workflow) => fc.tuple(fc.constant(workflow), fc.oneof(garbage, spoilt(right[workflow]()))));
+
+test(
+  `${raw.numRuns} runs that are started with anything`,
+  async () => {
+    const cases = fc.sample(wrongRequests, raw);
+    const ends = cases.map(async ([workflow, request]) => {
+      const workflowId = idFor(workflow);
+      const { problems = [] } = await refused(workflow, workflowId, [defaultPayloadConverter.toPayload(request)]);
+      expect(problems.length).toBeGreaterThan(0);
+      for (const { message } of problems) expect(message).toMatch(/\w{2}/);
+    });
+    await Promise.all(ends);
+    expect(rig.sandbox.ledger.calls).toEqual([]);
+  },
+  patience(120_000),
+);
+
+const encoded = (encoding: string, data: string): Payload => ({
+  metadata: { encoding: Buffer.from(encoding) },
+  data: Buffer.from(data),
+});
+const oddPayloads: [string, Payload[]][] = [
+  ['no argument', []],
+  ['nothing', [defaultPayloadConverter.toPayload(null)]],
+  ['a text', [defaultPayloadConverter.toPayload('{"reference":"R"}')]],
+  ['bytes', [defaultPayloadConverter.toPayload(new Uint8Array(100_000))]],
+  ['several arguments', [defaultPayloadConverter.toPayload('one'), defaultPayloadConverter.toPayload({ two: 2 })]],
+  ['JSON that breaks off', [encoded('json/plain', '{"reference":')]],
+  ['an encoding of another SDK', [encoded('json/protobuf', '{}')]],
+  ['no encoding', [{ data: Buffer.from('{}') }]],
+  ['a hundred thousand levels', [encoded('json/plain', '['.repeat(100_000) + ']'.repeat(100_000))]],
+  ['a million wrong items', [encoded('json/plain', `{"reference":"R","items":[${'{},'.repeat(300_000)}{}]}`)]],
+  ['a field with a name of a megabyte', [encoded('json/plain', `{"${'x'.repeat(1_500_000)}":1}`)]],
+  ['a reference of a megabyte', [encoded('json/plain', `{"reference":"${'x'.repeat(1_500_000)}"}`)]],
+  ['the same field twice', [encoded('json/plain', '{"reference":"R","reference":"S"}')]],
+];
+
+test.each(oddPayloads)('a run that is started with %s', async (_, payloads) => {
+  await Promise.all(workflowNames.map((workflow) => refused(workflow, idFor(workflow), payloads)));
+  expect(rig.sandbox.ledger.calls).toEqual([]);
+});
+
+test('a memo that cannot be read hinders neither the saga nor those who list it', async () => {
+  const request = changeRequest();
+  const workflowId = workflowIdOf('changeOrder', request.reference);
+  await rig.temporal.workflowService.startWorkflowExecution({
+    namespace: rig.namespace,
+    workflowId,
+    workflowType: { name: 'changeOrder' },
+    taskQueue: { name: 'order-saga' },
+    requestId: workflowId,
+    input: { payloads: [defaultPayloadConverter.toPayload(request)] },
+    memo: { fields: { report: encoded('json/plain', '{'), note: encoded('odd', '') } },
+  });
+  await rig.temporal.workflow.result(workflowId);
+  expect(await brokenTasksOf(rig.temporal, workflowId)).toEqual([]);
+  const listed = await until(async () => {
+    for await (const row of rig.sagas.list()) if (row.workflowId === workflowId) return row;
+    return undefined;
+  });
+  expect(listed.reference).toBe(request.reference);
+});
+
+test(`the client refuses ${checked.numRuns} of them before it starts anything`, async () => {
+  await fc.assert(
+    fc.asyncProperty(wrongRequests, async ([workflow, request]) => {
+      await expect(rig.sagas.start(workflow, request)).rejects.toThrow(InvalidRequestError);
+    }),
+    checked,
+  );
+});
+
+describe('what the schemas allow at its longest', () => {
+  const times = <T>(length: number, make: (index: number) => T) => Array.from({ length }, (_, index) => make(index));
+
+  test('200 items with firewalls for each of 200 servers go through', async () => {
+    const firewalls = times(200, (index) => index + 1);
+    const request = provisionRequest({ items: times(200, () => ({})), firewalls });
+    const saga = await rig.sagas.provision(request);
+    const { servers, cartItemIds } = await saga.result();
+    expect([cartItemIds.length, servers.length, servers.every(({ verified }) => verified)]).toEqual([200, 200, true]);
+    expect(await brokenTasksOf(rig.temporal, saga.workflowId)).toEqual([]);
+  }, 180_000);
+
+  test('a script of nearly a mebibyte is bought', async () => {
+    const request = provisionRequest({ label: 'l'.repeat(1_000), items: [{ custom_script: 'AAAA'.repeat(260_000) }] });
+    const saga = await rig.sagas.provision(request);
+    expect(await outcomeOf(saga)).toMatchObject({ result: { cartItemIds: [expect.any(Number)] } });
+    expect(await brokenTasksOf(rig.temporal, saga.workflowId)).toEqual([]);
+  });
+
+  test.each<[string, Record<string, unknown>, field: string]>([
+    ['300 items', provisionRequest({ items: times(300, () => ({})) }), 'items'],
+    ['a label of 100 kB', provisionRequest({ label: 'l'.repeat(100_000) }), 'label'],
+    ['firewalls for 1,000 servers', provisionRequest({ items: [{ quantity: 1_000 }], firewalls: [1] }), 'firewalls'],
+  ])('%s are refused by the client, and by the run', async (_, request, field) => {
+    const called = rig.sandbox.ledger.calls.length;
+    const problems = [{ field, message: expect.any(String) as string }];
+    await expect(rig.sagas.start('provisionServers', request)).rejects.toMatchObject({ problems });
+    const workflowId = workflowIdOf('provisionServers', request['reference'] as string);
+    const report = await refused('provisionServers', workflowId, [defaultPayloadConverter.toPayload(request)]);
+    expect(report.problems).toEqual(problems);
+    expect(rig.sandbox.ledger.calls.length).toBe(called);
+  });
+});

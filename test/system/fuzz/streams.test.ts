@@ -1,0 +1,181 @@
+/**
+ * Answers that never end, come a byte at a time, promise other lengths than they have, or bring along an answer to a question
+ * that was not asked yet: how much is read of them, and whose they are.
+ */
+import type { Socket } from 'node:net';
+import { closeAll, createClient, httpText, onRequest, serveRaw } from '../../support/stand-in';
+import { bombs, changeQuote } from './answers';
+import { calls } from './calls';
+import { nameOf, verdictOn } from './verdict';
+
+afterEach(closeAll);
+
+const limits = { totalTimeoutMs: 20_000, responseBytesMax: 65_536 };
+
+/** What the system's own buffers take in on both sides after nobody reads any more; an endless answer fills them at once. */
+const bufferBytesMax = 16 * 1024 * 1024;
+
+const ok = 'HTTP/1.1 200 OK\r\n';
+const chunked = `${ok}transfer-encoding: chunked\r\n\r\n`;
+const piece = 'x'.repeat(65_000);
+
+/** The beginning of an answer, and what follows for ever. */
+const endless: [string, begin: string, repeat: string][] = [
+  ['a body without a length', `${ok}\r\n`, piece],
+  ['a body in chunks', chunked, `fde8\r\n${piece}\r\n`],
+  ['a body of a promised exabyte', `${ok}content-length: 1152921504606846976\r\n\r\n`, piece],
+  ['a refusal’s body', 'HTTP/1.1 422 No\r\n\r\n', piece],
+  ['a redirect’s body', 'HTTP/1.1 302 Found\r\nlocation: /\r\n\r\n', piece],
+  ['a header', `${ok}x: `, piece],
+  ['headers', ok, `x-more: ${'y'.repeat(100)}\r\n`.repeat(500)],
+  ['a reason phrase', 'HTTP/1.1 200 ', piece],
+  ['trailers', `${chunked}0\r\n`, `x-more: ${'y'.repeat(100)}\r\n`.repeat(500)],
+  ['a chunk’s extension', `${chunked}1;`, piece],
+  ['chunks’ extensions', chunked, `1;${piece}\r\n \r\n`],
+  ['announcements', '', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(1_000)],
+  ['announcements with headers', '', `HTTP/1.1 102 Processing\r\nx: ${'y'.repeat(8_000)}\r\n\r\n`.repeat(8)],
+];
+
+test.each(endless)('of %s without end, no more is taken in than the limit', async (_, begin, repeat) => {
+  const status = Number(/ (\d+)/.exec(begin)?.[1]);
+  for (const call of calls) {
+    const redirected = status === 302 && !call.pivot;
+    const expected = status === 422 ? 'Rejected' : redirected ? 'UnexpectedResponse' : 'UnknownOutcome';
+    const pushed = { bytes: 0 };
+    const { url } = await serveRaw((socket) => onRequest(socket, () => void pour(socket, begin, repeat, pushed)));
+    const client = createClient(url, limits);
+    const verdict = await verdictOn(client, call);
+    expect([call.name, nameOf(verdict)]).toEqual([call.name, expected]);
+    // By the length, not by the clock.
+    expect(JSON.stringify(verdict)).not.toContain('not done within');
+    await client.close();
+    expect(pushed.bytes).toBeLessThan(limits.responseBytesMax + bufferBytesMax);
+  }
+});
+
+/** Sends as long as somebody listens. */
+async function pour(socket: Socket, begin: string, repeat: string, pushed: { bytes: number }): Promise<void> {
+  socket.write(begin);
+  const gone = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  while (!socket.destroyed) {
+    pushed.bytes += repeat.length;
+    const more = socket.write(repeat, 'latin1');
+    if (!more) await Promise.race([gone, new Promise<void>((resolve) => socket.once('drain', () => resolve()))]);
+  }
+}
+
+test.each([
+  ['the head', 'HTTP/1.1 200 OK\r\nx: ', 'y'],
+  ['the body', `${ok}\r\n`, ' '],
+  ['a refusal’s body', 'HTTP/1.1 422 No\r\n\r\n', ' '],
+])('%s that drips without end is left after the whole call’s time', async (_, begin, drop) => {
+  const { url } = await serveRaw((socket) =>
+    onRequest(socket, () => {
+      socket.write(begin);
+      const drip = setInterval(() => socket.write(drop), 20);
+      socket.on('close', () => clearInterval(drip));
+    }),
+  );
+  const client = createClient(url, { totalTimeoutMs: 3_000, headersTimeoutMs: 3_000, bodyTimeoutMs: 3_000 });
+  const verdicts = await Promise.all(calls.map((call) => verdictOn(client, call)));
+  const expected = begin.includes('422') ? 'Rejected' : 'UnknownOutcome';
+  expect(verdicts.map(nameOf)).toEqual(calls.map(() => expected));
+});
+
+test.each(bombs)('ten megabytes packed into a few bytes of %s are not unpacked', async (encoding, packed) => {
+  const head = (status: string) => `HTTP/1.1 ${status}\r\ncontent-encoding: ${encoding}\r\n`;
+  const answer = (status: string) =>
+    Buffer.concat([Buffer.from(`${head(status)}content-length: ${packed.length}\r\n\r\n`), packed]);
+  let status = '200 OK';
+  const { url } = await serveRaw((socket) => onRequest(socket, () => socket.write(answer(status))));
+  const client = createClient(url, limits);
+  for (const call of calls) expect(nameOf(await verdictOn(client, call))).toBe('UnknownOutcome');
+  status = '422 No';
+  for (const call of calls) expect(nameOf(await verdictOn(client, call))).toBe('Rejected');
+});
+
+const framings: [string, string][] = [
+  ['a length that is no number', `${ok}content-length: many\r\n\r\n{}`],
+  ['a length below nothing', `${ok}content-length: -1\r\n\r\n{}`],
+  ['a length past all numbers', `${ok}content-length: 99999999999999999999999\r\n\r\n{}`],
+  ['two lengths', `${ok}content-length: 2\r\ncontent-length: 3\r\n\r\n{} `],
+  ['a length and chunks', `${ok}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`],
+  ['a chunk of no length', `${chunked}zz\r\n{}\r\n0\r\n\r\n`],
+  ['a chunk of too great a length', `${chunked}ffffffffffffffffff\r\n{}`],
+  ['a chunk that goes on', `${chunked}1\r\n{}\r\n0\r\n\r\n`],
+  ['no status', 'HTTP/1.1 OK\r\n\r\n{}'],
+  ['a status of nothing', 'HTTP/1.1 000 Nothing\r\n\r\n{}'],
+  ['a status of four digits', 'HTTP/1.1 2000 OK\r\n\r\n{}'],
+  ['a status of 42', 'HTTP/1.1 42 OK\r\n\r\n{}'],
+  ['a status of 999', 'HTTP/1.1 999 No\r\n\r\n{}'],
+  ['a leap to another protocol', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n'],
+  ['a wish to go on', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  ['another version', 'HTTP/9.9 200 OK\r\n\r\n{}'],
+  ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  ['a request', 'GET / HTTP/1.1\r\n\r\n'],
+  ['a header without a name', `${ok}: x\r\n\r\n{}`],
+  ['a header with a nought in it', `${ok}x: \0\r\n\r\n{}`],
+  ['a header in two lines', `${ok}x: y\r\n z\r\ncontent-length: 3\r\n\r\n{}`],
+  ['lines that end otherwise', 'HTTP/1.1 200 OK\n\n{'],
+  ['nothing', ''],
+];
+
+test.each(framings)('%s is no answer', async (_, wire) => {
+  const { url } = await serveRaw((socket) => onRequest(socket, () => socket.end(Buffer.from(wire, 'latin1'))));
+  const client = createClient(url, limits);
+  for (const call of calls) {
+    expect([call.name, nameOf(await verdictOn(client, call))]).toEqual([call.name, 'UnknownOutcome']);
+  }
+});
+
+const small = JSON.stringify({ 0: 4711, data: { code: 200 }, ...changeQuote });
+const cuts = httpText(small).length;
+
+test.each(['200 OK', '422 No'])(`an answer of %s is closed at each of its ${cuts} bytes`, async (status) => {
+  const wire = httpText(small, { status });
+  const headEnd = wire.indexOf('\r\n\r\n') + 4;
+  let at = 0;
+  const { url } = await serveRaw((socket) =>
+    onRequest(socket, () => socket.write(wire.slice(0, at), () => (at % 2 ? socket.end() : socket.resetAndDestroy()))),
+  );
+  const client = createClient(url, limits);
+  for (at = 0; at < wire.length; at += 1) {
+    for (const call of [calls[0]!, calls[1]!]) {
+      const name = nameOf(await verdictOn(client, call));
+      // A reset may overtake what was written before it.
+      const mayRefuse = status === '422 No' && at >= headEnd;
+      expect([at, name]).toEqual([at, mayRefuse && name === 'Rejected' ? 'Rejected' : 'UnknownOutcome']);
+      if (mayRefuse && at % 2) expect(name).toBe('Rejected');
+    }
+  }
+});
+
+describe('an answer that brings along another one', () => {
+  const poison = httpText(JSON.stringify({ poison: true, code: 422 }));
+  const carriers: [string, string][] = [
+    ['after its body', httpText('[]')],
+    ['instead of the body that it may not have', 'HTTP/1.1 204 None\r\n\r\n'],
+    ['behind a 304', 'HTTP/1.1 304 Same\r\ncontent-length: 500\r\n\r\n'],
+    ['behind a 205', 'HTTP/1.1 205 Reset\r\ncontent-length: 0\r\n\r\n'],
+    ['behind its last chunk', `${chunked}2\r\n[]\r\n0\r\n\r\n`],
+    ['behind a refusal', httpText('{}', { status: '422 No' })],
+  ];
+
+  test.each(carriers)('%s does not answer the next call', async (_, carrier) => {
+    let poisoned = 0;
+    const { url } = await serveRaw((socket) =>
+      onRequest(socket, (request) => {
+        if (request.startsWith('GET')) socket.write(httpText(JSON.stringify({ true: true })));
+        else socket.write(carrier + poison.repeat(3), () => (poisoned += 1));
+      }),
+    );
+    const client = createClient(url, { ...limits, connections: 1 });
+    const list = calls.find(({ name }) => name === '10 list')!;
+    for (const call of calls.filter(({ name }) => name !== list.name && name !== 'directory')) {
+      const [, next] = await Promise.all([verdictOn(client, call), verdictOn(client, list)]);
+      expect([call.name, next]).toEqual([call.name, { success: { true: true } }]);
+      expect([call.name, await verdictOn(client, list)]).toEqual([call.name, { success: { true: true } }]);
+    }
+    expect(poisoned).toBe(9);
+  });
+});

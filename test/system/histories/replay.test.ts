@@ -1,0 +1,61 @@
+/** Old runs replay: the recorded histories of every released version, on the code as it is now. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { historyFromJSON, type History } from '@temporalio/common/lib/proto-utils';
+import { DefaultLogger, Runtime, type ReplayResult } from '@temporalio/worker';
+import { version } from '../../../package.json';
+import { createWorkerDataConverter } from '../../../src/security/data-converter';
+import { payloadConverterPath } from '../../../src/temporal/workflow-modules';
+import { replayAll } from '../../support/replay';
+import { stories } from './stories';
+
+const versions = readdirSync(__dirname, { withFileTypes: true }).flatMap((entry) =>
+  entry.isDirectory() ? [entry.name] : [],
+);
+const recorded = versions.flatMap((of) => readdirSync(join(__dirname, of)).map((file) => [of, file] as const));
+const read = (of: string, file: string) => readFileSync(join(__dirname, of, file), 'utf8');
+
+beforeAll(() => Runtime.install({ logger: new DefaultLogger('ERROR') }));
+
+it('the present version is recorded, each of its stories', () => {
+  const files = recorded.flatMap(([of, file]) => (of === version ? [file.replace(/\.json$/, '')] : []));
+  expect(files.sort()).toEqual(Object.keys(stories).sort());
+});
+
+async function replayed(history: History): Promise<ReplayResult | undefined> {
+  const workflowId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId ?? '';
+  expect(workflowId).not.toBe('');
+  const dataConverter = createWorkerDataConverter(undefined, payloadConverterPath);
+  const bundle = process.env['ORDER_SAGA_TEST_BUNDLE'] ?? '';
+  const [result] = await replayAll({ bundle, dataConverter }, [{ workflowId, history }]);
+  return result;
+}
+
+const sound = { workflowId: expect.any(String) as string, runId: expect.any(String) as string };
+
+it.each(recorded)('%s: %s replays', async (of, file) => {
+  const result = await replayed(historyFromJSON(JSON.parse(read(of, file))));
+  expect(result).toEqual(sound);
+});
+
+// A server that has just been told of them shows search attributes under its own names for them, and later under ours.
+it.each(recorded)('%s: %s replays whatever the server calls its search attributes', async (of, file) => {
+  const history = historyFromJSON(JSON.parse(read(of, file)));
+  const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
+  const fields = Object.values(started?.searchAttributes?.indexedFields ?? {});
+  const own = fields.map((field, index) => [`Keyword0${index + 1}`, field] as const);
+  if (started) started.searchAttributes = { indexedFields: Object.fromEntries(own) };
+  expect(await replayed(history)).toEqual(sound);
+});
+
+it.each(recorded)('%s: %s says nothing of where it was recorded', (of, file) => {
+  const text = read(of, file);
+  const decoded = [...text.matchAll(/"data":"([^"]*)"/g)].map(([, data = '']) =>
+    Buffer.from(data, 'base64').toString(),
+  );
+  for (const one of [text, ...decoded]) {
+    expect(one).not.toContain(`@${hostname()}`);
+    expect(one).not.toContain('node_modules');
+  }
+});

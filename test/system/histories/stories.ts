@@ -1,0 +1,177 @@
+/** One saga for each way in which a released version may have ended, or may still be waiting. Recorded by `record.ts`. */
+import type { SagaHandle } from '../../../src/client/handle';
+import type { DecisionName } from '../../../src/domain/decisions';
+import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
+import { resetTo, workflowTasksOf } from '../../support/reset';
+import type { Rig } from '../../support/rig';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+
+/** @returns the saga whose history is kept, ended or waiting */
+export type Story = (rig: Rig) => Promise<SagaHandle>;
+
+const op = { by: 'op' };
+const seen = { by: 'op', note: 'as the control panel shows' };
+
+async function ended(saga: SagaHandle): Promise<SagaHandle> {
+  await outcomeOf(saga);
+  return saga;
+}
+
+/** Answers by turns what it asks, until it ends. */
+async function decided(saga: SagaHandle, ...decisions: [DecisionName, object][]): Promise<SagaHandle> {
+  for (const [index, [decision, body]] of decisions.entries()) {
+    if (index > 0) {
+      const taken = index;
+      while ((await saga.progress()).decisions.length < taken) await untilWaiting(saga);
+    }
+    await untilWaiting(saga);
+    await answer(saga, decision, body);
+  }
+  return ended(saga);
+}
+
+/** As the Web UI and other SDKs start it: nothing looks at the request first, and nothing refuses the id of a run that has ended. */
+async function startedRaw(rig: Rig, request: Record<string, unknown> & { reference: string }): Promise<SagaHandle> {
+  const workflowId = `provision/${request.reference}`;
+  await rig.temporal.workflow.start('provisionServers', { workflowId, taskQueue: 'order-saga', args: [request] });
+  return rig.sagas.get(request.reference);
+}
+
+const provision = (changes: Parameters<typeof provisionRequest>[0] = {}) => provisionRequest(changes);
+const quote = { total: 5, currency: 'usd', date_from: '2026-01-01', date_to: '2026-02-01' };
+const two = { items: [{}, {}], firewalls: [143] };
+
+export const stories: Record<string, Story> = {
+  'provision, done': async (rig) => ended(await rig.sagas.provision(provision(two))),
+  'provision, refused and undone': async (rig) => {
+    const request = provision(two);
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
+    return ended(await rig.sagas.provision(request));
+  },
+  'provision, an item not deleted and left behind': async (rig) => {
+    const request = provision(two);
+    const match = { planId: planIdOf(request.reference) };
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
+    rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'unauthorized', match });
+    return decided(await rig.sagas.provision(request), ['skip', seen]);
+  },
+  'provision, slowed down and tried again': async (rig) => {
+    const request = provision(two);
+    const match = { planId: planIdOf(request.reference) };
+    rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'error-before', match });
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'rate-limit', match: { label: request.label } });
+    return ended(await rig.sagas.provision(request));
+  },
+  'provision, placed and not answered': async (rig) => {
+    const request = provision(two);
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
+    return decided(await rig.sagas.provision(request), ['confirmPlaced', { ...seen, vmObjectIds: [9001, 9002] }]);
+  },
+  'provision, not placed and not answered': async (rig) => {
+    const request = provision(two);
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'error-before', match: { label: request.label } });
+    return decided(await rig.sagas.provision(request), ['confirmNotPlaced', seen]);
+  },
+  'provision, still waiting to hear whether it was placed': async (rig) => {
+    const request = provision(two);
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'outcome-unknown');
+    return saga;
+  },
+  'provision, cancelled while it asked': async (rig) => {
+    const request = provision(two);
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga);
+    await saga.cancel();
+    return ended(saga);
+  },
+  'provision, cancelled while it was stuck, and undone': async (rig) => {
+    const request = provision(two);
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'stuck');
+    await saga.cancel();
+    return ended(saga);
+  },
+  'provision, corrected': async (rig) => {
+    const request = provision(two);
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+    const correction = { label: `${request.label}-corrected` };
+    return decided(await rig.sagas.provision(request), ['retry', { ...op, correction }]);
+  },
+  'provision, servers named by a person': async (rig) => {
+    const request = provision(two);
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'other-body', match: { label: request.label } });
+    return decided(await rig.sagas.provision(request), ['provideServers', { ...op, vmObjectIds: [9901, 9902] }]);
+  },
+  'provision, a wrong request': async (rig) => {
+    const request = provision();
+    return ended(await startedRaw(rig, { ...request, quantity: 2 }));
+  },
+  'provision, reset behind its order': async (rig) => {
+    const saga = await rig.sagas.provision(provision(two));
+    await saga.result();
+    const [first = 0] = await workflowTasksOf(rig.temporal, saga);
+    await resetTo(rig.temporal, saga, first);
+    return ended(await rig.sagas.get(saga.reference));
+  },
+  'provision, terminated and started again': async (rig) => {
+    const request = provision(two);
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+    await untilWaiting(await rig.sagas.provision(request), 'stuck');
+    await rig.temporal.workflow.getHandle(`provision/${request.reference}`).terminate();
+    return ended(await startedRaw(rig, request));
+  },
+  'provision, a reference that is taken': async (rig) => {
+    const request = provision();
+    await (await rig.sagas.provision(request)).result();
+    return ended(await startedRaw(rig, { ...request, label: 'another' }));
+  },
+  'change, done': async (rig) => ended(await rig.sagas.change(changeRequest())),
+  'change, approved': async (rig) =>
+    decided(await rig.sagas.change(changeRequest({ approval: 'always' })), ['approve', op]),
+  'change, rejected': async (rig) =>
+    decided(await rig.sagas.change(changeRequest({ approval: 'always' })), ['reject', { ...op, reason: 'too dear' }]),
+  'change, beyond its guard': async (rig) => ended(await rig.sagas.change(changeRequest({ guard: { maxTotal: 0 } }))),
+  'switch, done': async (rig) => ended(await rig.sagas.switch(switchRequest())),
+  'switch, quoted only': async (rig) => ended(await rig.sagas.switch(switchRequest({ quoteOnly: true }))),
+  'switch, still waiting for approval': async (rig) => {
+    const saga = await rig.sagas.switch(switchRequest({ approval: 'always' }));
+    await untilWaiting(saga, 'approval');
+    return saga;
+  },
+  'switch, answered as not available': async (rig) => {
+    const request = switchRequest();
+    const match = { subscriptionId: request.subscription_id };
+    const body = { ...quote, available: false };
+    rig.sandbox.faults.add({ endpoint: 'switch-plan', kind: 'other-body', body, match });
+    return decided(await rig.sagas.switch(request), ['confirmPlaced', { ...seen, orderId: 'S-1' }]);
+  },
+  'firewalls, swapped': async (rig) => {
+    const request = firewallsRequest({ unassign: [150] });
+    rig.sandbox.addServer({ vmObjectId: request.vmObjectId, firewalls: [150] });
+    return ended(await rig.sagas.firewalls(request));
+  },
+  'firewalls, exactly these': async (rig) => {
+    const request = firewallsRequest({ assign: undefined, exactly: [143, 144] });
+    rig.sandbox.addServer({ vmObjectId: request.vmObjectId, firewalls: [150] });
+    return ended(await rig.sagas.firewalls(request));
+  },
+  'firewalls, refused and put back': async (rig) => {
+    const request = firewallsRequest({ unassign: [150] });
+    const match = { vmObjectId: request.vmObjectId };
+    rig.sandbox.addServer({ vmObjectId: request.vmObjectId, firewalls: [150] });
+    rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'refuse-before', match });
+    return ended(await rig.sagas.firewalls(request));
+  },
+  'cart, cleaned after a termination': async (rig) => {
+    const request = provision(two);
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'stuck');
+    await rig.temporal.workflow.getHandle(saga.workflowId).terminate();
+    return ended(await rig.sagas.clean(request.reference));
+  },
+};

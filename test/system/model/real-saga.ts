@@ -1,0 +1,300 @@
+/** One real saga, with everything that a history does to it; what is told to it is true, as the ledger knows. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { changeOrdersOf, firewallsOf, openCartItems, ordersWithLabel, switchesOf } from '../../../sandbox/sentences';
+import type { EndpointName } from '../../../sandbox/endpoints';
+import { DecisionRefusedError, NoWorkerError, ReferenceTakenError, SagaEndedError } from '../../../src/client/errors';
+import { SagaHandle } from '../../../src/client/handle';
+import type { DecisionName } from '../../../src/domain/decisions';
+import { isOutcome } from '../../../src/domain/outcomes';
+import type { ProgressView } from '../../../src/domain/progress';
+import { fittingDecisions, type Fitting } from '../../support/operator';
+import { panelOf } from '../../support/panel';
+import { brokenPromises, type Asked } from '../../support/promises';
+import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
+import { resetTo, workflowTasksOf } from '../../support/reset';
+import type { Rig } from '../../support/rig';
+import { answer, outcomeOf, progressOf, untilDeniable, untilWaitingOrEnded, type Ended } from '../../support/sagas';
+import type { Armed } from './model';
+import type { Story } from './stories';
+
+/** Where nobody else's ids are: servers of orders count from 9001, and other requests of this file beside it. */
+const ownIdsFrom = 1_000_000;
+let ownIds = 0;
+
+export class RealSaga {
+  readonly asked: Asked;
+  private readonly saga: SagaHandle;
+  /** Ids of the questions that it ever asked. */
+  private readonly questions = new Set<string>();
+  private readonly faults = new Map<EndpointName, { trouble?: string; gate?: string }>();
+  /** Firewalls that the server had before. */
+  private readonly protectedBy: number[];
+  private wasReset = false;
+  private wasTerminated = false;
+
+  constructor(
+    private readonly rig: Rig,
+    story: Story,
+  ) {
+    this.asked = askedBy(story);
+    const { workflow, request } = this.asked;
+    this.protectedBy = story.protectedBy ?? [];
+    if (workflow === 'setFirewalls') {
+      const { vmObjectId } = request;
+      rig.sandbox.addServer({ vmObjectId, firewalls: this.protectedBy });
+    }
+    this.saga = new SagaHandle(rig.temporal, workflow, request.reference, '', true);
+  }
+
+  async start(request: unknown = this.asked.request): Promise<'new' | 'existing' | 'taken'> {
+    try {
+      const { existing } = await this.rig.sagas.start(this.asked.workflow, request);
+      return existing ? 'existing' : 'new';
+    } catch (error) {
+      if (error instanceof ReferenceTakenError) return 'taken';
+      throw error;
+    }
+  }
+
+  arm(endpoint: EndpointName, { trouble, lasting, held }: Armed): void {
+    const { faults } = this.rig.sandbox;
+    const match = this.thread;
+    const armed = this.faults.get(endpoint) ?? {};
+    if (trouble) {
+      armed.trouble = faults.add({ endpoint, match, kind: trouble.kind, ...(lasting ? { times: 'all' } : {}) });
+    }
+    if (held) armed.gate = faults.add({ endpoint, match, kind: 'gate', hold: 'after' });
+    this.faults.set(endpoint, armed);
+  }
+
+  /** No more troubles; what is held goes on. */
+  disarm(): void {
+    for (const { trouble, gate } of this.faults.values()) {
+      for (const id of [trouble, gate]) if (id !== undefined) this.rig.sandbox.faults.lift(id);
+    }
+    this.faults.clear();
+  }
+
+  /** Lets the held call go on; troubles that were armed stay. */
+  release(endpoint: EndpointName): void {
+    const armed = this.faults.get(endpoint);
+    if (armed?.gate === undefined) throw new Error(`no call to ${endpoint} is held`);
+    this.rig.sandbox.faults.release(armed.gate);
+    delete armed.gate;
+  }
+
+  /** What the operator may truly say to what it waits for, naming the question, once it is taken. */
+  async fitting(): Promise<Fitting[]> {
+    const { waiting } = await this.progress();
+    if (waiting === undefined) return [];
+    const all = fittingDecisions(waiting, this.rig.sandbox.ledger, this.asked);
+    if (all.some(({ decision }) => decision === 'confirmNotPlaced')) await untilDeniable(waiting);
+    const byHand = { by: 'op', note: 'done in the panel', steps: waiting.steps ?? [waiting.step] };
+    return [
+      ...all.filter(({ decision }) => decision !== 'cancel' && decision !== 'markDone'),
+      // Whatever may be done by hand can be: see doByHand.
+      ...(waiting.choices.includes('markDone') ? [{ decision: 'markDone' as const, body: byHand }] : []),
+    ].map(({ decision, body }) => ({ decision, body: { ...body, question: waiting.id } }));
+  }
+
+  /** What it waits for, in the provider's control panel. */
+  async doByHand(): Promise<void> {
+    const { waiting } = await this.progress();
+    if (waiting === undefined) throw new Error('it waits for nothing');
+    const { sandbox } = this.rig;
+    const panel = panelOf(sandbox);
+    const { workflow, request } = this.asked;
+    if (workflow === 'setFirewalls') {
+      const { vmObjectId, assign = request.exactly ?? [] } = request;
+      const wanted = waiting.step !== 'verify-firewalls';
+      const back = waiting.question.startsWith('Undoing');
+      if (wanted && (waiting.step === 'assign-firewalls') !== back)
+        panel.assign(vmObjectId, back ? this.protectedBy : assign);
+      else if (wanted) panel.unassign(vmObjectId, back ? assign : this.protectedBy);
+      return;
+    }
+    if (workflow !== 'provisionServers') throw new Error(`nothing of ${workflow} is done by hand`);
+    for (const step of waiting.steps ?? [waiting.step]) {
+      const [, id] = /^(?:assign|verify)-firewalls-(\d+)$/.exec(step) ?? [];
+      if (id === undefined) continue;
+      const lacking = (request.firewalls ?? []).filter((one) => !firewallsOf(sandbox.ledger, Number(id)).includes(one));
+      if (lacking.length > 0) panel.assign(Number(id), lacking);
+    }
+    if (waiting.question.includes('Delete cart item')) {
+      const planId = planIdOf(request.reference);
+      for (const item of openCartItems(sandbox.ledger)) {
+        if (item.item.plan_id === planId) panel.deleteCartItem(item.cartItemId);
+      }
+    }
+  }
+
+  /** For how long “not placed” is not taken yet, and the id of the question. */
+  async inAir(): Promise<{ question: string; leftMs: number } | undefined> {
+    const { waiting } = await this.progress();
+    if (waiting?.notPlacedFrom === undefined) return undefined;
+    return { question: waiting.id, leftMs: Date.parse(waiting.notPlacedFrom) - Date.now() };
+  }
+
+  /** The id of a question that it asked before; where there was none, of one that nobody asked. */
+  async otherQuestion(): Promise<string> {
+    const { waiting } = await this.progress();
+    return [...this.questions].find((id) => id !== waiting?.id) ?? 'deadbeef';
+  }
+
+  decide(decision: DecisionName, body: unknown): Promise<'taken' | 'refused' | 'ended'> {
+    return this.decideIn(this.saga, decision, body);
+  }
+
+  private async decideIn(saga: SagaHandle, decision: DecisionName, body: unknown) {
+    const taken = async () => (await progressOf(saga)).decisions.length;
+    const before = await taken();
+    for (;;) {
+      try {
+        await saga.decide(decision, body);
+        return 'taken';
+      } catch (error) {
+        if (error instanceof SagaEndedError) return 'ended';
+        const isRefused = error instanceof DecisionRefusedError;
+        if (!isRefused && !(error instanceof NoWorkerError)) throw error;
+        // A worker that stops may take a decision with it, or may have taken it: the progress tells.
+        if ((await taken()) > before) return 'taken';
+        if (isRefused) return 'refused';
+      }
+    }
+  }
+
+  async signal(decision: DecisionName, body: unknown): Promise<void> {
+    await this.rig.temporal.workflow.getHandle(this.saga.workflowId).signal(decision, body);
+  }
+
+  async cancel(): Promise<'asked' | 'ended'> {
+    try {
+      await this.saga.cancel();
+      return 'asked';
+    } catch (error) {
+      if (error instanceof SagaEndedError) return 'ended';
+      throw error;
+    }
+  }
+
+  /** As the Web UI does it; `pick` chooses among the finished workflow tasks of the run that there is. */
+  async reset(pick: number): Promise<string> {
+    const { workflowId } = this.saga;
+    const points = await workflowTasksOf(this.rig.temporal, { workflowId });
+    const point = points[pick % points.length] ?? 0;
+    await resetTo(this.rig.temporal, { workflowId }, point);
+    this.wasReset = true;
+    return `to event ${point}`;
+  }
+
+  async terminate(): Promise<void> {
+    this.wasTerminated = true;
+    await this.rig.temporal.workflow.getHandle(this.saga.workflowId).terminate('a history of the model');
+  }
+
+  async progress(): Promise<ProgressView> {
+    for (;;) {
+      try {
+        const view = await this.saga.progress({ withinMs: 2_000 });
+        if (view.waiting) this.questions.add(view.waiting.id);
+        return view;
+      } catch (error) {
+        // A question may be lost on its way to a worker that stops: it is asked again.
+        if (!(error instanceof NoWorkerError)) throw error;
+      }
+    }
+  }
+
+  /** Waits until it has come to rest: it waits for a person, has ended, or a call of it is held. */
+  async rest(): Promise<ProgressView> {
+    const { sandbox } = this.rig;
+    const gates = [...this.faults.values()].flatMap(({ gate }) => (gate === undefined ? [] : [gate]));
+    const isHeld = () => sandbox.ledger.faultsStruck.some(({ faultId }) => gates.includes(faultId));
+    for (let delayMs = 15; ; delayMs = Math.min(delayMs * 1.5, 250)) {
+      // In this order: what is shown of a saga whose call is held is as new as that.
+      const wasHeld = isHeld();
+      const view = await this.progress();
+      if (wasHeld || view.waiting !== undefined || isOutcome(view.state)) return view;
+      await pause(delayMs);
+    }
+  }
+
+  get placements(): number {
+    const { ledger } = this.rig.sandbox;
+    const { workflow, request } = this.asked;
+    switch (workflow) {
+      case 'provisionServers':
+        return ordersWithLabel(ledger, request.reference).length;
+      case 'changeOrder':
+        return changeOrdersOf(ledger, request.subscription_id).length;
+      case 'switchPlan':
+        return switchesOf(ledger, request.subscription_id).length;
+      default:
+        return 0;
+    }
+  }
+
+  /** @returns every promise that was broken, once the saga has ended */
+  async broken(): Promise<string[]> {
+    const { ledger } = this.rig.sandbox;
+    if (this.placements > 1) return [`placed ${this.placements} times`];
+    const ended: Ended = this.wasTerminated ? {} : await outcomeOf(this.saga);
+    // A run after a reset answers for itself. What runs before it left is cleaned up like what a terminated one left.
+    const answersForAll = !this.wasTerminated && (!this.wasReset || ended.result !== undefined);
+    if (answersForAll) return brokenPromises(ledger, this.asked, ended);
+    return this.asked.workflow === 'provisionServers' ? this.clean() : [];
+  }
+
+  private async clean(): Promise<string[]> {
+    const asked: Asked = { workflow: 'cleanCart', request: { reference: this.asked.request.reference } };
+    const cleaning: SagaHandle = await this.rig.sagas.clean(asked.request.reference);
+    const waiting = await untilWaitingOrEnded(cleaning);
+    if (waiting !== undefined) {
+      const [first] = fittingDecisions(waiting, this.rig.sandbox.ledger, { ...this.asked });
+      if (first === undefined || first.decision === 'cancel') throw new Error(`nothing fits ${waiting.kind}`);
+      const { vmObjectIds: _, ...body } = first.body;
+      await answer(cleaning, first.decision, body);
+    }
+    const ended = await outcomeOf(cleaning);
+    const broken = brokenPromises(this.rig.sandbox.ledger, asked, ended);
+    return ended.result === undefined ? [...broken, 'the cart could not be cleaned'] : broken;
+  }
+
+  /** By what the sandbox recognises the calls of this saga. */
+  private get thread() {
+    const { workflow, request } = this.asked;
+    if (workflow === 'setFirewalls') return { vmObjectId: request.vmObjectId };
+    if (workflow === 'changeOrder' || workflow === 'switchPlan') return { subscriptionId: request.subscription_id };
+    return { planId: planIdOf(request.reference) };
+  }
+}
+
+function askedBy({ workflow, request }: Story): Asked {
+  ownIds += 1;
+  const id = ownIdsFrom + ownIds;
+  switch (workflow) {
+    case 'provisionServers':
+      return { workflow, request: provisionRequest(request) };
+    case 'changeOrder':
+      return { workflow, request: changeRequest({ subscription_id: id, ...request }) };
+    case 'switchPlan':
+      return { workflow, request: switchRequest({ subscription_id: id, ...request }) };
+    case 'setFirewalls':
+      return { workflow, request: firewallsRequest({ vmObjectId: id, assign: undefined, ...request }) };
+  }
+}
+
+export function otherRequest({ workflow, request }: Asked): unknown {
+  switch (workflow) {
+    case 'provisionServers':
+      return { ...request, account: 'ZZ-1' };
+    case 'switchPlan':
+      return { ...request, plan_id: 99 };
+    case 'changeOrder':
+      return { ...request, subscription_id: 1 };
+    case 'setFirewalls':
+      return { ...request, vmObjectId: 1 };
+    case 'cleanCart':
+      return request;
+  }
+}

@@ -1,0 +1,321 @@
+/**
+ * Ways to a second order that were once open because the only proof that something was sent was a run's history: it is deleted, out
+ * of retention, forged, or asked too early. Each was proved with a second order in the ledger. Those with a worker that stands
+ * still: stood-still.test.ts; with a database that was put back: put-back.test.ts.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { randomBytes, randomUUID } from 'node:crypto';
+import {
+  callsTo,
+  changeOrdersOf,
+  openCartItems,
+  orders,
+  ordersWithLabel,
+  switchesOf,
+} from '../../../sandbox/sentences';
+import { SagaFailedError } from '../../../src/client/errors';
+import { SagaHandle } from '../../../src/client/handle';
+import { parsePayloadKeys } from '../../../src/security/keys';
+import { buildEncryptedBundle } from '../../support/encrypted-bundle';
+import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
+import { resultsOf } from '../../support/events';
+import { resetTo, workflowTasksOf } from '../../support/reset';
+import { deleteRun } from '../../support/delete-run';
+import { Rig, until } from '../../support/rig';
+import { answer, outcomeOf, stepOf, untilDeniable, untilWaiting } from '../../support/sagas';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start();
+});
+afterAll(() => rig.close());
+afterEach(() => {
+  rig.sandbox.faults.clear();
+});
+
+const latest = (reference: string) => new SagaHandle(rig.temporal, 'provisionServers', reference, '', true);
+
+/** As the Web UI and other SDKs start it: nothing refuses the id. */
+async function startRaw(request: { reference: string }, of: Rig = rig): Promise<SagaHandle<'provisionServers'>> {
+  const workflowId = `provision/${request.reference}`;
+  await of.temporal.workflow.start('provisionServers', { workflowId, taskQueue: 'order-saga', args: [request] });
+  return new SagaHandle(of.temporal, 'provisionServers', request.reference, '', true);
+}
+
+describe('the run is gone, and the request comes again', () => {
+  it('after the newest run was deleted, which frees the workflow id', async () => {
+    const request = provisionRequest({ firewalls: [143] });
+    const saga = await rig.sagas.provision(request);
+    const first = await saga.result();
+    await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[0] ?? 0);
+    await latest(request.reference).result();
+    const { runId } = await latest(request.reference).describe();
+    await deleteRun(rig.temporal, { workflowId: saga.workflowId, runId });
+    const again = await rig.sagas.provision(request);
+    expect(await again.result()).toEqual(first);
+    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+  });
+
+  it('in a namespace that has never heard of it, as after retention', async () => {
+    const journal = { file: join(mkdtempSync(join(tmpdir(), 'order-saga-')), 'journal.db') };
+    const request = provisionRequest({ items: [{}, {}] });
+    const before = await Rig.start({ journal });
+    const first = await (await before.sagas.provision(request)).result();
+    await before.close();
+    const after = await Rig.start({ journal });
+    try {
+      const again = await after.sagas.provision(request);
+      expect(await again.result()).toMatchObject({ order: first.order, cartItemIds: first.cartItemIds });
+      expect((await stepOf(again, 'place-order'))?.detail).toMatch(/^from the journal: .* UTC, run /);
+      expect(after.sandbox.ledger.calls).toEqual([]);
+
+      const other = { ...provisionRequest(), reference: request.reference };
+      await after.temporal.workflow.getHandle(again.workflowId).describe();
+      await expect(after.sagas.provision(other)).rejects.toThrow(/reference is taken/);
+    } finally {
+      await after.close();
+      rmSync(join(journal.file, '..'), { recursive: true });
+    }
+  });
+
+  it('and another request under its reference is refused, with the fields that differ', async () => {
+    const request = provisionRequest();
+    const saga = await rig.sagas.provision(request);
+    await saga.result();
+    const { items, ...rest } = request;
+    const changed = { ...rest, items: items.map((item) => ({ ...item, quantity: 3, password: 'another one' })) };
+    // Past the client, which would refuse it by the run that there is.
+    const again = await startRaw(changed);
+    const failed = await again.result().catch((error: unknown) => error as SagaFailedError);
+    expect(failed).toBeInstanceOf(SagaFailedError);
+    const { type, message, report } = failed as SagaFailedError;
+    expect(type).toBe('ReferenceTaken');
+    expect(message).toMatch(/^the reference is taken: it was first seen on .* UTC, in run .*, with another request\./);
+    expect(report.problems?.map(({ field }) => field).sort()).toEqual(['items[0].password', 'items[0].quantity']);
+    expect(JSON.stringify(report)).not.toContain('another one');
+    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+  });
+});
+
+describe('what was placed is told as placed, whatever the provider says of it now', () => {
+  async function placedAndForgotten<S extends 'switch' | 'change'>(
+    how: S,
+    request: Parameters<Rig['sagas'][S]>[0],
+    decide: (saga: Awaited<ReturnType<Rig['sagas'][S]>>) => Promise<unknown> = () => Promise.resolve(),
+  ) {
+    const start = () => rig.sagas[how](request as never) as ReturnType<Rig['sagas'][S]>;
+    const saga = await start();
+    await decide(saga as never);
+    const first = await saga.result();
+    await deleteRun(rig.temporal, saga);
+    return { first, start };
+  }
+
+  it('a switch, to a plan that one has by now', async () => {
+    const request = switchRequest();
+    const { first, start } = await placedAndForgotten('switch', request);
+    const body = { available: false, total: 0, currency: 'usd', date_from: '2026-01-01', date_to: '2026-02-01' };
+    rig.sandbox.faults.add({ endpoint: 'quote-plan-switch', kind: 'other-body', body });
+    expect(await (await start()).result()).toEqual(first);
+    expect(switchesOf(rig.sandbox.ledger, request.subscription_id)).toHaveLength(1);
+  });
+
+  it('a change order: nobody is asked to approve it once more', async () => {
+    const request = changeRequest({ approval: 'always' });
+    const { first, start } = await placedAndForgotten('change', request, async (saga) => {
+      await untilWaiting(saga, 'approval');
+      await answer(saga, 'approve');
+    });
+    expect(await (await start()).result()).toEqual({ ...first, decisions: [] });
+    expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toHaveLength(1);
+  });
+});
+
+describe('the question names the order by the label that was sent', () => {
+  /** Stuck, corrected, sent, and not answered. */
+  async function corrected() {
+    const request = provisionRequest({ label: `${randomUUID()}-old` });
+    const match = { label: request.label };
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'stuck');
+    const label = request.label.replace('old', 'new');
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label } });
+    await answer(saga, 'retry', { correction: { label } });
+    return { saga, label, waiting: await untilWaiting(saga, 'outcome-unknown') };
+  }
+
+  it('after it was corrected', async () => {
+    const { saga, label, waiting } = await corrected();
+    expect(waiting.question).toContain(`label “${label}”`);
+    await answer(saga, 'confirmPlaced', { note: 'the panel shows it' });
+    await saga.result();
+    expect(ordersWithLabel(rig.sandbox.ledger, label)).toHaveLength(1);
+  });
+
+  it('and after a reset to before the correction', async () => {
+    const { saga, label, waiting } = await corrected();
+    await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[0] ?? 0);
+    const again = latest(saga.reference);
+    const asked = await untilWaiting(again, 'outcome-unknown');
+    expect(asked.id).toBe(waiting.id);
+    expect(asked.question).toContain(`label “${label}”`);
+    await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
+    await again.result();
+    expect(ordersWithLabel(rig.sandbox.ledger, label)).toHaveLength(1);
+  });
+});
+
+it('an item whose delete was not answered is deleted after a reset, or told', async () => {
+  const request = provisionRequest();
+  const match = { label: request.reference };
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match });
+  const saga = await rig.sagas.provision(request);
+  rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'error-before', times: 'all' });
+  await untilWaiting(saga, 'stuck');
+  rig.sandbox.faults.clear();
+  const tasks = await workflowTasksOf(rig.temporal, saga);
+  // Between the items and the order.
+  await resetTo(rig.temporal, saga, tasks[2] ?? 0);
+  expect((await latest(request.reference).result()).leftovers).toEqual([]);
+  expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
+});
+
+it('a pivot that was redirected may have taken effect: a person is asked, and retry is not offered', async () => {
+  const request = changeRequest();
+  const match = { subscriptionId: request.subscription_id };
+  rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'redirect-after', match });
+  const saga = await rig.sagas.change(request);
+  const waiting = await untilWaiting(saga);
+  expect(waiting).toMatchObject({ kind: 'outcome-unknown', choices: ['confirmPlaced', 'confirmNotPlaced'] });
+  await answer(saga, 'confirmPlaced', { note: 'the panel shows it', orderId: 301 });
+  expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'confirmPlaced', orderId: '301' }] });
+  expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toHaveLength(1);
+});
+
+describe('a decision answers one question', () => {
+  it('and is refused for the next one, word for word the same: as an update, and as a signal', async () => {
+    const request = changeRequest();
+    const match = { subscriptionId: request.subscription_id };
+    rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'reset-before', match, nth: 1 });
+    rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'reset-after', match, nth: 2 });
+    const saga = await rig.sagas.change(request);
+    // Two people look into the panel. Both see nothing, and both are right.
+    const seen = await untilWaiting(saga, 'outcome-unknown');
+    const said = (by: string) => ({ question: seen.id, by, note: 'the panel shows none' });
+    await untilDeniable(seen);
+    await saga.decide('confirmNotPlaced', said('the first one'));
+    const next = await until(async () => {
+      const { waiting } = await saga.progress();
+      return waiting?.kind === 'outcome-unknown' && waiting.id !== seen.id && waiting;
+    });
+    expect(next.question.replace(/\d/g, '0')).toBe(seen.question.replace(/\d/g, '0'));
+    await untilDeniable(next);
+    await expect(saga.decide('confirmNotPlaced', said('the second one'))).rejects.toThrow(
+      `question ${seen.id} is not the one that waits now, which is ${next.id}`,
+    );
+    const run = rig.temporal.workflow.getHandle(saga.workflowId);
+    await run.signal('confirmNotPlaced', said('the second one'));
+    await until(async () => (await saga.progress()).ignored.length === 1);
+    await run.signal('confirmNotPlaced', { by: 'nobody', note: 'names no question' });
+    const { ignored } = await until(async () => {
+      const view = await saga.progress();
+      return view.ignored.length === 2 && view;
+    });
+    expect(ignored[1]?.why).toMatch(/question: is required/);
+    await answer(saga, 'confirmPlaced', { note: 'now it is there' });
+    await saga.result();
+    expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toHaveLength(1);
+  });
+
+  it('of a quote, too: another quote is another question', async () => {
+    const request = changeRequest({ approval: 'always' });
+    const saga = await rig.sagas.change(request);
+    const first = await untilWaiting(saga, 'approval');
+    // Of the quote, so that a run that was put back to before it cannot ask another one by the same id.
+    const run = rig.temporal.workflow.getHandle(saga.workflowId);
+    const [quoted] = (await resultsOf(run, 'quoteChangeOrder')) as { id: string }[];
+    expect(first.id).toBe(quoted?.id.slice(0, 8));
+    await expect(saga.decide('approve', { by: 'boss' })).rejects.toThrow(/question: is required/);
+    rig.sandbox.configure({ resourcePrices: { vm_backup: 50 } });
+    try {
+      await saga.decide('approve', { question: first.id });
+      const second = await until(async () => {
+        const { waiting } = await saga.progress();
+        return waiting?.id !== first.id && waiting;
+      });
+      expect(second.question).toMatch(/50 usd/);
+      await expect(saga.decide('approve', { question: first.id })).rejects.toThrow(/is not the one that waits now/);
+      await saga.decide('reject', { question: second.id });
+      await outcomeOf(saga);
+    } finally {
+      rig.sandbox.configure({ resourcePrices: { vm_backup: 5 } });
+    }
+    expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toEqual([]);
+  });
+});
+
+it('“not placed” is not taken while the call may be in the air, and says until when', async () => {
+  // As long as a call may really take.
+  const slow = await Rig.start({ activities: { inAirMs: 4_000 } });
+  try {
+    const request = changeRequest();
+    const match = { subscriptionId: request.subscription_id };
+    const gate = slow.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'gate', match });
+    const saga = await slow.sagas.change(request);
+    await slow.sandbox.whenStruck(gate);
+    await resetTo(slow.temporal, saga, (await workflowTasksOf(slow.temporal, saga))[0] ?? 0);
+    const again = new SagaHandle(slow.temporal, 'changeOrder', request.reference, '', true);
+    // Nobody is asked before the time of the call is over; then the new run asks about it, and counts anew.
+    const waiting = await untilWaiting(again, 'outcome-unknown');
+    expect(changeOrdersOf(slow.sandbox.ledger, request.subscription_id)).toEqual([]);
+    const said = { question: waiting.id, note: 'the panel shows none' };
+    await expect(again.decide('confirmNotPlaced', said)).rejects.toThrow(
+      /^confirmNotPlaced: the call may still be in the air until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC: look again then$/,
+    );
+    slow.sandbox.faults.release(gate);
+    await until(async () => changeOrdersOf(slow.sandbox.ledger, request.subscription_id).length === 1);
+    // The first run's worker has written it down meanwhile, and the person who looks again sees it.
+    await answer(again, 'confirmPlaced', { note: 'now it is there' });
+    await again.result();
+    expect(changeOrdersOf(slow.sandbox.ledger, request.subscription_id)).toHaveLength(1);
+  } finally {
+    await slow.close();
+  }
+});
+
+it('a forged start, with ciphertext copied from the first event, gets the order that there is', async () => {
+  const payloadKeys = parsePayloadKeys(`k1:${randomBytes(32).toString('base64')}`);
+  const bundle = await buildEncryptedBundle();
+  const secret = await Rig.start({ payloadKeys, bundle });
+  try {
+    const request = provisionRequest();
+    const saga = await secret.sagas.provision(request);
+    await saga.result();
+    const { history } = await secret.temporal.workflowService.getWorkflowExecutionHistory({
+      namespace: secret.namespace,
+      execution: { workflowId: saga.workflowId },
+      maximumPageSize: 1,
+    });
+    const started = history?.events?.[0]?.workflowExecutionStartedEventAttributes;
+    await secret.temporal.workflowService.startWorkflowExecution({
+      namespace: secret.namespace,
+      workflowId: saga.workflowId,
+      workflowType: { name: 'provisionServers' },
+      taskQueue: { name: 'order-saga' },
+      requestId: randomUUID(),
+      input: started?.input ?? null,
+      memo: {
+        fields: { startedOnce: { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('true') } },
+      },
+    });
+    const again = new SagaHandle(secret.temporal, 'provisionServers', request.reference, '', true);
+    expect((await again.result()).decisions).toEqual([]);
+    expect(orders(secret.sandbox.ledger)).toHaveLength(1);
+    expect(callsTo(secret.sandbox.ledger, 'add-cart-item')).toHaveLength(1);
+  } finally {
+    await secret.close();
+  }
+});

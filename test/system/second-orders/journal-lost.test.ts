@@ -1,0 +1,72 @@
+/**
+ * The journal's database dies while an order is on its way: before it is meant, between meaning and sending, and between the answer and its
+ * writing. The worker stands still at that point until the database is dead; the database comes back after it.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { changeOrdersOf, callsTo } from '../../../sandbox/sentences';
+import { startProcess, type RunningProcess } from '../../../scripts/processes';
+import { migrate } from '../../../src/journal/migrate';
+import { describeWithPostgres, PostgresServer } from '../../integration/journal/postgres';
+import { changeRequest } from '../../support/requests';
+import { Rig, until } from '../../support/rig';
+import { stepOf } from '../../support/sagas';
+
+const stopPoints = join(__dirname, '..', 'support', 'stop-points.cjs');
+
+describeWithPostgres('PostgreSQL is killed', () => {
+  let server: PostgresServer;
+  let rig: Rig;
+  let worker: RunningProcess | undefined;
+
+  beforeEach(async () => {
+    server = await PostgresServer.start();
+    const postgres = server.url({ database: await server.createDatabase() });
+    await migrate({ postgres });
+    rig = await Rig.start({ worker: false, journal: { postgres } });
+  });
+  afterEach(async () => {
+    await worker?.kill('SIGKILL');
+    await rig.close();
+    await server.stop();
+  });
+
+  it.each([
+    ['before-mean', 'nothing is sent, and it is tried again'],
+    ['after-mean', 'it is sent, and written down when the journal is back'],
+    ['before-answered', 'its answer is written down when the journal is back'],
+  ])('%s: %s', async (at) => {
+    // Long enough to be killed within; in production, too, a call that stood still for longer is not sent.
+    const environment = {
+      ...rig.environment,
+      STOP_AT: at,
+      SEND_WITHIN_MS: '8000',
+      RETRY_MUTATING: '10,1000,15000,120000',
+      RETRY_PIVOT: '10,1000,15000,120000',
+    };
+    worker = await startProcess('src/worker.ts', environment, ['--require', stopPoints]);
+    const { pid } = worker;
+    const request = changeRequest();
+    const saga = await rig.sagas.change(request);
+    await until(() => Promise.resolve(/^State:\s+T/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))));
+    await server.part.kill();
+    process.kill(pid, 'SIGCONT');
+    const sent = () => callsTo(rig.sandbox.ledger, 'place-change-order').length;
+    if (at === 'before-mean') {
+      await until(async () =>
+        (await stepOf(saga, 'place-change-order'))?.detail?.includes('the journal cannot be used'),
+      );
+      expect(sent()).toBe(0);
+    } else await until(async () => sent() === 1);
+    await server.part.restart();
+    // Nobody is asked: what became of it is known.
+    expect(await saga.result()).toMatchObject({ order: expect.anything() as unknown, decisions: [] });
+    expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toHaveLength(1);
+    expect(sent()).toBe(1);
+    const rows = await rig.withJournal(({ db }) =>
+      db.selectFrom('effect').select('outcome').where('kind', '=', 'pivot').orderBy('seq').execute(),
+    );
+    expect(rows.at(-1)?.outcome).toBe('done');
+    expect(rows.filter(({ outcome }) => outcome !== 'done' && outcome !== 'not-done')).toEqual([]);
+  });
+});

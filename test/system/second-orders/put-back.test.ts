@@ -1,0 +1,308 @@
+/**
+ * Databases that were put back to an older copy: Temporal's, to each point of a run and while the run goes on elsewhere; the
+ * journal's; and both.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { callsTo, changeOrdersOf, openCartItems, orderedTwice, ordersWithLabel } from '../../../sandbox/sentences';
+import { startDevServer, type DevServer } from '../../../scripts/dev-server';
+import { startProcess } from '../../../scripts/processes';
+import { resolveTemporal } from '../../../scripts/temporal-cli';
+import { OrderSagaClient } from '../../../src/client/client';
+import { SagaHandle } from '../../../src/client/handle';
+import { workflowIdOf, type WorkflowName } from '../../../src/domain/identity';
+import { restored, trustNewReferences } from '../../../src/journal/ceremony';
+import { changeRequest, provisionRequest } from '../../support/requests';
+import { Rig, until } from '../../support/rig';
+import { answer, outcomeOf, stepOf, untilWaiting, untilWaitingOrEnded } from '../../support/sagas';
+import { copyDatabase, crashCopy, putDatabaseBack } from '../../support/sqlite-copy';
+
+describe('Temporal', () => {
+  let cli: string;
+  let folder: string;
+  const ending: (() => Promise<unknown>)[] = [];
+
+  beforeAll(async () => {
+    const temporal = await resolveTemporal({ env: { ...process.env, TEMPORAL_ADDRESS: '' } });
+    if (temporal.kind !== 'cli') throw new Error('only a server of one’s own can be put back');
+    cli = temporal.path;
+    folder = mkdtempSync(join(tmpdir(), 'order-saga-put-back-'));
+  });
+  afterEach(async () => {
+    for (const end of ending.splice(0).reverse()) await end();
+  });
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const startServer = async (dbFile: string): Promise<DevServer> => {
+    const server = await startDevServer({ cli, ui: false, dbFile });
+    ending.push(() => server.stop());
+    return server;
+  };
+
+  async function startWorker(rig: Rig, address: string): Promise<void> {
+    const environment = { ...rig.environment, TEMPORAL_ADDRESS: address, PROVIDER_TIMEOUT_MS: '3000' };
+    const worker = await startProcess('src/worker.ts', environment);
+    ending.push(() => worker.kill('SIGKILL'));
+  }
+
+  /** Another cluster that goes on from a copy: it has a worker of its own, the same journal, and the same provider. */
+  async function goOnFrom(copy: string, rig: Rig): Promise<OrderSagaClient> {
+    const { address } = await startServer(copy);
+    const connection = await Connection.connect({ address });
+    ending.push(() => connection.close());
+    await startWorker(rig, address);
+    return new OrderSagaClient(new Client({ connection, namespace: rig.namespace }));
+  }
+
+  it('put back to each point of a run that is done: each goes on to the same order, and sends nothing again', async () => {
+    const dbFile = join(folder, 'each.db');
+    const server = await startServer(dbFile);
+    const { address } = server;
+    const rig = await Rig.start({ address, worker: false, replays: () => false });
+    ending.push(() => rig.close());
+    await startWorker(rig, address);
+    const request = provisionRequest({ items: [{}, {}], firewalls: [143] });
+    const calls = 7;
+    const gates = Array.from({ length: calls }, (_, index) =>
+      rig.sandbox.faults.add({ endpoint: '*', kind: 'gate', nth: index + 1 }),
+    );
+    const saga = await rig.sagas.provision(request);
+    const copies: string[] = [];
+    for (const gate of gates) {
+      await rig.sandbox.whenStruck(gate);
+      const copy = join(folder, `each-${copies.length}.db`);
+      await crashCopy(server.pid, dbFile, copy);
+      copies.push(copy);
+      rig.sandbox.faults.release(gate);
+    }
+    const first = await saga.result();
+    const { calls: made } = rig.sandbox.ledger;
+    expect(made).toHaveLength(calls);
+    const adds = () => callsTo(rig.sandbox.ledger, 'add-cart-item').length;
+    const before = adds();
+
+    const again = await Promise.all(
+      copies.map(async (copy) => (await (await goOnFrom(copy, rig)).get(request.reference)).result()),
+    );
+    for (const result of again) expect(result).toEqual(first);
+    expect(adds()).toBe(before);
+    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+    expect(callsTo(rig.sandbox.ledger, 'place-order')).toHaveLength(1);
+    expect(orderedTwice(rig.sandbox.ledger)).toEqual([]);
+  });
+
+  it('of which two copies come to one order at once: it is sent once, and both know it', async () => {
+    const dbFile = join(folder, 'two.db');
+    const server = await startServer(dbFile);
+    const { address } = server;
+    const rig = await Rig.start({ address, worker: false, replays: () => false });
+    ending.push(() => rig.close());
+    await startWorker(rig, address);
+    const request = changeRequest();
+    const [one = '', other = ''] = [1, 2].map((nth) =>
+      rig.sandbox.faults.add({ endpoint: 'quote-change-order', kind: 'gate', nth }),
+    );
+    const saga = await rig.sagas.change(request);
+    await rig.sandbox.whenStruck(one);
+    const copy = join(folder, 'two-copy.db');
+    await crashCopy(server.pid, dbFile, copy);
+    rig.sandbox.faults.add({ endpoint: 'quote-change-order', kind: 'gate', nth: 1 });
+    const lagging = await goOnFrom(copy, rig);
+    // The first one's quote was given up by its own clock; both ask for one again, and stand at it.
+    await rig.sandbox.whenStruck(other);
+    rig.sandbox.faults.clear();
+    const results = await Promise.all([saga.result(), (await lagging.get(request.reference)).result()]);
+    expect(results[0]).toEqual(results[1]);
+    expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toHaveLength(1);
+    expect(callsTo(rig.sandbox.ledger, 'place-change-order')).toHaveLength(1);
+  });
+});
+
+describe('the journal', () => {
+  let rig: Rig;
+  let folder: string;
+  let file: string;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'order-saga-put-back-'));
+    file = join(folder, 'journal.db');
+    rig = await Rig.start({ journal: { file } });
+  });
+  afterEach(async () => {
+    await rig.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const backup = () => copyDatabase(file, join(folder, 'copy.db'));
+  const putBack = () => rig.withoutWorkers(() => putDatabaseBack(join(folder, 'copy.db'), file));
+  const placed = ({ subscription_id }: { subscription_id: number }) =>
+    changeOrdersOf(rig.sandbox.ledger, subscription_id);
+
+  /** As the Web UI starts it, after somebody has deleted what there was. */
+  async function startAgain(workflow: WorkflowName, request: { reference: string }): Promise<SagaHandle> {
+    const workflowId = workflowIdOf(workflow, request.reference);
+    await rig.temporal.workflow.start(workflow, { workflowId, taskQueue: 'order-saga', args: [request] });
+    return new SagaHandle(rig.temporal, workflow, request.reference, '', true);
+  }
+
+  it('put back, is noticed by the first history that knows more; nothing is sent until somebody has seen to it', async () => {
+    const early = changeRequest({ approval: 'always' });
+    const waits = await rig.sagas.change(early);
+    await untilWaiting(waits, 'approval');
+    backup();
+    const lost = changeRequest({ approval: 'always' });
+    const forgotten = await rig.sagas.change(lost);
+    await untilWaiting(forgotten, 'approval');
+    await putBack();
+
+    // The one that the journal still has could not know; but the other one's history knows more than the journal.
+    await answer(forgotten, 'approve');
+    const stuck = await untilWaiting(forgotten, 'stuck');
+    expect(stuck).toMatchObject({ lastFailure: { failure: 'JournalPutBack' } });
+    expect(stuck.question).toMatch(
+      /^Stuck: “Place the change order” did not succeed\. Our own journal is not what it was/,
+    );
+    await answer(waits, 'approve');
+    expect(await untilWaiting(waits, 'stuck')).toMatchObject({ lastFailure: { failure: 'JournalPutBack' } });
+    const fresh = changeRequest();
+    const newcomer = await rig.sagas.change(fresh);
+    await untilWaiting(newcomer, 'stuck');
+    expect(callsTo(rig.sandbox.ledger, 'place-change-order')).toEqual([]);
+
+    const { noticed } = await rig.withJournal((journal) => restored(journal, 'trust'));
+    expect(noticed).toMatch(/^\d{4}-/);
+    for (const [saga, request] of [
+      [forgotten, lost],
+      [waits, early],
+      [newcomer, fresh],
+    ] as const) {
+      await saga.decide('retry');
+      await untilApproved(saga);
+      const asked = await untilWaiting(saga, 'outcome-unknown');
+      expect(asked.question).toMatch(/^The journal was put back to an older copy\./);
+      await answer(saga, 'confirmNotPlaced', { note: 'the panel shows none' });
+      await untilApproved(saga);
+      await saga.result();
+      expect(placed(request)).toHaveLength(1);
+    }
+    // Once: what was asked about in this time is not asked about again.
+    expect(callsTo(rig.sandbox.ledger, 'place-change-order')).toHaveLength(3);
+  });
+
+  it('put back to before an order: its reference is asked about, whoever starts it again', async () => {
+    const request = changeRequest();
+    const gate = rig.sandbox.faults.add({ endpoint: 'quote-change-order', kind: 'gate' });
+    const saga = await rig.sagas.change(request);
+    await rig.sandbox.whenStruck(gate);
+    backup();
+    rig.sandbox.faults.release(gate);
+    await saga.result();
+    await putBack();
+    await rig.withJournal((journal) => restored(journal, 'ask'));
+    const again = await startAgain('changeOrder', request);
+    await untilWaiting(again, 'outcome-unknown');
+    await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
+    await again.result();
+    expect(placed(request)).toHaveLength(1);
+  });
+
+  it('put back to before an order of servers: what the second run added for it is in no order, and is deleted', async () => {
+    backup();
+    const request = provisionRequest();
+    await (await rig.sagas.provision(request)).result();
+    await putBack();
+    await rig.withJournal((journal) => restored(journal, 'ask'));
+    const again = await startAgain('provisionServers', request);
+    await untilWaiting(again, 'outcome-unknown');
+    await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
+    expect(await again.result()).toMatchObject({ cartItemIds: [], leftovers: [] });
+    expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
+    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+  });
+
+  it('put back, is found out by a saga that is cancelled: it does not say that nothing was placed', async () => {
+    const request = changeRequest({ approval: 'always' });
+    const saga = await rig.sagas.change(request);
+    await untilWaiting(saga, 'approval');
+    backup();
+    await answer(saga, 'approve');
+    await saga.result();
+    await putBack();
+    await rig.withJournal((journal) => restored(journal, 'ask'));
+    const again = await startAgain('changeOrder', request);
+    await untilWaiting(again, 'outcome-unknown');
+    await again.cancel();
+    const { cancelled } = await outcomeOf(again);
+    expect(cancelled?.leftovers).toMatchObject([{ kind: 'placement-unknown', step: 'place-change-order' }]);
+  });
+
+  it('put back to before a reference was seen: with “ask” it is asked about, until new ones are trusted', async () => {
+    backup();
+    const request = changeRequest();
+    await (await rig.sagas.change(request)).result();
+    await putBack();
+    await rig.withJournal((journal) => restored(journal, 'ask'));
+    const again = await startAgain('changeOrder', request);
+    expect(await untilWaiting(again, 'outcome-unknown')).toMatchObject({
+      question: expect.stringMatching(/^The journal was put back/) as string,
+    });
+    await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
+    await again.result();
+    expect(placed(request)).toHaveLength(1);
+    expect(await rig.withJournal(trustNewReferences)).toBe(true);
+    const fresh = changeRequest();
+    expect(await (await rig.sagas.change(fresh)).result()).toMatchObject({ decisions: [] });
+  });
+
+  it('what it has after it was put back stays known', async () => {
+    const request = changeRequest();
+    const saga = await rig.sagas.change(request);
+    await saga.result();
+    backup();
+    await putBack();
+    await rig.withJournal((journal) => restored(journal, 'ask'));
+    const again = await startAgain('changeOrder', request);
+    await again.result();
+    expect((await stepOf(again, 'place-change-order'))?.detail).toMatch(/^from the journal/);
+    expect(placed(request)).toHaveLength(1);
+  });
+
+  it('replaced by another one: nothing is sent, and it is said', async () => {
+    const request = changeRequest({ approval: 'always' });
+    const saga = await rig.sagas.change(request);
+    await untilWaiting(saga, 'approval');
+    await rig.withoutWorkers(() => {
+      for (const part of ['', '-wal', '-shm']) rmSync(`${file}${part}`, { force: true });
+    });
+    await answer(saga, 'approve');
+    const { lastFailure } = await untilWaiting(saga, 'stuck');
+    expect(lastFailure?.message).toMatch(
+      /^this is another journal than the one that the saga began with; nothing was sent/,
+    );
+    expect(placed(request)).toEqual([]);
+    // The old one is lost for good: then somebody says so.
+    await rig.withJournal((journal) => restored(journal, 'ask'));
+    await saga.decide('retry');
+    await untilApproved(saga);
+    await untilWaiting(saga, 'outcome-unknown');
+    await answer(saga, 'confirmNotPlaced', { note: 'the panel shows none' });
+    await untilApproved(saga);
+    await saga.result();
+    expect(placed(request)).toHaveLength(1);
+  });
+});
+
+/** Terms are come to again after each decision, and where the journal does not know of the saga's turn any more. */
+async function untilApproved(saga: SagaHandle<'changeOrder'>): Promise<void> {
+  for (;;) {
+    const before = (await saga.progress()).decisions.length;
+    const waiting = await untilWaitingOrEnded(saga);
+    if (waiting?.kind !== 'approval') return;
+    await answer(saga, 'approve');
+    await until(async () => (await saga.progress()).decisions.length > before);
+  }
+}

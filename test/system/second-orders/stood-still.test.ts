@@ -1,0 +1,232 @@
+/**
+ * A worker that stands still (a paused machine, a stopped process) and goes on after somebody has answered: it must not speak. And a call
+ * that Temporal hands out twice, because somebody raised its attempts and reset it.
+ *
+ * ```text
+ *   task ─▶ [stopped] ─▶ mean ─▶ [stopped] ─▶ wanted? ─▶ connect, TLS ─▶ [stopped] ─▶ the clock ─▶ send ─▶ [stopped] ─▶ write
+ * ```
+ *
+ * Temporal takes most of a minute to give a call up, so all of them stand still side by side, each in a scene of its own.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { msToTs } from '@temporalio/common/lib/time';
+import { callsTo, changeOrdersOf } from '../../../sandbox/sentences';
+import { startProcess, type RunningProcess } from '../../../scripts/processes';
+import { Authority } from '../../support/certificates';
+import { startTlsProxy } from '../../support/proxies';
+import { changeRequest } from '../../support/requests';
+import { Rig, until } from '../../support/rig';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { startGateway, type Gateway } from './gateway';
+
+type Request = ReturnType<typeof changeRequest>;
+
+const stopPoints = join(__dirname, '..', 'support', 'stop-points.cjs');
+let authority: Authority;
+
+/** A namespace, a journal, a provider behind TLS, and workers as processes of their own. */
+class Scene {
+  readonly request: Request = changeRequest();
+  private readonly workers = new Set<RunningProcess>();
+
+  private constructor(
+    readonly rig: Rig,
+    readonly gateway: Gateway,
+    private readonly closeTls: () => Promise<void>,
+  ) {}
+
+  static async open(): Promise<Scene> {
+    const rig = await Rig.start({ worker: false });
+    const certificate = authority.forServer('DNS:localhost', 'IP:127.0.0.1');
+    const tls = await startTlsProxy({ certificate, to: new URL(rig.sandbox.url).host, protocol: 'http/1.1' });
+    return new Scene(rig, await startGateway(tls.port), tls.close);
+  }
+
+  async startWorker(environment: Record<string, string> = {}, flags: readonly string[] = []): Promise<RunningProcess> {
+    const settings = {
+      ...this.rig.environment,
+      PROVIDER_BASE_URL: `https://localhost:${this.gateway.port}`,
+      PROVIDER_CA_FILE: authority.certificate.certFile,
+      PROVIDER_TIMEOUT_MS: '3000',
+      ...environment,
+    };
+    const worker = await startProcess('src/worker.ts', settings, flags);
+    this.workers.add(worker);
+    return worker;
+  }
+
+  async end(worker: RunningProcess): Promise<void> {
+    this.workers.delete(worker);
+    await worker.kill('SIGKILL');
+  }
+
+  /** Lets the worker go on alone, and returns when it is done with whatever it held. */
+  async thaw(frozen: RunningProcess, other: RunningProcess): Promise<void> {
+    process.kill(frozen.pid, 'SIGCONT');
+    await this.end(other);
+    await (await this.rig.sagas.change(changeRequest())).result();
+  }
+
+  /** Until the worker's first call of a saga would find a connection; an order always opens one of its own. */
+  async warmUp(): Promise<void> {
+    await (await this.rig.sagas.change(changeRequest())).result();
+  }
+
+  get placed(): unknown[] {
+    return changeOrdersOf(this.rig.sandbox.ledger, this.request.subscription_id);
+  }
+
+  get sent(): unknown[] {
+    const calls = callsTo(this.rig.sandbox.ledger, 'place-change-order');
+    return calls.filter(({ names }) => names.subscriptionId?.includes(this.request.subscription_id));
+  }
+
+  /** Outcome and late answer of each row of the order, the oldest first. */
+  rows(): Promise<unknown[]> {
+    return this.rig.withJournal(async ({ db }) => {
+      const rows = await db
+        .selectFrom('effect')
+        .select(['outcome', 'late'])
+        .where('reference', '=', this.request.reference)
+        .where('kind', '=', 'pivot')
+        .orderBy('seq')
+        .execute();
+      return rows.map(({ outcome, late }) => [outcome, late]);
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.workers].map((worker) => worker.kill('SIGKILL')));
+    await this.gateway.close();
+    await this.closeTls();
+    await this.rig.close();
+  }
+}
+
+function isStopped(pid: number): boolean {
+  return /^State:\s+T/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+}
+
+/** Stopped while its TLS handshake is held: everything was looked at, and the request is about to be written. */
+async function stoppedBeforeSending(scene: Scene) {
+  const frozen = await scene.startWorker();
+  await scene.warmUp();
+  const stands = scene.gateway.hold();
+  const saga = await scene.rig.sagas.change(scene.request);
+  await stands;
+  process.kill(frozen.pid, 'SIGSTOP');
+  expect(await scene.rows()).toEqual([[null, null]]);
+  scene.gateway.letGo();
+  return { frozen, saga, other: await scene.startWorker() };
+}
+
+const scenes: Record<string, (scene: Scene) => Promise<void>> = {
+  'about to send, until a person has said that it was not placed: it does not send': async (scene) => {
+    const { frozen, saga, other } = await stoppedBeforeSending(scene);
+    await untilWaiting(saga, 'outcome-unknown');
+    expect(scene.sent).toEqual([]);
+    // A true word: the panel shows none.
+    await answer(saga, 'confirmNotPlaced', { note: 'the panel shows none' });
+    await saga.result();
+    await scene.thaw(frozen, other);
+    expect(scene.placed).toHaveLength(1);
+    expect(scene.sent).toHaveLength(1);
+    expect(await scene.rows()).toEqual([
+      ['denied', null],
+      ['done', null],
+    ]);
+  },
+
+  'about to send, of a saga that was cancelled meanwhile: it does not send': async (scene) => {
+    const { frozen, saga, other } = await stoppedBeforeSending(scene);
+    await saga.cancel();
+    const { cancelled } = await outcomeOf(saga);
+    // The row is there, and nobody has heard of its call.
+    expect(cancelled?.leftovers).toMatchObject([{ kind: 'placement-unknown', step: 'place-change-order' }]);
+    await scene.thaw(frozen, other);
+    await until(async () => JSON.stringify(await scene.rows()) === '[["not-done",null]]');
+    expect(scene.placed).toEqual([]);
+    expect(scene.sent).toEqual([]);
+  },
+
+  ...Object.fromEntries(
+    (['before-mean', 'after-mean', 'before-answered'] as const).map((at) => [
+      `stopped ${at}, and let go when others have gone on: one effect, and it is known`,
+      async (scene: Scene) => {
+        const frozen = await scene.startWorker({ STOP_AT: at }, ['--require', stopPoints]);
+        const saga = await scene.rig.sagas.change(scene.request);
+        await until(() => Promise.resolve(isStopped(frozen.pid)));
+        const other = await scene.startWorker();
+        // Who had not meant it yet is forgotten; who had is asked about, since nobody has the answer.
+        if (at !== 'before-mean') {
+          await untilWaiting(saga, 'outcome-unknown');
+          expect(scene.placed).toHaveLength(at === 'after-mean' ? 0 : 1);
+          const decision = at === 'after-mean' ? 'confirmNotPlaced' : 'confirmPlaced';
+          await answer(saga, decision, { note: 'as the panel shows' });
+        }
+        await saga.result();
+        await scene.thaw(frozen, other);
+        expect(scene.placed).toHaveLength(1);
+        expect(scene.sent).toHaveLength(1);
+        expect(await scene.rows()).toEqual([...(at === 'after-mean' ? [['denied', null]] : []), ['done', null]]);
+      },
+    ]),
+  ),
+
+  'handed out twice, because its attempts were raised and it was reset: it is sent once': async (scene) => {
+    const { rig, request } = scene;
+    const first = await scene.startWorker({ PROVIDER_TIMEOUT_MS: '20000' });
+    const match = { subscriptionId: request.subscription_id };
+    const gate = rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'gate', hold: 'after', match });
+    const saga = await rig.sagas.change(request);
+    await rig.sandbox.whenStruck(gate);
+    const call = {
+      namespace: rig.namespace,
+      execution: { workflowId: saga.workflowId },
+      type: 'placeChangeOrder',
+    };
+    // As the Web UI does it: Pending Activities, Update; then Reset.
+    await rig.temporal.workflowService.updateActivityOptions({
+      ...call,
+      activityOptions: { retryPolicy: { maximumAttempts: 5 }, startToCloseTimeout: msToTs('1 second') },
+      updateMask: { paths: ['retry_policy.maximum_attempts', 'start_to_close_timeout'] },
+    });
+    await scene.end(first);
+    rig.sandbox.faults.release(gate);
+    await rig.temporal.workflowService.resetActivity(call);
+    await scene.startWorker();
+    await untilWaiting(saga, 'outcome-unknown');
+    expect(scene.sent).toHaveLength(1);
+    await answer(saga, 'confirmPlaced', { note: 'the panel shows it' });
+    await saga.result();
+    expect(scene.placed).toHaveLength(1);
+  },
+};
+
+const played = new Map<string, Promise<void>>();
+
+beforeAll(() => {
+  authority = new Authority();
+  for (const [name, play] of Object.entries(scenes)) {
+    const playing = (async () => {
+      const scene = await Scene.open();
+      try {
+        await play(scene);
+      } finally {
+        await scene.close();
+      }
+    })();
+    // Each test looks at its own.
+    playing.catch(() => undefined);
+    played.set(name, playing);
+  }
+});
+afterAll(async () => {
+  await Promise.allSettled(played.values());
+  authority.remove();
+});
+
+it.each(Object.keys(scenes))('%s', async (name) => {
+  await played.get(name);
+});

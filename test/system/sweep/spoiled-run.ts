@@ -1,0 +1,111 @@
+/**
+ * One story, told with its n-th call spoiled in one way, and brought to its end by an operator who takes the k-th of the
+ * decisions that fit the first wait after that.
+ *
+ * ```text
+ *   prepare ─▶ start ─▶ … ─▶ n-th call, held: which step makes it? ─▶ spoiled ─▶ … [k-th decision] … ─▶ end ─▶ ask the ledger
+ *                       └─▶ end: the story has no n-th call, and the sweep of it is complete
+ * ```
+ */
+import { fits } from '../../../sandbox/faults';
+import type { Call } from '../../../sandbox/ledger';
+import type { WorkflowName } from '../../../src/domain/identity';
+import type { StepView } from '../../../src/domain/progress';
+import { brokenPromises } from '../../support/promises';
+import type { Rig } from '../../support/rig';
+import { progressOf, type Ended } from '../../support/sagas';
+import { operate, unlessOver, type Operator, type World } from './operate';
+import { missingProof } from './proof';
+import { threadOf, type Scene, type Story } from './stories';
+import type { Way } from './ways';
+
+export interface Spoiling {
+  way: Way;
+  /** The call of the story that is spoiled, counted from 1. */
+  nth: number;
+  /** What happens while the call is held, besides. */
+  whileHeld?: () => Promise<void>;
+}
+
+export interface SpoiledRun {
+  /** The call that was spoiled; undefined where the story ended before its n-th. */
+  call: Call | undefined;
+  /** True where that call put something back. */
+  undoing: boolean;
+  /** How many decisions fitted the first wait after it. */
+  choices: number;
+  /** Calls that the story made in all. */
+  calls: number;
+  ended: Ended;
+  /** What is wrong, in sentences. */
+  broken: string[];
+}
+
+export async function tellSpoiled(
+  world: World,
+  story: Story,
+  spoiling: Spoiling | undefined,
+  choice = 0,
+): Promise<SpoiledRun> {
+  const { rig } = world;
+  const { sandbox } = rig;
+  const scene = await story.prepare(rig);
+  const { asked, besides = [] } = scene;
+  const match = threadOf(asked);
+  const before = sandbox.ledger.calls.length;
+  const spoiled = spoiling && spoil(rig, spoiling, scene);
+  for (const fault of besides) sandbox.faults.add({ ...fault, match });
+
+  const saga = await rig.sagas.start<WorkflowName>(asked.workflow, asked.request);
+  const meanwhile = scene.meanwhile?.(rig, saga).catch(unlessOver);
+  const operator: Operator = { choice, choices: 0, attends: !spoiling, decided: () => spoiled?.lift() };
+  const ending = operate(world, saga, asked, operator);
+
+  const held = spoiled && (await Promise.race([spoiled.held, ending]));
+  const call = held && 'seq' in held ? held : undefined;
+  let steps: StepView[] = [];
+  if (call) {
+    steps = (await progressOf(saga)).steps.filter(({ status }) => status === 'running' || status === 'undoing');
+    if (spoiling?.way.cancelled) await saga.cancel();
+    await spoiling?.whileHeld?.();
+    operator.attends = true;
+    spoiled?.release();
+  }
+  // What somebody does meanwhile may wait for a call that is never made.
+  const ended = await Promise.race([ending, ...(meanwhile ? [meanwhile.then(() => ending)] : [])]);
+  spoiled?.lift();
+
+  const broken = brokenPromises(sandbox.ledger, asked, ended);
+  if (call && spoiling) {
+    const evidence = { way: spoiling.way, call, steps, ended, more: besides.length > 0 };
+    broken.push(...(await missingProof(rig, saga, evidence)));
+  }
+  const calls = sandbox.ledger.calls.slice(before).filter((call) => fits(call, { endpoint: '*', match })).length;
+  const undoing = steps.some(({ status }) => status === 'undoing');
+  return { call, undoing, choices: operator.choices, calls, ended, broken };
+}
+
+/** Holds the n-th call, so that it can be looked at, and spoils it. */
+function spoil({ sandbox }: Rig, { way, nth }: Spoiling, { asked }: Scene) {
+  const match = threadOf(asked);
+  const hold = way.hold ?? 'before';
+  const gate = sandbox.faults.add({ endpoint: '*', kind: 'gate', nth, match, hold });
+  const window = way.lasting ? ({ from: nth, times: 'all' } as const) : { nth };
+  const fault = way.fault && sandbox.faults.add({ endpoint: '*', match, ...way.fault, ...window });
+  return {
+    held: sandbox.whenStruck(gate).then(([strike]) => callOf(sandbox, strike?.callSeq)),
+    release: () => {
+      sandbox.faults.release(gate);
+    },
+    lift: () => {
+      sandbox.faults.lift(gate);
+      if (fault !== undefined) sandbox.faults.lift(fault);
+    },
+  };
+}
+
+function callOf({ ledger }: Rig['sandbox'], seq: number | undefined): Call {
+  const call = ledger.calls.find((one) => one.seq === seq);
+  if (call === undefined) throw new Error('a strike belongs to a call');
+  return call;
+}

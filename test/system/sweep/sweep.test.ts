@@ -1,0 +1,59 @@
+/**
+ * Every call of every story, spoiled in every way.
+ *
+ * `npm test` takes the ways that differ in what a saga does, `npm run test:all` one of each kind, `npm run test:sweep`
+ * (ORDER_SAGA_SWEEP=long) each with each other.
+ * ORDER_SAGA_SWEEP_STORY='provision one item' sweeps that story alone.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { takesAll } from '../../support/left-out';
+import { Rig } from '../../support/rig';
+import { WaitingRoom } from '../../support/waiting-room';
+import { stories as allStories } from './stories';
+import { Sweep } from './sweep';
+import { allWays, ways, waysThatDiffer } from './ways';
+
+jest.setTimeout(3_600_000);
+
+const only = process.env['ORDER_SAGA_SWEEP_STORY'];
+const stories = allStories.filter(({ name }) => only === undefined || name === only);
+const grid = process.env['ORDER_SAGA_SWEEP'] === 'long' ? allWays : takesAll ? ways : waysThatDiffer;
+
+let rig: Rig;
+let sweep: Sweep;
+/** All of them run side by side from the beginning; each test waits for its own. */
+const found = new Map<string, ReturnType<Sweep['of']>>();
+
+beforeAll(async () => {
+  rig = await Rig.start({ provider: { totalTimeoutMs: 8_000 } });
+  sweep = new Sweep({ rig, waitingRoom: new WaitingRoom(rig.sagas) });
+  for (const story of stories) found.set(story.name, sweep.of(story, grid));
+  for (const { unspoiled, spoiled } of found.values()) {
+    for (const sweeping of [unspoiled, ...spoiled.values()]) sweeping.catch(() => undefined);
+  }
+});
+
+afterAll(async () => {
+  const { runs, spoiled, undosRepeated } = sweep;
+  const total = [...runs.values()].reduce((sum, count) => sum + count, 0);
+  const figures = { total, undosRepeated, runs: Object.fromEntries(runs), spoiled: Object.fromEntries(spoiled) };
+  mkdirSync('reports', { recursive: true });
+  writeFileSync('reports/sweep.json', JSON.stringify(figures, null, 2));
+  process.stderr.write(`swept: ${total} runs, ${undosRepeated} undos made twice; see reports/sweep.json\n`);
+  await rig.close();
+});
+
+describe.each(stories)('$name', (story) => {
+  it('as it is', async () => {
+    expect(await found.get(story.name)?.unspoiled).toEqual([]);
+  });
+
+  it.each(grid)('$name', async (way) => {
+    expect(await found.get(story.name)?.spoiled.get(way)).toEqual([]);
+  });
+});
+
+// Not every story alone has undos.
+(only === undefined ? it : it.skip)('made undos twice', () => {
+  expect(sweep.undosRepeated).toBeGreaterThan(0);
+});

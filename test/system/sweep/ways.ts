@@ -1,0 +1,105 @@
+/** The ways in which one call is spoiled, and what a person does about it. */
+import type { EndpointName } from '../../../sandbox/endpoints';
+import type { FaultSpec } from '../../../sandbox/faults';
+
+type Spoiling = Omit<FaultSpec, 'endpoint' | 'match' | 'nth' | 'from' | 'times'>;
+
+export interface Way {
+  name: string;
+  /** Absent: the call itself goes well. */
+  fault?: Spoiling;
+  /** Every call to the same row is spoiled from the n-th on, until somebody decides. */
+  lasting?: boolean;
+  /** The call is held before (default) or after it took effect, while somebody looks. */
+  hold?: 'before' | 'after';
+  /** Somebody cancels while it is held. */
+  cancelled?: boolean;
+  /** The worker process is ended while it is held. */
+  worker?: 'killed' | 'stopped';
+  /** Not every call fails so: an undocumented body may be any. */
+  mayPass?: boolean;
+  /** Of this row it is a lie that nobody can see through: a delete is told that there is nothing, and there is. */
+  lieAt?: EndpointName;
+}
+
+/** One for each thing that a failure may mean, and before and after the effect where that is not known. */
+const failing: Spoiling[] = [
+  { kind: 'refuse-before' },
+  { kind: 'error-code' },
+  { kind: 'unauthorized' },
+  { kind: 'rate-limit', retryAfter: 0 },
+  { kind: 'error-before' },
+  { kind: 'error-after' },
+  { kind: 'redirect-after' },
+  { kind: 'reset-before' },
+  { kind: 'reset-after' },
+  { kind: 'hang-after' },
+  { kind: 'garbage' },
+  { kind: 'oversized' },
+];
+
+const failingToo: Spoiling[] = [
+  { kind: 'redirect' },
+  { kind: 'forbidden' },
+  { kind: 'hang-before' },
+  { kind: 'truncated' },
+  { kind: 'refuse-before', status: 409 },
+  { kind: 'error-after', status: 408 },
+  { kind: 'error-after', status: 502 },
+  { kind: 'error-code', codeAt: 'top' },
+];
+
+const once = (faults: readonly Spoiling[], mayPass = false): Way[] =>
+  faults.map((fault) => ({ name: nameOf(fault), fault, mayPass }));
+
+function nameOf({ kind, status, codeAt }: Spoiling): string {
+  return [kind, status, codeAt].filter((part) => part !== undefined).join(' ');
+}
+
+const lasting = (faults: readonly Spoiling[]): Way[] =>
+  faults.map((fault) => ({ name: `${nameOf(fault)}, until somebody decides`, fault, lasting: true }));
+
+const cancelled = (['before', 'after'] as const).map((hold): Way => ({
+  name: `cancelled ${hold} it took effect`,
+  cancelled: true,
+  hold,
+}));
+
+const cancelledAnd = (faults: readonly Spoiling[]): Way[] =>
+  faults.map((fault) => ({ name: `cancelled, and ${nameOf(fault)}`, fault, cancelled: true }));
+
+/** The ways that differ in what a saga does: refused, not again, known to be in doubt, not known whether, cancelled. */
+export const waysThatDiffer: readonly Way[] = [
+  ...once([{ kind: 'refuse-before' }, { kind: 'unauthorized' }, { kind: 'error-before' }, { kind: 'reset-after' }]),
+  ...cancelled.filter(({ hold }) => hold === 'after'),
+];
+
+/** One of each kind. */
+export const ways: readonly Way[] = [
+  ...once(failing),
+  ...cancelled,
+  ...lasting([{ kind: 'unauthorized' }, { kind: 'error-after' }]),
+  ...cancelledAnd([{ kind: 'reset-after' }]),
+];
+
+/** Everything with everything. */
+export const allWays: readonly Way[] = [
+  ...once([...failing, ...failingToo]),
+  ...once([{ kind: 'other-body' }, { kind: 'empty' }, { kind: 'slow' }], true),
+  {
+    name: 'refuse-before 404',
+    fault: { kind: 'refuse-before', status: 404 },
+    mayPass: true,
+    lieAt: 'delete-cart-item',
+  },
+  ...cancelled,
+  ...lasting([...failing, ...failingToo]),
+  ...cancelledAnd([...failing, ...failingToo]),
+];
+
+/** What can become of a worker process. */
+export const waysToEnd: readonly Way[] = [
+  { name: 'killed after it took effect', worker: 'killed', hold: 'after' },
+  { name: 'killed before it could take effect', worker: 'killed', fault: { kind: 'hang-before' } },
+  { name: 'stopped', worker: 'stopped' },
+];

@@ -1,0 +1,108 @@
+/**
+ * A rolling upgrade with sagas in flight: the old and the new version run side by side, and the new one could not replay what
+ * the old one began. No saga is lost, and none is ordered twice.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Connection } from '@temporalio/client';
+import { ordersWithLabel } from '../../../sandbox/sentences';
+import { makeCurrent, versionsOf, type Deployment } from '../../../scripts/make-current';
+import { bundleWorkflows } from '../../../scripts/workflow-bundle';
+import type { SagaHandle } from '../../../src/client/handle';
+import type { WorkerVersion } from '../../../src/config';
+import { provisionRequest } from '../../support/requests';
+import { Rig, until } from '../../support/rig';
+import { untilWaiting } from '../../support/sagas';
+
+const version = (buildId: string): WorkerVersion => ({ deploymentName: 'order-saga', buildId, behavior: 'PINNED' });
+
+const folder = mkdtempSync(join(tmpdir(), 'order-saga-next-'));
+const next = join(folder, 'next.js');
+let rig: Rig;
+let connection: Connection;
+let deployment: Deployment;
+
+beforeAll(async () => {
+  writeFileSync(next, await bundleWorkflows({ workflowsPath: require.resolve('./next-version') }));
+  // What the next version ran does not replay on this one.
+  rig = await Rig.start({ worker: false, replays: ({ workflowId }) => !onNext.has(workflowId) });
+  connection = await Connection.connect({ address: rig.address });
+  deployment = { connection, namespace: rig.namespace, deploymentName: 'order-saga' };
+});
+afterAll(async () => {
+  await rig.close();
+  await connection.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const onNext = new Set<string>();
+
+async function buildOf(saga: SagaHandle): Promise<string | undefined> {
+  const { raw } = await saga.describe();
+  return raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId ?? undefined;
+}
+
+it('loses no saga, and lets each end on the version that it began on', async () => {
+  const old = await rig.startWorker({ version: version('1') });
+  await makeCurrent(deployment, '1');
+
+  // One holds still in the middle of its order, one waits for a person, as it may for weeks.
+  const [ordering, waiting, later] = [provisionRequest(), provisionRequest(), provisionRequest()];
+  const { faults } = rig.sandbox;
+  const gate = faults.add({ endpoint: 'place-order', kind: 'gate', hold: 'after', match: { label: ordering.label } });
+  faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: waiting.label } });
+  const first = await rig.sagas.provision(ordering);
+  const second = await rig.sagas.provision(waiting);
+  await rig.sandbox.whenStruck(gate);
+  await untilWaiting(second, 'stuck');
+
+  const fresh = await rig.startWorker({ version: version('2') }, next);
+  await makeCurrent(deployment, '2');
+  const third = await rig.sagas.provision(later);
+  onNext.add(third.workflowId);
+  await third.result();
+  expect(await buildOf(third)).toBe('2');
+
+  faults.release(gate);
+  await first.result();
+  await second.decide('retry', { by: 'op' });
+  await second.result();
+  expect([await buildOf(first), await buildOf(second)]).toEqual(['1', '1']);
+  for (const { label } of [ordering, waiting, later]) {
+    expect(ordersWithLabel(rig.sandbox.ledger, label)).toHaveLength(1);
+  }
+
+  // Then nothing of the old version is open, and its workers may go.
+  expect(await versionsOf(deployment)).toMatchObject([
+    { buildId: '2', current: true },
+    { buildId: '1', current: false },
+  ]);
+  await old.stop();
+  await fresh.stop();
+});
+
+it('makes a version current once its workers poll everything that the current one polls', async () => {
+  const elsewhere = await rig.startWorker({ version: version('3'), taskQueue: 'elsewhere' });
+  await until(async () => (await versionsOf(deployment)).some(({ buildId }) => buildId === '3'));
+  await expect(makeCurrent(deployment, '3', 0)).rejects.toThrow(
+    /3 is not current: .*missing active task queues.*BUILD_ID=3/,
+  );
+
+  const made = makeCurrent(deployment, '3');
+  const here = await rig.startWorker({ version: version('3') });
+  await made;
+  expect((await versionsOf(deployment)).find(({ current }) => current)?.buildId).toBe('3');
+  await elsewhere.stop();
+  await here.stop();
+});
+
+it('would have stopped them: what the old version began does not replay on the new one', async () => {
+  const [begun] = await until(async () => {
+    const found = [];
+    for await (const { workflowId } of rig.temporal.workflow.list())
+      if (!onNext.has(workflowId)) found.push(workflowId);
+    return found.length > 0 && found;
+  });
+  await expect(rig.replay(begun ?? '', next)).rejects.toThrow(/[Nn]ondeterminism/);
+});

@@ -1,0 +1,187 @@
+/** deploy/kubernetes against what it speaks of. Its form is checked by the API's own schema (deploy/check/check.sh). */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { readDocument } from '../../docs/tables';
+import { knownSettings } from './settings';
+
+interface Probe {
+  httpGet: { path: string; port: string };
+}
+
+interface Container {
+  name: string;
+  image: string;
+  ports: { name: string; containerPort: number }[];
+  readinessProbe: Probe;
+  livenessProbe: Probe;
+  args?: string[];
+  env: {
+    name: string;
+    value?: string;
+    valueFrom?: { secretKeyRef?: object; configMapKeyRef?: { name: string; key: string } };
+  }[];
+  envFrom: { configMapRef: { name: string } }[];
+  volumeMounts: { name: string; mountPath: string }[];
+  resources: { requests: object; limits: object };
+  securityContext: object;
+}
+
+interface Resource {
+  kind: string;
+  metadata: { name: string };
+  data: Record<string, string>;
+  spec: {
+    replicas: number;
+    selector: { matchLabels: object };
+    template: {
+      metadata: { labels: object };
+      spec: {
+        terminationGracePeriodSeconds: number;
+        securityContext: object;
+        initContainers?: [Container];
+        containers: [Container];
+        volumes: { name: string; secret: { secretName: string } }[];
+      };
+    };
+    scaleTargetRef: { name: string };
+    minReplicaCount: number;
+    triggers: { type: string; metadata: Record<string, string> }[];
+  };
+}
+
+const root = join(__dirname, '..', '..', '..');
+const resourcesIn = (folder: string): Resource[] =>
+  readdirSync(join(root, folder))
+    .filter((file) => file !== 'kustomization.yaml')
+    .flatMap((file) => parseAllDocuments(readDocument(`${folder}/${file}`)))
+    .map((document) => document.toJS({ maxAliasCount: 10 }) as Resource);
+
+const resources = resourcesIn('deploy/kubernetes/base');
+const [scaledObject] = resourcesIn('deploy/kubernetes/keda');
+const ofKind = (kind: string) => resources.filter((resource) => resource.kind === kind);
+const named = (kind: string, name: string) => ofKind(kind).find(({ metadata }) => metadata.name === name)!;
+
+const deployments = ofKind('Deployment').map((deployment) => [deployment.metadata.name, deployment] as const);
+const podOf = ({ spec }: Resource) => spec.template.spec;
+const containerOf = (deployment: Resource) => podOf(deployment).containers[0];
+
+/** As the process has it: from config maps, and by itself. */
+function settingsOf(deployment: Resource): Record<string, string | undefined> {
+  const { env, envFrom } = containerOf(deployment);
+  const settings = new Map<string, string | undefined>();
+  for (const { configMapRef } of envFrom) {
+    for (const [name, value] of Object.entries(named('ConfigMap', configMapRef.name).data)) settings.set(name, value);
+  }
+  for (const { name, value } of env) settings.set(name, value);
+  return Object.fromEntries(settings);
+}
+
+it('has a worker and a codec server', () => {
+  expect(deployments.map(([name]) => name).sort()).toEqual(['order-saga-codec-server', 'order-saga-worker']);
+});
+
+describe.each(deployments)('%s', (name, deployment) => {
+  const container = containerOf(deployment);
+
+  it('is given settings that it knows', () => {
+    const known = knownSettings();
+    expect(Object.keys(settingsOf(deployment)).filter((setting) => !known.has(setting))).toEqual([]);
+  });
+
+  it('has secrets by reference only, and reads the files that it is told to read', () => {
+    for (const [setting, value] of Object.entries(settingsOf(deployment))) {
+      if (/(TOKEN|KEYS|JOURNAL_URL)$/.test(setting)) expect([setting, value]).toEqual([setting, undefined]);
+      if (/(TOKEN|URL)_FILE$/.test(setting)) {
+        expect(container.volumeMounts.map(({ mountPath }) => mountPath)).toContain(value!.replace(/\/[^/]+$/, ''));
+      }
+    }
+    const volumes = podOf(deployment).volumes.filter(({ secret }) => secret.secretName !== '');
+    expect(container.volumeMounts.map((mount) => mount.name)).toEqual(volumes.map((volume) => volume.name));
+    for (const { name: setting, valueFrom } of container.env) {
+      expect([setting, valueFrom?.secretKeyRef]).toEqual([setting, expect.anything()]);
+    }
+  });
+
+  it('may do no more than it needs', () => {
+    expect(podOf(deployment).securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000 });
+    expect(container.securityContext).toMatchObject({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    expect(container.resources).toMatchObject({ requests: { memory: expect.any(String) }, limits: expect.anything() });
+  });
+
+  it('is asked how it is where it answers', () => {
+    const { CODEC_PORT, HEALTH_ADDRESS } = settingsOf(deployment);
+    const health = Number(HEALTH_ADDRESS?.split(':')[1] ?? CODEC_PORT);
+    for (const [path, { httpGet }] of [
+      ['/ready', container.readinessProbe],
+      ['/live', container.livenessProbe],
+    ] as const) {
+      expect(httpGet.path).toBe(path);
+      expect(container.ports.find((port) => port.name === httpGet.port)?.containerPort).toBe(health);
+    }
+  });
+
+  it('is more than one, and stays that while nodes are emptied', () => {
+    expect(deployment.spec.replicas).toBeGreaterThan(1);
+    expect(deployment.spec.template.metadata.labels).toEqual(deployment.spec.selector.matchLabels);
+    expect(named('PodDisruptionBudget', name).spec.selector).toEqual(deployment.spec.selector);
+  });
+});
+
+const worker = named('Deployment', 'order-saga-worker');
+
+it('gives the worker longer to stop than it takes', () => {
+  const graceMs = Number(settingsOf(worker)['SHUTDOWN_GRACE_MS']);
+  expect(graceMs).toBeGreaterThan(0);
+  // Ten seconds after the grace, the worker itself ends what never ends.
+  expect(podOf(worker).terminationGracePeriodSeconds * 1000).toBeGreaterThan(graceMs + 10_000);
+});
+
+it('brings the journal’s tables up to the worker’s release before it begins, and knows nothing else', () => {
+  const [before] = podOf(worker).initContainers!;
+  const after = containerOf(worker);
+  expect(before).toMatchObject({ args: ['dist/starter.js', 'journal', 'migrate'], image: after.image });
+  expect(before.securityContext).toEqual(after.securityContext);
+  expect(before.resources).toMatchObject({ requests: { memory: expect.any(String) }, limits: expect.anything() });
+  const [asked, ...more] = before.env;
+  expect([asked!.name, more, before.envFrom]).toEqual(['JOURNAL_URL_FILE', [], undefined]);
+  const { name, key } = asked!.valueFrom!.configMapKeyRef!;
+  const file = named('ConfigMap', name).data[key]!;
+  expect(file).toBe(settingsOf(worker)['JOURNAL_URL_FILE']);
+  const mounted = after.volumeMounts.filter(({ mountPath }) => file.startsWith(`${mountPath}/`));
+  expect(before.volumeMounts).toEqual(mounted);
+  expect(mounted).toHaveLength(1);
+});
+
+it('is told in docs/deploying.md which secrets to make', () => {
+  const document = readDocument('docs/deploying.md');
+  const wanted = new Set(
+    deployments.flatMap(([, deployment]) => [
+      ...podOf(deployment).volumes.map(({ secret }) => secret.secretName),
+      ...containerOf(deployment).env.flatMap(({ valueFrom }) =>
+        valueFrom?.secretKeyRef ? [(valueFrom.secretKeyRef as { name: string }).name] : [],
+      ),
+    ]),
+  );
+  const made = [...document.matchAll(/kubectl create secret generic (\S+)/g)].map(([, name]) => name!);
+  expect(made.sort()).toEqual([...wanted].sort());
+});
+
+it('scales the worker by the queue that it works on', () => {
+  const { scaleTargetRef, minReplicaCount, triggers } = scaledObject!.spec;
+  expect(scaleTargetRef.name).toBe(worker.metadata.name);
+  expect(minReplicaCount).toBe(worker.spec.replicas);
+  const [{ type, metadata } = { type: '', metadata: {} }] = triggers;
+  expect(type).toBe('temporal');
+  const settings = settingsOf(worker);
+  expect(settings).toHaveProperty(metadata['endpointFromEnv']!);
+  expect(settings).toHaveProperty(metadata['namespaceFromEnv']!);
+  expect(metadata['taskQueue']).toBe(settings['TASK_QUEUE'] ?? 'order-saga');
+  // A key that KEDA does not know changes nothing, and says nothing.
+  const known = ['endpoint', 'namespace', 'taskQueue', 'queueTypes', 'targetQueueSize', 'activationTargetQueueSize'];
+  expect(known).toEqual(expect.arrayContaining(Object.keys(metadata).map((key) => key.replace(/FromEnv$/, ''))));
+});

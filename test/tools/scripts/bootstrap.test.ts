@@ -1,0 +1,159 @@
+/** The way into the project, in a project of its own with an npm that only writes down that it was called. */
+import { spawn, spawnSync, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+
+const installing = 'installing packages (once, about a minute)…';
+const lock = {
+  packages: {
+    '': { version: '1.0.0' },
+    'node_modules/a': { version: '1.2.3', integrity: 'sha512-a' },
+    'node_modules/for-another-platform': { version: '1.0.0', integrity: 'sha512-b', optional: true },
+  },
+};
+const installed = { packages: { 'node_modules/a': lock.packages['node_modules/a'] } };
+
+let project: string;
+beforeEach(() => {
+  project = mkdtempSync(join(tmpdir(), 'order-saga-bootstrap-'));
+  mkdirSync(join(project, 'scripts'));
+  copyFileSync(
+    join(__dirname, '..', '..', '..', 'scripts', 'bootstrap.mjs'),
+    join(project, 'scripts', 'bootstrap.mjs'),
+  );
+  json('package.json', { engines: { node: '>=20.0.0' } });
+  json('package-lock.json', lock);
+  npm(`
+    fs.mkdirSync('node_modules/.bin', { recursive: true });
+    fs.writeFileSync('node_modules/.package-lock.json', ${JSON.stringify(JSON.stringify(installed))});
+    fs.writeFileSync('node_modules/.bin/installed-command', '#!/bin/sh\\necho "it runs: $*"', { mode: 0o755 });
+  `);
+});
+afterEach(() => {
+  rmSync(project, { recursive: true, force: true });
+});
+
+function json(path: string, content: unknown): void {
+  writeFileSync(join(project, path), JSON.stringify(content));
+}
+
+function npm(script: string): void {
+  const record =
+    "const fs = require('node:fs'); fs.appendFileSync('npm-calls', process.argv.slice(2).join(' ') + '\\n');";
+  writeFileSync(
+    join(project, 'npm-cli.js'),
+    `process.chdir(__dirname); ${record} console.log('npm speaks'); ${script}`,
+  );
+}
+
+function alreadyInstalled(content: unknown = installed): void {
+  mkdirSync(join(project, 'node_modules'));
+  json(join('node_modules', '.package-lock.json'), content);
+}
+
+const environment = () => ({ ...process.env, npm_execpath: join(project, 'npm-cli.js') });
+const wasInstalled = () => existsSync(join(project, 'npm-calls'));
+
+function run(...args: string[]) {
+  const script = join(project, 'scripts', 'bootstrap.mjs');
+  return spawnSync(process.execPath, [script, ...args], { encoding: 'utf8', cwd: tmpdir(), env: environment() });
+}
+
+describe('a fresh clone', () => {
+  it('is installed in silence but for one line, and then the command runs', () => {
+    expect(run('installed-command', '--its', 'arguments')).toMatchObject({
+      status: 0,
+      stdout: 'it runs: --its arguments\n',
+      stderr: `${installing}\n`,
+    });
+  });
+
+  it('is installed only once', () => {
+    run('installed-command');
+    rmSync(join(project, 'npm-calls'));
+    expect(run('installed-command')).toMatchObject({ status: 0, stderr: '' });
+    expect(wasInstalled()).toBe(false);
+  });
+
+  it('shows what npm said when it fails, and runs nothing', () => {
+    npm("console.error('no space left'); process.exit(1);");
+    const { status, stdout, stderr } = run('echo', 'it runs');
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain('npm speaks');
+    expect(stderr).toContain('no space left');
+  });
+});
+
+describe('an installed project', () => {
+  it.each([
+    ['has all that is wanted', installed, false],
+    ['has more than that', { packages: { ...installed.packages, 'node_modules/b': { version: '1.0.0' } } }, false],
+    ['lacks a package', { packages: {} }, true],
+    ['has another version', { packages: { 'node_modules/a': { version: '1.2.2', integrity: 'sha512-a' } } }, true],
+    ['has another content', { packages: { 'node_modules/a': { version: '1.2.3', integrity: 'sha512-x' } } }, true],
+  ])('that %s is installed again: %s', (_what, content, again) => {
+    alreadyInstalled(content);
+    expect(run('true').status).toBe(0);
+    expect(wasInstalled()).toBe(again);
+  });
+
+  it('on a Node that is too old says so, before anything else', () => {
+    json('package.json', { engines: { node: '>=99.1.0' } });
+    const { status, stderr } = run('echo', 'it runs');
+    expect(status).toBe(1);
+    expect(stderr).toBe(`this needs Node >=99.1.0, and this is Node ${process.versions.node}: install a newer one\n`);
+    expect(wasInstalled()).toBe(false);
+  });
+});
+
+describe('the command', () => {
+  beforeEach(() => {
+    alreadyInstalled();
+  });
+
+  it.each([0, 7])('ends with %i, and so does this', (status) => {
+    expect(run('sh', '-c', `exit ${status}`)).toMatchObject({ status, signal: null });
+  });
+
+  it('that a signal ended gives 128 and its number', () => {
+    expect(run('sh', '-c', 'kill -KILL $$').status).toBe(137);
+  });
+
+  it('that is not there is named', () => {
+    expect(run('no-such-command')).toMatchObject({ status: 127, stderr: 'there is no command no-such-command\n' });
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('hears %s, and is waited for', async (signal) => {
+    const child = started(`
+      const alive = setInterval(() => {}, 1000);
+      process.on('${signal}', () => { console.log('heard'); clearInterval(alive); process.exitCode = 5; });
+      console.log('ready');
+    `);
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    expect((await lines.next()).value).toBe('ready');
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    expect((await lines.next()).value).toBe('heard');
+    expect(await exited).toEqual([5, null]);
+  });
+
+  it('that a forwarded signal ends gives 128 and its number', async () => {
+    const child = started("setInterval(() => {}, 1000); console.log('ready');");
+    await once(child.stdout, 'data');
+    const exited = once(child, 'exit');
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([143, null]);
+  });
+});
+
+function started(script: string): ChildProcessByStdio<null, Readable, null> {
+  const bootstrap = join(project, 'scripts', 'bootstrap.mjs');
+  return spawn(process.execPath, [bootstrap, process.execPath, '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: environment(),
+  });
+}

@@ -1,0 +1,55 @@
+/** What an activity makes sure of beside the journal before it calls the provider, and of what it is answered. */
+import { callsTo } from '../../../sandbox/sentences';
+import { createSecretResolver } from '../../../src/security/secret-resolver';
+import { cartItem } from '../../support/requests';
+import { LoneActivities } from './lone-activities';
+
+let stand: LoneActivities;
+beforeAll(async () => {
+  stand = await LoneActivities.start();
+});
+afterAll(() => stand.close());
+
+it.each([
+  [83, { expect: [143, 144, 145] }, 'does not show 144, 145'],
+  [84, { without: [149, 150] }, 'still shows 149, 150'],
+  [85, { expect: [143, 144], without: [150] }, 'does not show 144 and still shows 150'],
+])('a firewall list that is awaited says what is amiss: of server %d, %j', async (vmObjectId, awaited, amiss) => {
+  stand.sandbox.addServer({ vmObjectId, firewalls: [143, 149, 150] });
+  const saga = stand.saga({}, 'setFirewalls');
+  expect(await saga.refusal('listFirewalls', { vmObjectId, ...awaited })).toMatchObject({
+    failure: 'NotVisibleYet',
+    message: `the provider's firewall list of server ${vmObjectId} ${amiss}`,
+  });
+  // Reading leaves no row behind.
+  expect(await saga.do('listFirewalls', { vmObjectId })).toEqual({ firewalls: [143, 149, 150] });
+  expect(await saga.rows()).toEqual([]);
+});
+
+describe('a secret by name', () => {
+  const variables: Record<string, string> = { SECRET_ROOT: 'a root password', SECRET_KEY: 'no base64!' };
+  const sagaWith = (sources: { folder?: string } = {}) =>
+    stand.saga({ secrets: createSecretResolver({ variable: (name) => variables[name], ...sources }) });
+  const add = (secrets: object) => ({ step: 'add-cart-item-1', number: 1, item: cartItem(secrets) });
+
+  it('is sent as its value', async () => {
+    await sagaWith().do('addCartItem', add({ password: { secret: 'root' } }));
+    expect(callsTo(stand.sandbox.ledger, 'add-cart-item').at(-1)?.body).toMatchObject({ password: 'a root password' });
+  });
+
+  it('that is not there, not what the field takes, or not to be read is told by its name, and nothing is sent', async () => {
+    const before = stand.calls;
+    const told = async (secrets: object, saga = sagaWith()) => {
+      const { failure, message } = await saga.refusal('addCartItem', add(secrets));
+      return `${failure}: ${message}`;
+    };
+    expect(await told({ password: { secret: 'gone' } })).toBe('SecretMissing: there is no secret gone for password');
+    expect(await told({ custom_ssh_key: { secret: 'key' } })).toBe(
+      'SecretMissing: the secret key is not what custom_ssh_key must be',
+    );
+    expect(await told({ password: { secret: 'root' } }, sagaWith({ folder: '/dev/null' }))).toMatch(
+      /^SecretMissing: the secret root could not be looked up: .*ENOTDIR/,
+    );
+    expect(stand.calls).toBe(before);
+  });
+});

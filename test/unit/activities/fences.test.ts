@@ -1,0 +1,276 @@
+/**
+ * The two looks right before a call is sent: whether Temporal still wants it, and whether it is too late. A process that stood still
+ * in between does not send, whichever clock shows it, and wherever it stood.
+ */
+import type { CallFailureName } from '../../../src/domain/failures';
+import { grpcCodes } from '../../../src/temporal/grpc';
+import { ProviderClient } from '../../../src/provider/client';
+import { rigSettings } from '../../support/activity-settings';
+import { cartItem } from '../../support/requests';
+import { grpcError, journalThat, LoneActivities, temporalThat, type LoneSaga } from './lone-activities';
+
+let stand: LoneActivities;
+beforeAll(async () => {
+  stand = await LoneActivities.start();
+});
+afterAll(() => stand.close());
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const sendWithinMs = 5_000;
+const settings = { ...rigSettings, sendWithinMs };
+
+const add = { step: 'add-cart-item-1', number: 1, item: cartItem() };
+const assign = { step: 'assign', vmObjectId: 5001, firewalls: [143] };
+const change = { subscription_id: 5512, resources: [{ resource_name: 'vm_backup', delta_value: '1' }] } as const;
+const placeChange = { step: 'place-change-order', change: { ...change, resources: [...change.resources] } };
+
+/** The clocks of this process, as the test moves them. */
+function clocks() {
+  const moved = { monotonicMs: 0, wallMs: 0 };
+  const { now } = performance;
+  const { now: wallNow } = Date;
+  jest.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + moved.monotonicMs);
+  jest.spyOn(Date, 'now').mockImplementation(() => wallNow() + moved.wallMs);
+  return moved;
+}
+
+type Clocks = ReturnType<typeof clocks>;
+
+const minute = 60_000;
+const standstills: [string, (clocks: Clocks) => void][] = [
+  ['a process that was stopped', (moved) => Object.assign(moved, { monotonicMs: minute, wallMs: minute })],
+  ['a machine that slept', (moved) => Object.assign(moved, { wallMs: minute })],
+  [
+    'a process that was stopped, and whose wall clock was put back',
+    (moved) => Object.assign(moved, { monotonicMs: minute, wallMs: -minute }),
+  ],
+];
+
+const tooLate = /was not sent: it was meant \d+ ms ago, and may not be wanted any more$/;
+
+describe.each(standstills)('%s', (_, standStill) => {
+  it.each<[string, (saga: LoneSaga) => ReturnType<LoneSaga['refusal']>]>([
+    ['a pivot', (saga) => saga.refusal('placeChangeOrder', placeChange)],
+    ['an item', (saga) => saga.refusal('addCartItem', add)],
+    ['an undo', (saga) => saga.refusal('deleteCartItem', { step: add.step, cartItemId: 1 })],
+    ['firewalls', (saga) => saga.refusal('assignFirewalls', assign)],
+  ])('does not send what it had meant: %s', async (__, refused) => {
+    const moved = clocks();
+    const journal = journalThat(stand.journal, (real) => ({
+      mean: async (meaning) => {
+        const meant = await real.mean(meaning);
+        standStill(moved);
+        return meant;
+      },
+    }));
+    const saga = stand.saga({ journal, settings });
+    const before = stand.calls;
+    expect(await refused(saga)).toMatchObject({
+      failure: 'StoodStill',
+      message: expect.stringMatching(tooLate) as string,
+      retryInMs: expect.any(Number) as number,
+    });
+    expect(stand.calls).toBe(before);
+    expect(await saga.told()).toEqual([expect.stringMatching(/ not-done StoodStill$/)]);
+  });
+
+  it('does not send a pivot that it had asked about', async () => {
+    const moved = clocks();
+    const saga = stand.saga({ settings });
+    const refused = await saga.refusal(
+      'placeChangeOrder',
+      placeChange,
+      temporalThat(() => standStill(moved)),
+    );
+    expect(refused).toMatchObject({ failure: 'StoodStill', message: expect.stringMatching(tooLate) as string });
+    expect(stand.sent('place-change-order')).toBe(0);
+  });
+});
+
+it('a call leaves until the last millisecond, and not in the next one', async () => {
+  const frozen = { monotonicMs: 1_000, wallMs: Date.now() };
+  jest.spyOn(performance, 'now').mockImplementation(() => frozen.monotonicMs);
+  jest.spyOn(Date, 'now').mockImplementation(() => frozen.wallMs);
+  const add = async (clock: keyof typeof frozen, ms: number) => {
+    const temporal = temporalThat(() => {
+      frozen[clock] += ms;
+    });
+    return stand.saga({ settings }).do('placeChangeOrder', placeChange, temporal);
+  };
+  for (const clock of ['monotonicMs', 'wallMs'] as const) {
+    await expect(add(clock, sendWithinMs + 1)).rejects.toThrow(`it was meant ${sendWithinMs + 1} ms ago`);
+    expect(await add(clock, sendWithinMs)).toMatchObject({ value: { how: 'answered' } });
+  }
+});
+
+it('by the clocks as they are, a slow journal is waited for, and then nothing is sent', async () => {
+  const short = { ...rigSettings, sendWithinMs: 40 };
+  const journal = journalThat(stand.journal, (real) => ({
+    mean: (meaning) => {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, short.sendWithinMs + 10);
+      return real.mean(meaning);
+    },
+  }));
+  const before = stand.calls;
+  expect(await stand.saga({ journal, settings: short }).refusal('addCartItem', add)).toMatchObject({
+    failure: 'StoodStill',
+    message: expect.stringMatching(tooLate) as string,
+  });
+  expect(stand.calls).toBe(before);
+});
+
+it('a process that stood still while it got another token does not send again', async () => {
+  const own = await LoneActivities.start({ token: 'a new one' });
+  const moved = clocks();
+  const reread = () => {
+    Object.assign(moved, { monotonicMs: minute, wallMs: minute });
+    return Promise.resolve('a new one');
+  };
+  const credentials = { read: () => Promise.resolve('an old one'), reread };
+  const provider = new ProviderClient({ baseUrl: own.sandbox.url, pauseMaxMs: 0, credentials });
+  try {
+    const saga = own.saga({ provider, settings });
+    expect(await saga.refusal('placeChangeOrder', placeChange)).toMatchObject({
+      failure: 'StoodStill',
+      message: expect.stringMatching(tooLate) as string,
+    });
+    expect(own.sandbox.ledger.calls.map(({ status }) => status)).toEqual([401]);
+    expect(await saga.told()).toEqual(['place-change-order pivot not-done StoodStill']);
+  } finally {
+    await provider.close();
+    await own.close();
+  }
+});
+
+it('a slow store of secrets does not cost the time to leave', async () => {
+  const moved = clocks();
+  const resolve = () => {
+    Object.assign(moved, { monotonicMs: minute, wallMs: minute });
+    return Promise.resolve('a root password');
+  };
+  const item = cartItem({ password: { secret: 'root' } });
+  const saga = stand.saga({ settings, secrets: { resolve } });
+  expect(await saga.do('addCartItem', { ...add, item })).toMatchObject({ value: {} });
+});
+
+describe('before a call with an effect Temporal is asked whether the task is still wanted', () => {
+  const unwanted = 'Temporal has given this call up; nothing was sent';
+  const unavailable = 'Temporal could not say whether this call is still wanted; nothing was sent';
+  it.each<[string, Error, CallFailureName, string]>([
+    ['the task is not known', grpcError(grpcCodes.notFound, 'no such task'), 'Unwanted', unwanted],
+    [
+      'the run has ended, behind another error',
+      new Error('wrapped', { cause: grpcError(grpcCodes.notFound, 'already completed') }),
+      'Unwanted',
+      unwanted,
+    ],
+    ['nobody answers', grpcError(grpcCodes.unavailable, 'refused'), 'TemporalUnavailable', unavailable],
+    ['no answer in time', grpcError(grpcCodes.deadlineExceeded, 'slow'), 'TemporalUnavailable', unavailable],
+    ['not allowed', grpcError(grpcCodes.permissionDenied, 'not you'), 'TemporalUnavailable', unavailable],
+    ['a token that is none', grpcError(grpcCodes.invalidArgument, 'none'), 'TemporalUnavailable', unavailable],
+    ['anything else', new Error('something else'), 'TemporalUnavailable', unavailable],
+  ])('%s: nothing is sent', async (_, error, failure, message) => {
+    const saga = stand.saga({}, 'changeOrder');
+    const temporal = temporalThat(() => {
+      throw error;
+    });
+    const before = stand.calls;
+    const refused = await saga.refusal('placeChangeOrder', placeChange, temporal);
+    const [row] = await saga.rows();
+    expect(refused).toEqual({
+      failure,
+      message,
+      retryInMs: expect.any(Number) as number,
+      knows: expect.objectContaining({ row: row?.id }) as object,
+    });
+    expect(stand.calls).toBe(before);
+    expect(await saga.told()).toEqual([`place-change-order pivot not-done ${failure}`]);
+    // It is known that nothing was sent: the next one is.
+    expect(await saga.again().do('placeChangeOrder', placeChange)).toMatchObject({ value: { how: 'answered' } });
+  });
+
+  it('by its own token, in its own namespace, once its row is there and before it is sent', async () => {
+    const saga = stand.saga({}, 'changeOrder');
+    const before = stand.sent('place-change-order');
+    const seen: unknown[] = [];
+    const temporal = temporalThat(async () => {
+      seen.push(await saga.told(), stand.sent('place-change-order') - before);
+    });
+    await saga.do('placeChangeOrder', placeChange, temporal);
+    expect(seen).toEqual([['place-change-order pivot meant'], 0]);
+    expect(stand.sent('place-change-order')).toBe(before + 1);
+    const [asked, ...more] = temporal.heartbeats;
+    expect(more).toEqual([]);
+    expect(asked).toMatchObject({ namespace: 'the-namespace', taskToken: 'the token of this task' });
+    // Well within the time to leave.
+    expect(asked?.withinMs).toBeGreaterThan(500);
+    expect(asked?.withinMs).toBeLessThanOrEqual(2_500);
+  });
+
+  it('and not where the answer is known', async () => {
+    const temporal = temporalThat(() => {
+      throw new Error('nobody should ask');
+    });
+    const saga = stand.saga({}, 'changeOrder');
+    const { value } = await saga.do('placeChangeOrder', placeChange);
+    expect(await saga.do('placeChangeOrder', placeChange, temporal)).toMatchObject({ value, recorded: {} });
+    expect(temporal.heartbeats).toEqual([]);
+  });
+
+  it.each([
+    ['addCartItem', add],
+    ['deleteCartItem', { step: add.step, cartItemId: 5 }],
+    ['assignFirewalls', assign],
+    ['unassignFirewalls', assign],
+    ['placeOrder', { step: 'place-order', order: { account: 'AB-1', cartItems: [] } }],
+    ['placeChangeOrder', placeChange],
+    ['switchPlan', { step: 'switch-plan', change: { subscription_id: 6001, plan_id: 21 } }],
+  ] as const)('so before each that there is: %s', async (name, input) => {
+    const temporal = temporalThat(() => {
+      throw grpcError(grpcCodes.notFound, 'no such task');
+    });
+    const saga = stand.saga() as { refusal: (...args: unknown[]) => Promise<unknown> };
+    expect(await saga.refusal(name, input, temporal)).toMatchObject({ failure: 'Unwanted' });
+  });
+});
+
+describe('a time that has passed', () => {
+  const notAfter = '2026-01-01T00:00:00Z';
+
+  it.each<[string, (saga: LoneSaga) => ReturnType<LoneSaga['refusal']>]>([
+    ['a pivot', (saga) => saga.refusal('placeChangeOrder', { ...placeChange, notAfter })],
+    ['an item', (saga) => saga.refusal('addCartItem', { ...add, notAfter })],
+    ['firewalls', (saga) => saga.refusal('assignFirewalls', { ...assign, notAfter })],
+  ])('lets nothing leave: %s', async (_, refused) => {
+    const saga = stand.saga({ settings });
+    const before = stand.calls;
+    const failure = await refused(saga);
+    expect(failure).toMatchObject({
+      failure: 'DeadlinePassed',
+      message: `was not sent: the request says “not after ${notAfter}”`,
+    });
+    expect(failure).not.toHaveProperty('retryInMs');
+    expect(stand.calls).toBe(before);
+    expect(await saga.told()).toEqual([expect.stringMatching(/ not-done DeadlinePassed$/)]);
+  });
+
+  it('does not hold up an undo', async () => {
+    const saga = stand.saga({ settings });
+    const before = stand.calls;
+    await saga.do('assignFirewalls', { ...assign, undoing: true, notAfter });
+    expect(stand.calls).toBe(before + 1);
+  });
+
+  it('of a quote lets no pivot leave, and is quoted again', async () => {
+    const saga = stand.saga({ settings });
+    const before = stand.calls;
+    expect(await saga.refusal('placeChangeOrder', { ...placeChange, quoteUntil: notAfter })).toMatchObject({
+      failure: 'QuoteAged',
+      message: `was not sent: its quote was too old from ${notAfter} on`,
+      retryInMs: expect.any(Number) as number,
+    });
+    expect(stand.calls).toBe(before);
+  });
+});

@@ -1,0 +1,344 @@
+/** What the journal says of a call before it is made: then nothing is sent, and the workflow is told what is known instead. */
+import { randomUUID } from 'node:crypto';
+import { firewallsOf } from '../../../sandbox/sentences';
+import { lookAgainIn } from '../../../src/activities/effect';
+import type { EffectCall, JournalKnowledge } from '../../../src/domain/effects';
+import { restored } from '../../../src/journal/ceremony';
+import { rigSettings } from '../../support/activity-settings';
+import { cartItem } from '../../support/requests';
+import { LoneActivities, type LoneSaga } from './lone-activities';
+
+let stand: LoneActivities;
+beforeAll(async () => {
+  stand = await LoneActivities.start();
+});
+afterAll(() => stand.close());
+afterEach(() => stand.sandbox.faults.clear());
+
+const addStep = { step: 'add-cart-item-1' };
+const add = { ...addStep, number: 1, item: cartItem() };
+const placeStep = { step: 'place-order' };
+const place = (cartItems: number[]) => ({ ...placeStep, order: { account: 'AB-1', cartItems } });
+
+async function added(saga: LoneSaga): Promise<number> {
+  const { value } = await saga.do('addCartItem', add);
+  return value.cartItemId;
+}
+
+/** Somebody has meant the call, and nothing more is known of it. */
+async function mean(saga: LoneSaga, call: EffectCall, { inAirMs = 60_000, journal = stand.journal } = {}) {
+  const meant = await journal.mean({ ...saga.key, run: 'another-run', call, knows: undefined, inAirMs });
+  if (meant.how !== 'send') throw new Error(`it is not to be sent: ${meant.how}`);
+  return meant.knows;
+}
+
+const order = (cartItems: number[] = []): EffectCall => ({
+  ...placeStep,
+  kind: 'pivot',
+  activity: 'placeOrder',
+  about: { cartItems },
+});
+const item: EffectCall = { ...addStep, kind: 'mutate', activity: 'addCartItem', about: { item: 1 } };
+
+/** No call was made meanwhile. */
+async function nothingSent<T>(work: () => Promise<T>): Promise<T> {
+  const before = stand.calls;
+  const result = await work();
+  expect(stand.calls).toBe(before);
+  return result;
+}
+
+describe('recorded: the answer of then is given', () => {
+  it('of an item that was added, in this run and in another', async () => {
+    const saga = stand.saga();
+    const first = await saga.do('addCartItem', add);
+    expect(first).toEqual({ value: { cartItemId: expect.any(Number) as number }, knows: first.knows });
+    const at = new Date(Number((await saga.rows())[0]?.answered_ms)).toISOString();
+    for (const run of [saga, saga.again()]) {
+      expect(await nothingSent(() => run.do('addCartItem', { ...add, knows: first.knows }))).toEqual({
+        value: first.value,
+        knows: first.knows,
+        recorded: { at, run: saga.run },
+      });
+    }
+    expect(await saga.told()).toEqual(['add-cart-item-1 mutate done']);
+  });
+
+  it('also where the secret that it was added with is gone since', async () => {
+    const { provider, journal } = stand;
+    const named = { ...add, item: cartItem({ password: { secret: 'root' } }) };
+    const known = stand.saga({ provider, journal, secrets: { resolve: () => Promise.resolve('a root password') } });
+    const { value } = await known.do('addCartItem', named);
+    const gone = known.again({ secrets: { resolve: () => Promise.resolve(undefined) } });
+    expect(await nothingSent(() => gone.do('addCartItem', named))).toMatchObject({
+      value,
+      recorded: { run: known.run },
+    });
+  });
+
+  it('of an order, as the provider gave it', async () => {
+    const saga = stand.saga();
+    const items = [await added(saga)];
+    const first = await saga.do('placeOrder', place(items));
+    expect(first.value).toMatchObject({ how: 'answered', value: { vmObjectIds: [expect.any(Number)] } });
+    const again = await nothingSent(() => saga.again().do('placeOrder', place(items)));
+    expect(again).toMatchObject({ value: first.value, recorded: { run: saga.run } });
+  });
+
+  it('of an order that a person has confirmed', async () => {
+    const saga = stand.saga();
+    const { row } = await mean(saga, order());
+    const placed = { how: 'confirmed' as const, vmObjectIds: [9001], orderId: 'O-1' };
+    await saga.do('confirmPlacement', { row, placed, verdict: { by: 'op', note: 'seen' } });
+    expect(await nothingSent(() => saga.do('placeOrder', place([])))).toMatchObject({
+      value: placed,
+      recorded: { run: 'another-run' },
+    });
+  });
+
+  it('of a deletion, also in the clean-up', async () => {
+    const saga = stand.saga();
+    const cartItemId = await added(saga);
+    await saga.do('deleteCartItem', { ...addStep, cartItemId });
+    const { cleaning } = saga;
+    expect(await nothingSent(() => cleaning.do('deleteCartItem', { ...addStep, cartItemId }))).toMatchObject({
+      value: null,
+      recorded: { run: saga.run },
+    });
+  });
+
+  it('but firewalls are assigned once more: that does no harm, and they may have been taken away since', async () => {
+    const saga = stand.saga({}, 'setFirewalls');
+    const assign = { step: 'assign', vmObjectId: 4001, firewalls: [143] };
+    for (const run of [saga, saga.again()]) expect((await run.do('assignFirewalls', assign)).recorded).toBeUndefined();
+    expect(await saga.told()).toEqual(['assign mutate done', 'assign mutate done']);
+  });
+});
+
+describe('under way: the first call may still be in the air', () => {
+  it.each<[string, EffectCall, (saga: LoneSaga) => ReturnType<LoneSaga['refusal']>]>([
+    ['an item is not added', item, (saga) => saga.refusal('addCartItem', add)],
+    ['an order is not placed', order(), (saga) => saga.refusal('placeOrder', place([]))],
+  ])('%s', async (_, call, refused) => {
+    const saga = stand.saga();
+    await mean(saga, call);
+    const { retryInMs, ...rest } = await nothingSent(() => refused(saga));
+    expect(rest).toEqual({
+      failure: 'UnderWay',
+      message: 'a call that was sent before may still be in the air; nothing was sent now',
+    });
+    expect(retryInMs).toBeGreaterThan(10_000);
+    expect(retryInMs).toBeLessThanOrEqual(15_000);
+  });
+
+  it('is looked at again as soon as it is not any more', async () => {
+    const saga = stand.saga();
+    const inAirMs = 700;
+    await mean(saga, order(), { inAirMs });
+    const { retryInMs } = await saga.refusal('placeOrder', place([]));
+    expect(retryInMs).toBeGreaterThan(0);
+    expect(retryInMs).toBeLessThanOrEqual(inAirMs);
+  });
+
+  it('is not looked at so often that a history is full of it', () => {
+    expect([500, 1_000, 4_000, 8_000, 60_000].map(lookAgainIn)).toEqual([500, 1_000, 1_000, 2_000, 15_000]);
+    let looks = 0;
+    for (let leftMs = 3_600_000; leftMs > 0; leftMs -= lookAgainIn(leftMs)) looks += 1;
+    expect(looks).toBeLessThan(35);
+  });
+
+  it('an item is not deleted that an order names which is under way', async () => {
+    const saga = stand.saga();
+    const cartItemId = await added(saga);
+    await mean(saga, order([cartItemId]));
+    const refused = await nothingSent(() => saga.refusal('deleteCartItem', { ...addStep, cartItemId }));
+    expect(refused).toMatchObject({ failure: 'UnderWay', retryInMs: expect.any(Number) as number });
+  });
+});
+
+describe('unknown: a person is asked about the row', () => {
+  it('of an order whose answer was lost', async () => {
+    const saga = stand.saga();
+    const items = [await added(saga)];
+    stand.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after' });
+    const lost = await saga.refusal('placeOrder', place(items));
+    const [, row] = await saga.rows();
+    const doubt = { row: row?.id, at: expect.any(String) as string, run: saga.run, inAirMs: 1_000, putBack: false };
+    expect(lost).toMatchObject({ failure: 'UnknownOutcome', endpoint: 'POST /order', doubt });
+    expect(lost.retryInMs).toBeUndefined();
+
+    const other = saga.again();
+    const at = new Date(Number(row?.meant_ms)).toISOString();
+    expect(await nothingSent(() => other.refusal('placeOrder', place(items)))).toEqual({
+      failure: 'UnknownOutcome',
+      message: `it was sent on ${at} by run ${saga.run}, and what became of it is not known; nothing was sent now`,
+      doubt: { ...doubt, at },
+    });
+    expect(await saga.told()).toEqual(['add-cart-item-1 mutate done', 'place-order pivot unknown UnknownOutcome']);
+  });
+
+  it('of an order that was meant and is no longer in the air', async () => {
+    const saga = stand.saga();
+    const { row } = await mean(saga, order(), { inAirMs: 0 });
+    expect(await nothingSent(() => saga.refusal('placeOrder', place([])))).toMatchObject({
+      failure: 'UnknownOutcome',
+      doubt: { row, run: 'another-run', inAirMs: 0, putBack: false },
+    });
+  });
+
+  it('of a journal that was put back: nobody knows what was sent in the lost time', async () => {
+    const own = await LoneActivities.start();
+    try {
+      const saga = own.saga();
+      await saga.do('takeReference', { request: {} });
+      await restored(own.journal, 'trust');
+      expect(await saga.refusal('placeOrder', place([]))).toEqual({
+        failure: 'UnknownOutcome',
+        message:
+          'the journal was put back to an older copy, and what was sent in the lost time is not known here; nothing was sent now',
+        doubt: {
+          row: (await saga.rows())[0]?.id,
+          at: expect.any(String) as string,
+          run: saga.run,
+          inAirMs: 1_000,
+          putBack: true,
+        },
+      });
+      expect(own.sent('place-order')).toBe(0);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('but what may be repeated is sent once more, and the doubt is told', async () => {
+    const saga = stand.saga();
+    stand.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'reset-after' });
+    expect(await saga.refusal('addCartItem', add)).toMatchObject({ failure: 'UnknownOutcome' });
+    expect(await saga.do('addCartItem', add)).toMatchObject({ doubts: 1 });
+    expect(await nothingSent(() => saga.do('addCartItem', add))).toMatchObject({ doubts: 1, recorded: {} });
+  });
+});
+
+describe('undone: what it rests on was taken back since', () => {
+  it('an order is not placed with an item that is gone, or may be', async () => {
+    const saga = stand.saga();
+    const cartItemId = await added(saga);
+    stand.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'reset-before' });
+    await saga.refusal('deleteCartItem', { ...addStep, cartItemId });
+    const gone = { failure: 'TakenBack', message: 'add-cart-item-1: taken back since; nothing was sent' };
+    expect(await nothingSent(() => saga.refusal('placeOrder', place([cartItemId])))).toEqual({
+      ...gone,
+      steps: ['add-cart-item-1'],
+    });
+    await saga.do('deleteCartItem', { ...addStep, cartItemId });
+    expect(await nothingSent(() => saga.refusal('placeOrder', place([cartItemId])))).toMatchObject(gone);
+    expect(await saga.do('placeOrder', place([await added(saga)]))).toMatchObject({ value: { how: 'answered' } });
+  });
+
+  it('firewalls are not unassigned where those that protect the server instead are not there any more', async () => {
+    const saga = stand.saga({}, 'setFirewalls');
+    stand.sandbox.addServer({ vmObjectId: 4002, firewalls: [150] });
+    const assign = { step: 'assign', vmObjectId: 4002, firewalls: [143] };
+    const unassign = { step: 'unassign', vmObjectId: 4002, firewalls: [150], restsOn: ['assign'] };
+    await saga.do('assignFirewalls', assign);
+    await saga.again().do('unassignFirewalls', { ...assign, undoing: true });
+    expect(await nothingSent(() => saga.refusal('unassignFirewalls', unassign))).toEqual({
+      failure: 'TakenBack',
+      message: 'assign: taken back since; nothing was sent',
+      steps: ['assign'],
+    });
+    expect(firewallsOf(stand.sandbox.ledger, 4002)).toEqual([150]);
+    await saga.do('assignFirewalls', assign);
+    await saga.do('unassignFirewalls', unassign);
+    expect(firewallsOf(stand.sandbox.ledger, 4002)).toEqual([143]);
+  });
+});
+
+describe('ordered: an item that an order names is not deleted', () => {
+  it.each([
+    ['that was placed', undefined, /^it belongs to the order that was placed on .* by run /],
+    ['that may have been placed', 'error-after', /^it may belong to the order of .*, of which nobody knows whether/],
+  ] as const)('%s', async (_, kind, sentence) => {
+    const saga = stand.saga();
+    const cartItemId = await added(saga);
+    if (kind) stand.sandbox.faults.add({ endpoint: 'place-order', kind });
+    await saga.do('placeOrder', place([cartItemId])).catch(() => undefined);
+    for (const task of [saga, saga.again(), saga.cleaning]) {
+      const refused = await nothingSent(() => task.refusal('deleteCartItem', { ...addStep, cartItemId }));
+      expect(refused).toEqual({ failure: 'Ordered', message: expect.stringMatching(sentence) as string });
+      expect(refused.message).toContain(`by run ${saga.run}`);
+    }
+  });
+
+  it('but one that no order names is', async () => {
+    const saga = stand.saga();
+    const [ordered, spare] = [await added(saga), (await saga.do('addCartItem', { ...add, step: 'add-2' })).value];
+    await saga.do('placeOrder', place([ordered]));
+    expect(await saga.do('deleteCartItem', { step: 'add-2', ...spare })).toMatchObject({ value: null });
+  });
+});
+
+describe('put back: the journal lacks what the run knows', () => {
+  const lost = (knows: JournalKnowledge) => ({ ...knows, row: randomUUID() });
+
+  it('nothing is sent, by this run or any other', async () => {
+    const own = await LoneActivities.start();
+    try {
+      const saga = own.saga();
+      const { knows } = await saga.do('addCartItem', add);
+      const failure = 'JournalPutBack';
+      const calls = own.calls;
+      expect(await saga.refusal('placeOrder', { ...place([1]), knows: lost(knows) })).toEqual({
+        failure,
+        message:
+          'the journal lacks what this saga has written into it: it was put back to an older copy; nothing was sent',
+      });
+      const found = /^the journal was found to be an older copy on .*; nothing was sent$/;
+      const other = own.saga();
+      for (const refused of [
+        await other.refusal('addCartItem', { ...add, step: 'add-cart-item-2' }),
+        await other.refusal('deleteCartItem', { ...addStep, cartItemId: 1 }),
+        await other.refusal('assignFirewalls', { step: 'assign', vmObjectId: 1, firewalls: [143] }),
+      ]) {
+        expect(refused).toEqual({ failure, message: expect.stringMatching(found) as string });
+      }
+      expect(own.calls).toBe(calls);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('nor with another journal than the one that the saga began with', async () => {
+    const own = await LoneActivities.start();
+    try {
+      const saga = own.saga();
+      const { knows } = await saga.do('addCartItem', add);
+      const elsewhere = { ...place([]), knows: { ...knows, journal: randomUUID() } };
+      expect(await saga.refusal('placeOrder', elsewhere)).toEqual({
+        failure: 'JournalPutBack',
+        message: 'this is another journal than the one that the saga began with; nothing was sent',
+      });
+      expect(own.sent('place-order')).toBe(0);
+    } finally {
+      await own.close();
+    }
+  });
+});
+
+it('a clean-up works on the journal of its reference’s provisioning', async () => {
+  const saga = stand.saga();
+  const cartItemId = await added(saga);
+  await saga.cleaning.do('deleteCartItem', { ...addStep, cartItemId });
+  expect(await saga.told()).toEqual(['add-cart-item-1 mutate undone', 'add-cart-item-1 compensate done']);
+});
+
+it('two calls of a step at once: one is sent', async () => {
+  const saga = stand.saga({ settings: { ...rigSettings, inAirMs: 60_000 } });
+  const order = place([await added(saga)]);
+  const gate = stand.sandbox.faults.add({ endpoint: 'place-order', kind: 'gate' });
+  const first = saga.do('placeOrder', order);
+  await stand.sandbox.faults.whenStruck(gate);
+  expect(await nothingSent(() => saga.again().refusal('placeOrder', order))).toMatchObject({ failure: 'UnderWay' });
+  stand.sandbox.faults.release(gate);
+  expect(await first).toMatchObject({ value: { how: 'answered' } });
+});

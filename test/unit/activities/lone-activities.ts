@@ -1,0 +1,222 @@
+/**
+ * Activities without a worker: a journal in a file, the sandbox over HTTP, and a Temporal that says what the test wants. Each task
+ * names its saga, as the ones of a worker do.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
+import { ApplicationFailure, noopMetricMeter, type MetricMeter } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import type { EndpointName } from '../../../sandbox/endpoints';
+import { callsTo } from '../../../sandbox/sentences';
+import { Sandbox, type SandboxOptions } from '../../../sandbox/server';
+import { createActivities, type Activities, type ActivityNeeds } from '../../../src/activities/index';
+import type { CallFailure } from '../../../src/domain/failures';
+import { holdWorkflow } from '../../../src/domain/hold';
+import { workflowIdOf, type WorkflowName } from '../../../src/domain/identity';
+import type { Journal, SagaKey } from '../../../src/journal/journal';
+import { openJournal } from '../../../src/journal/open';
+import { effectsOf } from '../../../src/journal/standing';
+import { ProviderClient } from '../../../src/provider/client';
+import type { PayloadKeys } from '../../../src/security/keys';
+import { createSealing } from '../../../src/security/sealing';
+import { createSecretResolver } from '../../../src/security/secret-resolver';
+import { rigSettings } from '../../support/activity-settings';
+
+type Input<N extends keyof Activities> = Parameters<Activities[N]>[0];
+type Answer<N extends keyof Activities> = Awaited<ReturnType<Activities[N]>>;
+
+export class LoneActivities {
+  /** Errors that were logged. Refusals are what is tested: they are not told of on the way. */
+  readonly errors: { message: string; step: unknown; row: unknown }[] = [];
+  readonly logger = new DefaultLogger('ERROR', ({ message, meta }) => {
+    this.errors.push({ message, step: meta?.['step'], row: meta?.['row'] });
+  });
+  /** Names of the counters that went up. */
+  readonly counted: string[] = [];
+  readonly metricMeter: MetricMeter = Object.assign(Object.create(noopMetricMeter) as MetricMeter, {
+    createCounter: (name: string) => ({ ...noopMetricMeter.createCounter(name), add: () => this.counted.push(name) }),
+  });
+
+  private constructor(
+    readonly sandbox: Sandbox,
+    readonly journal: Journal,
+    readonly provider: ProviderClient,
+    /** The journal's file is in it. */
+    readonly folder: string,
+  ) {}
+
+  static async start({ keys, ...sandbox }: SandboxOptions & { keys?: PayloadKeys } = {}): Promise<LoneActivities> {
+    const folder = mkdtempSync(join(tmpdir(), 'order-saga-activities-'));
+    const journal = await openJournal({ file: join(folder, 'journal.db') }, createSealing(keys));
+    // The document does not say that an item can be ordered only once.
+    const started = await Sandbox.start({
+      ...{ anyServer: true, orderResponse: 'ids', closedCartItems: 'take' },
+      ...sandbox,
+    });
+    const provider = new ProviderClient({ baseUrl: started.url, pauseMaxMs: 0 });
+    return new LoneActivities(started, journal, provider, folder);
+  }
+
+  async close(): Promise<void> {
+    await this.provider.close();
+    await this.sandbox.close();
+    await this.journal.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** A saga under a reference of its own. */
+  saga(needs: Partial<ActivityNeeds> = {}, workflow: WorkflowName = 'provisionServers'): LoneSaga {
+    const secrets = createSecretResolver({ variable: () => undefined });
+    const { provider, journal } = this;
+    const activities = createActivities({ provider, journal, secrets, settings: rigSettings, ...needs });
+    return new LoneSaga(this, activities, { workflow, reference: randomUUID() }, randomUUID());
+  }
+
+  sent(endpoint: EndpointName): number {
+    return callsTo(this.sandbox.ledger, endpoint).length;
+  }
+
+  get calls(): number {
+    return this.sandbox.ledger.calls.length;
+  }
+}
+
+/** Tasks of one run of a saga. */
+export class LoneSaga {
+  constructor(
+    private readonly stand: LoneActivities,
+    private readonly activities: Activities,
+    readonly key: SagaKey,
+    readonly run: string,
+    private readonly workflowId = workflowIdOf(key.workflow, key.reference),
+  ) {}
+
+  /** Another run of the same reference, with other needs where they are named. */
+  again(needs: Partial<ActivityNeeds> = {}): LoneSaga {
+    const other = this.stand.saga(needs, this.key.workflow);
+    return new LoneSaga(this.stand, other.activities, this.key, randomUUID());
+  }
+
+  /** The same run, by a worker with other needs. */
+  with(needs: Partial<ActivityNeeds>): LoneSaga {
+    const other = this.stand.saga(needs, this.key.workflow);
+    return new LoneSaga(this.stand, other.activities, this.key, this.run);
+  }
+
+  /** The clean-up of this reference. */
+  get cleaning(): LoneSaga {
+    return this.under(workflowIdOf('cleanCart', this.key.reference));
+  }
+
+  /** Another workflow, whose activities are the same. */
+  under(workflowId: string): LoneSaga {
+    const { stand, activities, key } = this;
+    return new LoneSaga(stand, activities, key, randomUUID(), workflowId);
+  }
+
+  do<N extends keyof Activities>(name: N, input: Input<N>, temporal = temporalThat()): Promise<Answer<N>> {
+    const { workflowId, run: runId } = this;
+    const info = { activityType: name, taskToken, workflowExecution: { workflowId, runId } };
+    const { logger, metricMeter } = this.stand;
+    const environment = new MockActivityEnvironment(info, { client: temporal.client, logger, metricMeter });
+    const activity = this.activities[name] as (input: Input<N>) => Promise<Answer<N>>;
+    return environment.run(() => activity(input));
+  }
+
+  /** How it fails: a call that succeeds fails the test. */
+  async refusal<N extends keyof Activities>(name: N, input: Input<N>, temporal?: Temporal): Promise<CallFailure> {
+    const error = await this.do(name, input, temporal).then(
+      (answer) => new Error(`it was not refused: ${JSON.stringify(answer)}`),
+      (thrown: unknown) => thrown,
+    );
+    if (!(error instanceof ApplicationFailure)) throw error;
+    expect(error.nonRetryable).toBe(true);
+    const failure = error.details?.[0] as CallFailure;
+    expect([error.type, error.message]).toEqual([failure.failure, failure.message]);
+    return failure;
+  }
+
+  /** What the journal has of the saga's calls, the oldest first. */
+  rows() {
+    return effectsOf(this.stand.journal.db, this.key);
+  }
+
+  /** What a person reads of them: step, kind, outcome, and the failure's name where it failed. */
+  async told(): Promise<string[]> {
+    const rows = await this.rows();
+    return rows.map(({ step, kind, outcome, failure }) =>
+      [step, kind, outcome ?? 'meant', ...(failure === null ? [] : [failure])].join(' '),
+    );
+  }
+}
+
+const taskToken = Buffer.from('the token of this task');
+
+export interface Temporal {
+  client: Client;
+  /** What it was asked, by whom. */
+  heartbeats: { namespace: string; taskToken: string; withinMs: number }[];
+}
+
+/**
+ * @param answer whether the task is still wanted: it says nothing, or throws
+ * @param statusOf of a workflow's latest run; it throws where there is none
+ */
+export function temporalThat(
+  answer: () => unknown = () => undefined,
+  statusOf: (workflowId: string) => string = unlessHold,
+): Temporal {
+  const heartbeats: Temporal['heartbeats'] = [];
+  let deadlineMs = Infinity;
+  const client = {
+    options: { namespace: 'the-namespace' },
+    withAbortSignal: <T>(_signal: AbortSignal, call: () => T) => call(),
+    withDeadline: (deadline: number, call: () => Promise<unknown>) => {
+      deadlineMs = deadline;
+      return call();
+    },
+    workflow: {
+      getHandle: (workflowId: string) => ({
+        describe: () =>
+          Promise.resolve().then(() => ({
+            status: { name: statusOf(workflowId) },
+            runId: 'its-run',
+            startTime: new Date('2026-01-31T22:15:00Z'),
+            memo: { by: 'ann', note: 'moving the database' },
+          })),
+      }),
+    },
+    workflowService: {
+      recordActivityTaskHeartbeat: async (asked: { namespace: string; taskToken: Uint8Array }) => {
+        const { namespace, taskToken: token } = asked;
+        heartbeats.push({ namespace, taskToken: Buffer.from(token).toString(), withinMs: deadlineMs - Date.now() });
+        await answer();
+        return {};
+      },
+    },
+  };
+  return { client: client as unknown as Client, heartbeats };
+}
+
+/** Sagas are running, and nothing holds new ones. */
+function unlessHold(workflowId: string): string {
+  if (workflowId === holdWorkflow) throw grpcError(5, 'no such workflow');
+  return 'RUNNING';
+}
+
+/** An error of Temporal's server, as it comes from the wire. */
+export function grpcError(code: number, details: string): Error {
+  return Object.assign(new Error(`${code}: ${details}`), { code, details, metadata: {} });
+}
+
+/** The journal, with some of what it does done otherwise. */
+export function journalThat(
+  journal: Journal,
+  changes: (journal: Journal) => Partial<Pick<Journal, 'mean' | 'answered'>>,
+): Journal {
+  return Object.assign(Object.create(journal) as Journal, changes(journal));
+}

@@ -1,0 +1,404 @@
+/** What is written into the journal of a call that was made; and what the workflow is told where the journal cannot be told. */
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FaultKind } from '../../../sandbox/fault-kinds';
+import type { FaultSpec } from '../../../sandbox/faults';
+import type { Unwritten } from '../../../src/domain/effects';
+import { JournalUnavailable } from '../../../src/journal/errors';
+import type { Journal } from '../../../src/journal/journal';
+import { ProviderClient } from '../../../src/provider/client';
+import { parsePayloadKeys } from '../../../src/security/keys';
+import { Search } from '../../system/canaries/search';
+import { canariesOf, makeSecrets } from '../../system/canaries/secrets';
+import { rigSettings } from '../../support/activity-settings';
+import { cartItem } from '../../support/requests';
+import { journalThat, LoneActivities, type LoneSaga } from './lone-activities';
+
+let stand: LoneActivities;
+beforeAll(async () => {
+  stand = await LoneActivities.start();
+});
+afterAll(() => stand.close());
+afterEach(() => {
+  stand.sandbox.faults.clear();
+  jest.restoreAllMocks();
+});
+
+const addStep = { step: 'add-cart-item-1' };
+const add = { ...addStep, number: 1, item: cartItem() };
+const place = (cartItems: number[]) => ({ step: 'place-order', order: { account: 'AB-1', cartItems } });
+const change = {
+  step: 'place-change-order',
+  change: { subscription_id: 5512, resources: [{ resource_name: 'vm_backup' as const, delta_value: '1' }] },
+};
+const planSwitch = { step: 'switch-plan', change: { subscription_id: 6001, plan_id: 21 } };
+
+describe('of a call that succeeds', () => {
+  it('what it was about, when, for which run, and its answer', async () => {
+    const saga = stand.saga();
+    const { value } = await saga.do('addCartItem', add);
+    const placed = await saga.do('placeOrder', place([value.cartItemId]));
+    const [item, order] = await saga.rows();
+    expect(item).toMatchObject({
+      ...saga.key,
+      ...{ step: 'add-cart-item-1', kind: 'mutate', activity: 'addCartItem', run: saga.run },
+      ...{ about: '{"item":1}', cart_item_id: value.cartItemId, outcome: 'done', failure: null, in_air_ms: 1_000 },
+    });
+    expect(order).toMatchObject({
+      ...{ step: 'place-order', kind: 'pivot', activity: 'placeOrder', run: saga.run },
+      ...{ about: `{"cartItems":[${value.cartItemId}]}`, outcome: 'done', failure: null },
+    });
+    expect(item!.meant_ms).toBeLessThanOrEqual(item!.answered_ms!);
+    expect(await stand.journal.unseal(item!.answer!, 'it')).toEqual(value);
+    expect(await stand.journal.unseal(order!.answer!, 'it')).toEqual(placed.value);
+  });
+
+  it.each<[string, (saga: LoneSaga) => Promise<unknown>, about: object, told: string]>([
+    [
+      'a change order',
+      (saga) => saga.do('placeChangeOrder', change),
+      { subscriptionId: 5512 },
+      'place-change-order pivot done',
+    ],
+    [
+      'a switch',
+      (saga) => saga.do('switchPlan', planSwitch),
+      { subscriptionId: 6001, planId: 21 },
+      'switch-plan pivot done',
+    ],
+    [
+      'assigning',
+      (saga) => saga.do('assignFirewalls', { step: 'assign', vmObjectId: 71, firewalls: [143] }),
+      { vmObjectId: 71, firewalls: [143] },
+      'assign mutate done',
+    ],
+    [
+      'unassigning, to put back what was assigned',
+      (saga) => saga.do('unassignFirewalls', { step: 'assign', vmObjectId: 71, firewalls: [143], undoing: true }),
+      { vmObjectId: 71, firewalls: [143] },
+      'assign compensate done',
+    ],
+    [
+      'deleting',
+      (saga) => saga.do('deleteCartItem', { ...addStep, cartItemId: 12 }),
+      { cartItemId: 12 },
+      'add-cart-item-1 compensate done',
+    ],
+  ])('%s', async (_, act, about, told) => {
+    const saga = stand.saga();
+    await act(saga);
+    const [row] = await saga.rows();
+    expect(JSON.parse(row!.about)).toEqual(about);
+    expect(await saga.told()).toEqual([told]);
+  });
+});
+
+const unknown = 'unknown UnknownOutcome';
+
+/** What each way of failing is written down as; of a pivot, where that is something else. */
+const failures: [FaultKind, told: string, ofPivot?: string][] = [
+  ['refuse-before', 'not-done Rejected'],
+  ['error-code', 'not-done Rejected'],
+  ['unauthorized', 'not-done Unauthorized'],
+  ['forbidden', 'not-done Unauthorized'],
+  ['rate-limit', 'not-done RateLimited'],
+  ['error-before', unknown],
+  ['error-after', unknown],
+  ['reset-before', unknown],
+  ['reset-after', unknown],
+  ['garbage', unknown],
+  ['truncated', unknown],
+  ['oversized', unknown],
+  ['redirect', 'unknown UnexpectedResponse', unknown],
+  ['redirect-after', 'unknown UnexpectedResponse', unknown],
+];
+
+describe('of a call that fails', () => {
+  const struck = (endpoint: FaultSpec['endpoint'], kind: FaultKind) =>
+    stand.sandbox.faults.add({ endpoint, kind, ...(kind === 'error-code' ? { code: 422 } : {}) });
+
+  it.each(failures)('%s: %s', async (kind, told) => {
+    const saga = stand.saga();
+    struck('add-cart-item', kind);
+    const failure = await saga.refusal('addCartItem', add);
+    expect(await saga.told()).toEqual([`add-cart-item-1 mutate ${told}`]);
+    const [row] = await saga.rows();
+    const { knows, retryInMs, ...facts } = failure;
+    expect(await stand.journal.unseal(row!.answer!, 'it')).toMatchObject(facts);
+    expect(knows).toMatchObject({ row: row!.id });
+    expect(retryInMs === undefined).toBe(/Rejected|Unauthorized|UnexpectedResponse/.test(told));
+    expect(failure).not.toHaveProperty('doubt');
+    expect(failure).not.toHaveProperty('unwritten');
+  });
+
+  it.each(failures)('%s, of a pivot', async (kind, told, ofPivot = told) => {
+    const saga = stand.saga({}, 'changeOrder');
+    struck('place-change-order', kind);
+    const failure = await saga.refusal('placeChangeOrder', change);
+    expect(await saga.told()).toEqual([`place-change-order pivot ${ofPivot}`]);
+    const [row] = await saga.rows();
+    expect(failure.doubt?.row).toBe(ofPivot === unknown ? row!.id : undefined);
+  });
+
+  it.each(failures)('%s, of an undo', async (kind, told) => {
+    const saga = stand.saga();
+    struck('delete-cart-item', kind);
+    await saga.refusal('deleteCartItem', { ...addStep, cartItemId: 4711 });
+    expect(await saga.told()).toEqual([`add-cart-item-1 compensate ${told}`]);
+  });
+
+  it('a request that found no connection', async () => {
+    const provider = new ProviderClient({ baseUrl: 'http://127.0.0.1:1', pauseMaxMs: 0 });
+    const saga = stand.saga({ provider });
+    expect(await saga.refusal('placeOrder', place([1]))).toMatchObject({ failure: 'NotSent' });
+    expect(await saga.told()).toEqual(['place-order pivot not-done NotSent']);
+    await provider.close();
+  });
+
+  it('a secret that is not there: nothing was sent', async () => {
+    const saga = stand.saga();
+    const item = cartItem({ password: { secret: 'gone' } });
+    const before = stand.calls;
+    expect(await saga.refusal('addCartItem', { ...add, item })).toMatchObject({ failure: 'SecretMissing' });
+    expect(await saga.told()).toEqual(['add-cart-item-1 mutate not-done SecretMissing']);
+    expect(stand.calls).toBe(before);
+  });
+
+  it('a switch that is answered with “not available”: that may be before it or after it', async () => {
+    const own = await LoneActivities.start({ switchAnswersAvailable: false });
+    try {
+      const saga = own.saga({}, 'switchPlan');
+      const failure = await saga.refusal('switchPlan', planSwitch);
+      const [row] = await saga.rows();
+      expect(failure).toMatchObject({
+        failure: 'UnknownOutcome',
+        status: 200,
+        endpoint: 'PUT /order/switch/{subscription_id}',
+        doubt: { row: row!.id, run: saga.run, inAirMs: 1_000, putBack: false },
+      });
+      expect(failure.message).toMatch(/“not available”/);
+      expect(failure.retryInMs).toBeUndefined();
+      expect(await saga.told()).toEqual([`switch-plan pivot ${unknown}`]);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('a delay that the provider asks for is kept to', async () => {
+    const saga = stand.saga({}, 'changeOrder');
+    stand.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'rate-limit', retryAfter: 7 });
+    const { retryInMs } = await saga.refusal('placeChangeOrder', change);
+    expect(retryInMs).toBeGreaterThanOrEqual(7_000);
+  });
+
+  it('by the settings, statuses after which a pivot has surely not happened', async () => {
+    const settings = { ...rigSettings, pivotRetryStatuses: [503] };
+    for (const [status, told] of [
+      [503, 'not-done RateLimited'],
+      [500, unknown],
+    ] as const) {
+      const saga = stand.saga({ settings }, 'changeOrder');
+      stand.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'error-before', status });
+      const { retryInMs } = await saga.refusal('placeChangeOrder', change);
+      expect(retryInMs === undefined).toBe(status === 500);
+      expect(await saga.told()).toEqual([`place-change-order pivot ${told}`]);
+    }
+    const saga = stand.saga({ settings }, 'changeOrder');
+    stand.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'rate-limit' });
+    await saga.refusal('placeChangeOrder', change);
+    expect(await saga.told()).toEqual([`place-change-order pivot ${unknown}`]);
+  });
+
+  it('a mistake in our code is no outcome: the row says only that it was meant', async () => {
+    const mistake = new TypeError('x is not a function');
+    const provider = { addCartItem: () => Promise.reject(mistake) } as unknown as ProviderClient;
+    const saga = stand.saga({ provider });
+    await expect(saga.do('addCartItem', add)).rejects.toBe(mistake);
+    expect(await saga.told()).toEqual(['add-cart-item-1 mutate meant']);
+  });
+});
+
+describe('where the journal is away when the call has ended', () => {
+  /** Fails so often, or for good; then no time is left, so that nobody waits for it. */
+  function away(times = Infinity): { journal: Journal; tried: () => number } {
+    let tried = 0;
+    let goneMs = 0;
+    const { now } = performance;
+    jest.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + goneMs);
+    const journal = journalThat(stand.journal, (real) => ({
+      answered: async (...answered) => {
+        tried += 1;
+        if (tried > times) return real.answered(...answered);
+        if (times === Infinity) goneMs += 2_000;
+        throw new JournalUnavailable('no database answers there');
+      },
+    }));
+    return { journal, tried: () => tried };
+  }
+
+  /** The workflow has it written when the journal is back. */
+  const written = (saga: LoneSaga, unwritten: Unwritten | undefined, answer: unknown) =>
+    saga.with({ journal: stand.journal }).do('writeOutcome', { unwritten: unwritten!, answer });
+
+  it('it is tried again for some seconds', async () => {
+    const { journal, tried } = away(2);
+    const saga = stand.saga({ journal });
+    const added = await saga.do('addCartItem', add);
+    expect(added).not.toHaveProperty('unwritten');
+    expect(tried()).toBe(3);
+    expect(await saga.told()).toEqual(['add-cart-item-1 mutate done']);
+  });
+
+  it('the answer goes to the workflow, which has it written', async () => {
+    const { journal, tried } = away();
+    const saga = stand.saga({ journal });
+    const { value, knows, unwritten } = await saga.do('addCartItem', add);
+    expect(tried()).toBeGreaterThan(1);
+    const [row] = await saga.rows();
+    expect(unwritten).toEqual({
+      call: { step: 'add-cart-item-1', kind: 'mutate', activity: 'addCartItem', about: { item: 1 } },
+      knows: { ...knows, row: row!.id },
+      inAirMs: rigSettings.inAirMs,
+      outcome: 'done',
+    });
+    expect(await saga.told()).toEqual(['add-cart-item-1 mutate meant']);
+
+    for (const _ of ['once', 'and again, which changes nothing']) await written(saga, unwritten, value);
+    const [now] = await saga.rows();
+    expect(now).toMatchObject({ outcome: 'done', cart_item_id: value.cartItemId, activity: 'addCartItem' });
+    expect(await saga.again({}).do('addCartItem', add)).toMatchObject({ value, recorded: {} });
+  });
+
+  it('so does a pivot’s', async () => {
+    const saga = stand.saga({ journal: away().journal }, 'changeOrder');
+    const { value, unwritten } = await saga.do('placeChangeOrder', change);
+    expect(unwritten).toMatchObject({ outcome: 'done', call: { kind: 'pivot', about: { subscriptionId: 5512 } } });
+    await written(saga, unwritten, value);
+    expect(await saga.again().do('placeChangeOrder', change)).toMatchObject({ value, recorded: { run: saga.run } });
+  });
+
+  it.each([
+    ['refuse-before', 'Rejected', 'not-done'],
+    ['reset-after', 'UnknownOutcome', 'unknown'],
+  ] as const)('and a failure: %s', async (kind, failure, outcome) => {
+    const saga = stand.saga({ journal: away().journal }, 'changeOrder');
+    stand.sandbox.faults.add({ endpoint: 'place-change-order', kind });
+    const refused = await saga.refusal('placeChangeOrder', change);
+    const [row] = await saga.rows();
+    expect(refused).toMatchObject({
+      failure,
+      unwritten: { call: { step: 'place-change-order' }, knows: { row: row!.id }, outcome, failure },
+    });
+    expect(refused.doubt?.row).toBe(outcome === 'unknown' ? row!.id : undefined);
+    expect(await saga.told()).toEqual(['place-change-order pivot meant']);
+    await written(saga, refused.unwritten, refused);
+    expect(await saga.told()).toEqual([`place-change-order pivot ${outcome} ${failure}`]);
+  });
+
+  it('a mistake in our code is not taken for that', async () => {
+    const mistake = new TypeError('x is not a function');
+    const journal = journalThat(stand.journal, () => ({ answered: () => Promise.reject(mistake) }));
+    await expect(stand.saga({ journal }).do('addCartItem', add)).rejects.toBe(mistake);
+  });
+});
+
+describe('where the journal is away before the call', () => {
+  const row = '7c1c1f8e-0000-4000-8000-000000000000';
+  const failing = (error: Error) => journalThat(stand.journal, () => ({ mean: () => Promise.reject(error) }));
+  const gone = new JournalUnavailable('no database answers there');
+  const perhapsWritten = new JournalUnavailable('the connection to its database was lost', { row });
+  const knows = { journal: 'j', epoch: 1 };
+
+  it('nothing is sent', async () => {
+    const before = stand.calls;
+    for (const asked of [{}, { knows }]) {
+      const saga = stand.saga({ journal: failing(gone) });
+      expect(await saga.refusal('placeOrder', { ...place([1]), ...asked })).toEqual({
+        failure: 'JournalUnavailable',
+        message: 'the journal cannot be used: no database answers there',
+        retryInMs: expect.any(Number) as number,
+      });
+    }
+    expect(stand.calls).toBe(before);
+  });
+
+  it('and where its row may be there all the same, that nothing was sent is yet to be written', async () => {
+    const saga = stand.saga({ journal: failing(perhapsWritten) });
+    const before = stand.calls;
+    const refused = await saga.refusal('placeOrder', { ...place([1]), knows });
+    expect(refused).toEqual({
+      failure: 'JournalUnavailable',
+      message: 'the journal cannot be used: the connection to its database was lost',
+      retryInMs: expect.any(Number) as number,
+      unwritten: {
+        call: { step: 'place-order', kind: 'pivot', activity: 'placeOrder', about: { cartItems: [1] } },
+        knows: { ...knows, row },
+        inAirMs: rigSettings.inAirMs,
+        outcome: 'not-done',
+        failure: 'JournalUnavailable',
+      },
+    });
+    expect(stand.calls).toBe(before);
+  });
+
+  it('which a run that has not heard of the journal cannot say', async () => {
+    const saga = stand.saga({ journal: failing(perhapsWritten) });
+    expect(await saga.refusal('placeOrder', place([1]))).not.toHaveProperty('unwritten');
+  });
+});
+
+describe('no secret stands in a row', () => {
+  const secrets = makeSecrets();
+  const search = new Search(canariesOf(secrets));
+  const item = cartItem({
+    password: secrets.password.text,
+    custom_ssh_key: secrets.keyBase64,
+    custom_script: secrets.scriptBase64,
+  });
+
+  /** All that the provider was sent it says again, in a refusal and in an answer that cannot be read. */
+  async function provoke(own: LoneActivities): Promise<LoneSaga> {
+    const credentials = {
+      read: () => Promise.resolve(secrets.token.text),
+      reread: () => Promise.resolve(secrets.token.text),
+    };
+    const provider = new ProviderClient({ baseUrl: own.sandbox.url, pauseMaxMs: 0, credentials });
+    const saga = own.saga({ provider });
+    for (const kind of ['refuse-before', 'error-after', 'other-body'] as const) {
+      const body = { error: { item, authorization: `Bearer ${secrets.token.text}` } };
+      own.sandbox.faults.add({ endpoint: 'add-cart-item', kind, body });
+      await saga.refusal('addCartItem', { ...add, item });
+    }
+    await saga.do('addCartItem', { ...add, item });
+    await provider.close();
+    return saga;
+  }
+
+  const files = (own: LoneActivities) =>
+    Buffer.concat(readdirSync(own.folder).map((name) => readFileSync(join(own.folder, name))));
+
+  it.each([
+    ['without keys', undefined],
+    ['with keys', parsePayloadKeys(`k1:${randomBytes(32).toString('base64')}`)],
+  ])('%s', async (_, keys) => {
+    const own = await LoneActivities.start({ token: secrets.token.text, ...(keys ? { keys } : {}) });
+    try {
+      const saga = await provoke(own);
+      expect(await saga.told()).toEqual([
+        'add-cart-item-1 mutate not-done Rejected',
+        'add-cart-item-1 mutate unknown UnknownOutcome',
+        'add-cart-item-1 mutate unknown UnknownOutcome',
+        'add-cart-item-1 mutate done',
+      ]);
+      const open = await Promise.all((await saga.rows()).map(({ answer }) => own.journal.unseal(answer!, 'it')));
+      expect(search.in(Buffer.from(JSON.stringify(open)))).toEqual([]);
+      // The answers are there, and so is what the search would find.
+      expect(JSON.stringify(open)).toContain('[redacted]');
+      expect(files(own).includes('add-cart-item-1')).toBe(true);
+      expect(search.in(files(own))).toEqual([]);
+    } finally {
+      await own.close();
+    }
+  });
+});

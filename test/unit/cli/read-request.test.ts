@@ -1,0 +1,108 @@
+/** Reading a request: what is wrong with a file is one sentence, which never quotes the file. */
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { parseJson, readRequest } from '../../../src/cli/read-request';
+import { requestBytesMax } from '../../../src/domain/validation';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'order-saga-request-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const noInput = Readable.from([]);
+
+async function fileWith(content: string | Buffer): Promise<string> {
+  const path = join(folder, `${Math.random()}.json`);
+  await writeFile(path, content);
+  return path;
+}
+
+const complaintAbout = async (path: string, stdin: Readable = noInput): Promise<string> =>
+  readRequest(path, stdin).then(
+    () => 'it was read',
+    (error: unknown) => (error instanceof Error ? `${error.name}: ${error.message}` : 'no error'),
+  );
+
+it.each([
+  ['{"a":1}', { a: 1 }],
+  ['\uFEFF{"a":1}\n', { a: 1 }],
+  [' [1]\n', [1]],
+  ['null', null],
+])('reads %j', async (content, value) => {
+  expect(await readRequest(await fileWith(content), noInput)).toEqual(value);
+  expect(await readRequest('-', Readable.from([Buffer.from(content)]))).toEqual(value);
+});
+
+it('reads text that comes in pieces, also through the middle of a letter', async () => {
+  const bytes = Buffer.from('{"label":"Zürich"}');
+  const pieces = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1));
+  expect(await readRequest('-', Readable.from(pieces))).toEqual({ label: 'Zürich' });
+});
+
+it('reads a request of the greatest length, laid out with blanks', async () => {
+  const request = JSON.stringify({ text: 'x'.repeat(requestBytesMax - 20) });
+  await expect(readRequest(await fileWith(request + ' '.repeat(1000)), noInput)).resolves.toHaveProperty('text');
+});
+
+it.each([
+  ['', /is empty/],
+  [' \n\t', /is empty/],
+  [Buffer.from([0xff, 0xfe, 0x7b, 0x00]), /not UTF-8/],
+  ['{"reference": }', /is not JSON/],
+  ['{"a":1,}', /is not JSON: line 1, column 8/],
+  ['{\n  "a": 1\n  "b": 2\n}', /is not JSON: line 3, column 3/],
+])('complains of %j', async (content, sentence) => {
+  const path = await fileWith(content);
+  const complaint = await complaintAbout(path);
+  expect(complaint).toMatch(sentence);
+  expect(complaint).toContain(path);
+  expect(complaint.startsWith('UsageError')).toBe(true);
+  expect(complaint.split('\n')).toHaveLength(1);
+});
+
+it('says that there is no such file, or that it is a directory', async () => {
+  expect(await complaintAbout(join(folder, 'nowhere.json'))).toMatch(/there is no file/);
+  expect(await complaintAbout(join(folder, 'nowhere', 'x.json'))).toMatch(/there is no file/);
+  expect(await complaintAbout(folder)).toMatch(/is a directory/);
+});
+
+it('does not read a file that is too long', async () => {
+  const path = await fileWith('');
+  // Sparse: far longer than what would fit into memory.
+  await truncate(path, 64 * 1024 ** 3);
+  expect(await complaintAbout(path)).toMatch(/too long: a request has at most 1048576 bytes/);
+});
+
+it('reads no more of an endless input than it must', async () => {
+  let given = 0;
+  const endless = new Readable({
+    read(size) {
+      given += size;
+      this.push(Buffer.alloc(size, ' '));
+    },
+  });
+  expect(await complaintAbout('-', endless)).toMatch(/standard input is too long/);
+  expect(given).toBeLessThan(3 * requestBytesMax);
+  expect(endless.destroyed).toBe(true);
+});
+
+it('reads a pipe that is given as a file', async () => {
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const reading = readRequest(pipe, noInput);
+  createWriteStream(pipe).end('{"piped":true}');
+  expect(await reading).toEqual({ piped: true });
+});
+
+it.each(['{"password":"geheim" x}', '{"password":"geheim', '{"password":geheim}', 'geheim'])(
+  'never quotes what it cannot parse: %s',
+  (text) => {
+    expect(() => parseJson(text, 'it')).toThrow(/^it is not JSON/);
+    expect(() => parseJson(text, 'it')).not.toThrow(/geheim/);
+  },
+);

@@ -1,0 +1,73 @@
+import { decisionSchemas } from '../../../src/domain/decisions';
+import { beyondLimits } from '../../../src/domain/limits';
+import { requestSchemas } from '../../../src/domain/requests';
+import { describeProblems } from '../../../src/domain/problems';
+import { check } from '../../../src/domain/validation';
+import { cartItem, changeRequest, firewallsRequest, provisionRequest } from '../../support/requests';
+
+const times = <T>(length: number, make: (index: number) => T): T[] => Array.from({ length }, (_, index) => make(index));
+const ids = (length: number) => times(length, (index) => index + 1);
+const items = (length: number) => times(length, () => cartItem());
+const nested = (levels: number): unknown => times(levels, (level) => level).reduce<unknown>((inner) => [inner], 1);
+
+it.each<[string, object]>([
+  ['200 items', provisionRequest({ items: items(200) })],
+  ['10,000 servers', provisionRequest({ items: [{ quantity: 10_000 }] })],
+  ['200 servers with firewalls', provisionRequest({ items: [{ quantity: 200 }], firewalls: ids(200) })],
+  ['a label of 1,000 characters', provisionRequest({ label: 'x'.repeat(1_000) })],
+  ['a script of nearly a mebibyte', provisionRequest({ items: [{ custom_script: 'AAAA'.repeat(250_000) }] })],
+  ['200 firewalls', firewallsRequest({ assign: ids(200) })],
+  ['a note of 4,000 characters', { note: 'x'.repeat(4_000), by: 'x'.repeat(200) }],
+  ['32 levels', { correction: { a: nested(29) } }],
+])('%s are within the limits', (_, input) => {
+  expect(beyondLimits(input)).toEqual([]);
+});
+
+it.each<[string, object, field: string]>([
+  ['201 items', provisionRequest({ items: items(201) }), 'items'],
+  ['10,001 servers', provisionRequest({ items: [{ quantity: 10_000 }, {}] }), 'items'],
+  ['201 servers with firewalls', provisionRequest({ items: [{ quantity: 201 }], firewalls: [143] }), 'firewalls'],
+  ['201 firewalls', firewallsRequest({ exactly: ids(201) }), 'exactly'],
+  ['a label of 1,001 characters', provisionRequest({ label: 'x'.repeat(1_001) }), 'label'],
+  ['a currency of a sentence', changeRequest({ guard: { currency: 'x'.repeat(101) } }), 'guard.currency'],
+  ['a note of 4,001 characters', { note: 'x'.repeat(4_001) }, 'note'],
+  ['a long text in a correction', { correction: { label: 'x'.repeat(1_001) } }, 'correction.label'],
+  ['10,001 servers of a decision', { vmObjectIds: ids(10_001) }, 'vmObjectIds'],
+  ['20,001 values', { a: ids(20_000) }, ''],
+  ['33 levels and more', { correction: nested(50_000) }, ''],
+  ['what is no JSON', { correction: { item: 1n } }, 'correction.item'],
+  ['what JSON has no word for', { correction: { item: NaN } }, 'correction.item'],
+])('%s are beyond', (_, input, field) => {
+  expect(beyondLimits(input)).toEqual([{ field, message: expect.any(String) as string }]);
+});
+
+it('a request that holds itself is beyond', () => {
+  const request: Record<string, unknown> = changeRequest();
+  request['resources'] = [request];
+  expect(beyondLimits(request)[0]?.message).toContain('nested deeper');
+});
+
+it.each([undefined, null, 1, 'text', [], [null], { items: 'none' }, { items: [null], firewalls: {} }])(
+  'the limits leave %j to the schema',
+  (input) => {
+    expect(beyondLimits(input)).toEqual([]);
+  },
+);
+
+describe('what names thousands of fields', () => {
+  it('is told with the first hundred', () => {
+    const checked = check(
+      requestSchemas().provisionServers(),
+      provisionRequest({ items: times(200, () => ({ plan_id: 0 })) }),
+    );
+    if (checked.ok) throw new Error('it is wrong');
+    expect(checked.problems).toHaveLength(101);
+    expect(checked.problems.at(-1)).toEqual({ field: '', message: 'and 100 more' });
+  });
+
+  it('is told in few words, however long the names are', () => {
+    const checked = check(decisionSchemas.retry(), { ['x'.repeat(900_000)]: 1 });
+    if (checked.ok) throw new Error('it is wrong');
+    expect(describeProblems(checked.problems)).toBe(`${'x'.repeat(80)}…: is not a field of this request`);
+  });
+});

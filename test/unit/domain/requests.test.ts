@@ -1,0 +1,218 @@
+import fc from 'fast-check';
+import { cloudServerPlanTypes, documentedPlanTypes } from '../../../src/domain/plan-types';
+import {
+  changeOrderSchema,
+  provisionServersSchema,
+  requestSchemas,
+  setFirewallsSchema,
+} from '../../../src/domain/requests';
+import { redactedMark } from '../../../src/domain/secrets';
+import { check, requestBytesMax } from '../../../src/domain/validation';
+import { cartItem, changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
+
+const provision = provisionServersSchema();
+const fieldsOf = (schema: Parameters<typeof check>[0], input: unknown): string[] => {
+  const checked = check(schema, input);
+  return checked.ok ? [] : checked.problems.map(({ field }) => field);
+};
+const withItem = (changes: object) => ({ ...provisionRequest(), items: [{ ...cartItem(), ...changes }] });
+
+it('is checked against a schema that is built once for all who share the plan types', () => {
+  const schemas = requestSchemas(['bare_metal']);
+  expect(schemas.provisionServers()).toBe(schemas.provisionServers());
+  expect(requestSchemas().changeOrder()).toBe(schemas.changeOrder());
+});
+
+describe('what the document allows is taken', () => {
+  it('in requests as a backend sends them', () => {
+    expect(fieldsOf(provision, provisionRequest())).toEqual([]);
+    expect(fieldsOf(changeOrderSchema(), changeRequest())).toEqual([]);
+    expect(fieldsOf(requestSchemas().switchPlan(), switchRequest())).toEqual([]);
+    expect(fieldsOf(setFirewallsSchema(), firewallsRequest())).toEqual([]);
+  });
+
+  it('with only what the document marks as required', () => {
+    expect(fieldsOf(provision, { reference: 'r', account: 'a1-0', items: [{ billing_cycle: 12 }] })).toEqual([]);
+  });
+
+  it('for every reference of the allowed characters', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[A-Za-z0-9._:-]{1,128}$/), (reference) => {
+        expect(fieldsOf(provision, provisionRequest({ reference }))).toEqual([]);
+      }),
+    );
+  });
+
+  it('for every account of two characters, a hyphen and digits', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[A-Za-z0-9]{2}-\d{1,20}$/), (account) => {
+        expect(fieldsOf(provision, provisionRequest({ account }))).toEqual([]);
+      }),
+    );
+  });
+});
+
+describe('what the document forbids is refused, by the field’s name', () => {
+  it.each([
+    ['account', { account: 'AB12345678' }],
+    ['account', { account: 'ABC-1' }],
+    ['account', { account: 'AB-' }],
+    ['account', { account: 'AB-1x' }],
+    ['account', { account: `AB-${'1'.repeat(253)}` }],
+    ['account', { account: undefined }],
+    ['payment_type', { payment_type: 'paypal' }],
+    ['reference', { reference: 'a/b' }],
+    ['reference', { reference: '' }],
+    ['reference', { reference: 'x'.repeat(129) }],
+    ['items', { items: [] }],
+    ['items', { items: undefined }],
+    ['label', { label: '' }],
+    ['firewalls[1]', { firewalls: [1, 1] }],
+    ['firewalls[0]', { firewalls: [0] }],
+    ['vmObjectIds', { vmObjectIds: [1, 2] }],
+    ['colour', { colour: 'red' }],
+  ])('%s in %p', (field, changes) => {
+    expect(fieldsOf(provision, { ...provisionRequest(), ...changes })).toEqual([field]);
+  });
+
+  it.each([
+    ['billing_cycle', { billing_cycle: 2 }],
+    ['billing_cycle', { billing_cycle: '1' }],
+    ['billing_cycle', { billing_cycle: undefined }],
+    ['plan_type', { plan_type: 'cloud_servers_highfrequency' }],
+    ['plan_id', { plan_id: 1.5 }],
+    ['plan_id', { plan_id: -1 }],
+    ['quantity', { quantity: 0 }],
+    ['addons[0].id', { addons: [{ id: 0, additional_value: 1 }] }],
+    ['addons[0].additional_value', { addons: [{ id: 1 }] }],
+    ['password', { password: undefined }],
+    ['password', { password: '' }],
+    ['os_template_id', { os_template_id: undefined }],
+    ['custom_ssh_key', { custom_ssh_key: 'not base64!' }],
+    ['custom_script', { custom_script: '' }],
+    ['custom_script', { custom_script: 'YWI' }],
+    ['custom_script', { custom_script: '====' }],
+    ['colour', { colour: 'red' }],
+  ])('items[0].%s in %p', (field, changes) => {
+    expect(fieldsOf(provision, withItem(changes))).toEqual([`items[0].${field}`]);
+  });
+
+  it('password and os_template_id, for each of the six types that need them and for no other', () => {
+    const schema = provisionServersSchema([...cloudServerPlanTypes, 'something_else']);
+    for (const plan_type of [...cloudServerPlanTypes, 'something_else', undefined]) {
+      const bare = { ...provisionRequest(), items: [{ billing_cycle: 1, plan_type }] };
+      const needed = plan_type !== undefined && cloudServerPlanTypes.includes(plan_type);
+      expect(fieldsOf(schema, bare)).toEqual(needed ? ['items[0].password', 'items[0].os_template_id'] : []);
+    }
+  });
+
+  it.each(['password', 'custom_ssh_key', 'custom_script'])('%s that was blanked out, by saying so', (field) => {
+    const checked = check(provision, withItem({ [field]: redactedMark }));
+    expect(checked).toEqual({
+      ok: false,
+      problems: [{ field: `items[0].${field}`, message: expect.stringMatching(/^was redacted: put the real value/) }],
+    });
+  });
+
+  it('plan types beyond the document’s four, unless a setting names them', () => {
+    expect(documentedPlanTypes).toHaveLength(4);
+    const request = withItem({ plan_type: 'bare_metal' });
+    expect(fieldsOf(provision, request)).toEqual(['items[0].plan_type']);
+    expect(fieldsOf(provisionServersSchema(['bare_metal']), request)).toEqual([]);
+  });
+
+  it('all wrong fields at once', () => {
+    expect(fieldsOf(provision, { account: 'x', items: [{ billing_cycle: 5, quantity: -1 }], more: 1 })).toEqual([
+      'reference',
+      'account',
+      'items[0].billing_cycle',
+      'items[0].quantity',
+      'more',
+    ]);
+    const item = { billing_cycle: 5, plan_type: 'cloud_servers_standard' };
+    expect(fieldsOf(provision, { ...provisionRequest(), items: [item] })).toEqual([
+      'items[0].billing_cycle',
+      'items[0].password',
+      'items[0].os_template_id',
+    ]);
+  });
+
+  it('a request that is too large for Temporal, before anything else', () => {
+    const request = withItem({ custom_script: 'x'.repeat(requestBytesMax) });
+    expect(check(provision, request)).toMatchObject({
+      problems: [{ message: expect.stringMatching(/at most 1048576/) }],
+    });
+  });
+
+  it('anything that is no request, without ever throwing', () => {
+    fc.assert(
+      fc.property(fc.anything(), fc.constantFrom(...Object.values(requestSchemas())), (input, schema) => {
+        expect(check<unknown>(schema(), input).ok).toBe(false);
+      }),
+    );
+  });
+
+  it('without ever repeating a value, which may be a password', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^canary-[a-z]{8}$/), (canary) => {
+        const item = {
+          billing_cycle: canary,
+          password: 7,
+          custom_ssh_key: `${canary}!`,
+          plan_type: canary,
+          [canary]: 1,
+        };
+        const checked = check(provision, { reference: `${canary}/`, account: canary, items: [item] });
+        const said = checked.ok ? '' : checked.problems.map(({ message }) => message).join();
+        expect(said).not.toContain(canary);
+      }),
+    );
+  });
+});
+
+describe('a change order', () => {
+  it('sends its delta value as a numeric string, however it was given', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.integer(), fc.integer().map(String)), (delta_value) => {
+        const checked = check(
+          changeOrderSchema(),
+          changeRequest({ resources: [{ resource_name: 'vm_backup', delta_value }] }),
+        );
+        expect(checked.ok && checked.value.resources[0]?.delta_value).toBe(String(delta_value));
+      }),
+    );
+  });
+
+  it.each(['', ' 1', '1e3', 'one', 1e21, NaN, null])('refuses the delta value %p', (delta_value) => {
+    const request = changeRequest({ resources: [{ resource_name: 'vm_backup', delta_value }] });
+    expect(fieldsOf(changeOrderSchema(), request)).toEqual(['resources[0].delta_value']);
+  });
+
+  it.each([
+    ['subscription_id', { subscription_id: 0 }],
+    ['resources', { resources: [] }],
+    ['resources[0].resource_name', { resources: [{ resource_name: 'ram', delta_value: '1' }] }],
+    ['guard.maxTotal', { guard: { maxTotal: -1 } }],
+    ['guard.max', { guard: { max: 1 } }],
+    ['approval', { approval: 'sometimes' }],
+    ['account', { account: 'x' }],
+  ])('refuses %s in %p', (field, changes) => {
+    expect(fieldsOf(changeOrderSchema(), changeRequest(changes))).toEqual([field]);
+  });
+});
+
+describe('firewalls', () => {
+  it.each([
+    ['exactly', { assign: [1], exactly: [1] }],
+    ['', { assign: undefined }],
+    ['', { assign: [], unassign: [] }],
+    ['unassign[0]', { assign: [1], unassign: [1] }],
+    ['vmObjectId', { vmObjectId: '9' }],
+  ])('refuses %p in %p', (field, changes) => {
+    expect(fieldsOf(setFirewallsSchema(), firewallsRequest(changes))).toEqual([field]);
+  });
+
+  it('may be set to exactly none', () => {
+    expect(fieldsOf(setFirewallsSchema(), firewallsRequest({ assign: undefined, exactly: [] }))).toEqual([]);
+  });
+});

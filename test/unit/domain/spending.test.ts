@@ -1,0 +1,63 @@
+import { describeLimit, describePeriod, limitsOf, parseSpendLimits, purchaseOf } from '../../../src/domain/spending';
+
+describe('spend limits', () => {
+  it('are read, each with its account, unit and period', () => {
+    const text = 'AB-1=100usd/1d, AB-1 =1 items/1m';
+    expect(() => parseSpendLimits(text)).toThrow(/“AB-1 =1 items\/1m” is not account=most unit\/period/);
+    expect(parseSpendLimits('AB-1=100usd/1d, *=12.5 EUR/90m,ab-2=0 servers/366d,')).toEqual([
+      { account: 'AB-1', most: 100, unit: 'usd', withinMs: 86_400_000 },
+      { account: '*', most: 12.5, unit: 'eur', withinMs: 5_400_000 },
+      { account: 'ab-2', most: 0, unit: 'servers', withinMs: 366 * 86_400_000 },
+    ]);
+    expect(parseSpendLimits('')).toEqual([]);
+  });
+
+  it.each([
+    ['AB-1=1 servers', /is not account/],
+    ['AB-1=-1 servers/1d', /is not account/],
+    ['ABC=1 servers/1d', /is not account/],
+    ['AB-1=1.5 servers/1d', /no whole number/],
+    ['AB-1=1 servers/0d', /from 1m to 366d/],
+    ['AB-1=1 servers/367d', /from 1m to 366d/],
+    ['AB-1=1000000001 usd/1d', /at most 1000000000/],
+    ['*=1 usd/1d,*=2 USD/24h', /another one of this unit and period/],
+  ])('%s is none', (text, why) => {
+    expect(() => parseSpendLimits(text)).toThrow(why);
+  });
+
+  it('of an account replace those of * of their unit, and no others', () => {
+    const limits = parseSpendLimits('AB-1=1 usd/1d,*=2 usd/1d,*=3 usd/7d,*=4 items/1d,AB-2=5 usd/1d');
+    expect(limitsOf('AB-1', limits).map(({ most }) => most)).toEqual([1, 4]);
+    expect(limitsOf('AB-3', limits).map(({ most }) => most)).toEqual([2, 3, 4]);
+  });
+
+  it('are told as they are set', () => {
+    const [limit] = parseSpendLimits('*=20 servers/36h');
+    expect(limit && describeLimit(limit)).toBe('20 servers/36h');
+    expect([86_400_000, 90 * 60_000, 61_000, 1_500].map(describePeriod)).toEqual(['1d', '90m', '61s', '1.5s']);
+  });
+});
+
+describe('what an order buys', () => {
+  const item = {
+    ...{ plan_id: 7, plan_type: 'cloud_servers_standard', billing_cycle: 'monthly', os_template_id: 3 },
+    ...{ password: 'a password', quantity: 1 },
+  };
+  const bought = (changes: object) => {
+    const request = { reference: 'ORD-1', account: 'AB-1', label: 'web', items: [{ ...item, ...changes }] };
+    return purchaseOf('provisionServers', request, [])?.what;
+  };
+
+  it('is the same with another template or password', () => {
+    expect(bought({ os_template_id: 4 })).toBe(bought({}));
+    expect(bought({ password: 'another' })).toBe(bought({}));
+    expect(bought({})).not.toContain('a password');
+  });
+
+  it.each([{ plan_id: 8 }, { quantity: 2 }, { billing_cycle: 'yearly' }, { addons: [{ id: 6, additional_value: 1 }] }])(
+    'is another with %p',
+    (changes) => {
+      expect(bought(changes)).not.toBe(bought({}));
+    },
+  );
+});

@@ -1,0 +1,22 @@
+/** A namespace that keeps its operator service from workers: whoever starts one is told what to do. */
+import type { NativeConnection } from '@temporalio/worker';
+import { ensureSearchAttributes, SearchAttributesError } from '../../../src/operations/search-attributes';
+import { grpcCodes } from '../../../src/temporal/grpc';
+import { grpcError } from '../activities/lone-activities';
+
+const refusing = (code: number) => {
+  const operatorService = { listSearchAttributes: () => Promise.reject(grpcError(code, 'no')) };
+  return { operatorService } as unknown as Pick<NativeConnection, 'operatorService'>;
+};
+
+it.each([grpcCodes.permissionDenied, grpcCodes.unimplemented])('code %i comes with the commands', async (code) => {
+  const refused = ensureSearchAttributes(refusing(code), 'shop');
+  await expect(refused).rejects.toThrow(SearchAttributesError);
+  await expect(refused).rejects.toThrow(
+    /temporal operator search-attribute create --namespace shop --name SagaState --type Keyword/,
+  );
+});
+
+it('a server that is not there is another matter', async () => {
+  await expect(ensureSearchAttributes(refusing(grpcCodes.unavailable), 'shop')).rejects.toMatchObject({ code: 14 });
+});

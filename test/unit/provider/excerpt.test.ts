@@ -1,0 +1,131 @@
+import fc from 'fast-check';
+import { excerptOf, secretsIn } from '../../../src/provider/excerpt';
+import { closeAll, createClient, failureOf, serve } from '../../support/stand-in';
+
+afterEach(closeAll);
+
+const script = Buffer.from('#!/bin/sh\nexport DB_PASSWORD=hunter2-hunter2\nreboot\n').toString('base64');
+const item = {
+  billing_cycle: 1,
+  password: 'S3cr/t"é&<pass>word',
+  custom_ssh_key: Buffer.from('ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 me@home').toString('base64'),
+  custom_script: script,
+} as const;
+
+const echoes: [string, string][] = [
+  ['a field of the same name', JSON.stringify({ error: 'bad', password: item.password })],
+  ['such a field deep inside', JSON.stringify({ errors: [{ given: { custom_script: item.custom_script } }] })],
+  ['a field of another name', JSON.stringify({ value: item.password })],
+  ['a sentence', `the password ${item.password} is too weak`],
+  ['JSON with escaped slashes', JSON.stringify({ value: item.password }).replaceAll('/', '\\/')],
+  ['JSON cut short', JSON.stringify({ password: item.password, note: 'x' }).slice(0, -4)],
+  ['a URL', `https://x.example/?p=${encodeURIComponent(item.password)}`],
+  ['a page', 'not accepted: S3cr/t&quot;é&amp;&lt;pass&gt;word'],
+  ['its decoded script', 'line 2: export DB_PASSWORD=hunter2-hunter2: not found'],
+  ['a part of the script', `cannot decode ${script.slice(10, 40)}...`],
+  ['the key it was given', `bad key ${item.custom_ssh_key}`],
+  ['the token', 'token t0p-s3cret-t0ken is not known'],
+];
+
+test.each(echoes)('a refusal that echoes secrets in %s shows none of them', async (_, body) => {
+  const server = await serve({ status: 422, body });
+  const credentials = { read: async () => 't0p-s3cret-t0ken', reread: async () => 'x' };
+  const failure = await failureOf(createClient(server.url, { credentials }).addCartItem(item));
+  expect(failure.body).toContain('[redacted]');
+  const shown = JSON.stringify({ ...failure, message: failure.message, stack: failure.stack });
+  for (const secret of ['S3cr', 'hunter2', 't0p-s3cret', script.slice(10, 30), item.custom_ssh_key.slice(0, 20)]) {
+    expect(shown).not.toContain(secret);
+  }
+});
+
+test('what is no secret stays as it came', () => {
+  const text = '{"error":"no such plan","plan_id":3}';
+  expect(excerptOf(text, ['correct horse'])).toBe(text);
+  expect(excerptOf('plain words', [])).toBe('plain words');
+});
+
+test('nothing is nothing', () => {
+  expect(excerptOf('', ['a'])).toBeUndefined();
+  expect(excerptOf(' \n', [])).toBeUndefined();
+});
+
+test('a field is blanked out even where the request had no such value', () => {
+  expect(excerptOf('{"Password":["old","new"],"n":1}', [])).toBe('{"Password":"[redacted]","n":1}');
+  expect(excerptOf("oops password = 'old one', n=1", [])).toBe('oops password = [redacted], n=1');
+});
+
+test('a secret is blanked out where the text ends in the middle of it', () => {
+  expect(excerptOf('given: correct-ho', ['correct-horse'])).toBe('given: [redacted]');
+});
+
+test('deep nesting neither overflows nor shows', () => {
+  const text = `${'['.repeat(30_000)}"correct-horse"${']'.repeat(30_000)}`;
+  expect(excerptOf(text, ['correct-horse'])).toHaveLength(500);
+});
+
+test('the secrets of a request are found at any depth', () => {
+  expect(secretsIn({ a: [{ password: 'p' }], custom_script: 's', label: 'l', custom_ssh_key: undefined })).toEqual([
+    'p',
+    's',
+  ]);
+  expect(secretsIn(undefined)).toEqual([]);
+});
+
+test('no secret of four characters or more shows, wherever it stands, and the excerpt is never too long', () => {
+  fc.assert(
+    fc.property(
+      // Letters that neither the mark nor the words around have.
+      fc.string({ unit: fc.constantFrom('Q', 'X', '7', '"', '\\', '/', 'é'), minLength: 4, maxLength: 600 }),
+      fc.array(fc.constantFrom('so ', 'it is ', '{', ': '), { maxLength: 200 }),
+      fc.boolean(),
+      (secret, words, asJson) => {
+        const text = words.join('') + secret + words.join('');
+        const shown = excerptOf(asJson ? JSON.stringify({ text, at: [text] }) : text, [secret]) ?? '';
+        expect(shown).not.toMatch(/[QX7é]/);
+        expect(shown.length).toBeLessThanOrEqual(500);
+      },
+    ),
+  );
+});
+
+test('an excerpt has 500 characters at most, the last of them a sign that more was there', () => {
+  expect(excerptOf('x'.repeat(500), [])).toBe('x'.repeat(500));
+  expect(excerptOf('x'.repeat(501), [])).toBe(`${'x'.repeat(499)}…`);
+});
+
+test.each([
+  ['twelve characters in a row, wherever in the secret', 'is bcdefghijklm ok', 'is [redacted] ok'],
+  ['a longer part', 'is bcdefghijklmnop ok', 'is [redacted] ok'],
+  ['eleven, which may be a word', 'is bcdefghijkl ok', 'is bcdefghijkl ok'],
+  ['the whole of it, twice', 'abcdefghijklmnopqrst abcdefghijklmnopqrst', '[redacted] [redacted]'],
+  ['four of it where the text ends', 'it begins abcd', 'it begins [redacted]'],
+  ['three of it where the text ends', 'it begins abc', 'it begins abc'],
+  ['eleven of it where the text ends', 'it begins abcdefghijk', 'it begins [redacted]'],
+])('of a long secret is blanked out or not: %s', (_, text, shown) => {
+  expect(excerptOf(text, ['abcdefghijklmnopqrst'])).toBe(shown);
+});
+
+test.each([
+  ['the whole of it, wherever', 'hunter2, hunter2hunter2', '[redacted], [redacted]'],
+  ['a part that is in the middle', 'is hunter ok', 'is hunter ok'],
+  ['a part where the text ends', 'is hunt', 'is [redacted]'],
+])('of a short secret is blanked out or not: %s', (_, text, shown) => {
+  expect(excerptOf(text, ['hunter2'])).toBe(shown);
+});
+
+test.each([
+  ['password: abc def', 'password: [redacted] def'],
+  ["'password': 'a b', n", "'password': [redacted], n"],
+  ['"password" : "a\\"b" n', '"password" : [redacted] n'],
+  ['"password": "cut in the mid', '"password": [redacted]'],
+  ['custom_script=abc&n=1', 'custom_script=[redacted]&n=1'],
+  ['CUSTOM_SSH_KEY=abc; x', 'CUSTOM_SSH_KEY=[redacted]; x'],
+  ['{"a": [{"password": abc}]', '{"a": [{"password": [redacted]}]'],
+  ['the password is wrong', 'the password is wrong'],
+])('a field in what is no JSON: %s', (text, shown) => {
+  expect(excerptOf(text, [])).toBe(shown);
+});
+
+test('an empty secret blanks out nothing', () => {
+  expect(excerptOf('some words', ['', 'word'])).toBe('some [redacted]s');
+});

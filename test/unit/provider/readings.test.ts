@@ -1,0 +1,208 @@
+/** The lenient readings: firewall lists, pointers and Retry-After. */
+import fc from 'fast-check';
+import { isJsonPointer, readPointers } from '../../../src/provider/json-pointer';
+import { readRetryAfter } from '../../../src/provider/retry-after';
+import { readFirewallIds } from '../../../src/provider/schemas';
+
+const id = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
+
+describe('a firewall list', () => {
+  const asWritten = (value: number) =>
+    fc.constantFrom<unknown>(value, String(value), { id: value }, { id: String(value), name: 'web' });
+  const wrap = fc.constantFrom<(list: unknown[]) => unknown>(
+    (list) => list,
+    (list) => ({ firewalls: list }),
+    (list) => ({ data: list }),
+    (list) => ({ firewalls: list, data: { code: 200 } }),
+  );
+
+  test('is read in every shape that is known', () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(id).chain((ids) => fc.tuple(fc.constant(ids), fc.tuple(...ids.map(asWritten)), wrap)),
+        ([ids, list, wrapped]) => expect(readFirewallIds(wrapped(list))).toEqual(ids),
+      ),
+    );
+  });
+
+  test('is not read where one element is strange', () => {
+    const strange = fc.constantFrom<unknown>(
+      ...[0, -1, 1.5, 2 ** 53, '', '01', '+1', ' 1', '1e3', '9007199254740993', null, true, [1], {}, { id: null }],
+    );
+    fc.assert(
+      fc.property(fc.array(id), strange, fc.array(id), wrap, (before, odd, after, wrapped) => {
+        expect(readFirewallIds(wrapped([...before, odd, ...after]))).toBeUndefined();
+      }),
+    );
+  });
+
+  test('comes out of any JSON as ids or as nothing', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (response) => {
+        for (const found of readFirewallIds(response) ?? [])
+          expect(Number.isSafeInteger(found) && found > 0).toBe(true);
+      }),
+    );
+  });
+
+  test.each([[null], [undefined], [{}], ['1'], [7], [{ firewalls: { 1: {} } }], [{ firewalls: [1], data: [2] }]])(
+    'is not guessed from %j',
+    (response) => expect(readFirewallIds(response)).toBeUndefined(),
+  );
+
+  test('may be empty, and names each firewall once', () => {
+    expect(readFirewallIds([])).toEqual([]);
+    expect(readFirewallIds([{ id: 1 }, '1', 2])).toEqual([1, 2]);
+  });
+});
+
+describe('a pointer', () => {
+  const document = {
+    data: { servers: [{ id: 5 }, { id: '6' }, { name: 'x' }, { id: 5 }], ids: [7, '8'], mixed: [9, 'no'] },
+    'a/b': 1,
+    'm~n': 2,
+    '~1': 3,
+    '': 4,
+    '*': 11,
+    nested: [[12], [13, 14]],
+  };
+  test.each([
+    ['/data/servers/0/id', [5]],
+    ['/data/servers/*/id', [5, 6]],
+    ['/data/ids', [7, 8]],
+    ['/data/ids/*', [7, 8]],
+    ['/data/ids/1', [8]],
+    ['/data/mixed', []],
+    ['/data/mixed/*', [9]],
+    ['/a~1b', [1]],
+    ['/m~0n', [2]],
+    ['/~01', [3]],
+    ['/', [4]],
+    ['/*', [11]],
+    ['/nested/*', [12, 13, 14]],
+    ['/nested/*/*', [12, 13, 14]],
+    ['/data/ids/01', []],
+    ['/data/ids/-', []],
+    ['/data/ids/2', []],
+    ['/data/ids/length', []],
+    ['/constructor/length', []],
+    ['/missing/deeper', []],
+    ['data', []],
+    ['/~2', []],
+  ])('%s finds %j', (pointer, found) => expect(readPointers([pointer], document)).toEqual(found));
+
+  test('of none is the whole document', () => {
+    expect(readPointers([''], 42)).toEqual([42]);
+    expect(readPointers([''], [1, 2])).toEqual([1, 2]);
+    expect(readPointers([], 42)).toEqual([]);
+    expect(readPointers(['/a'], null)).toEqual([]);
+  });
+
+  test('after pointer: order kept, duplicates removed', () => {
+    expect(readPointers(['/data/ids', '/data/servers/1/id', '/data/ids/*'], document)).toEqual([7, 8, 6]);
+  });
+
+  test('finds whatever is put at its place', () => {
+    const escape = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
+    fc.assert(
+      fc.property(fc.array(fc.string(), { maxLength: 5 }), id, (keys, value) => {
+        const holder = keys.reduceRight<unknown>((inner, key) => Object.fromEntries([[key, inner]]), value);
+        const pointer = keys.map((key) => `/${escape(key)}`).join('');
+        expect(isJsonPointer(pointer)).toBe(true);
+        expect(readPointers([pointer], holder)).toEqual([value]);
+      }),
+    );
+  });
+
+  test('finds ids or nothing in any JSON, and throws for none', () => {
+    const segment = fc.constantFrom('a', '0', '1', '*', '', '~', '__proto__');
+    fc.assert(
+      fc.property(fc.array(fc.array(segment)), fc.jsonValue(), (pointers, response) => {
+        const found = readPointers(
+          pointers.map((segments) => segments.map((one) => `/${one}`).join('')),
+          response,
+        );
+        expect(new Set(found).size).toBe(found.length);
+        for (const one of found) expect(Number.isSafeInteger(one) && one > 0).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('Retry-After', () => {
+  const nowMs = Date.UTC(1994, 10, 6, 8, 49, 0);
+  test.each([
+    ['0', 0],
+    [' 120 ', 120_000],
+    ['99999999999999999999', Number.MAX_SAFE_INTEGER],
+    ['Sun, 06 Nov 1994 08:49:37 GMT', 37_000],
+    ['Sunday, 06-Nov-94 08:49:37 GMT', 37_000],
+    ['Sun Nov  6 08:49:37 1994', 37_000],
+    ['Sun, 06 Nov 1994 08:48:00 GMT', 0],
+    ['', undefined],
+    ['-1', undefined],
+    ['1.5', undefined],
+    ['1e3', undefined],
+    ['5 seconds', undefined],
+    ['1994-11-06T08:49:37Z', undefined],
+    ['Sun, 31 Feb 1994 08:49:37 GMT', undefined],
+    ['Sun, 06 Nop 1994 08:49:37 GMT', undefined],
+    ['Sun, 06 Nov 1994 24:49:37 GMT', undefined],
+    ['Sun, 06 Nov 1994 08:49:37 CET', undefined],
+    ['xSun, 06 Nov 1994 08:49:37 GMT', undefined],
+    ['Sun, 06 Nov 1994 08:49:37 GMT+1', undefined],
+    ['xSunday, 06-Nov-94 08:49:37 GMT', undefined],
+    ['Sunday, 06-Nov-94 08:49:37 GMTx', undefined],
+    ['xSun Nov  6 08:49:37 1994', undefined],
+    ['Sun Nov  6 08:49:37 19945', undefined],
+    ['Sun Nov 16 08:49:37 1994', 864_037_000],
+    ['Sun, 00 Nov 1994 08:49:37 GMT', undefined],
+    ['Sun, 01 Dec 1994 00:00:00 GMT', 2_128_260_000],
+    ['Sun, 06 Nov 1994 23:59:60 GMT', 54_660_000],
+    ['Sun, 06 Nov 1994 23:59:61 GMT', undefined],
+    ['Sun, 06 Nov 1994 23:60:00 GMT', undefined],
+    ['1 2', undefined],
+    ['x1', undefined],
+    ['1x', undefined],
+  ])('%j is %s ms', (header, ms) => expect(readRetryAfter(header, nowMs)).toBe(ms));
+
+  test.each([
+    [1994, '05', 2005],
+    [1994, '44', 2044],
+    [1994, '45', 1945],
+    [2026, '26', 2026],
+    [2026, '76', 2076],
+    [2026, '77', 1977],
+  ])('in %i takes the year %s for %i', (thisYear, digits, year) => {
+    const now = Date.UTC(thisYear, 0, 1);
+    const waitMs = readRetryAfter(`Monday, 01-Jan-${digits} 00:00:00 GMT`, now);
+    expect(waitMs).toBe(Math.max(0, Date.UTC(year, 0, 1) - now));
+  });
+
+  test('of several is the first, of none is nothing', () => {
+    expect(readRetryAfter(['3', '9'], nowMs)).toBe(3000);
+    expect(readRetryAfter(undefined, nowMs)).toBeUndefined();
+  });
+
+  test('reads every date as it is printed', () => {
+    const moment = fc.integer({ min: 0, max: Date.UTC(9999, 11, 31) / 1000 });
+    fc.assert(
+      fc.property(moment, moment, (date, now) => {
+        const header = new Date(date * 1000).toUTCString();
+        expect(readRetryAfter(header, now * 1000)).toBe(Math.max(0, date - now) * 1000);
+      }),
+    );
+  });
+
+  test('is never negative, fractional or infinite, whatever the header', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string(), fc.integer().map(String), fc.date({ noInvalidDate: true }).map(String)),
+        (header) => {
+          const ms = readRetryAfter(header, nowMs);
+          expect(ms === undefined || (Number.isSafeInteger(ms) && ms >= 0)).toBe(true);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,310 @@
+import {
+  NotSent,
+  RateLimited,
+  Rejected,
+  Unauthorized,
+  UnexpectedResponse,
+  UnknownOutcome,
+} from '../../../src/provider/errors';
+import { classifyStatus } from '../../../src/provider/classify';
+import { added, closeAll, createClient, failureOf, quote, serve } from '../../support/stand-in';
+
+afterEach(closeAll);
+
+const order = { account: 'ab-12', cartItems: [1] };
+
+const table: [number, new (...args: never[]) => Error][] = [
+  [300, UnexpectedResponse],
+  [301, UnexpectedResponse],
+  [302, UnexpectedResponse],
+  [304, UnexpectedResponse],
+  [307, UnexpectedResponse],
+  [308, UnexpectedResponse],
+  [400, Rejected],
+  [401, Unauthorized],
+  [402, Rejected],
+  [403, Unauthorized],
+  [404, Rejected],
+  [405, Rejected],
+  [408, UnknownOutcome],
+  [409, Rejected],
+  [422, Rejected],
+  [429, RateLimited],
+  [451, Rejected],
+  [499, Rejected],
+  [500, UnknownOutcome],
+  [502, UnknownOutcome],
+  [503, UnknownOutcome],
+  [504, UnknownOutcome],
+  [599, UnknownOutcome],
+  [700, UnknownOutcome],
+];
+
+test.each(table)('a pivot that is answered %i fails with the table’s class', async (status, kind) => {
+  const server = await serve({ status, body: status === 304 ? '' : '{"error":"why"}' });
+  const failure = await failureOf(createClient(server.url).placeOrder(order));
+  expect(failure).toBeInstanceOf(kind);
+  expect(failure.name).toBe(kind.name);
+  expect(failure.status).toBe(status);
+  expect(failure.endpoint).toBe('POST /order');
+  expect(failure.message).toContain(String(status));
+  expect(failure.body).toBe(status === 304 ? undefined : '{"error":"why"}');
+  expect(server.seen).toHaveLength(1);
+});
+
+test('every status has a class, and only 2xx is a success', () => {
+  for (let status = 100; status < 1000; status++) {
+    expect(classifyStatus(status) === 'success').toBe(status >= 200 && status <= 299);
+  }
+});
+
+test('a redirect is not followed, with the token or without', async () => {
+  const elsewhere = await serve({});
+  const server = await serve({ status: 307, headers: { location: `${elsewhere.url}/order` } });
+  const failure = await failureOf(createClient(server.url).placeOrder(order));
+  expect(failure).toBeInstanceOf(UnexpectedResponse);
+  expect(elsewhere.seen).toEqual([]);
+});
+
+describe('a success whose body says otherwise', () => {
+  test.each([
+    ['code', { code: 422 }],
+    ['data.code', { data: { code: 400, message: 'no' } }],
+    ['data.code beside a harmless code', { code: 200, data: { code: 500 } }],
+  ])('by %s is refused', async (_, body) => {
+    const server = await serve({ body: JSON.stringify(body) });
+    const client = createClient(server.url);
+    for (const call of [client.placeOrder(order), client.addCartItem({ billing_cycle: 1 })]) {
+      const failure = await failureOf(call);
+      expect(failure).toBeInstanceOf(Rejected);
+      expect(failure.status).toBe(200);
+    }
+  });
+
+  test.each([
+    [{ code: 200 }],
+    [{ code: '422' }],
+    [{ data: [] }],
+    [{ data: { code: 399 } }],
+    [{ order: { code: 500 } }],
+  ])('%j is not such a body', async (body) => {
+    const server = await serve({ body: JSON.stringify(body) });
+    expect(await createClient(server.url).placeOrder(order)).toEqual(body);
+  });
+});
+
+describe('deleting an item that is not there', () => {
+  test.each([
+    ['by status', { status: 404, body: '<h1>Not found</h1>' }],
+    ['by the body’s code', { status: 200, body: '{"data":{"code":404}}' }],
+    ['with an empty 404', { status: 404, body: '' }],
+  ])('is done: %s', async (_, answer) => {
+    const server = await serve(answer);
+    expect(await createClient(server.url).deleteCartItem(1)).toBeUndefined();
+  });
+
+  test('a 404 is a refusal for every other call', async () => {
+    const server = await serve({ status: 404 });
+    expect(await failureOf(createClient(server.url).assignFirewalls(1, [2]))).toBeInstanceOf(Rejected);
+  });
+});
+
+describe('a success without a body', () => {
+  test.each([
+    { status: 204, body: '' },
+    { status: 200, body: '' },
+    { status: 200, body: ' \r\n' },
+  ])('is null where the document shows none (%j)', async (answer) => {
+    const server = await serve(answer);
+    const client = createClient(server.url);
+    expect(await client.placeOrder(order)).toBeNull();
+    expect(await client.deleteCartItem(1)).toBeUndefined();
+    expect(await client.listFirewalls(1)).toBeNull();
+  });
+
+  test('is an unknown outcome where the document shows one', async () => {
+    const server = await serve({ status: 200, body: '' });
+    const client = createClient(server.url);
+    const change = { subscription_id: 1, resources: [] };
+    for (const call of [
+      client.addCartItem({ billing_cycle: 1 }),
+      client.quoteChangeOrder(change),
+      client.quotePlanSwitch({ subscription_id: 1, plan_id: 2 }),
+      client.switchPlan(1, 2),
+    ]) {
+      expect(await failureOf(call)).toBeInstanceOf(UnknownOutcome);
+    }
+  });
+});
+
+describe('a success that cannot be read', () => {
+  test.each([
+    ['a page', '<html>welcome</html>'],
+    ['JSON cut short', '{"id": 1'],
+    ['no text', '\u0000\u0001'],
+    ['absurd nesting', '['.repeat(20_000) + ']'.repeat(20_000)],
+  ])('is an unknown outcome: %s', async (_, body) => {
+    const server = await serve({ body });
+    const client = createClient(server.url);
+    expect(await failureOf(client.placeOrder(order))).toBeInstanceOf(UnknownOutcome);
+    expect(await failureOf(client.deleteCartItem(1))).toBeInstanceOf(UnknownOutcome);
+  });
+
+  test.each([
+    ['no id', { data: added.data }],
+    ['an id in a string', { ...added, '0': '4711' }],
+    ['an id of zero', { ...added, '0': 0 }],
+    ['an id that JSON cannot hold', { ...added, '0': 2 ** 53 }],
+    ['a fraction', { ...added, '0': 1.5 }],
+    ['no code', { '0': 4711, data: { message: 'ok' } }],
+    ['another code', { '0': 4711, data: { message: 'ok', code: 201 } }],
+    ['a code in a string', { '0': 4711, data: { message: 'ok', code: '200' } }],
+    ['a list', [4711]],
+  ])('add-to-cart with %s is an unknown outcome', async (_, body) => {
+    const server = await serve({ body: JSON.stringify(body) });
+    expect(await failureOf(createClient(server.url).addCartItem({ billing_cycle: 1 }))).toBeInstanceOf(UnknownOutcome);
+  });
+
+  test.each([
+    ['available', 'yes'],
+    ['total', '12.50'],
+    ['total', null],
+    ['currency', 'EUR'],
+    ['currency', ''],
+    ['date_from', '01.02.2026'],
+    ['date_from', '2026-02-30'],
+    ['date_to', '2026-01-01T00:00:00Z'],
+    ['date_to', undefined],
+  ])('a quote whose %s is %j is an unknown outcome that names it', async (field, value) => {
+    const server = await serve({ body: JSON.stringify({ ...quote, inapplicable_resources: [], [field]: value }) });
+    const client = createClient(server.url);
+    for (const call of [
+      client.switchPlan(1, 2),
+      client.quotePlanSwitch({ subscription_id: 1, plan_id: 2 }),
+      client.quoteChangeOrder({ subscription_id: 1, resources: [] }),
+    ]) {
+      const failure = await failureOf(call);
+      expect(failure).toBeInstanceOf(UnknownOutcome);
+      expect(failure.message).toContain(field);
+    }
+  });
+
+  test('a total that JSON cannot hold is no total', async () => {
+    const server = await serve({ body: JSON.stringify(quote).replace('12.5', '1e999') });
+    expect(await failureOf(createClient(server.url).switchPlan(1, 2))).toBeInstanceOf(UnknownOutcome);
+  });
+
+  test('a change quote needs its list, a switch quote has none', async () => {
+    const server = await serve({ body: JSON.stringify(quote) });
+    const client = createClient(server.url);
+    expect(await client.switchPlan(1, 2)).toEqual(quote);
+    expect(await failureOf(client.quoteChangeOrder({ subscription_id: 1, resources: [] }))).toBeInstanceOf(
+      UnknownOutcome,
+    );
+  });
+});
+
+describe('a long body', () => {
+  const json = (bytes: number) => JSON.stringify('x'.repeat(bytes - 2));
+
+  test('is read up to the limit and not a byte further', async () => {
+    const server = await serve({ body: json(2000) }, { body: json(2001) });
+    const client = createClient(server.url, { responseBytesMax: 2000 });
+    expect(await client.placeOrder(order)).toHaveLength(1998);
+    const failure = await failureOf(client.placeOrder(order));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure.message).toContain('2000 bytes');
+  });
+
+  test('of an error changes nothing in what the error means', async () => {
+    const server = await serve({ status: 422, body: 'y'.repeat(300_000) });
+    const failure = await failureOf(createClient(server.url).placeOrder(order));
+    expect(failure).toBeInstanceOf(Rejected);
+    expect(failure.body).toHaveLength(500);
+  });
+
+  test('does not poison the next call', async () => {
+    const server = await serve({ body: json(5000) }, { body: '[1]' });
+    const client = createClient(server.url, { responseBytesMax: 2000 });
+    await failureOf(client.listFirewalls(1));
+    expect(await client.listFirewalls(1)).toEqual([1]);
+  });
+});
+
+describe('Retry-After', () => {
+  const now = () => Date.UTC(2026, 0, 1, 12, 0, 0);
+  test.each([
+    ['7', 7000],
+    ['Thu, 01 Jan 2026 12:00:30 GMT', 30_000],
+    ['Thu, 01 Jan 2026 11:00:00 GMT', 0],
+    ['soon', undefined],
+    [undefined, undefined],
+  ])('%s is %s ms', async (header, retryAfterMs) => {
+    const server = await serve({ status: 429, headers: header === undefined ? {} : { 'retry-after': header } });
+    const failure = await failureOf(createClient(server.url, { now }).placeOrder(order));
+    expect(failure).toBeInstanceOf(RateLimited);
+    expect((failure as RateLimited).retryAfterMs).toBe(retryAfterMs);
+  });
+});
+
+describe('a 401', () => {
+  test('is tried once more with a renewed token, for a pivot too', async () => {
+    const server = await serve({ status: 401 }, { body: '{"id":1}' });
+    const credentials = { read: async () => 'old', reread: async () => 'new' };
+    expect(await createClient(server.url, { credentials }).placeOrder(order)).toEqual({ id: 1 });
+    expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
+    expect(server.seen.map(({ body }) => body)).toEqual([JSON.stringify(order), JSON.stringify(order)]);
+  });
+
+  test('is final where the token is still the same', async () => {
+    const server = await serve({ status: 401 });
+    const credentials = { read: async () => 'old', reread: async () => 'old' };
+    expect(await failureOf(createClient(server.url, { credentials }).placeOrder(order))).toBeInstanceOf(Unauthorized);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('is final where the renewed token is refused too', async () => {
+    const server = await serve({ status: 401 });
+    let tokens = 0;
+    const credentials = { read: async () => 'old', reread: async () => `new${++tokens}` };
+    expect(await failureOf(createClient(server.url, { credentials }).placeOrder(order))).toBeInstanceOf(Unauthorized);
+    expect(server.seen).toHaveLength(2);
+    expect(tokens).toBe(1);
+  });
+
+  test('is final without credentials, and a 403 always', async () => {
+    const server = await serve({ status: 401 }, { status: 403 });
+    const credentials = { read: async () => 'old', reread: async () => 'new' };
+    expect(await failureOf(createClient(server.url).placeOrder(order))).toBeInstanceOf(Unauthorized);
+    expect(await failureOf(createClient(server.url, { credentials }).placeOrder(order))).toBeInstanceOf(Unauthorized);
+    expect(server.seen).toHaveLength(2);
+  });
+});
+
+describe('a token that cannot be read', () => {
+  test('because reading fails: nothing is sent, and the reason, which may quote it, is kept back', async () => {
+    const server = await serve({});
+    const credentials = { read: () => Promise.reject(new Error('t0psecret')), reread: async () => 'x' };
+    const failure = await failureOf(createClient(server.url, { credentials }).placeOrder(order));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(failure.message).not.toContain('t0psecret');
+    expect(server.seen).toEqual([]);
+  });
+
+  test('because reading never ends: the total time bounds it', async () => {
+    const server = await serve({});
+    const credentials = { read: () => new Promise<string>(() => undefined), reread: async () => 'x' };
+    const failure = await failureOf(createClient(server.url, { credentials, totalTimeoutMs: 50 }).placeOrder(order));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(server.seen).toEqual([]);
+  });
+
+  test.each(['', 'two\nlines', 'trailing ', 'ümlaut'])('because %j fits no header: nothing is sent', async (token) => {
+    const server = await serve({});
+    const credentials = { read: async () => token, reread: async () => token };
+    const failure = await failureOf(createClient(server.url, { credentials }).placeOrder(order));
+    expect(failure).toBeInstanceOf(Unauthorized);
+    expect(failure.status).toBeUndefined();
+    expect(server.seen).toEqual([]);
+  });
+});

@@ -1,0 +1,541 @@
+/** What is sent and what is not: on sockets that do what sockets do. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { getEventListeners } from 'node:events';
+import https from 'node:https';
+import net from 'node:net';
+import { NotSent, Rejected, UnknownOutcome } from '../../../src/provider/errors';
+import type { CallEvent, CallOptions, ProviderClient } from '../../../src/provider/client';
+import { selfSigned } from '../../support/certificates';
+import {
+  closeAll,
+  closeLater,
+  closedPort,
+  createClient,
+  failureOf,
+  httpText,
+  listen,
+  onRequest,
+  quote,
+  serve,
+  serveRaw,
+} from '../../support/stand-in';
+
+afterEach(closeAll);
+
+const order = { account: 'ab-12', cartItems: [1] };
+
+/** Whatever is said of what was sent is said of both ways out: kept connections and fresh ones. */
+const ways: [string, (client: ProviderClient, options?: CallOptions) => Promise<unknown>][] = [
+  ['a pivot', (client, options) => client.placeOrder(order, options)],
+  ['a repeatable call', (client, options) => client.assignFirewalls(1, [2], options)],
+];
+
+describe.each(ways)('%s is surely not sent', (_, act) => {
+  test('when the connection is refused', async () => {
+    const client = createClient(`http://127.0.0.1:${await closedPort()}`);
+    const failure = await failureOf(act(client));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(failure.message).toContain('ECONNREFUSED');
+    expect(failure.status).toBeUndefined();
+  });
+
+  test('when the host name does not exist', async () => {
+    const client = createClient('https://no-such-host.invalid');
+    const failure = await failureOf(act(client));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(failure.message).toContain('host name');
+  });
+
+  test('when TLS meets a port that does not speak it', async () => {
+    const server = await serve({});
+    const failure = await failureOf(act(createClient(server.url.replace('http:', 'https:'))));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(server.seen).toEqual([]);
+  });
+
+  test('when the certificate is not trusted', async () => {
+    const { url, requests } = await serveTls('127.0.0.1');
+    expect(await failureOf(act(createClient(url)))).toBeInstanceOf(NotSent);
+    expect(requests()).toBe(0);
+  });
+
+  test('when the certificate is another host’s', async () => {
+    const { url, cert, requests } = await serveTls('127.0.0.2');
+    const failure = await failureOf(act(createClient(url, { ca: cert })));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(failure.message).toContain('ALTNAME');
+    expect(requests()).toBe(0);
+  });
+
+  test('when the other side never finishes the handshake', async () => {
+    const server = await serveRaw(() => undefined);
+    const client = createClient(server.url.replace('http:', 'https:'), { connectTimeoutMs: 50 });
+    const failure = await failureOf(act(client));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(failure.message).toContain('no connection in time');
+  });
+
+  test('when the total time ends before there is a connection', async () => {
+    const server = await serveRaw(() => undefined);
+    const client = createClient(server.url.replace('http:', 'https:'), { connectTimeoutMs: 900, totalTimeoutMs: 50 });
+    const failure = await failureOf(act(client));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(failure.message).toContain('50 ms');
+  });
+
+  test('when no connection is free in time, and it does not leave later either', async () => {
+    let release: () => void = () => undefined;
+    const requests: string[] = [];
+    const server = await serveRaw((socket) =>
+      onRequest(socket, (request) => {
+        requests.push(request);
+        if (requests.length === 1) release = () => socket.write(httpText('[]'));
+        else socket.write(httpText('["later"]'));
+      }),
+    );
+    const client = createClient(server.url, { connections: 1 });
+    const first = act(client);
+    await until(() => requests.length === 1);
+    const giveUp = new AbortController();
+    const second = failureOf(act(client, { signal: giveUp.signal }));
+    // By then it stands in the queue.
+    await new Promise((resolve) => setImmediate(resolve));
+    giveUp.abort();
+    expect(await second).toBeInstanceOf(NotSent);
+    release();
+    expect(await first).toEqual([]);
+    // A third call shows that the queue has moved past the one that was given up.
+    expect(await act(client)).toEqual(['later']);
+    expect(requests).toHaveLength(2);
+  });
+
+  test('when the caller had given up before', async () => {
+    const server = await serve({});
+    expect(await failureOf(act(createClient(server.url), { signal: AbortSignal.abort() }))).toBeInstanceOf(NotSent);
+    expect(server.seen).toEqual([]);
+    expect(server.connections).toHaveLength(0);
+  });
+
+  test('when the client is closed', async () => {
+    const server = await serve({});
+    const client = createClient(server.url);
+    await client.close();
+    expect(await failureOf(act(client))).toBeInstanceOf(NotSent);
+    await client.close();
+    expect(server.seen).toEqual([]);
+  });
+});
+
+describe.each(ways)('the outcome of %s is unknown', (_, act) => {
+  test('when the connection is reset before the request is read', async () => {
+    const server = await serveUnread();
+    const failure = await failureOf(act(createClient(server.url)));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(server.connections()).toBe(1);
+  });
+
+  test('when the connection is reset after the request was read', async () => {
+    const server = await serveRaw((socket) => onRequest(socket, () => socket.resetAndDestroy()));
+    const failure = await failureOf(act(createClient(server.url)));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure.status).toBeUndefined();
+    expect(failure.message).toContain('was sent and not answered');
+    expect(server.connections()).toBe(1);
+  });
+
+  test('when the connection is closed without an answer', async () => {
+    const server = await serveRaw((socket) => onRequest(socket, () => socket.end()));
+    expect(await failureOf(act(createClient(server.url)))).toBeInstanceOf(UnknownOutcome);
+    expect(server.connections()).toBe(1);
+  });
+
+  test('when the connection is lost in the head or in the body of a success', async () => {
+    const texts = ['HTTP/1.1 200 O', httpText('{"id":1}').slice(0, -3)];
+    const server = await serveRaw((socket, nth) => onRequest(socket, () => socket.end(texts[nth] ?? '')));
+    const client = createClient(server.url);
+    expect((await failureOf(act(client))).name).toBe('UnknownOutcome');
+    const failure = await failureOf(act(client));
+    expect(failure.name).toBe('UnknownOutcome');
+    expect(failure.status).toBe(200);
+  });
+
+  test('when a chunked success ends early', async () => {
+    const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+    const server = await serveRaw((socket) => onRequest(socket, () => socket.end(`${head}4\r\nnull\r\n`)));
+    expect(await failureOf(act(createClient(server.url)))).toBeInstanceOf(UnknownOutcome);
+  });
+
+  test('when the answer is not HTTP', async () => {
+    const server = await serveRaw((socket) => onRequest(socket, () => socket.end('220 smtp ready\r\n')));
+    const failure = await failureOf(act(createClient(server.url)));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure.message).toContain('not HTTP');
+  });
+
+  test('when there is only an announcement and then nothing', async () => {
+    const server = await serveRaw((socket) => onRequest(socket, () => socket.end('HTTP/1.1 103 Early Hints\r\n\r\n')));
+    const failure = await failureOf(act(createClient(server.url)));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure.status).toBeUndefined();
+  });
+
+  test('when the head does not come in time', async () => {
+    const server = await serveRaw((socket) => onRequest(socket, () => undefined));
+    const failure = await failureOf(act(createClient(server.url, { headersTimeoutMs: 50 })));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure.message).toContain('UND_ERR_HEADERS_TIMEOUT');
+  });
+
+  test('when the body stops in the middle', async () => {
+    const server = await serveRaw((socket) => onRequest(socket, () => socket.write(httpText('[1]').slice(0, -1))));
+    const failure = await failureOf(act(createClient(server.url, { bodyTimeoutMs: 50 })));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure.message).toContain('UND_ERR_BODY_TIMEOUT');
+  });
+
+  test('when the body drips without end: the total time bounds it', async () => {
+    const server = await serveRaw((socket) =>
+      onRequest(socket, () => {
+        socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
+        const drip = setInterval(() => socket.write('1\r\n \r\n'), 10);
+        socket.on('close', () => clearInterval(drip));
+      }),
+    );
+    const failure = await failureOf(act(createClient(server.url, { totalTimeoutMs: 150, bodyTimeoutMs: 100 })));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure.message).toContain('150 ms');
+  });
+
+  test('when the caller gives up after it was sent', async () => {
+    const giveUp = new AbortController();
+    const server = await serveRaw((socket) => onRequest(socket, () => giveUp.abort()));
+    const failure = await failureOf(act(createClient(server.url), { signal: giveUp.signal }));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure.message).toContain('caller');
+  });
+});
+
+describe.each(ways)('%s is asked whether it may leave', (_, act) => {
+  const keptHere = () => 'it is too late for it';
+
+  /** Counts how often it is asked; the sentences are the answers by turns. */
+  function questions(...sentences: (string | undefined)[]) {
+    const asked = { times: 0, mayLeave: () => sentences[asked.times++] };
+    return asked;
+  }
+
+  test('and where a sentence keeps it, not a byte of it arrives', async () => {
+    let bytes = 0;
+    const left: Promise<void>[] = [];
+    const server = await serveRaw((socket) => {
+      socket.on('data', (chunk: Buffer) => (bytes += chunk.length));
+      left.push(new Promise((resolve) => socket.on('close', () => resolve())));
+    });
+    const events: CallEvent[] = [];
+    const client = createClient(server.url, { onCall: (event) => events.push(event) });
+    const failure = await failureOf(act(client, { mayLeave: keptHere }));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(failure.message).toMatch(/ was not sent: it is too late for it$/);
+    expect(failure.status).toBeUndefined();
+    expect(events).toMatchObject([{ failure: 'NotSent', sent: false }]);
+    await client.close();
+    await until(() => left.length === 1);
+    // What was on its way has arrived when the other side sees the end.
+    await left[0];
+    expect(bytes).toBe(0);
+  });
+
+  test('when the connection is there, its handshake included, and not before', async () => {
+    const { key, cert } = selfSigned('127.0.0.1');
+    const secure = https.createServer({ key, cert }, (_request, response) => response.end('{"over":"tls"}'));
+    const waiting: net.Socket[] = [];
+    const server = net.createServer({ pauseOnConnect: true }, (socket) => waiting.push(socket));
+    const url = (await listen(server)).replace('http:', 'https:');
+    const asked = questions();
+    const answered = act(createClient(url, { ca: cert }), asked);
+    await until(() => waiting.length === 1);
+    expect(asked.times).toBe(0);
+    secure.emit('connection', waiting[0]);
+    expect(await answered).toEqual({ over: 'tls' });
+    expect(asked.times).toBe(1);
+  });
+
+  test('but not where there is no connection', async () => {
+    const asked = questions();
+    await failureOf(act(createClient(`http://127.0.0.1:${await closedPort()}`), asked));
+    expect(asked.times).toBe(0);
+  });
+
+  test('in the tick in which it is written to the socket', async () => {
+    const server = await serve({});
+    const order: string[] = [];
+    const { write } = net.Socket.prototype;
+    const spied = jest.spyOn(net.Socket.prototype, 'write').mockImplementation(function (
+      this: net.Socket,
+      ...written: unknown[]
+    ) {
+      if (String(written[0]).startsWith('POST /')) order.push('written');
+      return Reflect.apply(write, this, written) as boolean;
+    });
+    closeLater(() => spied.mockRestore());
+    await act(createClient(server.url), {
+      mayLeave: () => {
+        order.push('asked');
+        process.nextTick(() => order.push('the next tick'));
+        return undefined;
+      },
+    });
+    expect(order).toEqual(['asked', 'written', 'the next tick']);
+  });
+
+  test('when its turn comes, where all connections were taken; and nobody behind it is held up', async () => {
+    let release: () => void = () => undefined;
+    const requests: string[] = [];
+    const server = await serveRaw((socket) =>
+      onRequest(socket, (request) => {
+        requests.push(request);
+        if (requests.length === 1) release = () => socket.write(httpText('["first"]'));
+        else socket.write(httpText('["third"]'));
+      }),
+    );
+    const client = createClient(server.url, { connections: 1 });
+    const first = act(client);
+    await until(() => requests.length === 1);
+    const asked = questions('not any more');
+    const second = failureOf(act(client, asked));
+    const third = act(client);
+    // By then it stands in the queue.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(asked.times).toBe(0);
+    release();
+    expect(await Promise.all([first, third])).toEqual([['first'], ['third']]);
+    expect(await second).toBeInstanceOf(NotSent);
+    expect(asked.times).toBe(1);
+    expect(requests).toHaveLength(2);
+  });
+
+  test('once more, where a 401 is answered with another token', async () => {
+    const credentials = { read: async () => 'old', reread: async () => 'new' };
+    const tokens = ({ seen }: Awaited<ReturnType<typeof serve>>) => seen.map(({ headers }) => headers.authorization);
+
+    const both = await serve({ status: 401 }, { body: '["done"]' });
+    const twice = questions();
+    expect(await act(createClient(both.url, { credentials }), twice)).toEqual(['done']);
+    expect([twice.times, tokens(both)]).toEqual([2, ['Bearer old', 'Bearer new']]);
+
+    const one = await serve({ status: 401 }, { body: '["done"]' });
+    const failure = await failureOf(act(createClient(one.url, { credentials }), questions(undefined, 'too late now')));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(failure.message).toContain('too late now');
+    expect(tokens(one)).toEqual(['Bearer old']);
+  });
+
+  test('and does not leave where the question itself fails', async () => {
+    const server = await serve({});
+    const mayLeave = () => {
+      throw new Error('no clock');
+    };
+    const client = createClient(server.url);
+    expect(await failureOf(act(client, { mayLeave }))).toBeInstanceOf(NotSent);
+    expect(await act(client)).toEqual({});
+    expect(server.seen).toHaveLength(1);
+  });
+});
+
+test('a finished call lets go of the caller’s signal', async () => {
+  const server = await serve({ status: 200 }, { status: 422 });
+  const client = createClient(server.url);
+  const { signal } = new AbortController();
+  await client.placeOrder(order, { signal });
+  await failureOf(client.placeOrder(order, { signal }));
+  await failureOf(client.listFirewalls(0, { signal }));
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
+test('an error’s status counts even where its body is lost or stalls', async () => {
+  const text = httpText('{"error":"no such plan"}', { status: '422 Unprocessable' });
+  const server = await serveRaw((socket, nth) =>
+    onRequest(socket, () => (nth === 0 ? socket.end(text.slice(0, -5)) : socket.write(text.slice(0, -5)))),
+  );
+  const client = createClient(server.url, { bodyTimeoutMs: 50 });
+  for (const call of [client.placeOrder(order), client.placeOrder(order)]) {
+    const failure = await failureOf(call);
+    expect(failure).toBeInstanceOf(Rejected);
+    expect(failure.body).toContain('no such');
+  }
+});
+
+test('an answer is taken even where an announcement goes before it', async () => {
+  const text = `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${httpText('{"id":1}')}`;
+  const server = await serveRaw((socket) => onRequest(socket, () => socket.write(text)));
+  expect(await createClient(server.url).placeOrder(order)).toEqual({ id: 1 });
+});
+
+test('a certificate that is trusted by the option is accepted', async () => {
+  const { url, cert, requests } = await serveTls('127.0.0.1');
+  expect(await createClient(url, { ca: cert }).placeOrder(order)).toEqual({ over: 'tls' });
+  expect(requests()).toBe(1);
+});
+
+describe('connections', () => {
+  const pivots: [string, (client: ProviderClient) => Promise<unknown>][] = [
+    ['placeOrder', (client) => client.placeOrder(order)],
+    ['placeChangeOrder', (client) => client.placeChangeOrder({ subscription_id: 1, resources: [] })],
+    ['switchPlan', (client) => client.switchPlan(1, 2)],
+  ];
+
+  test.each(pivots)('%s goes out on a new one every time', async (_, act) => {
+    const server = await serve({ body: JSON.stringify(quote) });
+    const client = createClient(server.url);
+    for (let nth = 0; nth < 3; nth++) await act(client);
+    expect(server.seen.map(({ connection }) => connection)).toEqual([0, 1, 2]);
+    expect(server.seen.map(({ headers }) => headers.connection)).toEqual(['close', 'close', 'close']);
+  });
+
+  test('a pivot takes none that another call left open, and leaves none', async () => {
+    const server = await serve({});
+    const client = createClient(server.url);
+    await client.listFirewalls(1);
+    await client.placeOrder(order);
+    await client.listFirewalls(1);
+    expect(server.seen.map(({ connection }) => connection)).toEqual([0, 1, 0]);
+  });
+
+  test('repeatable calls share one', async () => {
+    const server = await serve({});
+    const client = createClient(server.url);
+    for (let nth = 0; nth < 6; nth++) await client.listFirewalls(1);
+    // A call right after another takes a second one: undici rests a connection for one turn of the event loop.
+    expect(server.connections.length).toBeLessThanOrEqual(2);
+  });
+
+  // The second request on a connection meets its end: what a kept connection risks and a pivot must not.
+  const closesWhenUsedAgain = () =>
+    serveRaw((socket) =>
+      onRequest(socket, (_, nth) => {
+        if (nth === 0) socket.write(httpText(JSON.stringify(quote), { headers: ['connection: keep-alive'] }));
+        else socket.resetAndDestroy();
+      }),
+    );
+
+  test.each(pivots)('%s does not fall for a stale one', async (_, act) => {
+    const server = await closesWhenUsedAgain();
+    const client = createClient(server.url);
+    for (let nth = 0; nth < 3; nth++) expect(await act(client)).toEqual(quote);
+    expect(server.connections()).toBe(3);
+  });
+
+  test('a repeatable call may, and says that its outcome is unknown', async () => {
+    const server = await closesWhenUsedAgain();
+    const client = createClient(server.url, { connections: 1 });
+    await client.listFirewalls(1);
+    expect(await failureOf(client.listFirewalls(1))).toBeInstanceOf(UnknownOutcome);
+    expect(await client.listFirewalls(1)).toEqual(quote);
+  });
+
+  test('many calls at once stay within the limit, and all are answered', async () => {
+    const server = await serve({});
+    const client = createClient(server.url, { connections: 3 });
+    await Promise.all(Array.from({ length: 20 }, () => client.listFirewalls(1)));
+    expect(server.seen).toHaveLength(20);
+    expect(server.connections.length).toBeLessThanOrEqual(3);
+  });
+
+  test('calls that wait behind a refused connection are not lost', async () => {
+    const client = createClient(`http://127.0.0.1:${await closedPort()}`, { connections: 1 });
+    const failures = await Promise.all(Array.from({ length: 5 }, () => failureOf(client.listFirewalls(1))));
+    expect(failures.map(({ name }) => name)).toEqual(Array(5).fill('NotSent'));
+  });
+
+  test('closing waits for the call in flight', async () => {
+    const waiting: net.Socket[] = [];
+    const server = await serveRaw((socket) => onRequest(socket, () => waiting.push(socket)));
+    const client = createClient(server.url);
+    const placed = client.placeOrder(order);
+    await until(() => waiting.length === 1);
+    const closed = client.close();
+    expect(await failureOf(client.placeOrder(order))).toBeInstanceOf(NotSent);
+    waiting[0]?.write(httpText('{"id":1}'));
+    expect(await placed).toEqual({ id: 1 });
+    await closed;
+  });
+});
+
+describe('onCall', () => {
+  test('is told of every call once, without bodies', async () => {
+    const server = await serve({ status: 401 }, { body: '{}' }, { status: 429 });
+    const events: CallEvent[] = [];
+    const credentials = { read: async () => 'a', reread: async () => 'b' };
+    const client = createClient(server.url, { credentials, onCall: (event) => events.push(event) });
+    await client.deleteCartItem(12);
+    await failureOf(client.placeOrder(order));
+    await failureOf(client.listFirewalls(0));
+    const durationMs = expect.any(Number) as number;
+    expect(events).toEqual([
+      {
+        endpoint: 'DELETE /order/cartItems/delete/{cart_item_id}',
+        method: 'DELETE',
+        status: 200,
+        durationMs,
+        sent: true,
+      },
+      { endpoint: 'POST /order', method: 'POST', status: 429, failure: 'RateLimited', durationMs, sent: true },
+      {
+        endpoint: 'GET /firewalls/object/{vm_object_id}',
+        method: 'GET',
+        failure: 'Rejected',
+        durationMs,
+        sent: false,
+      },
+    ]);
+  });
+
+  test('knows what was sent of a call that failed', async () => {
+    const server = await serveRaw((socket) => onRequest(socket, () => socket.resetAndDestroy()));
+    const events: CallEvent[] = [];
+    const onCall = (event: CallEvent) => events.push(event);
+    await failureOf(createClient(server.url, { onCall }).placeOrder(order));
+    const nowhere = `http://127.0.0.1:${await closedPort()}`;
+    await failureOf(createClient(nowhere, { onCall }).placeOrder(order));
+    expect(events.map(({ failure, sent }) => [failure, sent])).toEqual([
+      ['UnknownOutcome', true],
+      ['NotSent', false],
+    ]);
+  });
+
+  test('cannot change a call’s outcome by throwing', async () => {
+    const server = await serve({ body: '{"id":1}' });
+    const onCall = () => {
+      throw new Error('broken counter');
+    };
+    expect(await createClient(server.url, { onCall }).placeOrder(order)).toEqual({ id: 1 });
+  });
+});
+
+async function serveTls(address: string) {
+  const { key, cert } = selfSigned(address);
+  let requests = 0;
+  const server = https.createServer({ key, cert }, (_, response) => {
+    requests++;
+    response.end('{"over":"tls"}');
+  });
+  server.on('tlsClientError', () => undefined);
+  const url = await listen(server);
+  return { url: url.replace('http:', 'https:'), cert, requests: () => requests };
+}
+
+/** Accepts, reads nothing, and resets once undici has written the request: nothing of it was taken in. */
+async function serveUnread() {
+  const channel = 'undici:client:sendHeaders';
+  const sockets: net.Socket[] = [];
+  const server = net.createServer({ pauseOnConnect: true }, (socket) => sockets.push(socket));
+  const onSent = () =>
+    setImmediate(() => void until(() => sockets.length > 0).then(() => sockets[0]?.resetAndDestroy()));
+  subscribe(channel, onSent);
+  closeLater(() => void unsubscribe(channel, onSent));
+  return { url: await listen(server), connections: () => sockets.length };
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
+}

@@ -1,0 +1,135 @@
+/** What may be kept of an answer of success. */
+import fc from 'fast-check';
+import { isSecretField as isSecretFieldOfOurs } from '../../../src/domain/secrets';
+import { isSecretField, withoutSecrets } from '../../../src/provider/excerpt';
+import { closeAll, createClient, failureOf, serve } from '../../support/stand-in';
+
+afterEach(closeAll);
+
+test.each([
+  ['password', true],
+  ['Password', true],
+  ['PASSWORD', true],
+  ['root_password', true],
+  ['rootPassword', true],
+  ['initial-root-password', true],
+  ['passwd', true],
+  ['pwd', true],
+  ['root_pass', true],
+  ['custom_ssh_key', true],
+  ['sshKey', true],
+  ['ssh_private_key', true],
+  ['Custom_Script', true],
+  ['user_data', true],
+  ['client_secret', true],
+  ['token', true],
+  ['description', false],
+  ['subscription_id', false],
+  ['compass', false],
+  ['label', false],
+  ['vm_object_ids', false],
+  ['currency', false],
+])('a field %s is a secret’s: %s', (name, secret) => {
+  expect(isSecretField(name)).toBe(secret);
+  expect(withoutSecrets({ deep: [{ [name]: 'x' }] }, [])).toEqual({ deep: [{ [name]: secret ? '[redacted]' : 'x' }] });
+});
+
+test('two rooms know the same names', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom('pass', 'word', '_', 'SSH', 'key', 'token', 'x') }), (name) => {
+      expect(isSecretField(name)).toBe(isSecretFieldOfOurs(name));
+    }),
+  );
+});
+
+const secrets = ['correct"horse/battery', 'abc'];
+
+test.each([
+  ['a sentence', 'set to correct"horse/battery now', 'set to [redacted] now'],
+  ['a part of it', 'begins with rse/battery.', 'begins with rse/battery.'],
+  ['a long part of it', 'has rect"horse/bat in it', 'has [redacted] in it'],
+  ['a URL', `?p=${encodeURIComponent('correct"horse/battery')}`, '?p=[redacted]'],
+  ['JSON in a text', '{"Root_Password":"made by them"}', '{"Root_Password":[redacted]}'],
+  ['JSON in a text in JSON', '{\\"root_password\\":\\"made\\"}', '{\\"root_password\\":[redacted]}'],
+  ['a word that is the whole text', 'abc', '[redacted]'],
+  ['a word within another one', 'order-abc-7', 'order-abc-7'],
+])('a secret’s value is blanked out in %s', (_, text, shown) => {
+  expect(withoutSecrets({ order: 17, said: [text], after: 'x' }, secrets)).toEqual({
+    order: 17,
+    said: [shown],
+    after: 'x',
+  });
+});
+
+test('it is blanked out in the name of a field, too', () => {
+  expect(withoutSecrets({ errors: { 'correct"horse/battery': 1 } }, secrets)).toEqual({ errors: { '[redacted]': 1 } });
+});
+
+test('a text with a NUL in it destroys none beside it, and hides no secret', () => {
+  const secret = 'abc\u0000defghijklmnop';
+  const answer = {
+    order_id: 'O-1',
+    note: 'a\u0000b',
+    said: `it is ${secret}!`,
+    shown: 'with hunter2hunter2 in it',
+    '\u0000': 1,
+  };
+  expect(withoutSecrets(answer, [secret, 'hunter2hunter2'])).toEqual({
+    order_id: 'O-1',
+    note: 'a\ufffdb',
+    said: 'it is [redacted]!',
+    shown: 'with [redacted] in it',
+    '\ufffd': 1,
+  });
+});
+
+test('numbers stay: ids are told from them', () => {
+  expect(withoutSecrets({ id: 123456, ok: true, none: null }, ['123456'])).toEqual({
+    id: 123456,
+    ok: true,
+    none: null,
+  });
+});
+
+test('where the secrets cannot be read, no text is shown', () => {
+  expect(withoutSecrets({ order_id: 17, who: 'AB', list: ['x', 3], q7: { a: 1 } }, 'unknown')).toEqual({
+    order_id: 17,
+    who: '[redacted]',
+    list: ['[redacted]', 3],
+    '[redacted]': { a: 1 },
+  });
+});
+
+test('no secret of twelve characters or more shows, and what has none of it stays', () => {
+  const word = fc.string({ unit: fc.constantFrom('Q', 'X', '"', '\\', '/', 'é'), minLength: 12, maxLength: 200 });
+  fc.assert(
+    fc.property(word, fc.jsonValue({ stringUnit: fc.constantFrom('m', 'n', ' ') }), (secret, around) => {
+      const shown = JSON.stringify(withoutSecrets([{ around }, `so ${secret} it is`, { deep: [secret] }], [secret]));
+      expect(shown).not.toMatch(/[QXé]/);
+      expect(withoutSecrets(around, [secret])).toEqual(JSON.parse(JSON.stringify(around)));
+    }),
+  );
+});
+
+test('what a call was told of other calls’ secrets does not show in its failure; unknown ones leave no text', async () => {
+  const server = await serve({ status: 422, body: 'the password correct"horse/battery is weak' });
+  const client = createClient(server.url);
+  const order = { account: 'AB-1', cartItems: [1] };
+  const failed = (told: readonly string[] | 'unknown') =>
+    failureOf(client.placeOrder(order, { secrets: told })).then(({ body }) => body);
+  expect(await failed(secrets)).toBe('the password [redacted] is weak');
+  expect(await failed('unknown')).toBeUndefined();
+  expect(await failed([])).toContain('correct"horse');
+});
+
+test('an answer is blanked by the token and by what was sent of late', async () => {
+  const server = await serve({ status: 200, body: '{"0":1,"data":{"code":200}}' });
+  const credentials = { read: async () => 't0p-s3cret-t0ken', reread: async () => 'x' };
+  const client = createClient(server.url, { credentials });
+  await client.addCartItem({ billing_cycle: 1, password: 'correct"horse/battery' });
+  expect(client.blank(['t0p-s3cret-t0ken', 'correct"horse/battery', 'fine'])).toEqual([
+    '[redacted]',
+    '[redacted]',
+    'fine',
+  ]);
+});

@@ -1,0 +1,183 @@
+/** Who is let in: by token, by the origin of the page, by the name of the host; and what the log says of it. */
+import crypto from 'node:crypto';
+import { bodyOf, call, newKey, payloadOf, startServer, type Sent, type TestServer } from '../../../support/codec-calls';
+import { parsePayloadKeys } from '../../../../src/security/keys';
+import { EncryptionCodec } from '../../../../src/security/payload-codec';
+
+const keys = parsePayloadKeys(`k1:${newKey()}`);
+const encrypted = async () => bodyOf(...(await new EncryptionCodec(keys).encode([payloadOf('canary')])));
+const paths = ['/encode', '/decode'];
+const ui = 'https://temporal.example';
+
+let server: TestServer;
+afterEach(() => server.stop());
+
+const decode = async (sent: Sent = {}) => call(`${server.url}/decode`, { body: await encrypted(), ...sent });
+
+describe('with tokens', () => {
+  const [ann, bob] = ['ann-0123456789-0123', 'bob-0123456789-0123'];
+  beforeEach(async () => {
+    const tokens = [
+      { label: 'ann', value: ann },
+      { label: 'bob', value: bob },
+    ];
+    server = await startServer({ keys, tokens, origins: [ui] });
+  });
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+  it.each([
+    ['ann', ann],
+    ['bob', bob],
+  ])('serves %s, and the log says who it was', async (label, token) => {
+    const headers = { ...bearer(token), 'x-namespace': 'orders' };
+    expect(await decode({ headers })).toMatchObject({ status: 200 });
+    expect(server.lines).toEqual([
+      {
+        level: 'info',
+        message: 'call',
+        operation: 'decode',
+        namespace: 'orders',
+        remote: '127.0.0.1',
+        subject: label,
+        payloads: 1,
+        status: 200,
+      },
+    ]);
+  });
+
+  it.each([
+    ['none', undefined],
+    ['an empty one', 'Bearer '],
+    ['an unknown one', 'Bearer ann-0123456789-0124'],
+    ['the beginning of one', 'Bearer ann-0123456789-012'],
+    ['one with more behind it', 'Bearer ann-0123456789-01234'],
+    ['a label', 'Bearer ann'],
+    ['both', 'Bearer ann:ann-0123456789-0123'],
+    ['another scheme', `Basic ${Buffer.from(`ann:${ann}`).toString('base64')}`],
+    ['no scheme', ann],
+    ['what could be a JWT', 'Bearer e30.e30.e30'],
+  ])('refuses %s without a word why', async (_which, authorization) => {
+    for (const path of paths) {
+      const body = await encrypted();
+      const answered = await call(`${server.url}${path}`, { body, headers: authorization ? { authorization } : {} });
+      expect(answered).toMatchObject({ status: 401, text: 'unauthorized', headers: { 'www-authenticate': 'Bearer' } });
+    }
+    expect(server.lines).toHaveLength(2);
+    expect(server.lines.every(({ status, subject }) => status === 401 && subject === undefined)).toBe(true);
+    expect(JSON.stringify(server.lines)).not.toContain('0123456789');
+  });
+
+  it('compares in constant time, and with all of them', async () => {
+    const compare = jest.spyOn(crypto, 'timingSafeEqual');
+    try {
+      for (const token of [ann, bob, 'neither-0123456789']) {
+        compare.mockClear();
+        await decode({ headers: bearer(token) });
+        expect(compare).toHaveBeenCalledTimes(2);
+        // Digests: of one length, whatever was sent.
+        expect(compare.mock.calls.flat().every(({ byteLength }) => byteLength === 32)).toBe(true);
+      }
+    } finally {
+      compare.mockRestore();
+    }
+  });
+
+  it('asks before it reads: a stranger’s body is none of its business', async () => {
+    expect(await decode({ body: 'x'.repeat(200_000) })).toMatchObject({ status: 401 });
+    expect(await decode({ body: 'no JSON' })).toMatchObject({ status: 401 });
+  });
+
+  it('may be called by any name: a token is not a thing that a page has by itself', async () => {
+    expect(await decode({ headers: { ...bearer(ann), host: 'codec.example' } })).toMatchObject({ status: 200 });
+  });
+
+  it('lets the page of an allowed origin read that its token is wrong', async () => {
+    const answered = await decode({ headers: { ...bearer('wrong-0123456789-0123'), origin: ui } });
+    expect(answered).toMatchObject({ status: 401, headers: { 'access-control-allow-origin': ui } });
+  });
+});
+
+describe('a page', () => {
+  const local = 'http://localhost:8233';
+  beforeEach(async () => {
+    server = await startServer({ keys, origins: [ui, local] });
+  });
+  const preflight = (path: string, origin: string) =>
+    call(`${server.url}${path}`, {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'content-type,x-namespace',
+      },
+    });
+  const strangers = [
+    'https://temporal.example.evil.example',
+    'https://temporal.example:8443',
+    'http://temporal.example',
+    'https://TEMPORAL.example',
+    'https://temporal.example/',
+    'http://localhost',
+    'null',
+    '*',
+  ];
+
+  it.each([ui, local])('of %s may ask, and read', async (origin) => {
+    for (const path of paths) {
+      const { status, headers } = await preflight(path, origin);
+      expect(status).toBe(204);
+      expect(headers).toMatchObject({
+        'access-control-allow-origin': origin,
+        'access-control-allow-methods': 'POST, OPTIONS',
+        'access-control-allow-headers': 'content-type, x-namespace, authorization',
+        vary: 'Origin',
+      });
+      expect(headers).not.toHaveProperty('access-control-allow-credentials');
+    }
+    const answered = await decode({ headers: { origin } });
+    expect(answered).toMatchObject({ status: 200, headers: { 'access-control-allow-origin': origin, vary: 'Origin' } });
+  });
+
+  it.each(strangers)('of %s may not', async (origin) => {
+    for (const answered of [await preflight('/decode', origin), await decode({ headers: { origin } })]) {
+      expect(answered.status).toBe(403);
+      expect(answered.headers.vary).toBe('Origin');
+      expect(Object.keys(answered.headers).filter((name) => name.startsWith('access-control-'))).toEqual([]);
+      expect(answered.text).toBe('this origin is not allowed');
+    }
+    expect(server.lines).toMatchObject([{ reason: `origin ${origin}` }, { reason: `origin ${origin}` }]);
+  });
+
+  it('is told nothing of others: no origin, no header', async () => {
+    const { headers } = await decode();
+    expect(headers).not.toHaveProperty('access-control-allow-origin');
+    expect(headers.vary).toBe('Origin');
+  });
+});
+
+describe('without tokens, on loopback', () => {
+  beforeEach(async () => {
+    server = await startServer({ keys });
+  });
+
+  it.each(['localhost', 'localhost:8088', '127.0.0.1', '127.0.0.1:1', '[::1]', '[::1]:8088', 'LOCALHOST'])(
+    'answers to %s',
+    async (host) => {
+      expect(await decode({ headers: { host } })).toMatchObject({ status: 200 });
+      expect(server.lines).toMatchObject([{ subject: 'anybody here' }]);
+    },
+  );
+
+  it.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', 'evil.example:8088', '10.0.0.1'])(
+    'not to %p, which a page may have made to lead here',
+    async (host) => {
+      expect(await decode({ headers: { host } })).toMatchObject({ status: 403, text: 'this host name is not allowed' });
+    },
+  );
+});
+
+it('a namespace of any length is one line', async () => {
+  server = await startServer({ keys });
+  await decode({ headers: { 'x-namespace': 'n'.repeat(10_000) } });
+  expect(String(server.lines[0]?.['namespace']).length).toBeLessThan(300);
+});

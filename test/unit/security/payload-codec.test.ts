@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import fc from 'fast-check';
+import { parsePayloadKeys } from '../../../src/security/keys';
+import { DecryptionError, EncryptionCodec } from '../../../src/security/payload-codec';
+
+const key = () => randomBytes(32).toString('base64');
+const [one, two] = [key(), key()];
+const codec = new EncryptionCodec(parsePayloadKeys(`k1:${one}`));
+const payloadOf = (value: unknown): Payload => defaultPayloadConverter.toPayload(value);
+const metadataOf = ({ metadata }: Payload) =>
+  Object.fromEntries(Object.entries(metadata ?? {}).map(([name, bytes]) => [name, Buffer.from(bytes).toString()]));
+async function only(payloads: Promise<Payload[]>): Promise<Payload> {
+  const [payload] = await payloads;
+  if (payload === undefined) throw new Error('no payload');
+  return payload;
+}
+
+it('gives back what it was given', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.jsonValue()), async (values) => {
+      const payloads = values.map(payloadOf);
+      const decoded = await codec.decode(await codec.encode(payloads));
+      expect(decoded.map((payload) => defaultPayloadConverter.fromPayload(payload))).toEqual(
+        payloads.map((payload) => defaultPayloadConverter.fromPayload(payload)),
+      );
+    }),
+  );
+});
+
+it('writes the wire format of the encryption samples', async () => {
+  const encrypted = await only(codec.encode([payloadOf('a secret')]));
+  expect(metadataOf(encrypted)).toEqual({
+    encoding: 'binary/encrypted',
+    'encryption-cipher': 'AES/GCM/NoPadding',
+    'encryption-key-id': 'k1',
+  });
+  expect(Buffer.from(encrypted.data ?? []).toString('latin1')).not.toContain('a secret');
+});
+
+it('never encrypts twice alike', async () => {
+  const [first, second] = await codec.encode([payloadOf(1), payloadOf(1)]);
+  expect(Buffer.from(first?.data ?? [])).not.toEqual(Buffer.from(second?.data ?? []));
+});
+
+it('lets pass what is not encrypted, and marks it where it is told to', async () => {
+  const clear = payloadOf({ by: 'op' });
+  expect(await codec.decode([clear])).toEqual([clear]);
+  const marking = new EncryptionCodec(parsePayloadKeys(`k1:${one}`), { marksClear: true });
+  expect(metadataOf(await only(marking.decode([clear])))).toMatchObject({ 'order-saga-clear': 'true' });
+  const encrypted = await marking.encode([clear]);
+  expect(metadataOf(await only(marking.decode(encrypted)))).not.toHaveProperty('order-saga-clear');
+});
+
+it('changes keys without a gap: the first encrypts, all decrypt', async () => {
+  const before = await codec.encode([payloadOf('old')]);
+  const both = new EncryptionCodec(parsePayloadKeys(`k2:${two},k1:${one}`));
+  expect(metadataOf(await only(both.encode([payloadOf('new')])))['encryption-key-id']).toBe('k2');
+  expect(defaultPayloadConverter.fromPayload(await only(both.decode(before)))).toBe('old');
+});
+
+describe('what cannot be read is an error that names the key', () => {
+  const encrypted = () => only(codec.encode([payloadOf('a secret that is long enough')]));
+
+  it('of an unknown id', async () => {
+    const other = new EncryptionCodec(parsePayloadKeys(`k2:${two}`));
+    await expect(other.decode([await encrypted()])).rejects.toThrow(/“k1”.*not among PAYLOAD_KEYS \(k2\)/);
+  });
+
+  it('of another key under the same id', async () => {
+    const other = new EncryptionCodec(parsePayloadKeys(`k1:${two}`));
+    await expect(other.decode([await encrypted()])).rejects.toThrow(/“k1”.*does not fit/);
+  });
+
+  it('cut off anywhere, or with any bit altered', async () => {
+    const payload = await encrypted();
+    const data = Buffer.from(payload.data ?? []);
+    await fc.assert(
+      fc.asyncProperty(fc.nat(data.length - 1), fc.nat(7), async (at, bit) => {
+        const altered = Buffer.from(data);
+        altered[at] = (altered[at] ?? 0) ^ (1 << bit);
+        await expect(codec.decode([{ ...payload, data: altered }])).rejects.toThrow(DecryptionError);
+        await expect(codec.decode([{ ...payload, data: data.subarray(0, at) }])).rejects.toThrow(/“k1”/);
+      }),
+    );
+  });
+
+  it('without saying anything of the content', async () => {
+    const payload = await encrypted();
+    const error = await codec.decode([{ ...payload, data: Buffer.alloc(50) }]).catch(String);
+    expect(error).not.toMatch(/secret/);
+  });
+});
+
+describe('keys', () => {
+  it.each([
+    ['k1:c2hvcnQ=', /key k1 is 5 bytes long; it must be 32/],
+    [`k1:${one},k1:${two}`, /k1 is there twice/],
+    [one, /key 1 must be an id/],
+    [`k1:${one},`, /key 2 must be an id/],
+    ['', /key 1 must be an id/],
+    [`k 1:${one}`, /key 1 must be an id/],
+  ])('%p are refused', (text, message) => {
+    expect(() => parsePayloadKeys(text)).toThrow(message);
+  });
+
+  it('are never repeated in a message', () => {
+    const short = 'bm90IGxvbmcgZW5vdWdo';
+    expect(() => parsePayloadKeys(`k1:${short}`)).toThrow(expect.not.stringContaining(short) as never);
+  });
+});

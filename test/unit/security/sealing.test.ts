@@ -1,0 +1,86 @@
+/** What the journal keeps of requests and answers: payloads as Temporal's own, so that the same keys and tools open them. */
+import { randomBytes } from 'node:crypto';
+import { defaultPayloadConverter } from '@temporalio/common';
+import fc from 'fast-check';
+import { parsePayloadKeys } from '../../../src/security/keys';
+import { DecryptionError, EncryptionCodec } from '../../../src/security/payload-codec';
+import { createSealing } from '../../../src/security/sealing';
+
+const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
+const [one, two] = [key('k1'), key('k2')];
+const sealing = createSealing(parsePayloadKeys(one));
+const open = createSealing(undefined);
+
+it.each([
+  ['with keys', sealing],
+  ['without', open],
+])('gives back what it was given, %s', async (_, { seal, unseal }) => {
+  await fc.assert(
+    fc.asyncProperty(fc.jsonValue(), async (value) => {
+      expect(await unseal(await seal(value))).toEqual(JSON.parse(JSON.stringify(value)));
+    }),
+  );
+  expect(await unseal(await seal(undefined))).toBeNull();
+});
+
+it('encrypts where there are keys, and never twice alike', async () => {
+  const [first, second] = [await sealing.seal('a password'), await sealing.seal('a password')];
+  expect(first).not.toBe(second);
+  for (const sealed of [first, second]) {
+    expect(sealed).not.toContain(Buffer.from('"a password"').toString('base64'));
+    const { data } = JSON.parse(sealed) as { data: string };
+    expect(Buffer.from(data, 'base64').toString('latin1')).not.toContain('a password');
+  }
+});
+
+it('is a payload in the JSON of Temporal’s tools', async () => {
+  const sealed = JSON.parse(await sealing.seal({ label: 'web-1' })) as {
+    metadata: Record<string, string>;
+    data: string;
+  };
+  const metadata = Object.entries(sealed.metadata).map(([name, text]) => [name, Buffer.from(text, 'base64')] as const);
+  expect(Object.fromEntries(metadata.map(([name, bytes]) => [name, bytes.toString()]))).toEqual({
+    encoding: 'binary/encrypted',
+    'encryption-cipher': 'AES/GCM/NoPadding',
+    'encryption-key-id': 'k1',
+  });
+  // As the codec server opens it.
+  const payload = { metadata: Object.fromEntries(metadata), data: Buffer.from(sealed.data, 'base64') };
+  const [decoded] = await new EncryptionCodec(parsePayloadKeys(one)).decode([payload]);
+  expect(defaultPayloadConverter.fromPayload(decoded!)).toEqual({ label: 'web-1' });
+});
+
+it('changes keys without a gap: the first encrypts, all decrypt', async () => {
+  const before = await sealing.seal('old');
+  const both = createSealing(parsePayloadKeys(`${two},${one}`));
+  expect(await both.unseal(before)).toBe('old');
+  await expect(sealing.unseal(await both.seal('new'))).rejects.toBeInstanceOf(DecryptionError);
+});
+
+it('opens what was written before there were keys', async () => {
+  expect(await sealing.unseal(await open.seal({ early: true }))).toEqual({ early: true });
+});
+
+it.each<[string, (sealed: string) => string]>([
+  ['altered', (sealed) => sealed.replace(/"data":"..../, '"data":"AAAA')],
+  ['cut', (sealed) => sealed.slice(0, -10)],
+])('what was %s is not taken for anything', async (_, spoil) => {
+  const spoilt = spoil(await sealing.seal('a password'));
+  for (const reader of [sealing, open]) await expect(reader.unseal(spoilt)).rejects.toThrow();
+});
+
+it('says of which key it is that is missing', async () => {
+  const sealed = await sealing.seal('a password');
+  for (const reader of [open, createSealing(parsePayloadKeys(two))]) {
+    await expect(reader.unseal(sealed)).rejects.toThrow(/k1/);
+  }
+});
+
+it('tells by a digest of each key what is the same, the current key’s first, and another one without a key', () => {
+  const both = createSealing(parsePayloadKeys(`${two},${one}`));
+  const [byTwo, byOne] = both.digests('2 servers');
+  expect(sealing.digests('2 servers')).toEqual([byOne]);
+  expect(createSealing(parsePayloadKeys(two)).digests('2 servers')).toEqual([byTwo]);
+  const all = [byTwo, byOne, ...sealing.digests('3 servers'), ...open.digests('2 servers')];
+  expect(new Set(all).size).toBe(4);
+});
