@@ -9,7 +9,7 @@ type Client = Context['client'];
 
 const answerWithinMs = 2_500;
 
-/** Sagas that are told to go on before it is looked again who waits: their ids fit an activity's answer many times over. */
+/** How many held sagas one look returns: their ids fit an activity's answer many times over. */
 const heldMax = 500;
 
 export interface Held {
@@ -20,22 +20,23 @@ export interface Held {
 
 export function createHoldActivities() {
   return {
-    /** Which sagas are held. What has just changed may take a second to show: whoever wants to miss none asks again. */
+    /** Which sagas are held. A change may take a second to show: a caller that wants to miss none asks again. */
     async listHeld(): Promise<Held> {
       const { client } = Context.current();
-      const hold = await readHold(client);
       const query = `ExecutionStatus = 'Running' AND ${searchAttributeNames.state} = 'held'`;
       const workflowIds: string[] = [];
       for await (const { workflowId } of client.workflow.list({ query, pageSize: heldMax })) {
         workflowIds.push(workflowId);
         if (workflowIds.length === heldMax) break;
       }
+      // Read last: a saga that a new hold holds is then not taken for one of the hold that was released.
+      const hold = await readHold(client);
       return { ...(hold ? { holdRun: hold.runId } : {}), workflowIds };
     },
   };
 }
 
-/** @returns undefined where new sagas may begin. @throws OwnFailure `TemporalUnavailable` where nobody can say */
+/** @returns undefined where new sagas may begin. @throws OwnFailure `TemporalUnavailable` where Temporal does not answer */
 export async function whoHolds(): Promise<Hold | undefined> {
   const { client } = Context.current();
   try {

@@ -5,8 +5,9 @@
  *   ORDER_SAGA_FUZZ_RUNS   times as many cases as in `npm test`, such as 50 for a long run; default 1
  *   ORDER_SAGA_FUZZ_SEED   another seed, for other cases; a whole number
  */
+import { seed } from '../../support/properties';
+
 const factor = Number(process.env['ORDER_SAGA_FUZZ_RUNS'] ?? '1');
-const seed = Number(process.env['ORDER_SAGA_FUZZ_SEED'] ?? '20260601');
 
 export interface Fuzz {
   numRuns: number;

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import fc from 'fast-check';
+import { fc } from '../../support/properties';
 import type { CallKind } from '../../../src/activities/settings';
 import { callFailureOf, OwnFailure, translateFailure } from '../../../src/activities/translate-failure';
 import { callFailureNames, type CallFailure, type CallFailureName } from '../../../src/domain/failures';

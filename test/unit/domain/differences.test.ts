@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../support/properties';
 import { differences } from '../../../src/domain/differences';
 
 /** Objects whose keys tempt: a lookup through the prototype finds them in `{}`, too. */

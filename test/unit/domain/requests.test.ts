@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../support/properties';
 import { cloudServerPlanTypes, documentedPlanTypes } from '../../../src/domain/plan-types';
 import {
   changeOrderSchema,

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../support/properties';
 import { redact, redactedMark, secretFields } from '../../../src/domain/secrets';
 
 it('blanks out every secret, however deep, and nothing else', () => {

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../support/properties';
 import { excerptOf, secretsIn } from '../../../src/provider/excerpt';
 import { closeAll, createClient, failureOf, serve } from '../../support/stand-in';
 

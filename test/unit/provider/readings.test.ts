@@ -1,5 +1,5 @@
 /** The lenient readings: firewall lists, pointers and Retry-After. */
-import fc from 'fast-check';
+import { fc } from '../../support/properties';
 import { isJsonPointer, readPointers } from '../../../src/provider/json-pointer';
 import { readRetryAfter } from '../../../src/provider/retry-after';
 import { readFirewallIds } from '../../../src/provider/schemas';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
-import fc from 'fast-check';
+import { fc } from '../../support/properties';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { DecryptionError, EncryptionCodec } from '../../../src/security/payload-codec';
 

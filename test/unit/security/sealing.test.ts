@@ -1,7 +1,7 @@
 /** What the journal keeps of requests and answers: payloads as Temporal's own, so that the same keys and tools open them. */
 import { randomBytes } from 'node:crypto';
 import { defaultPayloadConverter } from '@temporalio/common';
-import fc from 'fast-check';
+import { fc } from '../../support/properties';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { DecryptionError, EncryptionCodec } from '../../../src/security/payload-codec';
 import { createSealing } from '../../../src/security/sealing';

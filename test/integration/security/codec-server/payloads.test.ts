@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { Client, Connection } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
-import fc from 'fast-check';
+import { fc } from '../../../support/properties';
 import { OrderSagaClient } from '../../../../src/client/client';
 import { createDataConverter } from '../../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../../src/security/keys';
