@@ -33,7 +33,8 @@ export interface Doubt extends PivotDoubt {
   deniableMs: number;
 }
 
-type Seen = Exclude<Placement<never>, { how: 'answered' }>;
+/** A placement that nobody here has the provider's answer of. */
+export type Seen = Exclude<Placement<never>, { how: 'answered' }>;
 
 /** @returns undefined where the journal is to be asked again: a person says that it has not happened */
 export async function askAboutPlacement(

@@ -20,17 +20,18 @@
  * about the row that the journal names, and the answer is written into that row.
  */
 import type { PivotNote, Placement } from '../domain/effects';
-import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
+import { definedOnly } from '../domain/defined-only';
+import type { CallFailure, SagaFailureName } from '../domain/failures';
 import type { ApprovalRule } from '../domain/requests';
-import { askToRetry, questionOfRefusal } from './ask-to-retry';
-import { attempt, type Act } from './attempts';
-import { askAboutPlacement, writePlaced, type Confirming, type Doubt } from './doubt';
+import type { Act } from './attempts';
+import { askAboutPlacement, writePlaced, type Confirming, type Doubt, type Seen } from './doubt';
 import { askAboutConcern } from './concern';
 import { placementOf } from './look-back';
+import { SagaFailed } from './ends';
 import type { Step } from './progress';
-import { stuckQuestion, type Corrections } from './questions';
-import { CorrectedSince, PlacedBefore, SagaFailed, TakenBack, TurnLost } from './ends';
+import type { Corrections } from './questions';
 import type { Saga } from './saga';
+import { StepRunner, type StepSpec } from './step-runner';
 
 export interface Pivot<T> {
   step: Step;
@@ -64,73 +65,61 @@ export interface Pivot<T> {
  * CorrectedSince where another request is wanted by now
  */
 export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placement<T>> {
-  const { step } = pivot;
+  const { step, refusal, beforeSending } = pivot;
   /** When this run first heard of a row: by the run's own clock, so that no two clocks have to agree. */
   const firstSeenMs = new Map<string, number>();
-  for (;;) {
-    const { deadline, journal } = saga;
-    const before = pivot.beforeSending;
-    const settled = await attempt({ step, journal, deadline, ...(before ? { before } : {}) }, (asked) =>
-      deadline.whileInFlight(() => {
-        const quoteUntil = pivot.quoteUntil?.();
-        const corrections = pivot.timesCorrected();
-        return pivot.act({
-          ...asked,
-          note: pivot.note(),
-          ...(quoteUntil ? { quoteUntil } : {}),
-          ...(corrections > 0 ? { corrections } : {}),
-          ...(pivot.isAgreed() ? {} : { recallOnly: true }),
-          ...(saga.approved.length > 0 ? { approved: [...saga.approved] } : {}),
-        });
-      }),
-    );
-    if (settled.ok) {
-      step.end('done', settled.detail);
-      saga.passPivot();
-      return settled.value;
-    }
-    const { failure } = settled;
-    if (failure.failure === 'TakenBack') throw new TakenBack({ step }, failure);
-    if (failure.failure === 'TurnLost') throw new TurnLost(failure);
-    if (failure.failure === 'CorrectedSince') throw new CorrectedSince(failure);
-    const ofRefusal =
-      failure.failure === 'Rejected'
-        ? questionOfRefusal(saga.onRefusal, [{ spec: pivot, failure }], pivot.corrections)
-        : undefined;
-    if (failure.failure === 'Rejected' && !ofRefusal) {
-      step.end('failed', describeFailure(failure));
-      throw new SagaFailed(pivot.refusal, `${step.title}: ${describeFailure(failure)}`);
-    }
-    if (failure.failure === 'DeadlinePassed') {
-      step.end('failed', describeFailure(failure));
-      throw new SagaFailed('DeadlinePassed', `${step.title}: ${failure.message}`);
-    }
-    step.end('stuck', describeFailure(failure));
+  const beforeAgain = async () => {
+    await endIfPassed(saga, step);
+    await pivot.beforeAgain();
+  };
+  const settle = async (failure: CallFailure) => {
     const { doubt, concern } = failure;
     if (concern) {
       await askAboutConcern(saga, pivot, concern);
-      continue;
+      return 'again';
     }
     if (doubt) {
       const seenMs = firstSeenMs.get(doubt.row) ?? Date.now();
       firstSeenMs.set(doubt.row, seenMs);
-      const settled = await settleDoubt(saga, pivot, { ...doubt, deniableMs: seenMs + doubt.inAirMs }, failure);
-      if (settled) return settled;
-    } else if (failure.failure !== 'TermsMissing') {
-      const correction = pivot.corrections?.stuck;
-      await askToRetry(
-        saga.humanDecisions,
-        ofRefusal ?? stuckQuestion([{ spec: pivot, failure }], { undoing: false, skippable: false, correction }),
-      ).catch(ifPlacedBefore);
-    }
-    await endIfPassed(saga, step);
-    await pivot.beforeAgain();
-  }
+      const placed = await settleDoubt(saga, pivot, { ...doubt, deniableMs: seenMs + doubt.inAirMs }, failure);
+      if (placed)
+        return { value: placed, detail: placed.how === 'found' ? 'found by looking' : 'confirmed by a person' };
+    } else if (failure.failure !== 'TermsMissing') return undefined;
+    await beforeAgain();
+    return 'again';
+  };
+  const runner = new StepRunner<Placement<T>, StepSpec<Placement<T>>>(
+    saga,
+    { refusal, ...definedOnly({ corrections: pivot.corrections }) },
+    {
+      succeed: (_, __, detail) => {
+        step.end('done', detail);
+        saga.passPivot();
+      },
+      skip: () => {
+        throw new Error('a pivot cannot be left out');
+      },
+      pivot: { settle, beforeAgain },
+    },
+  );
+  const [outcome] = await runner.through([{ step, act: actOf(saga, pivot), before: beforeSending }]);
+  if (outcome?.skipped !== false) throw new Error('a pivot cannot be left out');
+  return outcome.value;
 }
 
-/** Nothing was corrected: the journal says what was placed to the next attempt. */
-function ifPlacedBefore(error: unknown): void {
-  if (!(error instanceof PlacedBefore)) throw error;
+function actOf<T>(saga: Saga, pivot: Pivot<T>): Act<Placement<T>> {
+  return (context) =>
+    saga.deadline.whileInFlight(() => {
+      const corrections = pivot.timesCorrected();
+      return pivot.act({
+        ...context,
+        note: pivot.note(),
+        ...definedOnly({ quoteUntil: pivot.quoteUntil?.() }),
+        ...(corrections > 0 ? { corrections } : {}),
+        ...(pivot.isAgreed() ? {} : { recallOnly: true }),
+        ...(saga.approved.length > 0 ? { approved: [...saga.approved] } : {}),
+      });
+    });
 }
 
 /** It may not be sent any more. Where it was placed, or may have been, the journal says that to the next attempt. */
@@ -141,21 +130,17 @@ async function endIfPassed(saga: Saga, step: Step): Promise<void> {
   throw new SagaFailed('DeadlinePassed', whyPassed);
 }
 
+/** @returns undefined where the journal is to be asked again */
 async function settleDoubt<T>(
   saga: Saga,
   pivot: Pivot<T>,
   doubt: Doubt,
   failure: CallFailure,
-): Promise<Placement<T> | undefined> {
+): Promise<Seen | undefined> {
   const { foundBy } = pivot.note();
   // A look goes by what this run would send now: what was sent may have been something else.
   const found = doubt.foundBy === undefined || doubt.foundBy === foundBy ? await pivot.look?.() : undefined;
-  const placed =
-    found === undefined
-      ? await askAboutPlacement(saga, { ...pivot, foundBy }, doubt, failure)
-      : await writePlaced(saga, doubt.row, { how: 'found', vmObjectIds: found });
-  if (placed === undefined) return undefined;
-  pivot.step.end('done', placed.how === 'found' ? 'found by looking' : 'confirmed by a person');
-  saga.passPivot();
-  return placed;
+  return found === undefined
+    ? askAboutPlacement(saga, { ...pivot, foundBy }, doubt, failure)
+    : writePlaced(saga, doubt.row, { how: 'found', vmObjectIds: found });
 }

@@ -17,7 +17,7 @@ import { describeFailure, type CallFailure } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
 import type { OnRefusal } from '../domain/requests';
 import type { Concern } from '../domain/spending';
-import { attempt } from './attempts';
+import { attempt, throwIfCancelled } from './attempts';
 import { Deadline } from './deadline';
 import type { HumanDecisions } from './human-decisions';
 import { TakenBack } from './ends';
@@ -90,7 +90,7 @@ export class Saga {
    * @throws SagaFailed when the provider refuses one and `policy.refusal` names how that ends
    * @throws CancelledFailure when the saga is cancelled; calls in flight were awaited
    */
-  together<T>(specs: readonly StepSpec<T>[], policy: FailurePolicy): Promise<StepOutcome<T>[]> {
+  async together<T>(specs: readonly StepSpec<T>[], policy: FailurePolicy): Promise<StepOutcome<T>[]> {
     const level: ArmedUndo[] = [];
     this.levels.push(level);
     const steps = new StepRunner<T, StepSpec<T>>(this, policy, {
@@ -105,7 +105,9 @@ export class Saga {
         spec.step.end('skipped');
       },
     });
-    return steps.through(specs);
+    const outcomes = await steps.through(specs);
+    throwIfCancelled();
+    return outcomes;
   }
 
   /**

@@ -1,16 +1,18 @@
 /** Steps that run side by side until each is done, or a person has left it out. What has failed is heard of when all are through. */
 import { CancellationScope } from '@temporalio/workflow';
 import type { Decision } from '../domain/decisions';
+import { definedOnly } from '../domain/defined-only';
 import type { EffectCall } from '../domain/effects';
 import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
 import type { OnRefusal } from '../domain/requests';
 import { askToRetry, questionOfRefusal } from './ask-to-retry';
-import { attempt, throwIfCancelled, type Act, type AttemptResult } from './attempts';
+import { attempt, type Act, type AttemptResult } from './attempts';
 import { callsByHand, describeByHand, type ByHand, type MarkDone } from './by-hand';
 import type { Deadline } from './deadline';
 import type { HumanDecisions } from './human-decisions';
-import { PlacedBefore, SagaFailed, TakenBack, TurnLost, whyPlacedBefore } from './ends';
+import { PlacedBefore, SagaFailed } from './ends';
+import { breakOff, endAll, isNotToBeUndone, leaveToPivot, type Failed } from './failed-steps';
 import { hasRoomForMany, whyFull } from './history-left';
 import type { JournalMemory } from './journal-memory';
 import type { Progress, Step } from './progress';
@@ -34,6 +36,8 @@ export interface StepSpec<T> {
   act: Act<T>;
   /** Present where a person may do it instead, and say so. */
   byHand?: ByHand<T>;
+  /** Called before each attempt. What it throws ends them. */
+  before?: (() => Promise<void>) | undefined;
   /** Armed before acting: for an undo that does no harm where nothing was done. */
   armed?: Undo;
   /** Armed with what the step made, for an undo that needs to know it. */
@@ -63,6 +67,15 @@ export interface StepHooks<T, P> {
   begin?: (spec: P) => void;
   succeed: (spec: P, value: T, detail?: string) => void;
   skip: (spec: P, note: string) => void;
+  pivot?: PivotHooks<T>;
+}
+
+/** Of the pivot, for which “retry” is not the only way on. */
+export interface PivotHooks<T> {
+  /** @returns undefined where a person is to be asked, as about any other step */
+  settle: (failure: CallFailure) => Promise<'again' | { value: T; detail: string } | undefined>;
+  /** Called before it is tried again because a person says so. */
+  beforeAgain: () => Promise<void>;
 }
 
 /** Of the saga whose steps they are. */
@@ -74,10 +87,7 @@ export interface RunnerContext {
   onRefusal?: OnRefusal | undefined;
 }
 
-interface Failed<P> {
-  spec: P;
-  failure: CallFailure;
-}
+const again: Decision = { decision: 'retry' };
 
 export class StepRunner<T, P extends StepSpec<T>> {
   private readonly outcomes = new Map<P, StepOutcome<T>>();
@@ -91,8 +101,8 @@ export class StepRunner<T, P extends StepSpec<T>> {
   /**
    * @returns one outcome for each spec, in their order
    * @throws SagaFailed when the provider refuses one and `policy.refusal` names how that ends
-   * @throws TakenBack | TurnLost | PlacedBefore where another run or another saga was there meanwhile
-   * @throws CancelledFailure when the saga is cancelled; calls in flight were awaited
+   * @throws TakenBack | TurnLost | CorrectedSince | PlacedBefore where another run or another saga was there meanwhile
+   * @throws CancelledFailure when the saga is cancelled while one waits; calls in flight were awaited
    */
   async through(specs: readonly P[]): Promise<StepOutcome<T>[]> {
     specs.forEach((spec) => this.hooks.begin?.(spec));
@@ -101,7 +111,6 @@ export class StepRunner<T, P extends StepSpec<T>> {
       const { failed, untried } = await this.attemptAll(open);
       open = failed.length === 0 ? untried : await this.afterFailures(specs, failed, untried);
     }
-    throwIfCancelled();
     return specs.map((spec) => this.outcomes.get(spec) ?? { skipped: true });
   }
 
@@ -135,13 +144,15 @@ export class StepRunner<T, P extends StepSpec<T>> {
     const others = failed.filter((one) => one !== refused);
     const ofRefusal = refused && questionOfRefusal(this.saga.onRefusal, [refused, ...others], corrections);
     if (refused && refusal !== 'ask' && !ofRefusal) {
-      end(failed, 'failed');
+      endAll(failed, 'failed');
       throw new SagaFailed(refusal, `${refused.spec.step.title}: ${describeFailure(refused.failure)}`);
     }
-    end(failed, 'stuck');
+    endAll(failed, 'stuck');
     const failure = failed[0]?.failure;
     // Those that were not come to are in the same trouble; they come first the next time, so that one cannot keep them back for ever.
     const stuck = [...failed, ...(failure ? untried.map((spec) => ({ spec, failure })) : [])];
+    const { pivot } = this.hooks;
+    if (pivot && (await this.settlePivot(pivot, failed))) return specs.filter((spec) => !this.outcomes.has(spec));
     const asking = {
       undoing: this.hooks.undoing ?? false,
       skippable,
@@ -149,9 +160,12 @@ export class StepRunner<T, P extends StepSpec<T>> {
       correction: corrections?.stuck,
     };
     const { decision, left } = await this.decide(stuck, ofRefusal, asking).catch((error: unknown) => {
-      if (error instanceof PlacedBefore) leaveToPivot(stuck);
-      throw error;
+      if (!(error instanceof PlacedBefore)) throw error;
+      if (pivot === undefined) leaveToPivot(stuck);
+      // The journal says what was placed to the next attempt.
+      return { decision: again, left: [...specs] };
     });
+    await pivot?.beforeAgain();
     if (decision.decision === 'skip') {
       for (const spec of left) this.leaveOut(spec, decision.note);
       return [];
@@ -161,10 +175,22 @@ export class StepRunner<T, P extends StepSpec<T>> {
     return [...untried.filter((spec) => left.includes(spec)), ...left.filter((spec) => !untried.includes(spec))];
   }
 
+  /** @returns false where a person is to be asked */
+  private async settlePivot({ settle }: PivotHooks<T>, failed: readonly Failed<P>[]): Promise<boolean> {
+    for (const { spec, failure } of failed) {
+      const settled = await settle(failure);
+      if (settled === undefined) return false;
+      if (settled === 'again') continue;
+      this.hooks.succeed(spec, settled.value, settled.detail);
+      this.outcomes.set(spec, { skipped: false, value: settled.value });
+    }
+    return true;
+  }
+
   private async goOnWherePlaced(failed: readonly Failed<P>[]): Promise<void> {
     const { placedBefore } = this.policy;
     if (placedBefore === undefined) return;
-    end(failed, 'failed');
+    endAll(failed, 'failed');
     if (!(await placedBefore())) return;
     leaveToPivot(failed);
   }
@@ -245,6 +271,7 @@ export class StepRunner<T, P extends StepSpec<T>> {
       {
         step: spec.step,
         journal,
+        ...definedOnly({ before: spec.before }),
         ...(this.hooks.undoing ? { undoing: true } : { deadline }),
         onSuccess: (value, detail) => {
           this.hooks.succeed(spec, value, detail);
@@ -253,30 +280,4 @@ export class StepRunner<T, P extends StepSpec<T>> {
       spec.act,
     );
   }
-}
-
-/** Throws where a failure says that the story has to be begun again, or to end. */
-function breakOff(failed: readonly Failed<{ step: Step }>[]): void {
-  const takenBack = failed.find(({ failure }) => failure.failure === 'TakenBack');
-  if (takenBack) throw new TakenBack(takenBack.spec, takenBack.failure);
-  const turnLost = failed.find(({ failure }) => failure.failure === 'TurnLost');
-  if (turnLost) throw new TurnLost(turnLost.failure);
-  const late = failed.find(({ failure }) => failure.failure === 'DeadlinePassed');
-  if (late === undefined) return;
-  end(failed, 'failed');
-  throw new SagaFailed('DeadlinePassed', `${late.spec.step.title}: ${late.failure.message}`);
-}
-
-function leaveToPivot(failed: readonly Failed<{ step: Step }>[]): never {
-  for (const { spec } of failed) spec.step.end('skipped', whyPlacedBefore);
-  throw new PlacedBefore();
-}
-
-function end(failed: readonly Failed<{ step: Step }>[], as: 'failed' | 'stuck'): void {
-  for (const { spec, failure } of failed) spec.step.end(as, describeFailure(failure));
-}
-
-/** It belongs to an order by now, or to another saga. */
-function isNotToBeUndone({ failure }: CallFailure): boolean {
-  return failure === 'Ordered' || failure === 'TurnLost';
 }

@@ -1,0 +1,37 @@
+/** Steps that were tried and failed, and what that says of the story: that it goes on, begins again, or ends. */
+import { describeFailure, type CallFailure } from '../domain/failures';
+import { CorrectedSince, PlacedBefore, SagaFailed, TakenBack, TurnLost, whyPlacedBefore } from './ends';
+import type { Step } from './progress';
+
+export interface Failed<P> {
+  spec: P;
+  failure: CallFailure;
+}
+
+/** Throws where a failure says that the story has to be begun again, or to end. */
+export function breakOff(failed: readonly Failed<{ step: Step }>[]): void {
+  const takenBack = failed.find(({ failure }) => failure.failure === 'TakenBack');
+  if (takenBack) throw new TakenBack(takenBack.spec, takenBack.failure);
+  const turnLost = failed.find(({ failure }) => failure.failure === 'TurnLost');
+  if (turnLost) throw new TurnLost(turnLost.failure);
+  const corrected = failed.find(({ failure }) => failure.failure === 'CorrectedSince');
+  if (corrected) throw new CorrectedSince(corrected.failure);
+  const late = failed.find(({ failure }) => failure.failure === 'DeadlinePassed');
+  if (late === undefined) return;
+  endAll(failed, 'failed');
+  throw new SagaFailed('DeadlinePassed', `${late.spec.step.title}: ${late.failure.message}`);
+}
+
+export function leaveToPivot(failed: readonly Failed<{ step: Step }>[]): never {
+  for (const { spec } of failed) spec.step.end('skipped', whyPlacedBefore);
+  throw new PlacedBefore();
+}
+
+export function endAll(failed: readonly Failed<{ step: Step }>[], as: 'failed' | 'stuck'): void {
+  for (const { spec, failure } of failed) spec.step.end(as, describeFailure(failure));
+}
+
+/** It belongs to an order by now, or to another saga. */
+export function isNotToBeUndone({ failure }: CallFailure): boolean {
+  return failure === 'Ordered' || failure === 'TurnLost';
+}
