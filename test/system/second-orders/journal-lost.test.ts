@@ -12,7 +12,7 @@ import { changeRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { stepOf } from '../../support/sagas';
 
-const stopPoints = join(__dirname, '..', 'support', 'stop-points.cjs');
+const stopPoints = join(__dirname, '..', '..', 'support', 'stop-points.cjs');
 
 describeWithPostgres('PostgreSQL is killed', () => {
   let server: PostgresServer;

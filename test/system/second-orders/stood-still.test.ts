@@ -22,7 +22,7 @@ import { startGateway, type Gateway } from './gateway';
 
 type Request = ReturnType<typeof changeRequest>;
 
-const stopPoints = join(__dirname, '..', 'support', 'stop-points.cjs');
+const stopPoints = join(__dirname, '..', '..', 'support', 'stop-points.cjs');
 let authority: Authority;
 
 /** A namespace, a journal, a provider behind TLS, and workers as processes of their own. */
