@@ -1,6 +1,6 @@
 /**
- * What people correct of a request before its pivot. The request that a reference was taken with stays what it was; each correction stands
- * beside it in the journal, in this form.
+ * What people correct in a request before its pivot. The first request of a reference stays unchanged; the journal keeps each correction
+ * beside it, in this form.
  */
 import { definedOnly } from './defined-only';
 import type { WorkflowName } from './identity';
@@ -37,7 +37,7 @@ export function correctPurchase(
 }
 
 /**
- * What is wanted after all of them.
+ * The request after all corrections.
  *
  * @param corrections of a request of that workflow, in their order, as the journal has them
  */
@@ -50,7 +50,7 @@ export function correctedBy(corrections: readonly unknown[], workflow: WorkflowN
   }, request);
 }
 
-/** Quantities that were raised: a correction may lower them, but never buys more than was asked for. By the field's name, as sentences. */
+/** Quantities that a correction raises, as sentences: it may lower them, but must not buy more than the request asked for. */
 export function raisedQuantities(
   first: Pick<ProvisionServersRequest, 'items'>,
   corrected: Pick<ProvisionServersRequest, 'items'>,
@@ -58,6 +58,6 @@ export function raisedQuantities(
   return corrected.items.flatMap(({ quantity = 1 }, index) => {
     const most = first.items[index]?.quantity ?? 1;
     if (quantity <= most) return [];
-    return [`items[${index}].quantity: must not be more than the ${most} that was asked for`];
+    return [`items[${index}].quantity: must not be more than ${most}, as in the first request`];
   });
 }

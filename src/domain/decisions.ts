@@ -2,8 +2,8 @@
  * What a person may decide while a saga waits. Each is a signal and an update of the same name, with one JSON object.
  *
  * `note` is the evidence: it is mandatory where a decision asserts something that only a person can know, or leaves
- * something behind. `by` says who; Temporal's Web UI does not tell. `question` is the id of the question that was read: another
- * one may stand there by now, word for word the same, about another call.
+ * something behind. `by` says who; Temporal's Web UI does not show it. `question` is the id of the question that was read: by
+ * now the saga may ask another one in the same words, about another call.
  */
 import { z } from 'zod';
 import { lazy } from './lazy';
@@ -67,20 +67,20 @@ export type Decision = {
 /** The JSON to type, as it stands in the Web UI under each decision's name; {@link exampleFor} fills the question in. */
 export const decisionHints: Record<DecisionName, { does: string; example: string }> = {
   retry: { does: 'Try the waiting step again', example: '{"by":"you"}' },
-  skip: { does: 'Leave the waiting step out and go on', example: '{"by":"you","note":"why it can be left out"}' },
+  skip: { does: 'Skip the waiting step and go on', example: '{"by":"you","note":"why it can be left out"}' },
   markDone: {
     does: 'You have done it by hand: go on as if the call had succeeded',
     example: '{"question":"its id","by":"you","note":"where you did it, and what you saw"}',
   },
   confirmPlaced: {
-    does: 'It was placed: go on without placing again (may be given, too: "vmObjectIds":[…], "orderId":"…")',
+    does: 'It was placed: go on without placing it again (optional: "vmObjectIds":[…], "orderId":"…")',
     example: '{"question":"its id","by":"you","note":"where you saw it"}',
   },
   confirmNotPlaced: {
     does: 'It was not placed: place it again',
     example: '{"question":"its id","by":"you","note":"where you looked"}',
   },
-  approve: { does: 'Say yes: it is placed as it was asked about', example: '{"question":"its id","by":"you"}' },
+  approve: { does: 'Say yes: it is placed as the question says', example: '{"question":"its id","by":"you"}' },
   reject: { does: 'Say no: nothing is placed', example: '{"by":"you","reason":"why"}' },
   provideServers: {
     does: 'Name the object ids of the new servers',
@@ -88,7 +88,7 @@ export const decisionHints: Record<DecisionName, { does: string; example: string
   },
 };
 
-/** Of an order of many servers an example names so many steps; whoever did more of them adds theirs. */
+/** An example names at most this many steps; an operator who did more adds them. */
 const exampleStepsMax = 3;
 
 /**

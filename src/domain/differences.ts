@@ -1,4 +1,4 @@
-/** Which fields of two JSON values differ, by name: values are never told, they may be secrets. */
+/** Which fields of two JSON values differ, by name: values are never shown, because they may be secrets. */
 
 /** @returns names such as `items[0].plan_id`, sorted by where they stand; `''` for the values as a whole; none when alike */
 export function differences(one: unknown, other: unknown, at = ''): string[] {
@@ -14,7 +14,7 @@ export function differences(one: unknown, other: unknown, at = ''): string[] {
     const keys = new Set([...Object.keys(one), ...Object.keys(other)]);
     return [...keys].flatMap((key) => {
       const name = at === '' ? key : `${at}.${key}`;
-      // Owned by both, or not the same: `{}` would otherwise lend a key like `constructor` to the comparison.
+      // Only own keys are compared: otherwise `{}` would have an inherited key like `constructor`.
       if (!Object.hasOwn(one, key) || !Object.hasOwn(other, key)) return [name];
       return differences(one[key], other[key], name);
     });

@@ -11,18 +11,18 @@ import type { Quote } from './quotes';
 export const effectKinds = ['mutate', 'compensate', 'pivot'] as const;
 export type EffectKind = (typeof effectKinds)[number];
 
-/** None: the call was meant, and nobody has written down what came of it. */
+/** A row without an outcome: the call was meant, and nobody has written down its outcome. */
 export const effectOutcomes = ['done', 'not-done', 'unknown', 'undone', 'denied'] as const;
 export type EffectOutcome = (typeof effectOutcomes)[number];
 
 /** What a call that ended can be written down as. */
 export type AnsweredOutcome = Extract<EffectOutcome, 'done' | 'not-done' | 'unknown'>;
 
-/** What a call was about, by ids only: never a secret, since it is stored in the clear and searched by. */
+/** What a call was about, by ids only: it is stored unencrypted and searched, so it never holds a secret. */
 export interface About {
   /** The number of the item in the request, from 1. */
   item?: number;
-  /** How often it had been corrected by then. Absent: never. */
+  /** How often it had been corrected by then; absent where never. */
   corrected?: number;
   cartItemId?: number;
   /** The items that an order names. */
@@ -39,37 +39,36 @@ export type Placement<T> =
   | { how: 'found'; vmObjectIds: number[] }
   | { how: 'confirmed'; vmObjectIds?: number[] | undefined; orderId?: string | undefined };
 
-/** What whoever asks about a pivot has to know of it, in whichever run: the history that knew it may be gone. */
+/** What a question about a pivot shows, in any run: the history that knew it may be gone. */
 export interface PivotNote {
-  /** By what it is found in the provider's control panel, as it was sent: "account AB-1, label “web-1”". */
+  /** What a person looks for in the provider's control panel, as it was sent: "account AB-1, label “web-1”". */
   foundBy: string;
-  /** What was agreed to. */
   quote?: Quote | undefined;
 }
 
-/** The row of a pivot of which nobody knows whether it happened. */
+/** The row of a pivot of unknown outcome. */
 export interface OpenPivot {
   row: string;
   /** When it was meant, and by which run. */
   at: string;
   run: string;
-  /** Nobody can be sending it any more so long after it was first seen. */
+  /** How long after it was first seen it may be in the air. */
   inAirMs: number;
-  /** True: no row of ours. The journal was put back, and what was sent in the lost time nobody knows. */
+  /** True: not a row of ours. The journal was put back, and nobody knows what was sent in the lost time. */
   putBack: boolean;
   note?: PivotNote | undefined;
 }
 
-/** A cart item that was added and not taken back. */
+/** A cart item that was added and not deleted. */
 export interface OpenItem {
   cartItemId: number;
   /** The step that added it. */
   step: string;
 }
 
-/** What a run knows of the journal, and brings along to its next call: a journal that lacks it was put back. */
+/** What a run knows of the journal, and passes to its next call: a journal that lacks it was put back. */
 export interface JournalKnowledge {
-  /** Made once, with the journal's tables: another journal has another one. */
+  /** Made once, with the journal's tables: another journal has another id. */
   journal: string;
   /** Raised whenever the journal was put back to an older copy. */
   epoch: number;
@@ -90,7 +89,7 @@ export interface EffectCall {
 export interface Unwritten {
   call: EffectCall;
   knows: JournalKnowledge & { row: string };
-  /** For so long after it was meant it may be in the air. */
+  /** How long after it was meant it may be in the air. */
   inAirMs: number;
   outcome: AnsweredOutcome;
   /** The failure's name where it failed. */
@@ -101,9 +100,9 @@ export interface Unwritten {
 export interface Effected<T> {
   value: T;
   knows: JournalKnowledge;
-  /** Present: nothing was sent now. The value was recorded then, by that run. */
+  /** Present where nothing was sent now: the value was recorded then, by that run. */
   recorded?: { at: string; run: string };
-  /** Rows of this step of which nobody knows whether they took effect. */
+  /** How many rows of this step are of unknown outcome. */
   doubts?: number;
   unwritten?: Unwritten;
 }

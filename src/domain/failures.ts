@@ -2,11 +2,11 @@ import type { JournalKnowledge, OpenPivot, Unwritten } from './effects';
 import type { Concern } from './spending';
 
 /**
- * The names of what can go wrong. Two lists: what a call's failure means (design: the provider documents no errors, so
- * these are all that can be told from the wire), and how a saga may end other than done.
+ * The names of what can go wrong. Two lists: what a call's failure means (the provider documents no errors, so these are
+ * all that its answers allow to distinguish), and how a saga may end other than done.
  */
 
-/** To whom somebody turns first, whose trouble it is. */
+/** Whose problem a failure is: where the operator looks first. */
 export const owners = ['provider', 'journal', 'Temporal', 'us'] as const;
 export type Owner = (typeof owners)[number];
 
@@ -34,7 +34,7 @@ export const failureOwners = {
   SecretMissing: 'us',
   /** The worker that made the call was lost with it: it died, was stopped, or stood still. */
   WorkerLost: 'us',
-  /** So long had passed since the call was meant that it was not sent: the process stood still, or the journal was slow. */
+  /** The call was not sent, because it was meant too long ago: the process stood still, or the journal was slow. */
   StoodStill: 'us',
   /** The journal cannot be asked or written. */
   JournalUnavailable: 'journal',
@@ -44,23 +44,23 @@ export const failureOwners = {
   JournalPutBack: 'journal',
   /** Temporal cannot say whether the call is still wanted. */
   TemporalUnavailable: 'Temporal',
-  /** Temporal has given the call up: whoever waits for it is gone. */
+  /** Temporal has given the call up: no run waits for it. */
   Unwanted: 'Temporal',
   /** The same call, or its opposite, was sent before, and may still be in the air. */
   UnderWay: 'us',
-  /** A step that this one rests on was taken back since. */
+  /** A step that this one rests on was undone since. */
   TakenBack: 'us',
   /** A cart item that is to be deleted belongs to an order, or may. */
   Ordered: 'us',
-  /** The saga's turn at a server or a subscription is over: it was put back to before its end, or to before somebody took its place. */
+  /** The saga's turn at a server or a subscription is over: it was reset to before its end, or to before another saga took its place. */
   TurnLost: 'us',
-  /** The request was corrected in a run of which this one knows nothing: it was put back to before that. */
+  /** The request was corrected in a run that this one does not know: it was reset to before the correction. */
   CorrectedSince: 'us',
-  /** What may have been placed is surely not placed by now, and the run has come to no terms because of it. */
+  /** It is known by now that nothing was placed, but while that was in doubt the run agreed to no terms. */
   TermsMissing: 'us',
   /** The request's `notAfter` has passed. */
   DeadlinePassed: 'us',
-  /** The quote of what is to be placed grew old on the way. */
+  /** The quote became too old before the pivot was sent. */
   QuoteAged: 'us',
   /** The same was bought just now under another reference, or a spend limit would be exceeded: a person has to say yes first. */
   NeedsApproval: 'us',
@@ -69,15 +69,15 @@ export type CallFailureName = keyof typeof failureOwners;
 export const callFailureNames = Object.keys(failureOwners) as [CallFailureName, ...CallFailureName[]];
 
 /**
- * An outcome that is unknown because the journal was put back is the journal's; one of a call of before, where nothing was sent now, ours:
- * whoever made that call never heard, or never said, what came of it.
+ * An outcome that is unknown because the journal was put back is the journal's problem. One of an earlier call, where nothing was sent
+ * now, is ours: the worker that made that call never learned, or never wrote down, its outcome.
  */
 export function ownerOf({ failure, doubt, endpoint }: Pick<CallFailure, 'failure' | 'doubt' | 'endpoint'>): Owner {
   if (failure !== 'UnknownOutcome' || endpoint !== undefined) return failureOwners[failure];
   return doubt?.putBack ? 'journal' : 'us';
 }
 
-/** What an activity tells the workflow of a failed call, as `details[0]`. No secret is in it. */
+/** What an activity reports to the workflow about a failed call, as `details[0]`. No secret is in it. */
 export interface CallFailure {
   failure: CallFailureName;
   /** One sentence for a person. */
@@ -87,25 +87,25 @@ export interface CallFailure {
   status?: number;
   /** An excerpt of the provider's answer, redacted and cut. */
   body?: string;
-  /** Present: try again by yourself after so long. Absent: no automatic retry (used up, or none allowed). */
+  /** When the saga tries again by itself. Absent where there is no automatic retry: used up, or none allowed. */
   retryInMs?: number;
-  /** Of a pivot of unknown outcome: what a person is asked about. */
+  /** For a pivot of unknown outcome: what a person is asked about. */
   doubt?: PivotDoubt;
-  /** Of `NotVisibleYet`: what the provider's list does not show. */
+  /** For `NotVisibleYet`: what the provider's list does not show. */
   lacks?: number[];
-  /** Of `NotVisibleYet`: what it shows, and should not. */
+  /** For `NotVisibleYet`: what it shows, and should not. */
   surplus?: number[];
-  /** Of `TakenBack`: the steps that have to be done again. */
+  /** For `TakenBack`: the steps that have to be done again. */
   steps?: string[];
-  /** Of `NeedsApproval`: what a person is asked about. */
+  /** For `NeedsApproval`: what a person is asked about. */
   concern?: Concern;
   /** What the journal knows by now. */
   knows?: JournalKnowledge;
-  /** What the journal has yet to be told of this call. */
+  /** What has yet to be written into the journal about this call. */
   unwritten?: Unwritten;
-  /** The setting says so: a correction that holds a secret may come unencrypted, although there are keys. */
+  /** By the setting, a correction that holds a secret may come unencrypted, although there are keys. */
   takesClear?: true;
-  /** Of a refusal: the setting says that a person is asked, where the request does not say what follows. */
+  /** For a refusal: by the setting, a person is asked where the request does not decide that. */
   asks?: true;
 }
 
@@ -115,7 +115,7 @@ export interface PivotDoubt extends Omit<OpenPivot, 'note'> {
   foundBy?: string | undefined;
 }
 
-/** Of a call that was meant: after these the provider has surely done nothing; after any other failure nobody knows. */
+/** After these failures of a call the provider has surely done nothing; after any other one nobody knows. */
 const withoutEffect: readonly CallFailureName[] = [
   'NotSent',
   'PutOff',
@@ -131,7 +131,7 @@ const withoutEffect: readonly CallFailureName[] = [
   'QuoteAged',
 ];
 
-/** What is written down of a call that was meant and then failed. */
+/** The outcome that the journal gets for a call that failed. */
 export function outcomeOf(failure: CallFailureName): 'not-done' | 'unknown' {
   return withoutEffect.includes(failure) ? 'not-done' : 'unknown';
 }

@@ -1,4 +1,4 @@
-/** To look which firewalls protect a server. It changes nothing, so it is no saga: it has no reference, and the journal does not hear of it. */
+/** A look which firewalls protect a server. It changes nothing, so it is not a saga: it has no reference and no row in the journal. */
 import { z } from 'zod';
 import { lazy } from './lazy';
 
@@ -17,7 +17,7 @@ export const serverFirewallsSchema = lazy(() =>
 );
 export type ServerFirewalls = z.infer<ReturnType<typeof serverFirewallsSchema>>;
 
-/** Each look is a run of its own: what another one found may be old by now. */
+/** Each look is a run of its own: the answer of another one may be old by now. */
 export function lookIdOf(vmObjectId: number, look: string): string {
   return `firewalls-of/${vmObjectId}/${look}`;
 }

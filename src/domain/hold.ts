@@ -1,7 +1,6 @@
 /**
- * The hold: new sagas wait before their first call. It is on while a run with this one id is open in the namespace, and nothing else says
- * so: no file, no row, no setting (docs/decisions/0019). So whoever may start a workflow may hold, and ending that run, in whatever way,
- * ends the hold.
+ * The hold: new sagas wait before their first call. It is on while a run with this one id is open in the namespace; no file, row or setting
+ * says so (docs/decisions/0019). So everybody who may start a workflow may hold, and ending that run, in any way, ends the hold.
  */
 import { z } from 'zod';
 import { lazy } from './lazy';
@@ -9,7 +8,7 @@ import { lazy } from './lazy';
 /** Its type, and its id: Temporal never runs two of one id. */
 export const holdWorkflow = 'hold';
 
-/** Tells the sagas that were held to go on. Any id will do; two at once do no harm. */
+/** Signals the held sagas to go on. It may have any id; two at once do no harm. */
 export const releaseWorkflow = 'releaseHeld';
 
 /** Update and signal of the hold: it ends. */
@@ -18,17 +17,17 @@ export const releaseName = 'release';
 /** Signal to a saga that is held: it looks again. A saga that is not held ignores it. */
 export const heldReleasedSignal = 'heldReleased';
 
-/** A thousand that were held have begun within a minute. */
+/** A thousand held sagas begin within a minute. */
 export const releasePerSecondDefault = 20;
 
-/** From one in a hundred seconds to what a namespace of Temporal takes without notice. */
+/** From one in a hundred seconds to a load that a namespace of Temporal takes easily. */
 const perSecondMin = 0.01;
 const perSecondMax = 100;
 
 const text = (charsMax: number) =>
   z.string('must be a string').max(charsMax, `must not have more than ${charsMax} characters`);
 
-/** As it should be given. Nothing is refused for it: a hold that was started in haste, with anything, holds all the same. */
+/** What should be given. Nothing is refused for it: a hold that was started in a hurry, with any input, holds anyway. */
 export const holdSchema = lazy(() => z.strictObject({ by: text(200).optional(), note: text(500).optional() }));
 
 export const releaseSchema = lazy(() =>
@@ -74,8 +73,8 @@ export function describeHold({ since, by, note }: Hold): string {
 }
 
 /**
- * How sagas that were held are let go: some at once, then a pause, then the next ones. No second gets more than `perSecond`, or one where
- * that is less than one; and together they take no longer than that rate asks for.
+ * How held sagas are released: some at once, then a pause, then the next ones. At most `perSecond` begin in one second (or one, where the
+ * rate is below one), and all of them together take no longer than the rate requires.
  */
 export function wavesOf<T>(held: readonly T[], perSecond: number): { wave: T[]; pauseMs: number }[] {
   const size = Math.max(1, Math.floor(perSecond));

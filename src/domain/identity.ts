@@ -1,6 +1,6 @@
 /**
  * The names under which a saga is known outside: its type, its workflow id, its task queue, its search attributes.
- * All of them end up in histories and in other people's dashboards: carved in stone.
+ * All of them end up in histories and in other people's dashboards: they never change.
  */
 import { z } from 'zod';
 import { lazy } from './lazy';

@@ -1,5 +1,5 @@
 /**
- * What a saga may leave behind at the provider, said out loud: the third invariant is that nothing of this is silent.
+ * What a saga may leave behind at the provider. The third invariant is that a saga reports all of it.
  *
  * - `cart-item`: an item that was added and neither ordered nor deleted.
  * - `cart-item-unknown`: a call to add an item whose outcome was never learned; there may be an item of unknown id. `item` is
@@ -8,7 +8,7 @@
  *   far as the provider's list shows.
  * - `server-unprotected`: a server that was bought and, as far as the saga knows, lacks these firewalls that were asked for. Without
  *   `vmObjectId` it is every server of the order: their ids are not known.
- * - `placement-unknown`: an order, change order or switch of which nobody has said whether it took effect.
+ * - `placement-unknown`: an order, change order or switch; nobody has said whether it took effect.
  */
 import { z } from 'zod';
 

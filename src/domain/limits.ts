@@ -1,10 +1,10 @@
 /**
- * How much may be asked for at once. The provider's document names no limits, but Temporal has some, and a saga that meets one
- * is ended by the server, or stands still for ever, with servers bought and nothing said. So whatever comes from outside is
- * held against bounds that keep well away from Temporal's, before anything is sent.
+ * How much a request may ask for. The provider's document names no limits, but Temporal has some: it ends a saga that reaches one,
+ * or the saga stands still for ever, with servers bought and nothing reported. So all input from outside is checked against
+ * bounds well below Temporal's, before anything is sent.
  *
- * They are numbers and no settings: a workflow reads none. They stand apart from the schemas because what is beyond them is not
- * to be gone through field by field.
+ * They are not settings, because a workflow reads none. They stand apart from the schemas, because input beyond them must not be
+ * checked field by field.
  */
 import { isExact, serversOrdered } from './plan-types';
 import { nameOfField, type Problem } from './problems';
@@ -13,18 +13,18 @@ import { nameOfField, type Problem } from './problems';
 const valuesMax = 20_000;
 const levelsMax = 32;
 
-/** The result names each, and Temporal takes 2 MiB of it. */
+/** The result names each server, and Temporal takes a result of 2 MiB. */
 const serversMax = 10_000;
 
 /**
- * Cart items, firewalls, and servers that get firewalls: each is steps of its own. So many fit a run's history whatever goes wrong with
- * them, and however often: src/saga/history-left.ts.
+ * Cart items, firewalls, and servers that get firewalls: each has steps of its own. This many fit into a run's history, whatever fails and
+ * however often: src/saga/history-left.ts.
  */
 const stepsMax = 200;
 
 /**
- * Entries of a list, characters of a text, wherever a field of this name stands. Texts are repeated in questions, in the
- * progress and in the report.
+ * Entries of a list, or characters of a text, in any field of this name. Texts are repeated in questions, in the progress
+ * and in the report.
  */
 const lengthsMax: Readonly<Record<string, number>> = {
   items: stepsMax,
@@ -43,7 +43,7 @@ const lengthsMax: Readonly<Record<string, number>> = {
   reason: 4_000,
 };
 
-/** @returns what goes beyond the limits, by field; whether the rest is right, only the schema knows */
+/** @returns what exceeds the limits, by field; the schema checks the rest */
 export function beyondLimits(input: unknown): Problem[] {
   const shapeless = beyondShape(input);
   return shapeless ? [shapeless] : [...inside(input, []), ...tooManyServers(input)];
@@ -61,7 +61,7 @@ function beyondShape(input: unknown): Problem | undefined {
 }
 
 function inside(value: unknown, path: readonly PropertyKey[]): Problem[] {
-  if (!isObject(value)) return isJson(value) ? [] : [{ field: nameOfField(path), message: 'is no JSON' }];
+  if (!isObject(value)) return isJson(value) ? [] : [{ field: nameOfField(path), message: 'is not JSON' }];
   return Object.entries(value).flatMap(([key, inner]) => {
     const at = [...path, Array.isArray(value) ? Number(key) : key];
     const max = Object.hasOwn(lengthsMax, key) ? lengthsMax[key] : undefined;
@@ -71,7 +71,7 @@ function inside(value: unknown, path: readonly PropertyKey[]): Problem[] {
   });
 }
 
-/** What came through Temporal is. A backend's own object may hold what would be refused or changed on the way. */
+/** Input that came through Temporal always is. A backend's own object may hold values that would be refused or changed on the way. */
 function isJson(value: unknown): boolean {
   return typeof value === 'number' ? Number.isFinite(value) : !['bigint', 'function', 'symbol'].includes(typeof value);
 }
@@ -79,14 +79,14 @@ function isJson(value: unknown): boolean {
 function tooManyServers(input: unknown): Problem[] {
   const { items, firewalls } = (isObject(input) ? input : {}) as { items?: unknown; firewalls?: unknown };
   if (!Array.isArray(items)) return [];
-  // Which further plan types are no servers is a setting, which is not read here: they count.
+  // Which other plan types are not servers is a setting, which is not read here: all of them count.
   const servers = serversOrdered(items.map(itemOf));
   const ordered = `${isExact(servers) ? '' : 'up to '}${servers.most}`;
   if (servers.most > serversMax) {
-    return [{ field: 'items', message: `order ${ordered} servers; at most ${serversMax} fit one saga` }];
+    return [{ field: 'items', message: `order ${ordered} servers; one saga takes at most ${serversMax}` }];
   }
   if (servers.most <= stepsMax || lengthOf(firewalls) === 0) return [];
-  const message = `fit at most ${stepsMax} servers of one saga, but ${ordered} are ordered`;
+  const message = `are assigned to at most ${stepsMax} servers by one saga, but ${ordered} are ordered`;
   return [{ field: 'firewalls', message }];
 }
 

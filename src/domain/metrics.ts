@@ -1,64 +1,70 @@
 /**
- * What is counted of sagas, by its name in Prometheus, where a counter has `_total` behind it. Dashboards and alert rules know
- * these names. A label is always one of a few words: never a reference, an account or an id.
+ * The metrics of sagas, by their names in Prometheus, which adds `_total` to a counter's name. Dashboards and alert rules use these
+ * names. A label is always one of a few words: never a reference, an account or an id.
  */
 export const metrics = {
   sagas: {
     name: 'order_saga_sagas',
-    help: 'Sagas that have ended, by outcome: done, partly, cancelled, or how they failed',
+    help: 'Sagas that have ended, by outcome: done, partly, cancelled, or the name of their failure',
   },
   waits: { name: 'order_saga_waits', help: 'Times that a saga began to wait for a person, by kind' },
   waitsEnded: { name: 'order_saga_waits_ended', help: 'Times that a saga stopped waiting for a person, by kind' },
   reminders: { name: 'order_saga_reminders', help: 'Reminders of waits for a person, by kind' },
-  decisions: { name: 'order_saga_decisions', help: 'Decisions of people, by name and by what became of them' },
-  failedCalls: { name: 'order_saga_failed_calls', help: 'Calls that failed, by failure and by whose trouble it is' },
-  undos: { name: 'order_saga_undos', help: 'Steps that were to be put back, by what became of them' },
-  leftovers: { name: 'order_saga_leftovers', help: 'What sagas that have ended left at the provider, by kind' },
+  decisions: { name: 'order_saga_decisions', help: 'Decisions of people: taken, refused or ignored, by name' },
+  failedCalls: { name: 'order_saga_failed_calls', help: 'Calls that failed, by failure and by whose problem it is' },
+  undos: {
+    name: 'order_saga_undos',
+    help: 'Steps that were to be undone, by result: undone, left behind or left alone',
+  },
+  leftovers: { name: 'order_saga_leftovers', help: 'Leftovers of ended sagas at the provider, by kind' },
   lateAnswers: {
     name: 'order_saga_late_answers',
-    help: 'Orders that the provider took although a person had said that it had not; there should be none',
+    help: 'Orders that the provider accepted although a person had said that they were not placed; there should be none',
   },
   waiting: {
     name: 'order_saga_waiting',
-    help: 'Sagas that wait for a person now, by kind; the same from every worker',
+    help: 'Sagas that wait for a person now, by kind; every worker reports the same',
   },
   oldestWait: {
     name: 'order_saga_oldest_wait_seconds',
-    help: 'How long the saga that has waited longest waits, by kind; 0: none waits; the same from every worker',
+    help: 'Age of the oldest open wait for a person, by kind; 0: no saga waits; every worker reports the same',
   },
   hold: {
     name: 'order_saga_hold',
-    help: '1 while new sagas of the namespace are held, else 0; the same from every worker',
+    help: '1 while new sagas of the namespace are held, else 0; every worker reports the same',
   },
   queued: {
     name: 'order_saga_queued',
-    help: 'Sagas that wait for their turn at a server or a subscription now; the same from every worker',
+    help: 'Sagas that wait for their turn at a server or a subscription now; every worker reports the same',
   },
   oldestQueued: {
     name: 'order_saga_oldest_queued_seconds',
-    help: 'How long ago the first of those that are queued was started; 0: none is; the same from every worker',
+    help: 'Time since the oldest queued saga was started; 0: no saga is queued; every worker reports the same',
   },
   lost: {
     name: 'order_saga_lost',
-    help: 'Sagas that have begun and will not end by themselves, by how they were lost; the same from every worker',
+    help: 'Sagas that have begun and will not end by themselves, by how they were lost; every worker reports the same',
   },
   paused: {
     name: 'order_saga_paused',
-    help: 'Sagas of which a call, or the whole run, is paused in Temporal; the same from every worker',
+    help: 'Sagas with a call, or the whole run, paused in Temporal; every worker reports the same',
   },
-  backlog: { name: 'order_saga_backlog_tasks', help: 'Tasks that no worker has taken yet; the same from every worker' },
+  backlog: {
+    name: 'order_saga_backlog_tasks',
+    help: 'Tasks that no worker has taken yet; every worker reports the same',
+  },
   backlogAge: {
     name: 'order_saga_backlog_age_seconds',
-    help: 'How long the first of them has waited for a worker; the same from every worker',
+    help: 'How long the oldest task has waited for a worker; every worker reports the same',
   },
   providerRequests: {
     name: 'order_saga_provider_request_seconds',
-    help: 'Calls of the provider, by endpoint and by class: ok, or how they failed',
+    help: 'Duration of calls to the provider, by endpoint and by class: ok, or how they failed',
   },
 } as const;
 
-/** Of a decision: refused to whoever sent it as an update, or a signal that was written down and ignored. */
+/** `refused`: sent as an update, whose sender gets the reason. `ignored`: sent as a signal, and only written down. */
 export type DecisionFate = 'taken' | 'refused' | 'ignored';
 
-/** Of an undo: left behind because a person said so, left alone because it could do harm. */
+/** `left-behind`: a person said so. `left-alone`: the undo could do harm. */
 export type UndoFate = 'undone' | 'left-behind' | 'left-alone';

@@ -1,10 +1,10 @@
 /**
- * How it stands at the provider once a saga has ended, in one word: the state of an ended saga, and `outcome` of its result or report.
+ * What is at the provider once a saga has ended, in one word: the state of an ended saga, and `outcome` of its result or report.
  *
  * - `done`: all that was asked for is there.
- * - `partly`: it is there, but something was skipped, is left over, or was not come to any more.
+ * - `partly`: it is there, but something was skipped, is left over, or was not reached any more.
  * - `reversed`: it failed or was cancelled, and nothing of it is there.
- * - `reversed-with-leftovers`: it failed or was cancelled, and what is there all the same, or may be, stands under `leftovers`.
+ * - `reversed-with-leftovers`: it failed or was cancelled, and `leftovers` names what is there anyway, or may be.
  * - `untouched`: the run was refused, or ended, before it did anything. It says nothing of what other runs of its reference did.
  */
 import type { Leftover } from './leftovers';
@@ -12,15 +12,15 @@ import type { Leftover } from './leftovers';
 export const sagaOutcomes = ['done', 'partly', 'reversed', 'reversed-with-leftovers', 'untouched'] as const;
 export type SagaOutcome = (typeof sagaOutcomes)[number];
 
-/** Of a saga that came to the end of its story. */
+/** For a saga that reached the end of its story. */
 export const resultOutcomes = ['done', 'partly'] as const satisfies SagaOutcome[];
 
 export interface End {
-  /** What was done is not put back: it was placed, or nothing of the story can be put back. */
+  /** What was done is not undone: it was placed, or nothing of the story can be undone. */
   stands: boolean;
-  /** The story came to its end. */
+  /** The story reached its end. */
   isThrough: boolean;
-  /** Steps that a person left out. */
+  /** Steps that a person skipped. */
   skipped: readonly string[];
   leftovers: readonly Leftover[];
 }

@@ -1,6 +1,6 @@
 /**
  * Which plan types there are, and which of them are servers. An order may hold other things beside servers, and only servers have
- * object ids and firewalls. What the document does not call a cloud server is one, or none, or perhaps one: as a setting says.
+ * object ids and firewalls. Whether another type than the document's cloud servers is a server, a setting says, or nobody knows.
  */
 
 /** Cart item, `plan_type`: the four values that the document calls supported. More of them are a setting (`PLAN_TYPES_MORE`). */
@@ -32,7 +32,7 @@ interface PlanTypeMore {
   kind: Kind;
 }
 
-/** @param entry of `PLAN_TYPES_MORE`: `name`, `name:server` or `name:other`. @returns undefined for what is none of them */
+/** @param entry of `PLAN_TYPES_MORE`: `name`, `name:server` or `name:other`. @returns undefined for any other text */
 export function readPlanType(entry: string): PlanTypeMore | undefined {
   const [, name, kind] = /^([^:\s]+)(?::(server|other))?$/.exec(entry) ?? [];
   return name === undefined ? undefined : { name, kind: kind as Kind };
@@ -43,7 +43,7 @@ export function planTypesWith(more: readonly string[]): string[] {
   return [...documentedPlanTypes, ...more.map((entry) => readPlanType(entry)?.name ?? entry)];
 }
 
-/** How many servers an order brings. Where both numbers are the same, it is known. */
+/** How many servers an order brings; exact where both numbers are the same. */
 export interface ServersOrdered {
   least: number;
   most: number;
@@ -76,7 +76,7 @@ export function isExact({ least, most }: ServersOrdered): boolean {
   return least === most;
 }
 
-/** Whether so many servers can be those of the order. */
+/** Whether the order can bring this number of servers. */
 export function fits(servers: number, { least, most }: ServersOrdered): boolean {
   return servers >= least && servers <= most;
 }

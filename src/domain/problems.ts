@@ -6,7 +6,7 @@ export interface Problem {
   message: string;
 }
 
-/** A misspelt field's name is repeated, so that it is found; one that is no name at all, only its beginning. */
+/** The name of a misspelt field is repeated, so that it is found; of a name that is too long, only the beginning. */
 const partCharsMax = 80;
 
 export function describeProblems(problems: Problem[]): string {

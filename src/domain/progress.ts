@@ -41,7 +41,7 @@ export type StepView = z.infer<typeof stepSchema>;
 
 export const lastFailureSchema = z.strictObject({
   failure: z.enum(callFailureNames),
-  /** To whom somebody turns first. */
+  /** Where the operator looks first. */
   whose: z.enum(owners),
   message: z.string(),
   endpoint: z.string().optional(),
@@ -51,7 +51,7 @@ export const lastFailureSchema = z.strictObject({
 export type LastFailure = z.infer<typeof lastFailureSchema>;
 
 export const waitingSchema = z.strictObject({
-  /** Of this question and no other; a decision names it. */
+  /** Each question has its own; a decision names it. */
   id: z.string(),
   kind: z.enum(waitKinds),
   step: z.string(),
@@ -60,9 +60,9 @@ export const waitingSchema = z.strictObject({
   question: z.string(),
   choices: z.array(z.enum(decisionNames)),
   since: time,
-  /** From then on `confirmNotPlaced` is taken: until then the call may be in the air. */
+  /** `confirmNotPlaced` is accepted from this time on: until then the call may be in the air. */
   notPlacedFrom: time.optional(),
-  /** Then an approval is rejected, where nobody has decided. */
+  /** When the approval is rejected, if nobody has decided until then. */
   expiresAt: time.optional(),
   lastFailure: lastFailureSchema.optional(),
 });
@@ -73,9 +73,9 @@ export const queuedSchema = z.strictObject({
   /** `server 7`, `subscription 5`. */
   resource: z.string(),
   since: time,
-  /** Sagas before it, with the one that works, when it looked last. */
+  /** How many sagas were before it, with the one that works, when it last looked. */
   before: z.int(),
-  /** The workflow id of the one that works, when it looked last. */
+  /** The workflow id of the one that worked when it last looked. */
   holder: z.string(),
   lookedAt: time,
 });
@@ -93,7 +93,7 @@ export const decisionRecordSchema = z.strictObject({
   question: z.string().optional(),
   vmObjectIds: z.array(z.int()).optional(),
   orderId: z.string().optional(),
-  /** Of those that waited together, those that were done by hand. */
+  /** The steps that were done by hand, of those that waited together. */
   steps: z.array(z.string()).optional(),
   correction: z.record(z.string(), z.unknown()).optional(),
 });

@@ -1,4 +1,4 @@
-/** A purchase, which the provider does not quote: the rules by which we go on or stop, and what a person is told of it. */
+/** A purchase, which the provider does not quote: the rules by which a saga goes on or stops, and the description for a person. */
 import { countOf, type ServersOrdered } from './plan-types';
 import type { CartItem, ProvisionServersRequest, PurchaseGuard } from './requests';
 
@@ -18,15 +18,15 @@ export function purchaseViolations(
   return broken;
 }
 
-/** A question has room for so many. */
-const itemsToldMax = 5;
+/** How many items a question shows. */
+const itemsShownMax = 5;
 const cycles = { 1: 'monthly', 3: 'quarterly', 12: 'annually' } as const;
 
 /** "3 servers: 2 × plan 17 (cloud_servers_standard, monthly), 1 × …; account AB-1, label “web-1”". No secret is in it. */
 export function describePurchase({ account, label, items }: ProvisionServersRequest, ordered: ServersOrdered): string {
-  const told = items.slice(0, itemsToldMax).map(describeItem);
-  const more = items.length - told.length;
-  const all = `${told.join(', ')}${more > 0 ? ` and ${more} more items` : ''}`;
+  const shown = items.slice(0, itemsShownMax).map(describeItem);
+  const more = items.length - shown.length;
+  const all = `${shown.join(', ')}${more > 0 ? ` and ${more} more items` : ''}`;
   const named = label === undefined ? '' : `, label “${label.slice(0, 60)}”`;
   return `${countOf(ordered)} ${ordered.most === 1 ? 'server' : 'servers'}: ${all}; account ${account.slice(0, 40)}${named}`;
 }

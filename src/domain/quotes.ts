@@ -1,4 +1,4 @@
-/** What the provider answers to "what would it cost?" (rows 5, 6 and 7), and the rules by which we go on or stop. */
+/** What the provider answers to "what would it cost?" (rows 5, 6 and 7), and the rules by which a saga goes on or stops. */
 import { z } from 'zod';
 import { lazy } from './lazy';
 import type { ApprovalRule, Guard } from './requests';
@@ -25,20 +25,20 @@ export function guardViolations(quote: Quote, guard: Guard | undefined): string[
   if (guard?.currency !== undefined && quote.currency !== guard.currency.toLowerCase()) {
     broken.push(`the quote is in ${quote.currency} and the guard asks for ${guard.currency.toLowerCase()}`);
   }
-  // Without a word from the caller, an order of which a part would not apply is not what was asked for.
+  // An order that would apply only in part is not what was asked for, unless the caller allows it.
   if (quote.inapplicable_resources?.length && !guard?.allowInapplicable) {
     broken.push(`resources that do not apply: ${JSON.stringify(quote.inapplicable_resources)}`);
   }
   return broken;
 }
 
-/** @param asked `total`: a price, or of a purchase the number of servers */
+/** @param asked `total`: a price, or the number of servers of a purchase */
 export function needsApproval(asked: Pick<Quote, 'total'>, rule: ApprovalRule = 'never'): boolean {
   if (rule === 'never') return false;
   return rule === 'always' || !('above' in rule) || asked.total > rule.above;
 }
 
-/** After so long without a decision it is rejected; undefined where it waits for ever. */
+/** When a question without a decision is rejected; undefined where it waits for ever. */
 export function approvalExpiresInMs(rule: ApprovalRule = 'never'): number | undefined {
   if (typeof rule === 'string' || rule.expiresAfterSeconds === undefined) return undefined;
   return rule.expiresAfterSeconds * 1_000;

@@ -1,6 +1,6 @@
 /**
- * The record of one reference, as the journal has it: what was asked, what was sent, what came of it, who decided, how it ended.
- * It outlives Temporal's retention, so whoever reads it may have nothing else. No secret is in it.
+ * The record of one reference, as the journal has it: what was asked, what was sent, with which outcome, who decided, how it ended.
+ * It outlives Temporal's retention, so its reader may have nothing else. No secret is in it.
  */
 import { z } from 'zod';
 import { effectKinds, effectOutcomes } from './effects';
@@ -13,7 +13,7 @@ import { sagaFailureNames } from './failures';
 
 const time = z.iso.datetime();
 
-/** `meant`: written down before it was sent. Nobody has written down what came of it, nor whether it was sent. */
+/** `meant`: written down before it was sent. Nobody has written down its outcome, nor whether it was sent. */
 export const recordedOutcomes = ['meant', ...effectOutcomes] as const;
 export type RecordedOutcome = (typeof recordedOutcomes)[number];
 
@@ -22,7 +22,7 @@ export const endedAs = ['done', 'cancelled', ...sagaFailureNames] as const;
 const aboutSchema = z.strictObject({
   /** The number of the item in the request, from 1. */
   item: z.int().optional(),
-  /** How often the item had been corrected by then. Absent: never. */
+  /** How often the item had been corrected by then; absent where never. */
   corrected: z.int().optional(),
   cartItemId: z.int().optional(),
   /** The items that an order names. */
@@ -34,22 +34,22 @@ const aboutSchema = z.strictObject({
 });
 
 export const recordedEffectSchema = z.strictObject({
-  /** Random. The question about a pivot bears the first eight characters. */
+  /** Random. The question about a pivot shows the first eight characters. */
   id: z.string(),
   step: z.string(),
   kind: z.enum(effectKinds),
   activity: z.string(),
   about: aboutSchema,
-  /** Of a pivot: by what it is found in the provider's control panel, and the quote that was agreed to. */
+  /** For a pivot: what a person looks for in the provider's control panel, and the quote that was agreed to. */
   note: z.unknown().optional(),
-  /** Of a pivot: as what it counts towards spend limits, unless it was surely not placed. */
+  /** For a pivot: what it adds to spend limits, unless it was surely not placed. */
   bought: z
     .strictObject({
       account: z.string().optional(),
-      /** Of an order. */
+      /** From an order. */
       servers: z.int().optional(),
       items: z.int().optional(),
-      /** Of a quote. */
+      /** From a quote. */
       total: z.number().optional(),
       currency: z.string().optional(),
     })
@@ -59,17 +59,17 @@ export const recordedEffectSchema = z.strictObject({
   meantAt: time,
   answeredAt: time.optional(),
   outcome: z.enum(recordedOutcomes),
-  /** Only while the outcome is `meant` or `unknown`: from then on nobody can be sending it any more. */
+  /** Until when it may be in the air; only while the outcome is `meant` or `unknown`. */
   inAirUntil: time.optional(),
-  /** What the call failed with, also where it was found or said later that it took effect. */
+  /** The name of the call's failure, also where a look or a person found later that it took effect. */
   failure: z.string().optional(),
   /** What came back: the value of a call that is done, the facts of one that failed. */
   answer: z.unknown().optional(),
   /** The id of the effect that took it back. */
   undoneBy: z.string().optional(),
-  /** A person's word: on a pivot, what became of it; on any other effect, that they have done it by hand, and nothing was sent. */
+  /** What a person said: of a pivot, its outcome; of any other effect, that it was done by hand, and nothing was sent. */
   decided: z.strictObject({ at: time, by: z.string().optional(), note: z.string().optional() }).optional(),
-  /** A call took effect that was not reckoned with: after it was said that it did not, or beside the one that stands here. */
+  /** A call took effect unexpectedly: after a person said that it had not, or beside the one that stands here. */
   late: z.strictObject({ answer: z.unknown().optional() }).optional(),
 });
 export type RecordedEffect = z.infer<typeof recordedEffectSchema>;
@@ -83,20 +83,20 @@ export const recordedEndingSchema = z.strictObject({
   /** Whether the run failed, and as what. Absent where it cannot be decrypted. */
   ended: z.enum(endedAs).optional(),
   report: reportSchema.optional(),
-  /** Of a run that is done. */
+  /** Only where the run is done. */
   result: z.unknown().optional(),
 });
 export type RecordedEnding = z.infer<typeof recordedEndingSchema>;
 
-/** What a person corrected of the request before its pivot, as it holds for every later run of the reference. */
+/** What a person corrected in the request before its pivot; it holds for every later run of the reference. */
 export const recordedCorrectionSchema = z.strictObject({
   at: time,
   run: z.string(),
-  /** That waited. */
+  /** The step that waited. */
   step: z.string(),
   by: z.string().optional(),
   note: z.string().optional(),
-  /** The fields with their new values; `items` are the numbers of the items that they are of. Absent where it cannot be decrypted. */
+  /** The fields with their new values; `items` are the numbers of the corrected items. Absent where it cannot be decrypted. */
   correction: z.record(z.string(), z.unknown()).optional(),
 });
 export type RecordedCorrection = z.infer<typeof recordedCorrectionSchema>;
@@ -106,9 +106,9 @@ export const recordSchema = z.strictObject({
   workflow: z.enum(workflowNames),
   account: z.string().optional(),
   firstSeen: z.strictObject({ at: time, run: z.string() }),
-  /** Absent where only effects are known any more: the journal was put back. */
+  /** Absent where the journal was put back and knows effects only. */
   request: z.unknown().optional(),
-  /** In their order. The request is as it was first asked. */
+  /** In their order. `request` is the first one, without them. */
   corrections: z.array(recordedCorrectionSchema),
   /** The outcome of its last run; `open` while there is none, or one has done more since: it runs, waits, or was ended from outside. */
   state: z.enum(['open', ...sagaOutcomes]),
@@ -124,10 +124,10 @@ export const recordSchema = z.strictObject({
       z.strictObject({ vmObjectId: z.int(), firewalls: z.array(z.int()).optional(), verified: z.boolean().optional() }),
     )
     .optional(),
-  /** By the quote of what was placed, or the last one that there was. */
+  /** From the quote of what was placed, or from the last quote. */
   total: z.number().optional(),
   currency: z.string().optional(),
-  /** From the last endings; what was deleted or settled since is not among them. Of one that is open: what would be left by now. */
+  /** From the last endings, without what was deleted or settled since. While the state is `open`: what would be left by now. */
   leftovers: z.array(leftoverSchema),
   /** Parts that are left out above, because they cannot be decrypted here. */
   unreadable: z.array(z.strictObject({ what: z.string(), why: z.string() })).optional(),

@@ -15,7 +15,7 @@ import { redactedMark, secretReferenceSchema } from './secrets';
 
 const positiveInt = z.int('must be a whole number').positive('must be a whole number above 0');
 
-/** The document gives no longest account id; a search attribute, which it is, has one. */
+/** The document limits no account id, but it is a search attribute, which has a limit. */
 const accountSchema = lazy(() =>
   z
     .string('must be a string')
@@ -25,12 +25,12 @@ const accountSchema = lazy(() =>
 
 const nonEmpty = z.string('must be a string').min(1, 'must not be empty');
 
-/** After it nothing is sent that changes anything, but to undo. A time that has passed is no wrong one: what was done may be asked for. */
+/** After this time only undos are sent. A time that has passed is valid: a caller may ask for what was done. */
 const timeSchema = lazy(() =>
   z.iso.datetime({ offset: true, error: 'must be a time with its zone, like 2026-01-31T18:00:00Z' }),
 );
 
-/** By hand, because zod's own asks `atob`, which a workflow does not have. */
+/** Not zod's own: that one calls `atob`, which a workflow does not have. */
 const base64 = lazy(() =>
   z
     .string('must be base64')
@@ -38,8 +38,8 @@ const base64 = lazy(() =>
 );
 
 /**
- * Rules across fields are skipped by default where a field is wrong by itself; here they speak as well, so that all that
- * is wrong is told at once. They see values whose parts may be of any type.
+ * By default zod skips rules across fields where a field is wrong by itself; with this they run anyway, so that everything
+ * that is wrong is reported at once. They see values whose parts may be of any type.
  */
 const alsoBesideOthers = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null };
 
@@ -55,21 +55,21 @@ const uniqueIds = lazy(() =>
 
 export const firewallsSchema = uniqueIds;
 
-/** Of an order of which it is not known that it brings servers, a person may say that there are none. */
+/** It may be empty: where an order may bring no servers, a person may say that there are none. */
 export const foundServersSchema = uniqueIds;
 
 export const vmObjectIdsSchema = lazy(() => uniqueIds().min(1, 'must name at least one server'));
 
 /**
- * A value that nobody may read: itself, or the name under which the worker finds it. What was blanked out where somebody
- * read it is no value: a request that is copied from there would set the mark as a password.
+ * A secret: its value, or the name under which the worker finds it. The redaction mark is not a value: a request that is
+ * copied from a redacted one would set the mark as a password.
  */
 function secret<T extends z.ZodType<string>>(value: T, what: string) {
   const real = value.refine((given) => given !== redactedMark, { abort: true });
   return z.union([real, secretReferenceSchema()], {
     error: ({ input }) => {
       const must = input === redactedMark ? 'was redacted: put the real value' : `must be ${what}`;
-      return `${must}, or { "secret": the name of one }`;
+      return `${must}, or { "secret": the name of a secret }`;
     },
   });
 }
@@ -87,7 +87,6 @@ export const correctableItemFields = lazy(() => ({
   custom_script: secret(base64(), 'base64').optional(),
 }));
 
-/** All fields of a cart item. */
 function itemFields(planTypesMore: readonly string[]) {
   const planTypes = planTypesWith(planTypesMore);
   return {
@@ -124,7 +123,7 @@ export function purchaseCorrectionFields(planTypesMore: readonly string[]) {
   };
 }
 
-/** How a refusal before the point of no return is taken: it ends the saga, or a person is asked. */
+/** What follows a refusal before the pivot: it ends the saga, or a person is asked. */
 export const onRefusalSchema = lazy(() => z.enum(['fail', 'ask'], 'must be "fail" or "ask"'));
 export type OnRefusal = z.infer<ReturnType<typeof onRefusalSchema>>;
 
@@ -150,7 +149,7 @@ export function provisionServersSchema(planTypesMore: readonly string[] = []) {
     .superRefine((request, context) => {
       const ordered = serversOrdered(request.items, planTypesMore);
       if (ordered.most === 0 && request.firewalls?.length) {
-        context.addIssue({ code: 'custom', path: ['firewalls'], message: 'protect servers, but no item is one' });
+        context.addIssue({ code: 'custom', path: ['firewalls'], message: 'protect servers, but no item is a server' });
       }
       if (request.vmObjectIds === undefined || fits(request.vmObjectIds.length, ordered)) return;
       context.addIssue({
@@ -172,7 +171,7 @@ const deltaValue = () =>
 
 const amount = () => z.number('must be a number').nonnegative('must not be negative');
 
-/** Of each question; a year at most. */
+/** For each question; a year at most. */
 const seconds = () =>
   z.int('must be a whole number').min(1, 'must be at least 1').max(31_536_000, 'must be a year at most');
 
@@ -200,7 +199,7 @@ export type ApprovalRule = z.infer<ReturnType<typeof approvalSchema>>;
 
 const count = () => z.int('must be a whole number').nonnegative('must not be negative');
 
-/** Of a purchase, which the provider does not quote: limits for what is asked for. */
+/** Limits for a purchase, which the provider does not quote. */
 export const purchaseGuardSchema = lazy(() =>
   z.strictObject({
     maxServers: count().optional(),
@@ -209,7 +208,7 @@ export const purchaseGuardSchema = lazy(() =>
 );
 export type PurchaseGuard = z.infer<ReturnType<typeof purchaseGuardSchema>>;
 
-/** Of a purchase: above so many servers. */
+/** For a purchase: `above` is a number of servers. */
 export const purchaseApprovalSchema = lazy(() =>
   z.union(
     [z.literal('never'), z.literal('always'), aboveSchema(count()), expiringSchema()],
@@ -277,7 +276,7 @@ export const setFirewallsSchema = lazy(() =>
     })
     .superRefine(({ assign, unassign, exactly }, context) => {
       if (exactly && (assign || unassign)) {
-        context.addIssue({ code: 'custom', path: ['exactly'], message: 'cannot stand beside assign or unassign' });
+        context.addIssue({ code: 'custom', path: ['exactly'], message: 'cannot be combined with assign or unassign' });
       }
       if (!exactly && !assign?.length && !unassign?.length) {
         context.addIssue({
@@ -289,7 +288,7 @@ export const setFirewallsSchema = lazy(() =>
       const assigned = new Set(assign);
       unassign?.forEach((id, index) => {
         if (!assigned.has(id)) return;
-        context.addIssue({ code: 'custom', path: ['unassign', index], message: 'is to be assigned as well' });
+        context.addIssue({ code: 'custom', path: ['unassign', index], message: 'is in assign, too' });
       });
     }),
 );

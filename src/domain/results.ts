@@ -6,14 +6,14 @@ import { decisionRecordSchema, ignoredSchema, stepSchema } from './progress';
 import { quoteSchema } from './quotes';
 import { workflowNames, type WorkflowName } from './identity';
 
-/** A provider's answer of undocumented shape, as it came; one over the size limit is cut to an excerpt. */
-const asItCame = z.unknown();
+/** A provider's answer of undocumented format, unchanged; one over the size limit is cut to an excerpt. */
+const rawResponse = z.unknown();
 
 export const serverSchema = z.strictObject({
   vmObjectId: z.int(),
   /** As the provider listed them; where its list could not be read, as they were assigned. */
   firewalls: z.array(z.int()),
-  /** True where the provider's own list was read and shows every firewall that was asked for; and where none was. */
+  /** True where the provider's own list shows every firewall that was asked for, and where none was asked for. */
   verified: z.boolean(),
 });
 export type Server = z.infer<typeof serverSchema>;
@@ -27,9 +27,9 @@ export const provisionServersResultSchema = z.strictObject({
   reference: z.string(),
   outcome,
   cartItemIds: z.array(z.int()),
-  order: asItCame,
+  order: rawResponse,
   servers: z.array(serverSchema),
-  /** Ids of the steps that a person left out. */
+  /** Ids of the steps that a person skipped. */
   skipped: z.array(z.string()),
   leftovers: z.array(leftoverSchema),
   decisions,
@@ -38,19 +38,19 @@ export const provisionServersResultSchema = z.strictObject({
 export const changeOrderResultSchema = z.strictObject({
   reference: z.string(),
   outcome,
-  /** Absent where it was placed before, and at which terms is not known any more. */
+  /** Absent where it was placed before, on terms that are not known any more. */
   quote: quoteSchema().optional(),
   /** False only for a request with `quoteOnly`. */
   placed: z.boolean(),
   /** Null where nothing was placed, and where the order is known without an answer. */
-  order: asItCame,
+  order: rawResponse,
   decisions,
 });
 
 export const switchPlanResultSchema = z.strictObject({
   reference: z.string(),
   outcome,
-  /** Absent where it was placed before, and at which terms is not known any more. */
+  /** Absent where it was placed before, on terms that are not known any more. */
   quote: quoteSchema().optional(),
   /** False only for a request with `quoteOnly`. */
   placed: z.boolean(),
@@ -64,17 +64,16 @@ export const setFirewallsResultSchema = z.strictObject({
   vmObjectId: z.int(),
   assigned: z.array(z.int()),
   unassigned: z.array(z.int()),
-  /** As the provider's list shows them; where it was not seen at last, as they should be, without what it lacked before. */
+  /** As the provider's list shows them; where it was not read at last, as they should be, without what it lacked before. */
   firewalls: z.array(z.int()),
   verified: z.boolean(),
-  /** Absent: none. */
+  /** Absent where there are none. */
   leftovers: z.array(leftoverSchema).optional(),
 });
 
 export const cleanCartResultSchema = z.strictObject({
   reference: z.string(),
   outcome,
-  /** Cart items that were deleted. */
   deleted: z.array(z.int()),
   /** Cart items that belong to an order, as a person confirmed. */
   leftAlone: z.array(z.int()),
@@ -91,18 +90,18 @@ export const resultSchemas = {
 };
 
 export type ResultOf = { [W in WorkflowName]: z.infer<(typeof resultSchemas)[W]> };
-/** What a story comes to; the outcome is said of its end. */
+/** What a story returns; the engine adds the outcome. */
 export type StoryResult<W extends WorkflowName> = Omit<ResultOf[W], 'outcome'>;
 
 /** `details[0]` of a failure, and the memo `report` of a cancelled run: what was done, undone and left over. */
 export const reportSchema = z.strictObject({
   reference: z.string(),
   workflow: z.enum(workflowNames),
-  /** How it stands at the provider; that it failed, and as what, or was cancelled, stands beside the report and in `why`. */
+  /** What is at the provider. Whether the saga failed, and how, or was cancelled, stands beside the report and in `why`. */
   outcome: z.enum(sagaOutcomes),
   why: z.string(),
   steps: z.array(stepSchema),
-  /** What the saga knew when it ended: cart item ids, the order as it came, quotes. */
+  /** What the saga knew when it ended: cart item ids, the provider's answer to the order, quotes. */
   known: z.record(z.string(), z.unknown()),
   leftovers: z.array(leftoverSchema),
   ignored: z.array(ignoredSchema),

@@ -5,13 +5,13 @@ import { lazy } from './lazy';
 export const secretFields: readonly string[] = ['password', 'custom_ssh_key', 'custom_script'];
 
 /**
- * Of a name in lower case, without `_` and `-`. What a provider answers has names of its own: `root_password`, `Password`,
- * `sshKey`. A name too many costs a word of an answer, a name too few shows a password.
+ * Matches a name in lower case, without `_` and `-`. The provider's answers have names of their own: `root_password`,
+ * `Password`, `sshKey`. A name too many hides a word of an answer, a name too few shows a password.
  */
 const secretName =
   /password|passwd|passphrase|rootpass|^pass$|^pwd$|secret|sshkey|privatekey|customscript|userdata|credential|apikey|accesstoken|^token$/;
 
-/** Whether a field of this name holds what nobody may read, in a request or in an answer. */
+/** Whether a field of this name holds a secret, in a request or in an answer. */
 export function isSecretField(name: string): boolean {
   return secretName.test(name.toLowerCase().replace(/[^a-z0-9]/g, ''));
 }
@@ -32,7 +32,7 @@ export type SecretReference = z.infer<ReturnType<typeof secretReferenceSchema>>;
 /** A value, or where to find it. */
 export type Secret = string | SecretReference;
 
-/** What other calls of a saga told the provider; 'unknown' where that is more than a call can carry, or not known. */
+/** What other calls of a saga sent to the provider; 'unknown' where that is more than a call can carry, or not known. */
 export type SentSecrets = readonly Secret[] | 'unknown';
 
 /** Metadata of a payload that reached a worker with keys unencrypted. */
@@ -40,7 +40,7 @@ export const plaintextMark = 'order-saga-clear';
 
 export const redactedMark = '[redacted]';
 
-/** A deep copy in which every secret field is blanked out, at any depth. The name of a secret is no secret. */
+/** A deep copy in which every secret field is blanked out, at any depth. The name of a secret is not a secret. */
 export function redact(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(redact);
   if (value === null || typeof value !== 'object') return value;
@@ -49,7 +49,7 @@ export function redact(value: unknown): unknown {
   );
 }
 
-/** Whether a secret stands there itself, at any depth, and not only its name. */
+/** Whether it holds a secret's value, at any depth, and not only its name. */
 export function holdsSecret(value: unknown): boolean {
   if (value === null || typeof value !== 'object') return false;
   return Object.entries(value).some(([key, inner]) =>

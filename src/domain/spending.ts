@@ -1,9 +1,9 @@
 /**
  * What a saga buys, as the journal compares and counts it over all references; the limits that an operator sets for accounts; and
- * what stands against a purchase until a person has said yes.
+ * the concerns about a purchase that need a person's yes.
  *
- * What the provider does not show is not guessed: an order has a number of servers and of items, a change or a switch has the total
- * of its quote, in its own currency.
+ * No price is guessed: an order has a number of servers and of items, a change or a switch has the total of its quote, in its own
+ * currency.
  */
 import type { WorkflowName } from './identity';
 import { serversOrdered } from './plan-types';
@@ -12,9 +12,9 @@ import type { CartItem, ChangeOrderRequest, ProvisionServersRequest, SwitchPlanR
 export interface Purchase {
   /** Absent where a change or a switch names none. */
   account?: string | undefined;
-  /** The same text for whatever buys the same: neither label, reference, template nor any secret is in it. */
+  /** Purchases of the same have the same text. It contains no label, reference, template or secret. */
   what: string;
-  /** Of an order. What may be a server counts as one. */
+  /** For an order. An item that may be a server counts as one. */
   servers?: number;
   items?: number;
   /** As the request names it, in lower case. */
@@ -24,7 +24,7 @@ export interface Purchase {
 /**
  * @param request that was checked
  * @param planTypesMore as the setting has them
- * @returns undefined for what buys nothing
+ * @returns undefined for a saga that buys nothing
  */
 export function purchaseOf(
   workflow: WorkflowName,
@@ -57,7 +57,7 @@ export function purchaseOf(
   }
 }
 
-/** Two of one plan are the same, as one item or as two. */
+/** Two servers of one plan are the same purchase, as one item or as two. */
 function inOne(items: readonly CartItem[]): [plan: string, quantity: number][] {
   const quantities = new Map<string, number>();
   for (const { plan_id, plan_type, billing_cycle, addons = [], quantity = 1 } of items) {
@@ -73,12 +73,12 @@ function sorted<T>(values: readonly T[]): T[] {
   return texts.map((text) => JSON.parse(text) as T);
 }
 
-/** `AB-1=20 servers/1d`: at most so much in any period of this length that ends now. */
+/** `AB-1=20 servers/1d`: at most 20 servers in the last day. */
 export interface SpendLimit {
-  /** `*`: each account by itself that has no limit of its own for this unit. */
+  /** `*`: each single account that has no limit of its own for this unit. */
   account: string;
   most: number;
-  /** `servers`, `items`, or a currency in lower case: then it is the totals of quotes. */
+  /** `servers`, `items`, or a currency in lower case: that one limits the totals of quotes. */
   unit: string;
   withinMs: number;
 }
@@ -101,7 +101,7 @@ export function parseSpendLimits(text: string): SpendLimit[] {
   const limits = entries.filter((entry) => entry !== '').map(parseLimit);
   const names = limits.map(({ account, unit, withinMs }) => `${account} ${unit} ${withinMs}`);
   const twice = limits.find((_, index) => names.indexOf(names[index] ?? '') < index);
-  if (twice) throw new Error(`${describeLimit(twice)}: ${twice.account} has another one of this unit and period`);
+  if (twice) throw new Error(`${describeLimit(twice)}: ${twice.account} has another limit of this unit and period`);
   return limits;
 }
 
@@ -117,7 +117,7 @@ function parseLimit(entry: string): SpendLimit {
   };
   if (limit.most > mostMax) throw new Error(`${entry}: at most ${mostMax}`);
   if (limit.withinMs < periods.m || limit.withinMs > periodMsMax) throw new Error(`${entry}: from 1m to 366d`);
-  if (!isCurrency(limit.unit) && !Number.isInteger(limit.most)) throw new Error(`${entry}: is no whole number`);
+  if (!isCurrency(limit.unit) && !Number.isInteger(limit.most)) throw new Error(`${entry}: must be a whole number`);
   return limit;
 }
 
@@ -134,18 +134,18 @@ export function describePeriod(ms: number): string {
   return `${ms / unitMs}${word}`;
 }
 
-/** Those that count for an account: its own, and those for all of which it has none of its own. */
+/** The limits that apply to an account: its own, and those of `*` for units without one of its own. */
 export function limitsOf(account: string | undefined, limits: readonly SpendLimit[]): SpendLimit[] {
   const own = limits.filter((limit) => limit.account === account);
   const units = own.map(({ unit }) => unit);
   return [...own, ...limits.filter((limit) => limit.account === '*' && !units.includes(limit.unit))];
 }
 
-/** What stands against meaning a purchase, until a person has said yes to it. */
+/** Why a purchase needs a person's yes before it is meant. */
 export type Concern = { id: string } & (
   | {
       kind: 'duplicate';
-      /** The same was meant under these, and was placed, or may have been; the newest first. */
+      /** The same was, or may have been, placed under these; the newest first. */
       others: { row: string; workflow: WorkflowName; reference: string; at: string }[];
       /** True: there are older ones. */
       more: boolean;
@@ -158,14 +158,13 @@ export type Concern = { id: string } & (
       most: number;
       unit: string;
       withinMs: number;
-      /** In the period so far, placed or perhaps placed. */
+      /** What was, or may have been, spent in the period so far. */
       spent: number;
-      /** By this one. */
       adds: number;
     }
 );
 
-/** Whether a yes to one of them is a yes to this one: no other reference has come, and no more is spent than was said. */
+/** Whether an earlier approval covers this concern: it names no new reference, and no more is spent than was approved. */
 export function isAgreedTo(concern: Concern, approved: readonly Concern[]): boolean {
   if (concern.kind === 'duplicate') {
     const seen = approved.flatMap((one) => (one.kind === 'duplicate' ? one.others.map(({ row }) => row) : []));

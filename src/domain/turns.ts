@@ -1,7 +1,7 @@
 /**
  * What only one saga at a time may work on: a server's firewalls, a subscription. A second saga waits for its turn.
  *
- * `provisionServers` takes no turn: the servers that it protects are those that it bought, and all that it does to them is to assign.
+ * `provisionServers` takes no turn: it changes only servers that it bought, and only assigns firewalls to them.
  */
 import type { WorkflowName } from './identity';
 
@@ -22,7 +22,7 @@ export function resourceOf(
   }
 }
 
-/** Says that it may be a saga's turn: it looks at once. Anybody may send it. */
+/** Says that it may be a saga's turn, so that the saga looks at once. Any sender is allowed. */
 export const turnSignal = 'turn';
 
 /** How a saga stands in the queue of what it works on. */
@@ -31,7 +31,7 @@ export type TurnAnswer =
   | { how: 'begun'; turn: string }
   /** Another one works on it, or is before it. */
   | QueuedTurn
-  /** What it is about was placed before: it only tells the recorded answer. */
+  /** It was placed before: the saga only returns the recorded answer. */
   | { how: 'needless' };
 
 export interface QueuedTurn {
@@ -42,6 +42,6 @@ export interface QueuedTurn {
   since: string;
   /** The workflow id of the one that works, or is to work next; and its namespace, where that is another one. */
   holder: string;
-  /** Where nobody says that it is its turn, it looks again after so long, in milliseconds. */
+  /** When it looks again where no signal comes, in milliseconds. */
   lookInMs: number;
 }

@@ -1,6 +1,5 @@
 /**
- * Checking what came from outside: against the limits, and where it is within them, against a schema, with every wrong field named
- * at once.
+ * Checks input from outside: against the limits, and where it is within them, against a schema. It names every wrong field at once.
  */
 import type { z } from 'zod';
 import { beyondLimits } from './limits';
@@ -31,16 +30,16 @@ function firstOf(problems: Problem[]): Problem[] {
 }
 
 function oversize(input: unknown): Problem | undefined {
-  // A request that cannot be serialised (a cycle, a BigInt) is the schema's to refuse.
+  // The schema refuses a request that cannot be serialised (a cycle, a BigInt).
   const bytes = bytesOf(input);
   if (bytes <= requestBytesMax) return undefined;
   return {
     field: '',
-    message: `the request is ${bytes} bytes long; at most ${requestBytesMax} are taken`,
+    message: `the request is ${bytes} bytes long; at most ${requestBytesMax} are allowed`,
   };
 }
 
-/** 0 for what has no JSON. */
+/** 0 for a value that has no JSON form. */
 function bytesOf(input: unknown): number {
   try {
     return new TextEncoder().encode(JSON.stringify(input)).length;

@@ -1,14 +1,14 @@
 /**
- * Coming to terms before a change order or a switch is placed: quote, check that it is available, check the caller's
- * guard, and where the request asks for it, have a person approve.
+ * Agrees to terms before a change order or a switch is placed: quotes, checks that it is available, checks the caller's
+ * guard, and where the request asks for it, has a person approve.
  *
- * An approval binds a quote. It is quoted again right after, and if price, currency or availability moved meanwhile, or
- * the approval took longer than the quote may age, the new quote is asked about.
+ * An approval binds one quote. The saga quotes again right after it. If price, currency or availability changed, or the
+ * approval took longer than the quote may age, a person is asked about the new quote.
  *
- * A refusal, and what is not available, may be asked about; what was corrected is agreed to from the beginning.
+ * Where the provider refuses, or it is not available, a person may be asked. A correction needs a new agreement.
  *
- * A quote ages while the pivot waits to be sent, or to be sent again: one that is too old is replaced before each sending. What was
- * agreed to is the caller's guard, the caller's limit of approval, and what a person approved.
+ * A quote ages while the pivot waits to be sent, or to be sent again. So a quote that is too old is replaced before each sending; the new
+ * one must fit the caller's guard, the caller's limit of approval, and what a person approved.
  */
 import {
   approvalExpiresInMs,
@@ -36,7 +36,7 @@ export interface QuoteTerms {
   notAvailable: SagaFailureName;
   guard: Guard | undefined;
   approval: ApprovalRule | undefined;
-  /** Of what is quoted, where the provider refuses it. */
+  /** What a person may correct where the provider refuses the quote. */
   correction: Correction;
 }
 
@@ -47,12 +47,12 @@ interface Approved {
 }
 
 export class ApprovedQuote {
-  /** Undefined where it was placed before, or perhaps, and nobody knows at which terms: there is nothing to agree to. */
+  /** Undefined where it was, or may have been, placed before on unknown terms: there is nothing to agree to. */
   quote: Quote | undefined;
-  /** Without it nothing is placed: see {@link quote}. */
+  /** While it is false nothing is placed. */
   isAgreed = false;
   private approved: Approved | undefined;
-  /** From then on the quote is too old to be placed by, in milliseconds since 1970. */
+  /** When the quote becomes too old for the pivot, in milliseconds since 1970. */
   private untilMs = Infinity;
 
   constructor(
@@ -61,7 +61,7 @@ export class ApprovedQuote {
   ) {}
 
   /**
-   * From the beginning: what was approved before counts no more.
+   * Agrees from the beginning: an earlier approval no longer counts.
    *
    * @throws SagaFailed when it is refused or not available and nobody is asked, breaks the guard, or a person rejects it
    */
@@ -70,21 +70,21 @@ export class ApprovedQuote {
     return this.agree();
   }
 
-  /** Before it is placed, each time: where the quote is too old by now, another one is agreed to; an approval of the same terms holds. */
+  /** Called before each sending: replaces a quote that is too old. An approval of the same terms still holds. */
   async refresh(): Promise<void> {
     if (Date.now() >= this.untilMs) await this.agree();
   }
 
-  /** It is not to be sent later. */
+  /** The pivot must not be sent after this time. */
   get quoteUntil(): string | undefined {
     return this.untilMs === Infinity ? undefined : new Date(this.untilMs).toISOString();
   }
 
-  /** Where the provider refuses what is quoted, or placed. */
+  /** Offered where the provider refuses the quote or the placement. */
   get corrections(): { refused: Correction } & Corrections {
     const { correction } = this.terms;
     const apply: Correction['apply'] = (corrected, said) => {
-      // It was of something else, though at the same price.
+      // It approved the request before the correction, even if the price is the same.
       this.approved = undefined;
       return correction.apply(corrected, said);
     };
@@ -100,13 +100,13 @@ export class ApprovedQuote {
         await this.agreeToQuote();
         return;
       } catch (error) {
-        // Known to be in doubt from here on.
+        // From here on the journal is known to be in doubt.
         if (!(error instanceof PlacedBefore)) throw error;
       }
     }
   }
 
-  /** @throws PlacedBefore where there is nothing to agree to any more */
+  /** @throws PlacedBefore where another run has placed it, or may have */
   private async agreeToQuote(): Promise<void> {
     const { saga, terms } = this;
     for (;;) {
@@ -137,7 +137,7 @@ export class ApprovedQuote {
     }
   }
 
-  /** By another run, or perhaps: nobody is asked about terms, and none are missed. */
+  /** Whether another run placed it, or may have: then nobody has to agree to terms. */
   private async wasPlaced(): Promise<boolean> {
     const { saga, terms } = this;
     const placement = await placedBefore(saga);
@@ -148,7 +148,7 @@ export class ApprovedQuote {
     return true;
   }
 
-  /** @throws SagaFailed where it ends the saga */
+  /** @throws SagaFailed where nobody is asked */
   private async askOfUnavailable(quoted: QuoteAnswer): Promise<void> {
     const { saga, terms } = this;
     const why = 'the provider says that it is not available';
@@ -175,7 +175,7 @@ async function approve(
 ): Promise<Approved> {
   const askedMs = Date.now();
   const moved =
-    before === undefined ? '' : ` Approved before was ${describeQuote(before.quote)}; it moved or grew old.`;
+    before === undefined ? '' : ` The approved quote, ${describeQuote(before.quote)}, changed or became too old.`;
   const question = `Approve ${describeQuote(quote)}?${moved}`;
   await askApproval(saga, { step, subject: id, question, expiresInMs: approvalExpiresInMs(approval) });
   return { quote, agedMs: Date.now() - askedMs };

@@ -1,4 +1,4 @@
-/** Cart items that no run answers for: looked up in the journal and deleted, each as a step of its own, or reported. */
+/** Stray cart items: found in the journal, then deleted, each in a step of its own, or reported. */
 import type { Standing } from '../activities/journal';
 import type { OpenItem } from '../domain/effects';
 import type { Leftover } from '../domain/leftovers';
@@ -8,9 +8,9 @@ import type { Saga } from '../saga/saga';
 import { activities } from '../saga/activities';
 
 /**
- * Looks into the journal again, and deletes what it finds: see {@link deleteStrayItems}.
+ * Reads the journal again, and deletes what it finds: see {@link deleteStrayItems}.
  *
- * @param unknownAdds of this run: told where a person goes on without the journal
+ * @param unknownAdds of this run: reported where a person skips reading the journal
  * @returns the ids that were deleted
  */
 export async function findStrayItems(saga: Saga, unknownAdds: readonly number[]): Promise<number[]> {
@@ -27,10 +27,10 @@ export async function findStrayItems(saga: Saga, unknownAdds: readonly number[])
 }
 
 /**
- * Deletes what was added under this reference and is in no order, whichever run added it. What belongs to an order of unknown
- * fate is reported, and so is each call to add an item of which nobody knows whether it did.
+ * Deletes each item that any run of this reference added and that is in no order. Reports each item of an order of unknown outcome,
+ * and each call to add an item whose outcome is unknown.
  *
- * @param own what this run has seen to already
+ * @param own what this run has already undone or reported
  * @returns the ids that were deleted
  */
 export async function deleteStrayItems(
@@ -38,9 +38,9 @@ export async function deleteStrayItems(
   { items, perhapsOrdered, doubtfulAdds }: Standing,
   own: readonly Leftover[],
 ): Promise<number[]> {
-  const told = [...own, ...saga.progress.leftovers];
-  const deleted = await deleteItems(saga, untold(items, told));
-  reportPerhapsOrdered(saga, untold(perhapsOrdered, told));
+  const known = [...own, ...saga.progress.leftovers];
+  const deleted = await deleteItems(saga, untold(items, known));
+  reportPerhapsOrdered(saga, untold(perhapsOrdered, known));
   reportDoubtfulAdds(saga, doubtfulAdds);
   return deleted;
 }
@@ -66,29 +66,29 @@ export async function deleteItems(saga: Saga, items: readonly OpenItem[]): Promi
   return items.flatMap(({ cartItemId }, index) => (outcomes[index]?.skipped === false ? [cartItemId] : []));
 }
 
-/** Those that none of these leftovers is about. */
+/** The items that none of these leftovers names. */
 export function untold(items: readonly OpenItem[], leftovers: readonly Leftover[]): OpenItem[] {
-  const told = new Set(leftovers.flatMap((left) => (left.kind === 'cart-item' ? [left.cartItemId] : [])));
-  return items.filter(({ cartItemId }) => !told.has(cartItemId));
+  const reported = new Set(leftovers.flatMap((left) => (left.kind === 'cart-item' ? [left.cartItemId] : [])));
+  return items.filter(({ cartItemId }) => !reported.has(cartItemId));
 }
 
 export function reportPerhapsOrdered({ progress }: Saga, items: readonly OpenItem[]): void {
-  const why = 'it may belong to an order of which nobody knows whether it was placed';
+  const why = 'it may belong to an order, and nobody knows whether that order was placed';
   for (const { cartItemId } of items) progress.leave({ kind: 'cart-item', cartItemId, why });
 }
 
-/** One for each call: two calls for one item may have added two. What was told before is not told again. */
+/** Reports one leftover for each call: two calls for one item may have added two. None is reported twice. */
 export function reportDoubtfulAdds(saga: Saga, numbers: readonly number[]): void {
   const why = 'a call to add it ended without an answer; look into the cart for an item of unknown id';
   const { leftovers } = saga.progress;
-  const told = leftovers.flatMap((left) => (left.kind === 'cart-item-unknown' ? [left.item] : []));
+  const reported = leftovers.flatMap((left) => (left.kind === 'cart-item-unknown' ? [left.item] : []));
   for (const item of numbers) {
-    if (told.includes(item)) told.splice(told.indexOf(item), 1);
+    if (reported.includes(item)) reported.splice(reported.indexOf(item), 1);
     else saga.progress.leave({ kind: 'cart-item-unknown', item, why });
   }
 }
 
-/** Deleting a cart item, whatever asks for it. @param step the one that added it */
+/** How deleting a cart item by hand is written down. @param step that added the item */
 export function deletedByHand(cartItemId: number, step?: string): ByHand<unknown> {
   return {
     counts: () => undefined,

@@ -1,4 +1,4 @@
-/** The cart of one order: each item is added once, and anew where it was corrected since. */
+/** The cart of one order: each item is added once, and again after each correction of it. */
 import { deletedByHand } from './cart-items';
 import { placedBefore } from '../saga/look-back';
 import type { Purchase } from './purchase';
@@ -23,13 +23,13 @@ export class Cart {
   }
 
   /**
-   * Adds what is not there.
+   * Adds the missing items.
    *
-   * @throws PlacedBefore where it need not be there any more
+   * @throws PlacedBefore where another run has placed the order, or may have
    */
   async fill(): Promise<void> {
     const { saga, purchase } = this;
-    // Meanwhile those that are there may be corrected, and are then missing as well.
+    // Meanwhile a person may correct an item that is there: then it is missing, too.
     for (let missing = this.missing; missing.length > 0; missing = this.missing) {
       const outcomes = await saga.together(
         missing.map((number) => this.specOf(number)),

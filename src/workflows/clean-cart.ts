@@ -3,13 +3,13 @@
  *
  * ```text
  *   look into the journal of the reference                        ◀─┐
- *   ask about an order of unknown fate, and write down the answer ──┘ look again: it may have taken days
+ *   ask about an order of unknown outcome, write down the answer ───┘ look again: it may have taken days
  *   delete each item that belongs to no order (3)      only forward: a deleted item is not added again
  *   look once more                  the provisioning may have begun again meanwhile
  * ```
  *
- * A lost saga is brought to its end by it only where nothing was placed. What was placed wants its firewalls, and whoever asked for it
- * wants to be told: that is the saga's own to do, once it was reset.
+ * It brings a lost saga to its end only where nothing was placed. Placed servers still need their firewalls, and the caller a result:
+ * for that an operator resets the saga itself.
  */
 import type { Standing } from '../activities/journal';
 import type { ResultOf } from '../domain/results';
@@ -20,11 +20,11 @@ import type { Saga } from '../saga/saga';
 import { runSaga } from '../saga/run-saga';
 import { activities } from '../saga/activities';
 
-/** What it knows by now. */
+/** What the clean-up knows so far. */
 interface Sight {
   /** Undefined: it has not looked yet, or the provisioning goes on. */
   standing?: Standing | undefined;
-  /** When it looked last, where it found all in order then. */
+  /** When it last looked, if everything was in order then. */
   inOrderMs?: number | undefined;
   isThrough?: boolean;
 }
@@ -35,7 +35,7 @@ export function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> {
     const { leftAlone, ...standing } = await settle(saga, reference, sight);
     const deleted = await deleteItems(saga, standing.items);
     const now = standing.items.length > 0 ? await look(saga, reference) : standing;
-    // A provisioning that began again tells itself what it does, and leaves.
+    // A provisioning that began again reports by itself what it does and what it leaves.
     if (now.running) reportUnseen(saga, standing);
     else {
       const isSeenTo = now.placement.how === 'none' && untold(now.items, saga.progress.leftovers).length === 0;
@@ -59,17 +59,17 @@ export function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> {
   });
 }
 
-/** What no item of known id tells of. */
+/** Reports all leftovers but cart items of known id. */
 function reportUnseen(saga: Saga, { doubtfulAdds, unprotected = [] }: Standing): void {
   reportDoubtfulAdds(saga, doubtfulAdds);
   saga.progress.leave(...unprotected);
 }
 
-/** What it was to delete, and did not come to, and what it was to ask about. */
+/** Reports what the clean-up was to delete or to ask about, and did not reach. */
 function reportOpen(saga: Saga, standing: Standing): void {
   const { items, perhapsOrdered, placement } = standing;
   if (placement.how === 'unknown') {
-    const why = 'the clean-up ended before anybody said whether it was placed';
+    const why = 'the clean-up ended before a person said whether it was placed';
     saga.progress.leave({ kind: 'placement-unknown', step: 'place-order', why });
   }
   reportPerhapsOrdered(saga, untold(perhapsOrdered, saga.progress.leftovers));
@@ -82,7 +82,7 @@ function reportOpen(saga: Saga, standing: Standing): void {
   }
 }
 
-/** How the reference stands, once it is known what became of its order. */
+/** The standing of the reference, once the outcome of its order is known. */
 async function settle(saga: Saga, reference: string, sight: Sight): Promise<Standing & { leftAlone: number[] }> {
   const firstSeenMs = new Map<string, number>();
   let leftAlone: number[] = [];
@@ -114,7 +114,7 @@ async function settle(saga: Saga, reference: string, sight: Sight): Promise<Stan
   }
 }
 
-/** After each wait again: a person may take days, and the provisioning may go on meanwhile. */
+/** Called again after each wait: a person may take days, and the provisioning may go on meanwhile. */
 async function look(saga: Saga, reference: string): Promise<Standing> {
   const standing = await saga.must(
     {

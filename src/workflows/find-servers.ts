@@ -1,6 +1,6 @@
 /**
- * The object ids of the servers that an order brought: the provider's document names none in its answers, so they come from the first
- * of several places that knows them.
+ * Finds the object ids of the servers that an order brought. The answers in the provider's document name none, so they come from the
+ * first source that knows them.
  */
 import type { Standing } from '../activities/journal';
 import type { FindServers, PlacedOrder } from '../activities/orders';
@@ -20,8 +20,8 @@ interface Ordering {
 }
 
 /**
- * The object ids, from the first that knows them: the order's response, or the person who confirmed it; the request; the server
- * directory; a person, also where the first two differ. Without firewalls nothing more is to be done with them, and nobody is asked.
+ * The sources, in this order: the order's response, or the person who confirmed it; the request; the server directory; a person, who is
+ * also asked where the first two differ. Without firewalls the ids are not needed, and nobody is asked.
  */
 export async function findServers(
   saga: Saga,
@@ -44,7 +44,7 @@ export async function findServers(
 
 const findTitle = 'Learn the object ids of the new servers';
 
-/** @returns undefined where no directory can tell, or it never listed as many as were ordered */
+/** @returns undefined where no directory can answer, or it never listed as many servers as were ordered */
 export async function searchDirectory(saga: Saga, wanted: Omit<FindServers, 'retry'>): Promise<number[] | undefined> {
   const step = saga.step('find-servers', findTitle);
   const settled = await attempt({ step, journal: saga.journal }, ({ retry }) =>
@@ -55,17 +55,17 @@ export async function searchDirectory(saga: Saga, wanted: Omit<FindServers, 'ret
     return undefined;
   }
   if (settled.value.length === 0) {
-    step.end('skipped', 'no server directory can tell');
+    step.end('skipped', 'no server directory can answer');
     return undefined;
   }
   step.end('done');
   return settled.value;
 }
 
-/** So many ids of each stand in a question. */
+/** How many ids of each source a question shows. */
 const idsShownMax = 20;
 
-/** For the question, where the request names other servers than the order brought. */
+/** A sentence for the question: the request names other servers than another source. */
 function whoNames(
   { vmObjectIds = [] }: Pick<ProvisionServersRequest, 'vmObjectIds'>,
   { how }: Placement<unknown>,
@@ -76,7 +76,7 @@ function whoNames(
   const who = {
     answered: 'the order’s answer',
     found: 'the server directory',
-    confirmed: 'whoever confirmed the order',
+    confirmed: 'the person who confirmed the order',
   };
   return ` The request names ${list(vmObjectIds)}, but ${who[how]} names ${list(named)}.`;
 }
@@ -84,7 +84,7 @@ function whoNames(
 async function askServers(saga: Saga, expected: ServersOrdered, differing = ''): Promise<number[]> {
   const step = saga.step('find-servers', findTitle);
   step.end('stuck');
-  const none = expected.least === 0 ? ' Where there are none, name none: []' : '';
+  const none = expected.least === 0 ? ' If it brings none, give an empty list: []' : '';
   const servers = isExact(expected) ? `${expected.most} servers?` : `servers? It brings ${rangeOf(expected)}.${none}`;
   const decision = await saga.humanDecisions.ask({
     kind: 'servers',
@@ -99,7 +99,7 @@ async function askServers(saga: Saga, expected: ServersOrdered, differing = ''):
   return decision.vmObjectIds;
 }
 
-/** What a person may say of an order that they confirm: the ids of as many servers as it may bring. Undefined where it brings none. */
+/** Which object ids a person may give who confirms an order. Undefined where the order brings no servers. */
 export function confirmingServers(expected: ServersOrdered): Confirming | undefined {
   if (expected.most === 0) return undefined;
   return {
@@ -108,24 +108,23 @@ export function confirmingServers(expected: ServersOrdered): Confirming | undefi
   };
 }
 
-/** A sentence where the ids are not as many as servers can have been ordered. */
+/** A sentence where the number of ids does not fit the order. */
 function miscounted(vmObjectIds: readonly number[], servers: ServersOrdered): string | undefined {
   if (fits(vmObjectIds.length, servers)) return undefined;
   return `vmObjectIds: names ${vmObjectIds.length} servers, but ${countOf(servers)} were ordered`;
 }
 
-/** Of an order that may bring more or fewer servers. */
 function rangeOf(servers: ServersOrdered): string {
-  return `${countOf(servers)} servers: not every item’s plan type says whether it is one`;
+  return `${countOf(servers)} servers: not every item’s plan type says whether the item is a server`;
 }
 
-/** Where an earlier run knew the servers: all of them, or nothing is said of any. */
+/** The servers that an earlier run knew; undefined where it did not know all of them. */
 export function idsAmong(assigned: Standing['assigned'], expected: ServersOrdered): number[] | undefined {
   const ids = [...new Set(assigned.map(({ vmObjectId }) => vmObjectId))];
   return isExact(expected) && ids.length === expected.most ? ids : undefined;
 }
 
-/** The object ids, where nobody has to be asked for them: the request may name other servers than the order brought. */
+/** The object ids where nobody has to be asked; undefined also where the request names other servers than the placement. */
 export function knownIds(
   { progress }: Saga,
   { vmObjectIds }: Pick<ProvisionServersRequest, 'vmObjectIds'>,
@@ -139,7 +138,7 @@ export function knownIds(
   return placed && asked && !isSame(placed, asked) ? undefined : (placed ?? asked);
 }
 
-/** By the provider's answer, or by whoever has seen the order. */
+/** The ids in the provider's answer, or those that the directory or a person named. */
 function placedIds(placement: Placement<unknown> | undefined, expected: ServersOrdered): number[] | undefined {
   const ids = placement?.how === 'answered' ? (placement.value as PlacedOrder).vmObjectIds : placement?.vmObjectIds;
   return ids !== undefined && fits(ids.length, expected) ? ids : undefined;

@@ -5,7 +5,7 @@
  *   list the firewalls (10)     changes nothing
  * ```
  *
- * One call, and what became of it: whoever asks is there, and asks again. Nobody else is asked, and nothing is kept.
+ * It makes one call and returns its outcome. The caller waits and can ask again, so no person is asked and nothing is stored.
  */
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import type { CallFailure } from '../domain/failures';

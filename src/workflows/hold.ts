@@ -1,13 +1,13 @@
 /**
- * The switch for new sagas, and what lets them go.
+ * Holds new sagas, and releases them.
  *
  * ```text
  *   hold ── open: new sagas are held ──release · Request Cancellation──▶ closed ══ starts ══▶ releaseHeld
  *                                                                                                │
- *          nobody is held any more ◀── four looks in a row find none ── look ── tell some ── pause ┘
+ *          no saga is held any more ◀── 4 looks in a row find none ── look ── signal some ── pause ┘
  * ```
  *
- * Neither is a saga: they call no provider and no journal, so their one activity is repeated by Temporal, for as long as it takes.
+ * Neither workflow is a saga: they call no provider and no journal, so Temporal itself retries their one activity until it succeeds.
  */
 import { definedOnly } from '../domain/defined-only';
 import { ApplicationFailure } from '@temporalio/common';
@@ -50,9 +50,9 @@ const { listHeld } = proxyActivities<Pick<Activities, 'listHeld'>>({
 });
 
 const example = '{"by":"you"}';
-const description = `Let the sagas that are held begin, 20 a second. Another pace: {"by":"you","perSecond":1}. ${example}`;
+const description = `Let the held sagas begin, 20 per second. For another rate: {"by":"you","perSecond":1}. ${example}`;
 
-/** @returns who has released it */
+/** @returns the release that ended the hold */
 export async function hold(given?: unknown): Promise<Release> {
   const { workflowId, runId, startTime } = workflowInfo();
   if (workflowId !== holdWorkflow) {
@@ -90,7 +90,7 @@ export async function hold(given?: unknown): Promise<Release> {
       `### New sagas are ${inWords}`,
       'Those under way go on. To let the held ones begin, press **More Actions**, then **Send an Update**, choose **release** and paste:',
       `\`${example}\``,
-      'They begin 20 a second; `"perSecond":1` makes it one. **Request Cancellation** does the same. **Terminate** ends the hold and tells nobody: do not.\n\n\u00a0',
+      'They begin 20 per second; `"perSecond":1` makes it one. **Request Cancellation** does the same. Do not use **Terminate**: it ends the hold, but the held sagas are not signalled.\n\n\u00a0',
     ].join('\n\n'),
   );
   try {
@@ -113,19 +113,19 @@ export async function hold(given?: unknown): Promise<Release> {
 
 const releaseWorkflowIdPrefix = 'release-held';
 
-/** A saga that became held while the hold ended shows within seconds; one whose worker died then, within a minute. */
+/** A saga that became held while the hold ended is listed within seconds; one whose worker died then, within a minute. */
 const emptyLooksMax = 4;
 const lookEveryMs = 15_000;
 /** The run that was the hold is closed within a moment. */
 const closesWithinMs = 500;
 
 interface Releasing extends Release {
-  /** The hold that was released: while it is not closed yet, it is waited for. Another one ends the releasing. */
+  /** The run of the released hold: releasing waits until it is closed. Another hold ends the releasing. */
   after?: string;
   told?: number;
 }
 
-/** @returns how many were told to go on; a saga that was told twice counts twice */
+/** @returns `told`: how many signals were sent; a saga that got two counts twice */
 export async function releaseHeld(given?: unknown): Promise<{ told: number; heldAgain: boolean }> {
   const { after, told: before = 0, ...asked } = (given ?? {}) as Partial<Releasing>;
   const { by, perSecond } = readRelease(asked);
@@ -155,13 +155,13 @@ export async function releaseHeld(given?: unknown): Promise<{ told: number; held
   return { told, heldAgain: false };
 }
 
-/** One that has ended meanwhile needs nobody to tell it. */
+/** A saga that has ended meanwhile needs no signal. */
 async function signalRelease(workflowId: string, by: string | undefined): Promise<void> {
   try {
     await getExternalWorkflowHandle(workflowId).signal(heldReleasedSignal, definedOnly({ by }));
   } catch (error) {
     if (isCancellation(error)) throw error;
-    log.warn('a saga that was held could not be told', { workflowId, why: String(error) });
+    log.warn('a held saga could not be signalled', { workflowId, why: String(error) });
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * What the two stories have in common that buy at a quoted price: quote, agree, place; or only quote.
+ * What the two stories that buy at a quoted price have in common: quote, agree, place; or only quote.
  *
  * ```text
  *   quote ── quoteOnly ──▶ the quote
@@ -34,18 +34,18 @@ export interface QuotedStory<R, P> {
   quoteTitle: string;
   notAvailable: SagaFailureName;
   check: (request: R) => Checked<R>;
-  /** Of what may be corrected. */
+  /** Of the fields that a person may correct. */
   correctionSchema: () => z.ZodObject;
-  /** By what it is found in the provider's control panel. */
+  /** What a person looks for in the provider's control panel. */
   foundBy: (request: R) => string;
   quote: (request: R, context: CallContext) => Promise<QuoteAnswer>;
   place: (request: R, context: EffectContext) => Promise<Effected<Placement<P>>>;
 }
 
 /**
- * @param first as the reference was taken with it
- * @param corrections what people corrected of it in earlier runs
- * @returns no placement where only a quote was asked for; no quote where another run placed it, at terms that nobody here knows
+ * @param first the request with which the reference was taken
+ * @param corrections by people, in earlier runs
+ * @returns no placement where only a quote was asked for; no quote where another run placed it on terms that are not known here
  * @throws SagaFailed when it is refused, not available, breaks the guard, or a person rejects it
  */
 export async function placeQuoted<R extends QuotedRequest, P>(

@@ -2,7 +2,7 @@
  * What all runs of a worker share: loaded once, when the worker starts, and frozen then. Everything else of a bundle is
  * evaluated anew in each run, and zod's schemas were half of what a run's first task took (docs/performance.md).
  *
- * A module belongs here only if nothing of a run can stay in it. The schemas are built at once, because zod keeps
+ * A module belongs here only if it can keep nothing of a run. The schemas are built at once, because zod keeps
  * settings of its own that cannot be changed any more when they are frozen.
  */
 import { decisionSchemas } from '../domain/decisions';

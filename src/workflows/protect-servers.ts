@@ -1,4 +1,4 @@
-/** The firewalls of the servers that an order brought: assigned to each, then looked for in the provider's list. */
+/** Assigns the firewalls to each server that an order brought, then verifies them in the provider's list. */
 import { z } from 'zod';
 import type { CallContext } from '../activities/call';
 import type { FirewallList } from '../activities/firewalls';
@@ -101,13 +101,13 @@ async function verify(saga: Saga, servers: readonly Guarded[], secrets: SecretsS
       return { vmObjectId: server.vmObjectId, firewalls: outcome.value.firewalls, verified: true };
     }
     if (!outcome.skipped && outcome.value !== seenByHand)
-      server.verifying.say('unverified: the list’s shape is not known');
+      server.verifying.say('unverified: the list’s format is not known');
     const { vmObjectId, firewalls, lacks = [] } = server;
     return { vmObjectId, firewalls: firewalls.filter((id) => !lacks.includes(id)), verified: false };
   });
 }
 
-/** What the list does not show is what the server lacks, whatever was answered to the assignment. */
+/** The server lacks the firewalls that the list does not show, whatever the answer to the assignment was. */
 async function listUntilShown(
   server: Protected,
   secrets: SecretsSent,

@@ -1,6 +1,6 @@
 /**
- * Which of the servers that were bought lack firewalls that were asked for. However the saga ends, that is told, as leftovers
- * `server-unprotected`: a server that runs open must not look like one that is done.
+ * Which bought servers lack firewalls that the request asked for. However the saga ends, it reports them as leftovers
+ * `server-unprotected`: a server without protection must not look like one that is done.
  */
 import type { Standing } from '../activities/journal';
 import type { Leftover } from '../domain/leftovers';
@@ -8,32 +8,31 @@ import type { Saga } from '../saga/saga';
 
 export interface Protected {
   vmObjectId: number;
-  /** As they were asked for, or corrected. */
   firewalls: number[];
-  /** Undefined: this run has not assigned them, and what an earlier one has, the journal says. */
+  /** Undefined: this run has not assigned them; the journal knows what an earlier run has assigned. */
   lacks?: number[];
-  /** What a person said who left it out. */
+  /** The note of the person who skipped it. */
   note?: string;
 }
 
 export class Protection {
-  /** The order is placed, as this run knows. */
+  /** Whether this run knows that the order was placed. */
   isPlaced = false;
-  /** Once they are known: an order may bring none. */
+  /** Undefined until they are known; an order may bring none. */
   servers?: Protected[];
-  private told = false;
+  private isReported = false;
 
   /** @param wanted for each server of the order */
   constructor(private readonly wanted: readonly number[]) {}
 
   /**
-   * Told once: what is told when the story ends stands also where it is cancelled in its last moment.
+   * Reports once: the report at the story's end also holds where the saga is cancelled in its last moment.
    *
    * @param ids of the servers, where they are known; the journal may know more
    */
   reportLeftovers(saga: Saga, assigned: Standing['assigned'] = [], ids?: readonly number[]): void {
-    if (this.told || this.wanted.length === 0) return;
-    this.told = true;
+    if (this.isReported || this.wanted.length === 0) return;
+    this.isReported = true;
     const servers = this.servers ?? ids?.map((id) => this.untouched(id));
     if (servers === undefined) {
       const firewalls = [...this.wanted];

@@ -61,7 +61,7 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
     const { request, ordered, secrets } = purchase;
     const strays = saga.journal.inDoubt ? await findStrayItems(saga, unknownAdds.numbers) : [];
 
-    // The servers exist from here on and somebody pays for them: what fails now waits for a person, nothing is undone.
+    // From here on the servers exist and cost money: a step that fails waits for a person, and nothing is undone.
     const order = orderOf(placement);
     progress.learn({ order });
     const vmObjectIds = await findServers(saga, request, placement, { ordered, secrets });
@@ -85,7 +85,7 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
   };
   const reportLeftovers = (saga: Saga, standing: Standing | undefined, checked: Checked | undefined) => {
     if (standing === undefined) reportDoubtfulAdds(saga, unknownAdds.numbers);
-    // What was corrected since is not known where the story did not begin: then more is told than there is, and not less.
+    // Corrections are not known where the story did not begin: then the saga reports too much rather than too little.
     const known = asked ?? (checked && notBegun(checked));
     if (known === undefined) return;
     const { protection } = known;
@@ -114,7 +114,7 @@ function orderOf(placed: Placement<unknown>): unknown {
   return placed.how === 'answered' ? (placed.value as PlacedOrder).order : null;
 }
 
-/** Where it was placed before, the pivot tells so, and orders nothing without what is missing here. */
+/** Where the order was placed before, the cart stays as it is: the pivot only recalls the order, and sends nothing. */
 async function fill({ progress }: Saga, purchase: Purchase, cart: Cart): Promise<void> {
   try {
     await cart.fill();

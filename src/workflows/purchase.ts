@@ -1,8 +1,8 @@
 /**
- * What is bought, as it is wanted by now, and coming to terms over it: the caller's guard, and where the request asks for it, a
- * person's approval. No quote: the provider's document has none for an order.
+ * The purchase with all corrections so far, and the agreement to it: the caller's guard, and where the request asks for it, a
+ * person's approval. There is no quote: the provider's document has none for an order.
  *
- * Before the first cart item: whoever says no leaves nothing behind that would have to be deleted. And anew after each correction.
+ * It is agreed to before the first cart item, so that a no leaves nothing to delete; and again after each correction.
  */
 import { z } from 'zod';
 import { correctPurchase, itemFieldsOf, raisedQuantities, type PurchaseCorrection } from '../domain/corrections';
@@ -24,16 +24,16 @@ import type { Saga } from '../saga/saga';
 import { SecretsSent } from './secrets-sent';
 import { CorrectedRequest } from '../saga/corrected-request';
 
-/** What a correction of items has to know of the cart. */
+/** What a correction of items needs from the cart. */
 export interface ItemsAdded {
   has: (number: number) => boolean;
-  /** Deletes what was added: it is added anew. */
+  /** Deletes items, so that they are added again. */
   takeBack: (numbers: readonly number[]) => Promise<void>;
 }
 
 export class Purchase {
   readonly secrets: SecretsSent;
-  /** To the request as it is by now. Without it nothing is ordered: see {@link agree}. */
+  /** Whether the request as it is now is agreed to. While it is false nothing is ordered: see {@link agree}. */
   isAgreed = false;
   private readonly wanted: CorrectedRequest<ProvisionServersRequest, PurchaseCorrection>;
 
@@ -67,13 +67,13 @@ export class Purchase {
     return this.wanted.timesCorrected;
   }
 
-  /** What was added before a correction is another item than what is added after it. */
+  /** An item that was added before a correction and one that is added after it are two items. */
   timesItemCorrected(number: number): number {
     return this.wanted.count(({ items }) => items?.includes(number) ?? false);
   }
 
   /**
-   * Asks nobody where it was placed before, or perhaps: then it is not agreed to, and has to be before it is ordered.
+   * Asks nobody where it was, or may have been, placed before: then it is not agreed to, and has to be before it is ordered.
    *
    * @throws SagaFailed where the guard forbids it, or a person rejects it
    */
@@ -82,7 +82,7 @@ export class Purchase {
     this.isAgreed = await agreeToPurchase(this.saga, this.request, this.ordered);
   }
 
-  /** While items are added: where only stuck, of those that wait, what they are built with. */
+  /** While items are added. Where they are only stuck: what the waiting ones are built with. */
   correctionsOfItems(cart: ItemsAdded): Corrections {
     const waits = (number: number) => !cart.has(number);
     return {
@@ -91,7 +91,7 @@ export class Purchase {
     };
   }
 
-  /** Of the order. Where it is only stuck it may have been sent by another run, and its items stay as they are. */
+  /** While the order is placed. Where it is only stuck, another run may have sent it: its items stay as they are. */
   correctionsOfOrder(cart: ItemsAdded): Corrections {
     return {
       stuck: this.correction(cart, () => ({ label: this.allFields().label })),
@@ -118,7 +118,7 @@ export class Purchase {
       schema: () => z.strictObject(fields()),
       objection: (typed) => {
         const correction = named(typed);
-        if (Object.keys(correction).length === 0) return 'names nothing that is to be corrected';
+        if (Object.keys(correction).length === 0) return 'names no field to correct';
         if (correction.items?.length === 0) {
           return `item: is required: there are ${this.request.items.length} items`;
         }
@@ -134,7 +134,7 @@ export class Purchase {
     };
   }
 
-  /** Those that wait to be added; where all are added, the only one. */
+  /** The items that wait to be added; where all are added and there is only one item, that one. */
   private itemsMeant(cart: ItemsAdded): number[] {
     const numbers = this.request.items.map((_, index) => index + 1);
     const waiting = numbers.filter((number) => !cart.has(number));
@@ -152,7 +152,7 @@ async function agreeToPurchase(
   const violations = purchaseViolations(items, ordered, guard);
   const asks = needsApproval({ total: ordered.most }, approval);
   if (violations.length === 0 && !asks) return true;
-  // By another run: nobody should approve, or reject, what is bought, and no guard forbids it any more.
+  // Where another run has bought it, nobody should approve or reject it, and no guard can forbid it any more.
   const isPlaced = (await placedBefore(saga)) !== undefined;
   if (!isPlaced && violations.length > 0) throw new SagaFailed('GuardViolated', violations.join('; '));
   const step = saga.step('approve', 'Have the purchase approved');
@@ -162,7 +162,7 @@ async function agreeToPurchase(
   }
   step.end('stuck');
   try {
-    const question = `Approve ${describePurchase(request, ordered)}? The provider names no price beforehand.`;
+    const question = `Approve ${describePurchase(request, ordered)}? The provider names no price in advance.`;
     await askApproval(saga, { step, question, expiresInMs: approvalExpiresInMs(approval) });
   } catch (error) {
     step.end('failed');

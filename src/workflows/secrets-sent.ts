@@ -1,17 +1,17 @@
 /**
- * What an order has told the provider that nobody may read. Any worker may make the next call, and the provider may quote in its
- * answer what another worker's call told it: so the values go with each call, in the same encrypted arguments that brought them
- * the first time. docs/decisions/0020 has why.
+ * The secrets that an order has sent to the provider. Any worker may make the next call, and the provider may quote in its answer
+ * what another worker's call sent: so the values go with each call, in the same encrypted arguments as the first time.
+ * docs/decisions/0020 says why.
  */
 import { secretFields, type Secret, type SentSecrets } from '../domain/secrets';
 
-/** Of the order itself, whose answer is kept: a request holds 1 MiB, and its answer is searched for each piece of a secret. */
+/** With the order itself, whose answer is kept: a request holds 1 MiB, and its answer is searched for each piece of a secret. */
 const withThePivotCharsMax = 131_072;
 
-/** Of each other call: an order of 200 items makes 600 of them, and as many again for each retry. */
+/** With each other call: an order of 200 items makes 600 of them, and as many again for each retry. */
 const withOthersCharsMax = 8_192;
 
-/** The name of a secret is short; what is read for it is not. */
+/** What a secret by its name counts: the name is short, its value may not be. */
 const referenceChars = 64;
 
 export class SecretsSent {
@@ -40,8 +40,8 @@ export class SecretsSent {
 
   /** All or none: an answer in which some of them are blanked out shows the others. */
   private upTo(charsMax: number): SentSecrets {
-    const told = [...this.secrets.values()];
-    const chars = told.reduce((sum, one) => sum + (typeof one === 'string' ? one.length : referenceChars), 0);
-    return chars > charsMax ? 'unknown' : told;
+    const sent = [...this.secrets.values()];
+    const chars = sent.reduce((sum, one) => sum + (typeof one === 'string' ? one.length : referenceChars), 0);
+    return chars > charsMax ? 'unknown' : sent;
   }
 }

@@ -9,9 +9,9 @@
  *   look whether the list shows it (10)
  * ```
  *
- * Where it does not get to its end, it is looked what other runs of it have left (10).
+ * Where the saga does not reach its end, it looks for what its other runs have left (10).
  *
- * Assigning comes first, and undoing goes backwards: at no moment has the server fewer firewalls than before and after.
+ * Assigning comes first, and undoing goes backwards: the server never has fewer firewalls than before or after.
  */
 import type { FirewallList } from '../activities/firewalls';
 import type { EffectKind } from '../domain/effects';
@@ -48,7 +48,7 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
     const { assign, unassign } = difference(request, before);
     const assignment = { vmObjectId, firewalls: assign };
     const removal = { vmObjectId, firewalls: unassign };
-    // Where the list says what is there, it counts more than what somebody said earlier.
+    // A readable list counts more than what a person said earlier.
     const countsByHand = before === undefined ? { countsByHand: true } : {};
 
     let isByHand = false;
@@ -94,7 +94,7 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
     saga.deadline.lift();
     const expect = request.exactly ?? request.assign ?? [];
     const wanted = { expect, without: unassign, exactly: request.exactly !== undefined, after: 'undoing' } as const;
-    /** What the list denied when it was last seen. */
+    /** What the list lacked, and still showed, when it was last read. */
     let denied: Denied = {};
     const outcome = await saga.one<FirewallList | typeof seenByHand>(
       {
@@ -119,7 +119,7 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
     );
     const isSeen = !outcome.skipped && outcome.value === seenByHand;
     const after = outcome.skipped || outcome.value === seenByHand ? undefined : readable(outcome.value);
-    if (!outcome.skipped && !isSeen && after === undefined) verifying.say('unverified: the list’s shape is not known');
+    if (!outcome.skipped && !isSeen && after === undefined) verifying.say('unverified: the list’s format is not known');
     if (outcome.skipped) saga.progress.leave(...leftoversOf(vmObjectId, denied, outcome.note));
     const { leftovers } = saga.progress;
     return {
@@ -136,8 +136,8 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
 }
 
 /**
- * What an earlier run has changed this one takes for what was there before, and does not undo: somebody may rely on it by now. It is told
- * where the server still shows it, or where the list cannot be read.
+ * This run takes the changes of an earlier run for the state before, and does not undo them: others may rely on them by now. It reports
+ * them where the server still shows them, or where the list cannot be read.
  */
 async function reportOthers(saga: Saga, { vmObjectId }: SetFirewallsRequest): Promise<void> {
   const { progress, journal } = saga;
@@ -147,10 +147,10 @@ async function reportOthers(saga: Saga, { vmObjectId }: SetFirewallsRequest): Pr
     { refusal: 'ask', skippable: true },
   );
   if (changed.skipped) return;
-  const told = progress.leftovers.flatMap((one) => (one.kind === 'firewalls' ? one.firewalls : []));
-  const untold = (firewalls: readonly number[]) => firewalls.filter((id) => !told.includes(id));
-  const assigned = untold(changed.value.assigned);
-  const unassigned = untold(changed.value.unassigned);
+  const reported = progress.leftovers.flatMap((one) => (one.kind === 'firewalls' ? one.firewalls : []));
+  const unreported = (firewalls: readonly number[]) => firewalls.filter((id) => !reported.includes(id));
+  const assigned = unreported(changed.value.assigned);
+  const unassigned = unreported(changed.value.unassigned);
   if (assigned.length + unassigned.length === 0) return;
   const looking = new Step('list-left', 'List the firewalls that are left');
   const looked = await attempt<FirewallList>({ step: looking, journal, undoing: true }, ({ retry }) =>
@@ -173,7 +173,7 @@ async function reportOthers(saga: Saga, { vmObjectId }: SetFirewallsRequest): Pr
 
 type Denied = Pick<CallFailure, 'lacks' | 'surplus'>;
 
-/** Somebody says that they are assigned. Before anything is unassigned for them, the list has to show them, where it can be read. */
+/** A person says that they are assigned. Before others are unassigned, the list has to show them, where it can be read. */
 async function lookAgain(
   saga: Saga,
   { vmObjectId, firewalls }: { vmObjectId: number; firewalls: number[] },
@@ -193,7 +193,7 @@ function asDenied(firewalls: readonly number[], { lacks = [], surplus = [] }: De
   return [...firewalls.filter((id) => !lacks.includes(id) && !surplus.includes(id)), ...surplus];
 }
 
-/** Where a person left the last look out, although the list had denied what was done. */
+/** Leftovers where a person skipped the last look although the list did not show what was done. */
 function leftoversOf(vmObjectId: number, { lacks = [], surplus = [] }: Denied, note = ''): Leftover[] {
   const leftover = (firewalls: number[], what: string): Leftover[] =>
     firewalls.length === 0
@@ -209,7 +209,7 @@ function leftoversOf(vmObjectId: number, { lacks = [], surplus = [] }: Denied, n
   return [...leftover(lacks, 'does not show'), ...leftover(surplus, 'still shows')];
 }
 
-/** Of a person who has done it in the control panel. */
+/** How a change that a person made in the control panel is written down. */
 function changed(
   kind: EffectKind,
   activity: 'assignFirewalls' | 'unassignFirewalls',
@@ -235,7 +235,7 @@ function difference(
     if (exactly === undefined) return { assign, unassign };
     throw new SagaFailed(
       'FirewallListUnreadable',
-      'the shape of the provider’s firewall list is not known, so an exact set cannot be computed; use assign and unassign',
+      'the format of the provider’s firewall list is not known, so an exact set cannot be computed; use assign and unassign',
     );
   }
   return {
@@ -248,15 +248,15 @@ interface Assigned {
   vmObjectId: number;
   assigned: readonly number[];
   before: readonly number[] | undefined;
-  /** What the step `by` unassigns, or has unassigned: another run may have been there, whose history this one lacks. */
+  /** What the step `by` unassigns, or has unassigned, perhaps in another run, whose history this one does not have. */
   replaced: readonly number[];
   by: Step;
 }
 
 /**
- * Only what was not there before and is there now is unassigned again: a firewall that protected the server before stays. What it
- * replaced has to be back first, whoever unassigned it, unless a person has left that out. What another saga has assigned meanwhile
- * stays as well, and is told. Where the list could not be read at first nobody knows what was there, so all stay, and are told.
+ * Unassigns only what was not there before and is there now: a firewall that protected the server before stays. What it replaced is put
+ * back first, no matter which run unassigned it, unless a person skipped that. What another saga has assigned meanwhile stays and is
+ * reported. Where the first list could not be read, nobody knows what was there: all stay and are reported.
  */
 function unassignAgain(saga: Saga, { vmObjectId, assigned, before, replaced, by }: Assigned): Undo {
   const undo: Undo = {

@@ -48,13 +48,13 @@ export function switchPlan(input: unknown): Promise<ResultOf['switchPlan']> {
     if (finalQuote === undefined) return { reference, quote, placed: true, decisions };
     saga.progress.learn({ finalQuote });
     const isOther = quote !== undefined && !sameTerms(quote, finalQuote);
-    if (isOther) saga.step(pivot.id, pivot.title).say(`switched at other terms: ${describeQuote(finalQuote)}`);
+    if (isOther) saga.step(pivot.id, pivot.title).say(`switched on other terms: ${describeQuote(finalQuote)}`);
     return { reference, quote, placed: true, finalQuote, decisions };
   };
   return runSaga('switchPlan', input, story, { pivot });
 }
 
-/** Absent where the switch is known without an answer of the provider. */
+/** Undefined where the switch is known without an answer of the provider. */
 function quoteOf(placed: Placement<unknown>): Quote | undefined {
   return placed.how === 'answered' ? (placed.value as { quote: Quote }).quote : undefined;
 }

@@ -1,9 +1,9 @@
 /**
- * Hands the trace that a start brought along on to the activities, and says when the run has ended. What that becomes, if
- * anything, is the worker's: `src/operations/tracing.ts`.
+ * Passes the trace of a start on to the activities, and reports when the run has ended. What the worker does with that is in
+ * `src/operations/tracing.ts`.
  *
  * It awaits nothing and returns what it was given, so that a run takes the same course with it and without it: a history
- * that was made while traces were wanted replays where they are not. The SDK's own interceptors shift the order of events
+ * that was made with traces replays without them. The SDK's own interceptors shift the order of events
  * around an update, and a saga that was decided under them could not be replayed without.
  */
 import { TemporalFailure, type Payload } from '@temporalio/common';
@@ -12,14 +12,13 @@ import { traceHeader } from '../domain/tracing';
 
 export interface TraceSinks extends Sinks {
   trace: {
-    /** @param start what the start brought along */
+    /** @param start the trace header of the start */
     ended(start: Payload | undefined, well: boolean): void;
   };
 }
 
 const { trace } = proxySinks<TraceSinks>();
 
-/** Whoever replays a history has nobody who listens. */
 function reportEnd(start: Payload | undefined, well: boolean): void {
   if (!workflowInfo().unsafe.isReplaying) trace.ended(start, well);
 }

@@ -1,6 +1,6 @@
 /**
- * Calls of this run to add a cart item that may have added one of which nobody knows, by the item's number in the request. The journal has
- * them, those of other runs too; this is what is told where a person goes on without it.
+ * Calls of this run that may have added a cart item of unknown id, by the item's number in the request. The journal knows them, and those
+ * of other runs; these are reported where a person goes on without the journal.
  */
 import { ActivityFailure } from '@temporalio/workflow';
 import type { Effected } from '../domain/effects';
@@ -9,7 +9,7 @@ import { failureOf } from '../saga/attempts';
 
 export class UnknownAdds {
   private readonly unanswered: number[] = [];
-  /** Ended without a word: the journal may know yet. */
+  /** Calls that ended without an answer: the journal may still learn their outcome. */
   private readonly lost: number[] = [];
 
   get numbers(): number[] {

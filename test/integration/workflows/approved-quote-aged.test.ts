@@ -70,7 +70,7 @@ describe('a quote that is too old when the pivot is tried again', () => {
     await answer(saga, 'approve');
     await rig.sandbox.whenStruck(slowed);
     price(6);
-    expect((await untilWaiting(saga, 'approval')).question).toMatch(/^Approve 6 usd.* before was 5 usd/s);
+    expect((await untilWaiting(saga, 'approval')).question).toMatch(/^Approve 6 usd.* The approved quote, 5 usd/s);
     await answer(saga, 'approve');
     expect(await saga.result()).toMatchObject({ quote: { total: 6 } });
   });

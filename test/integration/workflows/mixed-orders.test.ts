@@ -94,7 +94,7 @@ describe('of items that may be servers: a person is asked for as many as there c
     expect(await untilWaiting(saga, 'servers')).toMatchObject({
       question:
         'The order is placed. What are the object ids of its servers? ' +
-        'It brings 1 to 3 servers: not every item’s plan type says whether it is one.',
+        'It brings 1 to 3 servers: not every item’s plan type says whether the item is a server.',
     });
     const vmObjectIds = idsOf(request);
     expect(vmObjectIds).toHaveLength(1);
@@ -114,7 +114,7 @@ describe('of items that may be servers: a person is asked for as many as there c
     const saga = await rig.sagas.provision(request);
     const { question } = await untilWaiting(saga, 'servers');
     expect(question).toContain('It brings 0 to 1 servers');
-    expect(question).toMatch(/Where there are none, name none: \[\]$/);
+    expect(question).toMatch(/If it brings none, give an empty list: \[\]$/);
     await answer(saga, 'provideServers', { vmObjectIds: [] });
     expect(await saga.result()).toMatchObject({
       outcome: 'done',
@@ -139,7 +139,7 @@ describe('of items that may be servers: a person is asked for as many as there c
     rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
     const saga = await rig.sagas.provision(request);
     expect((await untilWaiting(saga, 'outcome-unknown')).question).toMatch(
-      / It brings 1 to 2 servers: not every item’s plan type says whether it is one\.$/,
+      / It brings 1 to 2 servers: not every item’s plan type says whether the item is a server\.$/,
     );
     await expect(answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: [1, 2, 3] })).rejects.toThrow(
       'vmObjectIds: names 3 servers, but 1 to 2 were ordered',
@@ -198,7 +198,7 @@ describe('of no server', () => {
 
   it('is refused before anything is sent where firewalls are asked for, also past the client', async () => {
     const request = provisionRequest({ items: [storage], firewalls: [143] });
-    await expect(rig.sagas.provision(request)).rejects.toThrow('firewalls: protect servers, but no item is one');
+    await expect(rig.sagas.provision(request)).rejects.toThrow('firewalls: protect servers, but no item is a server');
     const workflowId = `provision/${request.reference}`;
     const run = await rig.temporal.workflow.start('provisionServers', {
       workflowId,
@@ -208,7 +208,7 @@ describe('of no server', () => {
     const outcome = await outcomeOf(await rig.sagas.get(request.reference));
     expect(outcome.failure).toMatchObject({
       type: 'InvalidRequest',
-      report: { problems: [{ field: 'firewalls', message: 'protect servers, but no item is one' }] },
+      report: { problems: [{ field: 'firewalls', message: 'protect servers, but no item is a server' }] },
     });
     expect(await activitiesOf(run)).toEqual(['supportedPlanTypes: look up further plan types']);
   });

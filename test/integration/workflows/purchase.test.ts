@@ -48,7 +48,7 @@ describe('the approval', () => {
     const plan = `plan ${planIdOf(request.reference)} (cloud_servers_standard, monthly`;
     expect(waiting.question).toBe(
       `Approve 3 servers: 2 × ${plan}), 1 × ${plan}, 1 add-ons); account ${request.account}, ` +
-        `label “${request.label}”? The provider names no price beforehand.`,
+        `label “${request.label}”? The provider names no price in advance.`,
     );
     expect(callsOf(request)).toEqual([]);
     await answer(saga, 'approve', { by: 'boss' });

@@ -83,7 +83,7 @@ it('refuses an exact set where the list cannot be read, and changes nothing', as
     const request = requestFor([5], { exactly: [6] });
     expect((await outcomeOf(await rig.sagas.firewalls(request))).failure).toMatchObject({
       type: 'FirewallListUnreadable',
-      report: { why: expect.stringMatching(/^the shape of .* is not known, .*; use assign and unassign$/) },
+      report: { why: expect.stringMatching(/^the format of .* is not known, .*; use assign and unassign$/) },
     });
     expect(firewallsNow(request.vmObjectId)).toEqual([5]);
   } finally {
@@ -97,7 +97,7 @@ it('sends what was asked where the list cannot be read, and does not call it ver
     const request = requestFor([5], { assign: [5, 6] });
     const saga = await rig.sagas.firewalls(request);
     expect(await saga.result()).toMatchObject({ assigned: [5, 6], verified: false });
-    expect((await saga.progress()).steps.at(-1)?.detail).toBe('unverified: the list’s shape is not known');
+    expect((await saga.progress()).steps.at(-1)?.detail).toBe('unverified: the list’s format is not known');
     expect(firewallsNow(request.vmObjectId)).toEqual([5, 6]);
   } finally {
     rig.sandbox.configure({ firewallListResponse: 'objects' });

@@ -51,7 +51,7 @@ it('tells when the switch was made at other terms than quoted', async () => {
   const saga = await rig.sagas.switch(request);
   expect(await saga.result()).toMatchObject({ quote: { total: 31 }, finalQuote: { total: 32 } });
   expect((await saga.progress()).steps.at(-1)?.detail).toBe(
-    'switched at other terms: 32 usd, 2026-01-01 to 2026-02-01',
+    'switched on other terms: 32 usd, 2026-01-01 to 2026-02-01',
   );
 });
 

@@ -38,8 +38,8 @@ it('what is an item’s is told from what is the order’s', () => {
 it('quantities that were raised are named; one that is missing is one', () => {
   const raised = { items: [cartItem({ quantity: 3 }), cartItem({ quantity: 2 })] };
   expect(raisedQuantities(request, raised)).toEqual([
-    'items[0].quantity: must not be more than the 2 that was asked for',
-    'items[1].quantity: must not be more than the 1 that was asked for',
+    'items[0].quantity: must not be more than 2, as in the first request',
+    'items[1].quantity: must not be more than 1, as in the first request',
   ]);
   expect(raisedQuantities(request, { items: [cartItem({ quantity: 1 }), cartItem({ quantity: 1 })] })).toEqual([]);
   expect(raisedQuantities(request, request)).toEqual([]);

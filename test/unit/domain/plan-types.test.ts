@@ -48,7 +48,7 @@ it.each<[string, NonNullable<Parameters<typeof provisionRequest>[0]>, string]>([
   ['fewer', { items: [{ quantity: 2 }, untyped], vmObjectIds: [1] }, 'names 1 servers, but 2 to 3 are ordered'],
   ['an order without servers', { items: [storage] }, 'nothing'],
   ['no firewalls for it', { items: [storage], firewalls: [] }, 'nothing'],
-  ['firewalls for it', { items: [storage], firewalls: [143] }, 'firewalls: protect servers, but no item is one'],
+  ['firewalls for it', { items: [storage], firewalls: [143] }, 'firewalls: protect servers, but no item is a server'],
   ['firewalls for what may be servers', { items: [untyped], firewalls: [143] }, 'nothing'],
 ])('of a request: %s', (_, changes, sentence) => {
   expect(said(changes)).toContain(sentence);

@@ -16,11 +16,11 @@ describe('spend limits', () => {
     ['AB-1=1 servers', /is not account/],
     ['AB-1=-1 servers/1d', /is not account/],
     ['ABC=1 servers/1d', /is not account/],
-    ['AB-1=1.5 servers/1d', /no whole number/],
+    ['AB-1=1.5 servers/1d', /must be a whole number/],
     ['AB-1=1 servers/0d', /from 1m to 366d/],
     ['AB-1=1 servers/367d', /from 1m to 366d/],
     ['AB-1=1000000001 usd/1d', /at most 1000000000/],
-    ['*=1 usd/1d,*=2 USD/24h', /another one of this unit and period/],
+    ['*=1 usd/1d,*=2 USD/24h', /another limit of this unit and period/],
   ])('%s is none', (text, why) => {
     expect(() => parseSpendLimits(text)).toThrow(why);
   });

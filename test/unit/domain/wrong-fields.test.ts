@@ -14,7 +14,7 @@ const said = (schema: Parameters<typeof check>[0], input: unknown) => {
   return checked.ok ? 'nothing' : describeProblems(checked.problems);
 };
 
-const secretHint = 'or { "secret": the name of one }';
+const secretHint = 'or { "secret": the name of a secret }';
 
 describe('a provisioning', () => {
   it.each([
@@ -121,10 +121,10 @@ describe('a change order and a switch', () => {
 });
 
 it.each([
-  [{ exactly: [1], unassign: [1] }, 'exactly: cannot stand beside assign or unassign'],
-  [{ assign: undefined, exactly: [1], unassign: [1] }, 'exactly: cannot stand beside assign or unassign'],
+  [{ exactly: [1], unassign: [1] }, 'exactly: cannot be combined with assign or unassign'],
+  [{ assign: undefined, exactly: [1], unassign: [1] }, 'exactly: cannot be combined with assign or unassign'],
   [{ assign: undefined }, 'one of assign, unassign (not empty) or exactly is required'],
-  [{ assign: [1, 2], unassign: [3, 2] }, 'unassign[1]: is to be assigned as well'],
+  [{ assign: [1, 2], unassign: [3, 2] }, 'unassign[1]: is in assign, too'],
   [{ assign: undefined, unassign: [3] }, 'nothing'],
 ])('a change of firewalls: %j: %s', (changes, sentence) => {
   expect(said(schemas.setFirewalls(), firewallsRequest(changes))).toBe(sentence);
@@ -206,23 +206,23 @@ it.each<[string, () => unknown, string]>([
   [
     'what JSON has not',
     () => ({ a: [() => 1], b: Symbol('s'), c: 1n }),
-    'a[0]: is no JSON; b: is no JSON; c: is no JSON',
+    'a[0]: is not JSON; b: is not JSON; c: is not JSON',
   ],
   [
     'many servers',
     () => ({ items: [{ quantity: 10_001 }] }),
-    'items: order up to 10001 servers; at most 10000 fit one saga',
+    'items: order up to 10001 servers; one saga takes at most 10000',
   ],
   ['a quantity that is none', () => ({ items: [{ quantity: '10001' }] }), ''],
   [
     'many servers with firewalls',
     () => ({ items: [{ quantity: 201 }], firewalls: [1] }),
-    'firewalls: fit at most 200 servers of one saga, but up to 201 are ordered',
+    'firewalls: are assigned to at most 200 servers by one saga, but up to 201 are ordered',
   ],
   [
     'many servers for certain',
     () => ({ items: [{ plan_type: 'cloud_servers_standard', quantity: 201 }], firewalls: [1] }),
-    'firewalls: fit at most 200 servers of one saga, but 201 are ordered',
+    'firewalls: are assigned to at most 200 servers by one saga, but 201 are ordered',
   ],
 ])('beyond the limits: %s', (_, input, sentence) => {
   expect(describeProblems(beyondLimits(input()))).toBe(sentence);
@@ -300,7 +300,7 @@ describe('what is wrong', () => {
     expect(ofBytes(requestBytesMax)).toMatchObject({ problems: [{ field: 'x' }] });
     expect(ofBytes(requestBytesMax + 1)).toEqual({
       ok: false,
-      problems: [{ field: '', message: 'the request is 1048577 bytes long; at most 1048576 are taken' }],
+      problems: [{ field: '', message: 'the request is 1048577 bytes long; at most 1048576 are allowed' }],
     });
   });
 });
