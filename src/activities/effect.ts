@@ -1,12 +1,12 @@
 /**
- * The one way by which a call that changes something reaches the provider: written down before, looked at once more in the
- * tick in which it leaves, written down after. docs/journal.md has the protocol and what it rests on.
+ * The one way by which a call that changes something reaches the provider: it is written down before, checked once more in the
+ * tick in which it is sent, and written down after. docs/journal.md has the protocol and its assumptions.
  *
  * ```text
  *   mean ──nothing is to be sent──▶ the recorded answer, or a failure that says why
  *     │
  *   still wanted? (a pivot) ── the clock, as the request is written ── send ── write the outcome
- *     │ no                        │ too late                                     │ the journal is away
+ *     │ no                        │ too late                                     │ the journal is down
  *     └────── not sent ◀──────────┘                                              ▼
  *                                                       the answer goes to the workflow, which has it written
  * ```
@@ -42,21 +42,21 @@ export interface EffectContext extends CallContext {
   step: string;
   /** What the run knows of the journal. */
   knows?: JournalKnowledge | undefined;
-  /** Of a pivot. */
+  /** For a pivot. */
   note?: PivotNote | undefined;
-  /** Of a saga that has one. */
+  /** For a saga that has a turn. */
   turn?: string | undefined;
-  /** What the provider was told by other calls of this saga, and may quote in its answer. */
+  /** Secrets that other calls of this saga sent to the provider, which may quote them in its answer. */
   secrets?: SentSecrets | undefined;
-  /** Of a pivot: so many corrections of the request are in it. */
+  /** For a pivot: how many corrections of the request are in it. */
   corrections?: number | undefined;
-  /** Of a pivot: the run has come to no terms, and only wants to know what is known of it. */
+  /** For a pivot: the run has not agreed to terms, and only asks what the journal knows of the pivot. */
   recallOnly?: boolean | undefined;
-  /** It is not sent after this time, unless it takes something back. */
+  /** The call is not sent after this time, unless it undoes something. */
   notAfter?: string | undefined;
-  /** Of a pivot: it is not sent after this time, because its quote is too old by then. */
+  /** For a pivot: it is not sent after this time, because its quote is too old then. */
   quoteUntil?: string | undefined;
-  /** Of a pivot: what a person has agreed to that stood against it. */
+  /** For a pivot: the concerns about it that a person has approved. */
   approved?: readonly Concern[] | undefined;
 }
 
@@ -65,11 +65,11 @@ export interface EffectSpec<T> {
   about: About;
   /** The step is not sent again where the journal has its answer. */
   recall?: boolean;
-  /** Steps that must not have been taken back. */
+  /** Steps that must not have been undone. */
   restsOn?: readonly string[];
-  /** Not sent where a person has done it by hand, and nothing has happened to it since. */
+  /** Not sent where a person has done the same by hand, and nothing has changed it since. */
   countsByHand?: boolean | undefined;
-  /** Of an item that was added. */
+  /** The id of an item that was added. */
   cartItemIdOf?: (value: T) => number;
 }
 
@@ -81,22 +81,22 @@ export type Effect = <T>(
 
 export type SendOptions = CallOptions & Required<Pick<CallOptions, 'secrets'>>;
 
-/** The journal is tried for so long with an outcome; then the workflow goes on trying. */
+/** How long the activity tries to write an outcome; after that the workflow goes on trying. */
 const writingMsMax = 6_000;
 
 /**
- * When a call that may be in the air for so long is looked at again: soon for whoever waits, and seldom enough for a history, of
- * which each look takes eleven events. An hour, the longest that the settings allow, takes some thirty looks.
+ * When to look again at a call that may be in the air for so long: soon enough for a person who waits, and rarely enough for a history,
+ * in which each look takes eleven events. An hour, the longest that the settings allow, takes about thirty looks.
  */
 export function lookAgainIn(leftMs: number): number {
   return Math.min(leftMs, Math.max(1_000, Math.ceil(leftMs / 4)));
 }
 
-export function createEffect(journal: Journal, call: Call, settings: ActivitySettings, told: ReadTold): Effect {
+export function createEffect(journal: Journal, call: Call, settings: ActivitySettings, readSecrets: ReadTold): Effect {
   return <T>(spec: EffectSpec<T>, asked: EffectContext, send: (options: SendOptions) => Promise<T>) =>
     call(spec.kind, asked, async () => {
-      // First, since a slow store must not cost the time to leave.
-      const secrets = await told(asked.secrets);
+      // First, because a slow store must not use up the time to send.
+      const secrets = await readSecrets(asked.secrets);
       const clock = startClock();
       const { info } = Context.current();
       const { saga, run, workflow, activity } = sagaOf(info);
@@ -143,7 +143,7 @@ function mean(
     .mean({ ...meaning, knows, note, turn, corrections, recallOnly, inAirMs, ...guards })
     .catch((error: unknown) => {
       if (!(error instanceof JournalUnavailable) || error.row === undefined || knows === undefined) throw error;
-      // Nothing was sent for that row. Where it was written all the same, that has to be said of it.
+      // Nothing was sent for that row. If it was written anyway, its outcome has to be written, too.
       const unwritten = { call: meaning.call, knows: { ...knows, row: error.row }, inAirMs };
       throw new OwnFailure('JournalUnavailable', error.message, {
         unwritten: { ...unwritten, outcome: 'not-done', failure: 'JournalUnavailable' },
@@ -158,7 +158,7 @@ interface Written {
   meant: MeantCall;
 }
 
-/** @throws OwnFailure that was read, and written down or to be written down */
+/** @throws OwnFailure whose outcome is in the journal, or in `unwritten` */
 async function sendOnce<T>(
   written: Written,
   clock: Clock,
@@ -194,7 +194,7 @@ async function sendOnce<T>(
   }
 }
 
-/** @returns what has yet to be written, where the journal was away for too long */
+/** @returns what has yet to be written, where the journal was down for too long */
 async function write({ journal, saga, meant }: Written, answer: Answer): Promise<{ unwritten?: Unwritten }> {
   const written = await tryFor(writingMsMax, () => journal.answered(saga, meant, answer));
   if (written === 'late') reportLate(meant.call.step, meant.knows.row);
@@ -213,14 +213,14 @@ function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): 
     case 'unknown': {
       const { row, at, run, inAirMs, putBack, note } = meant;
       const what = putBack
-        ? 'the journal was put back to an older copy, and what was sent in the lost time is not known here'
-        : `it was sent on ${at} by run ${run}, and what became of it is not known`;
+        ? 'the journal was put back to an older copy, and what was sent in the lost time is not known'
+        : `it was sent on ${at} by run ${run}, and its outcome is not known`;
       return new OwnFailure('UnknownOutcome', `${what}; nothing was sent now`, {
         doubt: { row, at, run, inAirMs, putBack, foundBy: note?.foundBy },
       });
     }
     case 'undone':
-      return new OwnFailure('TakenBack', `${meant.steps.join(', ')}: taken back since; nothing was sent`, {
+      return new OwnFailure('TakenBack', `${meant.steps.join(', ')}: undone since then; nothing was sent`, {
         steps: meant.steps,
       });
     case 'ordered':
@@ -228,12 +228,12 @@ function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): 
         'Ordered',
         meant.placed
           ? `it belongs to the order that was placed on ${meant.at} by run ${meant.run}`
-          : `it may belong to the order of ${meant.at} by run ${meant.run}, of which nobody knows whether it was placed`,
+          : `it may belong to the order of ${meant.at} by run ${meant.run}, and nobody knows whether that was placed`,
       );
     case 'put-back':
       return new OwnFailure('JournalPutBack', `${meant.why}; nothing was sent`);
     case 'corrected':
-      return new OwnFailure('CorrectedSince', 'the request was corrected since; nothing was sent');
+      return new OwnFailure('CorrectedSince', 'another run has corrected the request since then; nothing was sent');
     case 'turn-lost':
       return new OwnFailure(
         'TurnLost',
@@ -242,7 +242,7 @@ function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): 
     case 'no-terms':
       return new OwnFailure(
         'TermsMissing',
-        'nothing is known to be placed any more, and this run has come to no terms; nothing was sent',
+        'it is known by now that nothing was placed, but this run has agreed to no terms; nothing was sent',
       );
     case 'asks': {
       const { concern } = meant;
@@ -258,7 +258,7 @@ const whyAsked: Record<Concern['kind'], string> = {
 
 type Lateness = Pick<CallFailure, 'failure' | 'message'>;
 
-/** Looked at in the tick in which a call leaves: whatever it had to wait for, it does not leave later than it may. */
+/** Checked in the tick in which a call is sent: whatever it had to wait for, it is never sent too late. */
 function tooLate(
   kind: EffectKind,
   { notAfter, quoteUntil }: EffectContext,
@@ -286,8 +286,8 @@ interface Clock {
 }
 
 /**
- * How long it is since. A process that was stopped sees it on both clocks; a machine that slept, only on the wall's; a wall clock
- * that was put back, only on the other one.
+ * Measures the time since now on two clocks. Both show that a process was stopped; only the wall clock shows that the machine slept,
+ * and only the monotonic one is right after the wall clock was set back.
  */
 function startClock(): Clock {
   const monotonicMs = performance.now();
@@ -303,9 +303,9 @@ function startClock(): Clock {
   };
 }
 
-/** The rules are made so that this never happens; where it does, somebody must hear of it. */
+/** The rules are made so that this never happens; if it does, the operator must learn of it. */
 export function reportLate(step: string, row: string): void {
-  log.error('the provider has taken what a person said it had not: look at the record of this reference', {
+  log.error('the provider accepted a call that a person had denied: look at the record of this reference', {
     step,
     row,
   });

@@ -15,47 +15,47 @@ import { OwnFailure } from './translate-failure';
 export interface ChangeFirewalls extends EffectContext {
   vmObjectId: number;
   firewalls: number[];
-  /** True where it puts back what an earlier step changed: it is tried longer then. */
+  /** True where it undoes an earlier step: it is retried for longer then. */
   undoing?: boolean;
-  /** True where no list has said since that it is not so: what a person has done by hand is not sent again. */
+  /** True: what a person has done by hand is not sent again. Not where a list has contradicted that person since. */
   countsByHand?: boolean;
 }
 
 export interface UnassignFirewalls extends ChangeFirewalls {
-  /** Steps whose firewalls protect the server instead: `TakenBack`, and nothing is sent, where they no longer do. */
+  /** Steps whose firewalls protect the server instead. Fails with `TakenBack`, and sends nothing, where one was undone. */
   restsOn?: string[];
 }
 
 export interface ListFirewalls extends CallContext {
   vmObjectId: number;
-  /** Fail with `NotVisibleYet`, and so look again later, until the list shows all of these and none of {@link without}. */
+  /** Fails with `NotVisibleYet`, so that the saga looks again, until the list shows all of these and none of {@link without}. */
   expect?: number[];
   without?: number[];
-  /** True: nor any other. */
+  /** True: the list must show no others. */
   exactly?: boolean;
   /**
-   * True where it is looked what is to be undone: fails with `UnderWay` while what the saga did may still take effect, and tells what
-   * others rely on.
+   * True for the look before an undo: fails with `UnderWay` while a call of the saga may still take effect, and returns what others
+   * rely on.
    */
   undoing?: boolean;
-  /** Fails with `UnderWay` while a change by the saga may still take effect, or one of its changes that puts something back. */
+  /** Fails with `UnderWay` while such a call of the saga may still take effect: any change, or only an undo. */
   after?: 'changes' | 'undoing';
-  /** What the server was ordered with. */
+  /** The secrets with which the server was ordered. */
   secrets?: SentSecrets;
 }
 
-/** The list's shape is undocumented; where no ids can be read from it, it is kept as it came and nothing is concluded. */
+/** The list's format is undocumented; where no ids can be read from it, it is kept unchanged and nothing is concluded. */
 export type FirewallList = ({ firewalls: number[] } | { unreadable: unknown }) & {
-  /** Where it is undone: what other references have assigned meanwhile. */
+  /** Only with `undoing`: what other references have assigned meanwhile. */
   others?: number[];
 };
 
 export function createFirewallActivities(
   provider: ProviderClient,
   journal: Journal,
-  { call, effect, told }: { call: Call; effect: Effect; told: ReadTold },
+  { call, effect, readSecrets }: { call: Call; effect: Effect; readSecrets: ReadTold },
 ) {
-  /** Asked before the list: what the journal has settled by then, the list shows. */
+  /** Asked before the list, so that the list shows everything that the journal has settled. */
   const othersOn = async (vmObjectId: number): Promise<{ others: number[] }> => {
     const looked = await lookAtServer(journal, sagaOf(Context.current().info).saga, vmObjectId);
     if (looked.how === 'settled') return { others: looked.others };
@@ -88,15 +88,14 @@ export function createFirewallActivities(
       });
     },
 
-    /** What runs of the saga have changed and not taken back, by the journal. Nothing is asked of the provider. */
+    /** What runs of the saga have changed and not undone, as the journal has it. It does not call the provider. */
     readChanged({ vmObjectId, ...input }: CallContext & { vmObjectId: number }): Promise<ChangedFirewalls> {
       return call('read', input, () => changedOnServer(journal, sagaOf(Context.current().info).saga, vmObjectId));
     },
 
-    /** Row 10: no effect. */
     listFirewalls(input: ListFirewalls): Promise<FirewallList> {
       return call('read', input, async () => {
-        const secrets = await told(input.secrets);
+        const secrets = await readSecrets(input.secrets);
         await settled(input.vmObjectId, input.after);
         const others = input.undoing ? await othersOn(input.vmObjectId) : {};
         const response = await provider.listFirewalls(input.vmObjectId, { secrets });
@@ -121,7 +120,7 @@ export function createFirewallActivities(
 }
 
 function noListIsTrue(leftMs: number): OwnFailure {
-  return new OwnFailure('UnderWay', 'a call that was sent before may still be in the air, so no list is true yet', {
+  return new OwnFailure('UnderWay', 'a call that was sent before may still be in the air, so the list may change', {
     retryInMs: lookAgainIn(leftMs),
   });
 }

@@ -1,4 +1,4 @@
-/** The hands: each activity makes one provider call at most, or asks the journal or a setting. Workflows import nothing but the type {@link Activities}. */
+/** Each activity makes one provider call at most, or asks the journal or a setting. Workflows import only the type {@link Activities}. */
 import type { Journal } from '../journal/journal';
 import type { ProviderClient } from '../provider/client';
 import type { SecretResolver } from '../security/secret-resolver';
@@ -25,18 +25,18 @@ export interface ActivityNeeds {
 
 export function createActivities({ provider, journal, secrets, settings }: ActivityNeeds) {
   const call = createCall(settings);
-  const told = createReadTold(secrets);
-  const effect = createEffect(journal, call, settings, told);
+  const readSecrets = createReadTold(secrets);
+  const effect = createEffect(journal, call, settings, readSecrets);
   return {
     ...createInstallationActivities(settings),
     ...createHoldActivities(),
     ...createJournalActivities(journal, call, settings),
     ...createTurnActivities(journal, call, settings),
     ...createCartActivities(provider, effect, secrets),
-    ...createOrderActivities(provider, call, effect, settings, told),
+    ...createOrderActivities(provider, call, effect, settings, readSecrets),
     ...createChangeOrderActivities(provider, call, effect, settings),
     ...createPlanSwitchActivities(provider, call, effect, settings),
-    ...createFirewallActivities(provider, journal, { call, effect, told }),
+    ...createFirewallActivities(provider, journal, { call, effect, readSecrets }),
   };
 }
 

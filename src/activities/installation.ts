@@ -1,4 +1,4 @@
-/** What this installation's settings say, for workflows, which read none: the answer stays in the history. */
+/** Settings for workflows, which read none themselves: the answer stays in the history. */
 import type { ActivitySettings } from './settings';
 
 export function createInstallationActivities(settings: ActivitySettings) {
@@ -8,7 +8,7 @@ export function createInstallationActivities(settings: ActivitySettings) {
       return Promise.resolve([...settings.planTypesMore]);
     },
 
-    /** Whether a request that was not encrypted is taken, by a worker that has keys. */
+    /** Whether a worker that has keys accepts a request that was not encrypted. */
     takesClearRequests(): Promise<boolean> {
       return Promise.resolve(settings.takesClearRequests);
     },

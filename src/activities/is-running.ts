@@ -3,7 +3,7 @@ import { Context } from '@temporalio/activity';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import { OwnFailure } from './translate-failure';
 
-/** Whether a run of this workflow id goes on, and may do more. What Temporal has forgotten does not. */
+/** Whether a run of this workflow id goes on, and may do more. A run that Temporal has forgotten does not. */
 export async function isRunning(workflowId: string): Promise<boolean> {
   try {
     const { status } = await Context.current().client.workflow.getHandle(workflowId).describe();

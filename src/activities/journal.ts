@@ -1,4 +1,4 @@
-/** What a saga asks of the journal and tells it, beside its effects. None of these calls the provider. */
+/** What a saga asks the journal and writes into it, beside its effects. None of these calls the provider. */
 import { definedOnly } from '../domain/defined-only';
 import { Context } from '@temporalio/activity';
 import { differences } from '../domain/differences';
@@ -33,19 +33,19 @@ import { askForTurn, handOn } from './turns';
 export interface TakeReference extends CallContext {
   account?: string | undefined;
   request: unknown;
-  /** What only one saga at a time may work on, where it is about such a thing. */
+  /** What only one saga at a time may work on, where there is such a resource. */
   resource?: string | undefined;
 }
 
 export type ReferenceTaken =
   | { how: 'new'; knows: JournalKnowledge; turn?: TurnAnswer }
-  /** The same request was seen before: what is known of it is used, and not done again. */
+  /** The same request was seen before: what was done is not done again. */
   | {
       how: 'known';
       knows: JournalKnowledge;
       at: string;
       run: string;
-      /** What people corrected of it, in order. Absent: nothing. */
+      /** Corrections by people, in order; absent where there are none. */
       corrections?: unknown[];
       turn?: TurnAnswer;
     }
@@ -55,23 +55,23 @@ export type ReferenceTaken =
 export interface Standing {
   /** False: this reference was never taken. */
   known: boolean;
-  /** The workflow is still running, paused included. Asked of Temporal only where `orRunning` is set. */
+  /** The workflow is still running, or paused. Temporal is asked only where `orRunning` is set. */
   running: boolean;
-  /** When this was looked up, as the journal has it. Only where `orRunning` is set. */
+  /** When this was looked up, by the journal's clock. Only where `orRunning` is set. */
   seenMs?: number | undefined;
   placement:
     | { how: 'none' }
     | { how: 'placed'; at: string; run: string; placed: Placement<unknown>; note?: PivotNote | undefined }
     | ({ how: 'unknown' } & OpenPivot);
-  /** Added, not taken back, and in no order that was placed or may have been. */
+  /** Added, not deleted, and in no order that was placed or may have been. */
   items: OpenItem[];
-  /** Added, not taken back, and named by an order of unknown fate. */
+  /** Added, not deleted, and named by an order of unknown outcome. */
   perhapsOrdered: OpenItem[];
-  /** Adds of which nobody knows whether they did, by the item's number in the request. */
+  /** Calls to add an item whose outcome is unknown, by the item's number in the request. */
   doubtfulAdds: number[];
-  /** Firewalls that were assigned and not taken off again. */
+  /** Firewalls that were assigned and not unassigned again. */
   assigned: { vmObjectId: number; firewalls: readonly number[] }[];
-  /** Of a saga that nobody has ended: servers of its order that lack firewalls. Looked up only where `orRunning` is set. */
+  /** Servers of the order that lack firewalls, where the saga has no ending. Looked up only where `orRunning` is set. */
   unprotected?: Leftover[];
 }
 
@@ -86,8 +86,8 @@ export interface WriteByHand extends CallContext, Pick<EffectContext, 'knows'>, 
 export function createJournalActivities(journal: Journal, call: Call, settings: ActivitySettings) {
   return {
     /**
-     * The first thing that a saga does, before any call. A reference is taken for ever; a second call finds the first one's, and
-     * keeps the place in the queue of what the saga is about.
+     * The first thing that a saga does, before any call. A reference is taken for ever; a second call finds what the first one took,
+     * and keeps the saga's place in its queue.
      * Fails with `Held` while new sagas are held, and this one is new: a reference that was taken before has begun.
      */
     takeReference(input: TakeReference): Promise<ReferenceTaken> {
@@ -111,8 +111,8 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     },
 
     /**
-     * A person corrects the request, for this run and every later one of the reference. A second call changes nothing, nor does any where
-     * it was placed, or may have been.
+     * Writes a person's correction of the request, for this run and every later one of the reference. A second call changes nothing, and
+     * neither does a call after the pivot was placed, or may have been.
      */
     writeCorrection({ retry, ...said }: CallContext & Omit<Corrected, 'run'>): Promise<'written' | 'placed'> {
       return call('mutate', { retry }, () => {
@@ -122,8 +122,8 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     },
 
     /**
-     * How the saga stands at the provider, by the journal. While its pivot may be in the air it fails with `UnderWay`, and is
-     * to be asked again; while the journal is an older copy that nobody has seen to, with `JournalPutBack`.
+     * What the saga has done at the provider, as the journal has it. Fails with `UnderWay`, and must be called again, while the
+     * pivot may be in the air; with `JournalPutBack` while the journal is an older copy, until an operator confirms that.
      */
     readStanding(input: CallContext & Pick<EffectContext, 'knows'> & { orRunning?: boolean }): Promise<Standing> {
       return call('read', input, async () => {
@@ -149,7 +149,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       });
     },
 
-    /** A pivot of unknown outcome has happened, as a person saw or a look found. A second call changes nothing. */
+    /** Writes that a pivot of unknown outcome has happened: a person or a look has found it. A second call changes nothing. */
     confirmPlacement(
       input: CallContext & { row: string; placed: Placement<unknown>; verdict?: Verdict },
     ): Promise<'done' | 'superseded'> {
@@ -160,7 +160,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     },
 
     /**
-     * A pivot of unknown outcome has not happened, as a person saw. Fails with `UnderWay` while whoever meant it may be sending.
+     * Writes that a pivot of unknown outcome has not happened, as a person says. Fails with `UnderWay` while it may be in the air.
      *
      * @returns `done` where it is known by now that it has happened
      */
@@ -174,7 +174,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       });
     },
 
-    /** Calls that need not be made, because a person has done the same by hand. A second call changes nothing. */
+    /** Writes calls that need not be made, because a person has done the same by hand. A second call changes nothing. */
     async writeByHand(input: WriteByHand): Promise<Effected<null>> {
       return call('mutate', input, async () => {
         const { saga, run } = sagaOf(Context.current().info);
@@ -186,7 +186,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       });
     },
 
-    /** What a call came to, where the journal could not be told at once. A second call changes nothing. */
+    /** Writes the outcome of a call, where the journal could not be reached at once. A second call changes nothing. */
     writeOutcome(input: CallContext & { unwritten: Unwritten; answer: unknown }): Promise<void> {
       return call('mutate', input, async () => {
         const { saga, run } = sagaOf(Context.current().info);
@@ -198,7 +198,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       });
     },
 
-    /** How the run ends, for the record, and with it its turn. A second call writes it again. */
+    /** Writes how the run ended, for the record, and ends its turn. A second call writes it again. */
     writeEnding(
       input: CallContext & Pick<Ending, 'outcome' | 'report' | 'resource' | 'leavesOpen' | 'seenMs'>,
     ): Promise<void> {

@@ -17,7 +17,7 @@ export interface PlaceOrder extends EffectContext {
 }
 
 export interface PlacedOrder {
-  /** The response, of undocumented shape, as it came but for secrets. */
+  /** The response, of undocumented format, unchanged except for secrets. */
   order: unknown;
   /** Object ids that the configured pointers found in the response. */
   vmObjectIds?: number[];
@@ -28,11 +28,11 @@ export interface PlacedOrder {
 export interface FindServers extends CallContext {
   account: string;
   label?: string | undefined;
-  /** Only the most is an answer: fewer may be those that are there so far, more are not these. */
+  /** Only `most` servers are an answer: with fewer, some may still be missing; with more, others are among them. */
   expected: ServersOrdered;
   /** True where the order's outcome is unknown: only a directory with unique labels may answer that. */
   settles?: boolean;
-  /** What was ordered was told the provider with these. */
+  /** The secrets that were sent with the order. */
   secrets?: SentSecrets;
 }
 
@@ -41,12 +41,12 @@ export function createOrderActivities(
   call: Call,
   effect: Effect,
   settings: ActivitySettings,
-  told: ReadTold,
+  readSecrets: ReadTold,
 ) {
   return {
     /**
-     * Row 1: a pivot. A second call buys a second time, so an order that the journal knows, or may know, is not sent again. Fails with
-     * `TakenBack` where a cart item that it names was deleted since.
+     * Row 1: a pivot. A second call buys a second time, so an order that was placed before, or may have been, is not sent again. Fails
+     * with `TakenBack` where a cart item that it names was deleted since.
      */
     placeOrder({ order, ...input }: PlaceOrder): Promise<Effected<Placement<PlacedOrder>>> {
       return effect({ kind: 'pivot', about: { cartItems: order.cartItems } }, input, async (options) => {
@@ -64,8 +64,8 @@ export function createOrderActivities(
     },
 
     /**
-     * The optional server directory, which is not in the document. Fails with `NotVisibleYet` until it lists as many as may have
-     * been ordered; none, and no call, where no directory is configured that can answer.
+     * Asks the optional server directory, which is not in the document. Fails with `NotVisibleYet` until it lists as many servers as
+     * were ordered at most. Returns none, without a call, where no directory is configured that can answer.
      */
     findServers(input: FindServers): Promise<number[]> {
       return call('poll', input, async () => {
@@ -74,7 +74,7 @@ export function createOrderActivities(
           directory !== undefined && (!input.settles || (directory.labelIsUnique && input.label !== undefined));
         if (!usable) return [];
         if (directory.path.includes('{label}') && input.label === undefined) return [];
-        const secrets = await told(input.secrets);
+        const secrets = await readSecrets(input.secrets);
         const { account, label } = input;
         const listed = await provider.findServers(
           { path: directory.path, account, ...definedOnly({ label }) },

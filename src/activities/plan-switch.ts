@@ -1,6 +1,6 @@
 /**
  * Plan switches: what one would cost (row 7), and the switch (row 6). Row 6 answers with a quote as well, and the document
- * does not say that it is free of effect: it is treated as a pivot.
+ * does not say that it changes nothing: it is treated as a pivot.
  */
 import type { Effected, Placement } from '../domain/effects';
 import type { Quote } from '../domain/quotes';
@@ -30,8 +30,8 @@ export function createPlanSwitchActivities(
     },
 
     /**
-     * Row 6: a pivot. The document does not say what `available` means in the answer to a switch: after it the plan may well be no
-     * longer available. So `false` says nothing of whether it switched.
+     * Row 6: a pivot. The document does not say what `available` means in the answer to a switch: after the switch the plan may no
+     * longer be available. So `false` does not say whether the plan was switched.
      */
     switchPlan(input: EffectContext & { change: PlanSwitch }): Promise<Effected<Placement<{ quote: Quote }>>> {
       const { subscription_id, plan_id } = input.change;
@@ -41,7 +41,7 @@ export function createPlanSwitchActivities(
         if (quote.available) return { how: 'answered', value: { quote: shown(quote) } };
         throw new OwnFailure(
           'UnknownOutcome',
-          'the switch was answered with “not available”, which may be before or after it',
+          'the answer to the switch says “not available”, which may mean before or after the switch',
           {
             endpoint: 'PUT /order/switch/{subscription_id}',
             status: 200,

@@ -1,4 +1,4 @@
-/** What a quote becomes on its way to a workflow: change orders and plan switches are quoted in the same form. */
+/** Prepares a quote for a workflow: change orders and plan switches are quoted in the same form. */
 import { definedOnly } from '../domain/defined-only';
 import { randomUUID } from 'node:crypto';
 import type { Quote } from '../domain/quotes';
@@ -8,13 +8,13 @@ import type { ActivitySettings } from './settings';
 
 export interface QuoteAnswer {
   quote: Quote;
-  /** Random: an approval names it, and holds for no other quote, not even for the same one of a run that was put back. */
+  /** Random: an approval names it, and holds for no other quote, not even for an equal one after a reset. */
   id: string;
   /** How long an approval of this quote may take, in milliseconds; the setting. */
   approvalMaxAgeMs: number;
-  /** How old it may be when it is placed by, in milliseconds; the setting. */
+  /** How old the quote may be when the pivot is sent, in milliseconds; the setting. */
   quoteMaxAgeMs: number;
-  /** Of what is not available: the setting says that a person is asked, where the request does not say what follows. */
+  /** With a quote that is not available: by the setting, a person is asked where the request does not decide that. */
   asks?: true;
 }
 
@@ -31,7 +31,7 @@ export function createQuoting(provider: ProviderClient, settings: ActivitySettin
   return { shown, quoted };
 }
 
-/** What stands beside the documented parts is kept where it is short: two quotes go into one result. */
+/** Undocumented parts are kept only where the quote is short: two quotes go into one result. */
 export function documentedParts(quote: Quote): Quote {
   if (rawResponse(quote) === quote) return quote;
   const { available, total, currency, date_from, date_to, inapplicable_resources } = quote;

@@ -1,4 +1,4 @@
-/** For which saga an activity works, by what its own task names. */
+/** The saga for which an activity works, read from its own task. */
 import type { Info } from '@temporalio/activity';
 import { readWorkflowId, type WorkflowName } from '../domain/identity';
 import type { SagaKey } from '../journal/journal';
@@ -14,7 +14,7 @@ export interface Caller {
 
 export function sagaOf({ workflowExecution, activityType }: Info): Caller {
   const named = workflowExecution && readWorkflowId(workflowExecution.workflowId);
-  if (workflowExecution === undefined || named === undefined) throw new Error('an activity of a saga runs for a saga');
+  if (workflowExecution === undefined || named === undefined) throw new Error('only a saga can call this activity');
   const { workflow, reference } = named;
   return {
     saga: { workflow: workflow === 'cleanCart' ? 'provisionServers' : workflow, reference },

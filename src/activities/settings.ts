@@ -1,6 +1,6 @@
 /**
- * The settings that decide something in a saga. They live on this side of the wall, and what they decide reaches the
- * workflow as a call's result or failure, which is in the history: so a changed setting never breaks a run's replay.
+ * The settings that decide something in a saga. Only activities read them. What they decide reaches the workflow as a
+ * call's result or failure, which is in the history: so a changed setting never breaks a run's replay.
  */
 import type { EffectKind } from '../domain/effects';
 import type { OnRefusal } from '../domain/requests';
@@ -9,7 +9,7 @@ import type { SpendLimit } from '../domain/spending';
 /** What a call does to the provider: an effect, or none. `read` only looks; `poll` looks again for something that is on its way. */
 export type CallKind = EffectKind | 'read' | 'poll';
 
-/** Bounds of the automatic retries of one step; past them a person is asked. */
+/** Bounds of the automatic retries of one step; after them a person is asked. */
 export interface RetryBudget {
   /** Calls in all, the first one included. */
   attemptsMax: number;
@@ -34,28 +34,28 @@ export interface ActivitySettings {
   /** Statuses after which a pivot has surely not happened and may be tried again. 429 unless the provider promises more. */
   pivotRetryStatuses: readonly number[];
   planTypesMore: readonly string[];
-  /** Take a request, or a correction with a secret, in the clear although there are keys: an operator types it into the Web UI. */
+  /** Accept an unencrypted request, or correction with a secret, although there are keys: an operator types it into the Web UI. */
   takesClearRequests: boolean;
-  /** What follows when the provider refuses something before the point of no return, where the request does not say. */
+  /** What happens when the provider refuses something before the pivot, where the request does not say. */
   onRefusal: OnRefusal;
   /** JSON pointers to the object ids in the order's response; none: the response is not read. */
   serverPointers: readonly string[];
   directory?: ServerDirectory | undefined;
-  /** A quote that was approved later than this after it was made is asked about again. */
+  /** A quote that is approved later than this after it was made needs a new approval, in milliseconds. */
   approvalMaxAgeMs: number;
-  /** A pivot is not sent by a quote that is older: it is quoted again first, in milliseconds. */
+  /** A pivot is not sent with an older quote, in milliseconds: the saga quotes again first. */
   quoteMaxAgeMs: number;
-  /** A call that has not begun to leave so long after the journal was asked does not leave, in milliseconds. */
+  /** A call is not sent later than this after the journal was asked, in milliseconds. */
   sendWithinMs: number;
   /**
-   * So long after a pivot was meant, nobody who meant it can be sending it any more: the time to leave, the longest call, and
-   * the time within which the provider lets a call take effect that was given up. Milliseconds.
+   * How long after it was meant a call may be in the air, in milliseconds: the time to send, the longest call, and the time
+   * within which the provider lets an abandoned call take effect.
    */
   inAirMs: number;
-  /** A person is asked about what was bought under another reference within this, in milliseconds. 0: nobody is. */
+  /** A person is asked where the same was bought under another reference within this time, in milliseconds. 0: nobody is. */
   duplicateWithinMs: number;
-  /** A person is asked about what would exceed one of them. */
+  /** A person is asked about a purchase that would exceed one of them. */
   spendLimits: readonly SpendLimit[];
-  /** Whoever is queued looks after so long whether it is its turn, at first, in milliseconds. @default 60_000 */
+  /** When a queued saga first looks whether it is its turn, in milliseconds. @default 60_000 */
   turnLookMs?: number | undefined;
 }

@@ -1,15 +1,15 @@
 /**
- * Whether anybody still waits for this task: an answer of Temporal's, asked for right before a pivot is sent. A worker that
- * stood still may hold a task that was given up long ago, of a run that was reset, deleted or terminated since.
+ * Asks Temporal whether it still waits for this task, right before a pivot is sent. A worker that was suspended may hold a
+ * task that Temporal gave up long ago, of a run that was reset, deleted or terminated since.
  */
 import { Context } from '@temporalio/activity';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import { OwnFailure } from './translate-failure';
 
-/** Whoever waits for longer is not likely to send within `SEND_WITHIN_MS` any more. */
+/** After a longer wait the call could hardly be sent within `SEND_WITHIN_MS`. */
 const answerWithinMs = 2_500;
 
-/** @throws OwnFailure `Unwanted`, or `TemporalUnavailable` where nobody can say */
+/** @throws OwnFailure `Unwanted`, or `TemporalUnavailable` where Temporal does not answer */
 export async function stillWanted(): Promise<void> {
   const { client, info } = Context.current();
   const { namespace } = client.options;
@@ -19,7 +19,7 @@ export async function stillWanted(): Promise<void> {
     );
   } catch (error) {
     if (grpcCodeOf(error) === grpcCodes.notFound) {
-      throw new OwnFailure('Unwanted', 'Temporal has given this call up; nothing was sent');
+      throw new OwnFailure('Unwanted', 'Temporal no longer waits for this call; nothing was sent');
     }
     throw new OwnFailure(
       'TemporalUnavailable',

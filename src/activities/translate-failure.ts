@@ -1,5 +1,5 @@
 /**
- * The only place that decides "retry or not": from what a room threw, the step's kind and its budget to one named failure.
+ * The only place that decides "retry or not": it makes one named failure of what a room threw, the call's kind and its budget.
  * Workflows decide by that name and obey `retryInMs`; they never see a status. docs/failures.md has the table.
  */
 import { definedOnly } from '../domain/defined-only';
@@ -25,7 +25,7 @@ export interface RetryState {
   elapsedMs: number;
 }
 
-/** A failure that was decided on our side, and not by the provider's answer; or one that was read already. */
+/** A failure that was decided on our side, and not by the provider's answer; or one that was translated before. */
 export class OwnFailure extends Error {
   constructor(
     readonly failure: CallFailure['failure'],
@@ -58,7 +58,7 @@ export function translateFailure(
     type: failure.failure,
     message: failure.message,
     nonRetryable: true,
-    // The saga expects it: no failure to Temporal's own metrics and logs.
+    // The saga expects it: Temporal's own metrics and logs do not count it as a failure.
     category: ApplicationFailureCategory.BENIGN,
     details: [
       {
@@ -73,7 +73,7 @@ export function translateFailure(
 
 type Facts = CallFailure & { retryAfterMs?: number | undefined };
 
-/** @returns undefined for what is no failure of a call, but a mistake of ours */
+/** @returns undefined for an error that is not a failure of a call, but a mistake of ours */
 export function callFailureOf(error: unknown, kind: CallKind, settings: ActivitySettings): Facts | undefined {
   const facts = read(error);
   return facts && kind === 'pivot' ? asPivot(facts, settings) : facts;
@@ -100,7 +100,7 @@ function nameOf(error: ProviderFailure): CallFailure['failure'] {
   if (error instanceof Unauthorized) return 'Unauthorized';
   if (error instanceof Rejected) return 'Rejected';
   if (error instanceof UnexpectedResponse) return 'UnexpectedResponse';
-  // Also for a failure that comes to the provider room later, and has no line here yet.
+  // Also for a failure that is new in the provider room, and has no line here yet.
   return 'UnknownOutcome';
 }
 
@@ -109,7 +109,7 @@ function notSentAs(error: NotSent): CallFailure['failure'] {
   return error instanceof TokenUnreadable ? 'TokenUnreadable' : 'NotSent';
 }
 
-/** What a pivot's failure may be without anybody having to be asked: it was surely not sent, or surely refused. */
+/** Failures of a pivot after which nobody has to be asked: it was surely not sent, or surely refused. */
 const surelyNotPlaced: readonly CallFailure['failure'][] = [
   'NotSent',
   'PutOff',
@@ -119,8 +119,8 @@ const surelyNotPlaced: readonly CallFailure['failure'][] = [
 ];
 
 /**
- * A pivot's answer is of unknown outcome unless it is surely something else. Statuses that the settings call safe say "surely not
- * placed, come again"; a redirect says nothing, and a 429 that the provider does not promise neither.
+ * A pivot's failure is of unknown outcome unless it is surely another one. Statuses that the settings call safe mean "surely not
+ * placed, try again"; a redirect means nothing, and neither does a 429 that the provider does not promise.
  */
 function asPivot(facts: Facts, settings: ActivitySettings): Facts {
   const decidedHere = facts.endpoint === undefined;
@@ -145,7 +145,7 @@ function isRepeated(failure: CallFailure['failure'], kind: CallKind): boolean {
       return true;
     case 'UnknownOutcome':
       return kind !== 'pivot';
-    // Each by a delay of its own.
+    // Both are repeated with delays of their own.
     case 'UnderWay':
     case 'WorkerLost':
     case 'Unauthorized':
@@ -174,12 +174,12 @@ function nextDelay(
   random: () => number,
 ): number | undefined {
   if (attempt >= budget.attemptsMax) return undefined;
-  // Asked to wait longer than for all its attempts together, a step would sleep out of everybody's sight.
+  // A step must not sleep unseen for longer than all its attempts may take together: a person is asked instead.
   if (retryAfterMs !== undefined && retryAfterMs > budget.totalMs) return undefined;
   const ceiling = Math.min(budget.backoffMaxMs, budget.backoffMs * 2 ** (attempt - 1));
-  // The provider's own delay is a floor; the jitter on top keeps all who were told the same from coming back at once.
+  // The provider's own delay is the minimum; the jitter on top keeps callers with the same delay from returning at once.
   const delayMs = Math.ceil((retryAfterMs ?? 0) + random() * ceiling);
-  // A first attempt is never the last one for want of time: it may have waited long for a worker.
+  // Lack of time never makes a first attempt the last one: it may have waited long for a worker.
   if (attempt > 1 && elapsedMs + delayMs > budget.totalMs) return undefined;
   return delayMs;
 }

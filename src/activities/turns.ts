@@ -1,4 +1,4 @@
-/** The queues of servers and subscriptions: taking a turn, and handing it on. None of these calls the provider. */
+/** The queues of servers and subscriptions: taking a turn, and passing it on. None of these calls the provider. */
 import { Context, log } from '@temporalio/activity';
 import { workflowIdOf } from '../domain/identity';
 import { turnSignal, type TurnAnswer } from '../domain/turns';
@@ -22,10 +22,10 @@ export function createTurnActivities(journal: Journal, call: Call, settings: Act
 }
 
 /**
- * Whoever is queued looks whether the one right before it is still there: a saga that was terminated or deleted holds nobody up for
- * longer than a quarter of what they had waited already, and a week at most. So the looks of a saga grow as the logarithm of its wait.
- * Of a saga in another namespace Temporal says nothing here: it is waited for until somebody there has seen to it. One that has ended is
- * waited for while a call of it may be in the air, wherever it was.
+ * A queued saga looks whether the saga right before it still runs: one that was terminated or deleted delays it by no more than a quarter
+ * of the time that it has waited, and by a week at most. So the number of looks grows as the logarithm of the wait. Temporal knows nothing
+ * here of a saga in another namespace: the queued saga waits until an operator there ends it. Behind a saga that has ended, in any
+ * namespace, it waits while a call of that saga may be in the air.
  */
 export async function askForTurn(
   journal: Journal,
@@ -44,35 +44,35 @@ export async function askForTurn(
     if (isElsewhere || (await mayGoOn(workflowIdOf(behind.workflow, behind.reference)))) return { ...queued, lookInMs };
     const inAirMs = await dropTurn(journal, behind);
     if (inAirMs > 0) return { ...queued, lookInMs: Math.min(inAirMs, lookInMs) };
-    log.warn('a place in a queue was given up: its saga is gone', { ...behind, resource });
+    log.warn('a place in a queue was removed: its saga has ended', { ...behind, resource });
   }
 }
 
 const lookMsMin = 60_000;
-/** Each look takes eleven events: ten years of them are 6,000. */
+/** Each look takes eleven events: ten years of looks take 6,000. */
 const lookMsMax = 7 * 24 * 60 * 60_000;
 
-/** @param waitedMs so long it has been queued */
+/** @param waitedMs how long it has been queued */
 export function lookDelayMs(waitedMs: number, turnLookMs = lookMsMin): number {
   return Math.min(Math.max(Math.ceil(waitedMs / 4), turnLookMs), lookMsMax);
 }
 
-/** What Temporal cannot say now it may say at the next look. */
+/** Where Temporal does not answer, the next look asks again. */
 async function mayGoOn(workflowId: string): Promise<boolean> {
   return isRunning(workflowId).catch(() => true);
 }
 
 /**
- * Tells whoever is next that it is its turn. One that does not hear it looks by itself, later.
+ * Signals the next saga that it is its turn. A saga that misses the signal looks by itself, later.
  *
- * @throws nothing: what it is called after has been done
+ * @throws nothing: the caller's work is done already
  */
 export async function handOn(journal: Journal, first: Place | undefined, resource: string): Promise<void> {
   const { client, info } = Context.current();
   try {
     for (let next = first; next !== undefined; next = await whoIsNext(journal, resource)) {
       const { workflow, reference, namespace } = next;
-      // It cannot be told from here, and may well be running there.
+      // It cannot be signalled from here, and may be running there.
       if (namespace !== info.namespace) return;
       try {
         return await client.workflow.getHandle(workflowIdOf(workflow, reference)).signal(turnSignal);
@@ -81,6 +81,6 @@ export async function handOn(journal: Journal, first: Place | undefined, resourc
       }
     }
   } catch (err) {
-    log.warn('whoever is next in a queue was not told, and looks later', { resource, err });
+    log.warn('the next saga in a queue could not be signalled, and looks later', { resource, err });
   }
 }

@@ -60,9 +60,7 @@ it('that places an order is looked up in the journal, and not made again: a pers
   expect(lastFailure).toEqual({
     failure: 'UnknownOutcome',
     whose: 'us',
-    message: expect.stringMatching(
-      /^it was sent on .* by run .*, and what became of it is not known; nothing was sent now$/,
-    ),
+    message: expect.stringMatching(/^it was sent on .* by run .*, and its outcome is not known; nothing was sent now$/),
   });
   expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toEqual([]);
   await answer(saga, 'confirmNotPlaced', { note: 'the panel shows none' });

@@ -45,7 +45,7 @@ describe('a secret by name', () => {
     };
     expect(await told({ password: { secret: 'gone' } })).toBe('SecretMissing: there is no secret gone for password');
     expect(await told({ custom_ssh_key: { secret: 'key' } })).toBe(
-      'SecretMissing: the secret key is not what custom_ssh_key must be',
+      'SecretMissing: the secret key is not a valid custom_ssh_key',
     );
     expect(await told({ password: { secret: 'root' } }, sagaWith({ folder: '/dev/null' }))).toMatch(
       /^SecretMissing: the secret root could not be looked up: .*ENOTDIR/,

@@ -156,7 +156,7 @@ it('a slow store of secrets does not cost the time to leave', async () => {
 });
 
 describe('before a call with an effect Temporal is asked whether the task is still wanted', () => {
-  const unwanted = 'Temporal has given this call up; nothing was sent';
+  const unwanted = 'Temporal no longer waits for this call; nothing was sent';
   const unavailable = 'Temporal could not say whether this call is still wanted; nothing was sent';
   it.each<[string, Error, CallFailureName, string]>([
     ['the task is not known', grpcError(grpcCodes.notFound, 'no such task'), 'Unwanted', unwanted],

@@ -270,7 +270,7 @@ describe('what a person says of an order of unknown outcome', () => {
     expect(await stand.journal.unseal(late!.late!, 'it')).toEqual(value);
     expect(stand.errors).toEqual([
       {
-        message: 'the provider has taken what a person said it had not: look at the record of this reference',
+        message: 'the provider accepted a call that a person had denied: look at the record of this reference',
         step: 'place-change-order',
         row: row!.id,
       },
@@ -308,5 +308,5 @@ it('writes down how a run ended; the last word counts', async () => {
 
 it('works for sagas only', async () => {
   const stranger = stand.saga().under('x/R');
-  await expect(stranger.do('readStanding', {})).rejects.toThrow('an activity of a saga runs for a saga');
+  await expect(stranger.do('readStanding', {})).rejects.toThrow('only a saga can call this activity');
 });

@@ -171,7 +171,7 @@ describe('unknown: a person is asked about the row', () => {
     const at = new Date(Number(row?.meant_ms)).toISOString();
     expect(await nothingSent(() => other.refusal('placeOrder', place(items)))).toEqual({
       failure: 'UnknownOutcome',
-      message: `it was sent on ${at} by run ${saga.run}, and what became of it is not known; nothing was sent now`,
+      message: `it was sent on ${at} by run ${saga.run}, and its outcome is not known; nothing was sent now`,
       doubt: { ...doubt, at },
     });
     expect(await saga.told()).toEqual(['add-cart-item-1 mutate done', 'place-order pivot unknown UnknownOutcome']);
@@ -195,7 +195,7 @@ describe('unknown: a person is asked about the row', () => {
       expect(await saga.refusal('placeOrder', place([]))).toEqual({
         failure: 'UnknownOutcome',
         message:
-          'the journal was put back to an older copy, and what was sent in the lost time is not known here; nothing was sent now',
+          'the journal was put back to an older copy, and what was sent in the lost time is not known; nothing was sent now',
         doubt: {
           row: (await saga.rows())[0]?.id,
           at: expect.any(String) as string,
@@ -225,7 +225,7 @@ describe('undone: what it rests on was taken back since', () => {
     const cartItemId = await added(saga);
     stand.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'reset-before' });
     await saga.refusal('deleteCartItem', { ...addStep, cartItemId });
-    const gone = { failure: 'TakenBack', message: 'add-cart-item-1: taken back since; nothing was sent' };
+    const gone = { failure: 'TakenBack', message: 'add-cart-item-1: undone since then; nothing was sent' };
     expect(await nothingSent(() => saga.refusal('placeOrder', place([cartItemId])))).toEqual({
       ...gone,
       steps: ['add-cart-item-1'],
@@ -244,7 +244,7 @@ describe('undone: what it rests on was taken back since', () => {
     await saga.again().do('unassignFirewalls', { ...assign, undoing: true });
     expect(await nothingSent(() => saga.refusal('unassignFirewalls', unassign))).toEqual({
       failure: 'TakenBack',
-      message: 'assign: taken back since; nothing was sent',
+      message: 'assign: undone since then; nothing was sent',
       steps: ['assign'],
     });
     expect(firewallsOf(stand.sandbox.ledger, 4002)).toEqual([150]);
@@ -257,7 +257,7 @@ describe('undone: what it rests on was taken back since', () => {
 describe('ordered: an item that an order names is not deleted', () => {
   it.each([
     ['that was placed', undefined, /^it belongs to the order that was placed on .* by run /],
-    ['that may have been placed', 'error-after', /^it may belong to the order of .*, of which nobody knows whether/],
+    ['that may have been placed', 'error-after', /^it may belong to the order of .*, and nobody knows whether/],
   ] as const)('%s', async (_, kind, sentence) => {
     const saga = stand.saga();
     const cartItemId = await added(saga);
