@@ -1,4 +1,4 @@
-/** What every command is given. */
+/** What every command gets. */
 import type { Readable } from 'node:stream';
 import type { WorkflowName } from '../domain/identity';
 import type { Printer } from './print';

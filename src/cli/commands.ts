@@ -1,4 +1,4 @@
-/** What each command does. Each returns an exit status; what goes wrong is thrown. */
+/** What each command does. Each returns an exit status, or throws. */
 import { checkReference, checkRequest, type OrderSagaClient } from '../client/client';
 import { DecisionRefusedError, NoWorkerError, SagaEndedError } from '../client/errors';
 import { objectionTo, type SagaHandle } from '../client/handle';
@@ -25,7 +25,7 @@ export async function start(
 ): Promise<number> {
   const read = await readRequest(file, stdin);
   const config = readClientConfig();
-  // Before any connection: a wrong request is told even where there is no Temporal.
+  // Before any connection: a wrong request is reported even where there is no Temporal.
   const request = checkRequest(workflow, read, requestSchemas(config.planTypesMore));
   return withSagas(config, async (sagas) => {
     const saga = await sagas.start(workflow, request);
@@ -36,7 +36,7 @@ export async function start(
   });
 }
 
-/** Deletes what a run that cannot undo any more left in the cart, and tells what it found. */
+/** Deletes what a run that cannot undo any more left in the cart, and reports what it found. */
 export async function clean({ printer }: CommandContext, reference: string): Promise<number> {
   checkReference(reference);
   return withSagas(readClientConfig(), async (sagas) => {
@@ -90,26 +90,26 @@ export async function watch(
   return withSaga(target, (sagas, saga) => followToEnd(printer, sagas, saga, { throughWaits: options.follow }));
 }
 
-export async function list(scene: CommandContext, filter: SagaFilter & { limit: number }): Promise<number> {
-  const { printer } = scene;
+export async function list(context: CommandContext, filter: SagaFilter & { limit: number }): Promise<number> {
+  const { printer } = context;
   return withSagas(readClientConfig(), async (sagas) => {
     const rows: SagaRow[] = [];
-    // One more than asked for tells whether there are more.
+    // One more than asked for shows whether there are more.
     for await (const row of sagas.list({ ...filter, limit: filter.limit + 1 })) rows.push(row);
     const shown = rows.slice(0, filter.limit);
     if (shown.length === 0) printer.line('no sagas');
     else printer.rows(shown);
     if (rows.length > shown.length) printer.toStderr(`the first ${shown.length}; there are more (--limit)`);
     if (shown.some(({ state }) => state === 'lost')) for (const line of aboutTheLost) printer.toStderr(line);
-    await reportHold(scene, sagas);
+    await reportHold(context, sagas);
     printer.document(shown);
     return exitStatus.done;
   });
 }
 
 const aboutTheLost = [
-  'lost: it was ended from outside, put nothing back and told nothing. What it has done: order-saga record REFERENCE --timeline',
-  'what it takes to bring it to an end: order-saga journal lost',
+  'lost: it was ended from outside, undid nothing and left no report. What it has done: order-saga record REFERENCE --timeline',
+  'how to bring it to an end: order-saga journal lost',
 ];
 
 export async function decide(
@@ -132,7 +132,7 @@ export async function decide(
   });
 }
 
-/** Done when the saga ends as cancelled and nothing of it is there; one that was quicker, or waits while it undoes, is not. */
+/** `done` when the saga ends as cancelled and nothing of it is there; not when it ended otherwise before, or waits while it undoes. */
 export async function cancel(
   { printer }: CommandContext,
   target: Target,
@@ -190,7 +190,7 @@ export async function followToEnd(
   return statusOfCancelled(ending);
 }
 
-/** What a cancellation is asked for: nothing of it is there. */
+/** `done` where nothing of the saga is there: that is what a cancellation asks for. */
 function statusOfCancelled(ending: Ending): number {
   const outcome = outcomeOf(ending);
   return outcome === 'reversed' || outcome === 'untouched' ? exitStatus.done : statusOf(ending);
@@ -217,7 +217,7 @@ function identityOf({ workflowId, reference, workflow, runId, existing }: SagaHa
   return { workflowId, reference, workflow, runId, existing };
 }
 
-/** One shape for every command that tells of one saga; parts that there are none of are left out. */
+/** One format for every command that shows one saga; empty parts are left out. */
 function documentOf(saga: SagaHandle, progress: ProgressView | undefined, ending: Ending | undefined, row?: SagaRow) {
   const waiting = ending?.state === 'waits' ? ending.waiting : progress?.waiting;
   return {

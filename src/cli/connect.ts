@@ -1,4 +1,4 @@
-/** The command line's connection: it says within seconds that there is none. */
+/** The command line's connection: it fails within seconds. */
 import { Client, Connection } from '@temporalio/client';
 import { OrderSagaClient } from '../client/client';
 import { NoConnectionError } from '../client/errors';
@@ -6,7 +6,7 @@ import { whyUnreachable } from '../client/temporal-errors';
 import { temporalAddress, type ClientConfig } from '../config';
 import { createDataConverter } from '../security/data-converter';
 
-/** A person waits at a terminal. A server that answers at all does so far within this, also across an ocean with TLS. */
+/** A person waits at a terminal. Any reachable server answers well within this, also over long distances with TLS. */
 const connectWithinMs = 4_000;
 
 /**
@@ -23,7 +23,7 @@ export async function withSagas<T>(config: ClientConfig, work: (sagas: OrderSaga
       const silent = 'no Temporal server answers there';
       const why = whyUnreachable(error, namespace) ?? silent;
       // A handshake that fails looks like silence.
-      const orElse = config.temporal.connectionOptions.tls ? ', or TLS does not come about (names, certificates)' : '';
+      const orElse = config.temporal.connectionOptions.tls ? ', or the TLS handshake fails (names, certificates)' : '';
       throw new NoConnectionError(temporalAddress(config), why === silent ? `${silent}${orElse}` : why, {
         cause: error,
       });

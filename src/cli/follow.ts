@@ -39,22 +39,22 @@ export interface FollowOptions {
   /** Go on through waits, to the end. */
   throughWaits?: boolean;
   onProgress?: (progress: ProgressView) => void;
-  /** Told once in a row: why the progress cannot be read at the moment. */
+  /** Why the progress cannot be read at the moment; called once until it can be read again. */
   onSilence?: (why: string) => void;
 }
 
-/** A person's patience: a step's change shows within half a second at first; a saga that takes long is asked less often. */
+/** A person waits: a step's change shows within half a second at first; a saga that takes long is asked less often. */
 const pauseMinMs = 500;
 const pauseMaxMs = 2_000;
 
-/** A worker that was killed hands its sagas over within three seconds; whoever waits longer is told that none answers. */
+/** Another worker takes over the sagas of a killed one within three seconds; after this the command says that none answers. */
 export const answerWithinMs = 5_000;
 
 /** @throws NoConnectionError, UnknownReferenceError */
 export async function follow(temporal: Client, saga: SagaHandle, options: FollowOptions = {}): Promise<Ending> {
   const over = new AbortController();
   try {
-    // What is still under way when one of the two has answered is called off: it would keep the process alive.
+    // When one of the two has answered, the other one is aborted: it would keep the process alive.
     return await temporal.withAbortSignal(over.signal, () => race(saga, options, over.signal));
   } finally {
     over.abort();
@@ -64,7 +64,7 @@ export async function follow(temporal: Client, saga: SagaHandle, options: Follow
 async function race(saga: SagaHandle, options: FollowOptions, signal: AbortSignal): Promise<Ending> {
   const end = endOf(saga);
   const wait = untilWait(saga, options, signal);
-  // The loser is called off by the signal, and rejects when nobody listens any more.
+  // The signal aborts the slower one, which rejects when nothing awaits it any more.
   wait.catch(() => undefined);
   end.catch(() => undefined);
   const ending = await Promise.race([end, wait]);
@@ -72,7 +72,6 @@ async function race(saga: SagaHandle, options: FollowOptions, signal: AbortSigna
   return ending;
 }
 
-/** How the saga ended. */
 export async function endOf(saga: SagaHandle): Promise<Ending> {
   try {
     return { state: 'done', result: await saga.result() };
@@ -87,7 +86,7 @@ export async function endOf(saga: SagaHandle): Promise<Ending> {
   }
 }
 
-/** Looks every now and then, and returns where the saga waits; without end where it does not. */
+/** Looks repeatedly, and returns when the saga waits; it never returns where the saga does not wait. */
 async function untilWait(
   saga: SagaHandle,
   { throughWaits, onProgress, onSilence }: FollowOptions,
@@ -103,7 +102,7 @@ async function untilWait(
       silent = true;
       return undefined;
     });
-    if (signal.aborted) throw new Error('called off');
+    if (signal.aborted) throw new Error('aborted');
     if (progress) {
       silent = false;
       const now = JSON.stringify(progress);
@@ -121,7 +120,7 @@ function whySilent(error: unknown): string {
   return `the progress cannot be read: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-/** The steps between the last look and the end. */
+/** Shows the steps between the last look and the end. */
 async function showLast(saga: SagaHandle, { onProgress }: FollowOptions): Promise<void> {
   const progress = await saga.progress({ withinMs: answerWithinMs }).catch(() => undefined);
   if (progress) onProgress?.(progress);

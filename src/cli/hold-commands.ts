@@ -1,4 +1,4 @@
-/** The switch for new sagas. */
+/** The commands that hold new sagas, and release them. */
 import type { OrderSagaClient } from '../client/client';
 import type { ReleaseOptions } from '../client/hold';
 import { readClientConfig } from '../config';
@@ -14,8 +14,8 @@ export function holdOn(
   return withSagas(readClientConfig(), async (sagas) => {
     const { existing } = await sagas.hold(words);
     const hold = await sagas.holding();
-    const told = hold === undefined ? 'held, and were released since' : describeHold(hold);
-    printer.line(`new sagas are ${told}${existing ? ': that hold was on before, and stays as it is' : ''}`);
+    const state = hold === undefined ? 'not held any more: the hold was released meanwhile' : describeHold(hold);
+    printer.line(`new sagas are ${state}${existing ? ': that hold was on before, and is not changed' : ''}`);
     printer.document({ hold, existing });
     return exitStatus.done;
   });
@@ -26,7 +26,7 @@ export function holdOff({ printer }: CommandContext, options: ReleaseOptions): P
     const held = await sagas.countHeld();
     const { was } = await sagas.release(options);
     printer.line(was ? 'the hold is off: new sagas begin' : 'no hold was on');
-    printer.line(`${sagasHeld(held)} let go, one after the other`);
+    printer.line(`${sagasHeld(held)} released, one after the other`);
     printer.document({ was, held });
     return exitStatus.done;
   });
@@ -42,7 +42,7 @@ export function holdStatus({ printer }: CommandContext): Promise<number> {
   });
 }
 
-/** For whoever looks at a list, and may not know why nothing begins. */
+/** For an operator who looks at a list, and may not know why nothing begins. */
 export async function reportHold({ printer }: CommandContext, sagas: OrderSagaClient): Promise<void> {
   const hold: Hold | undefined = await sagas.holding();
   if (hold) printer.toStderr(`new sagas are ${describeHold(hold)}; \`order-saga hold off\` lets them begin`);

@@ -1,4 +1,4 @@
-/** The commands that speak to the journal alone: they need no Temporal, and tell what it no longer can. */
+/** The commands that use the journal only: they work without Temporal, and show what Temporal has forgotten. */
 import { definedOnly } from '../domain/defined-only';
 import { checkReference } from '../client/client';
 import { AmbiguousReferenceError } from '../client/errors';
@@ -15,7 +15,7 @@ import type { CommandContext, Target } from './command-context';
 import { exitStatus, UsageError } from './exit-status';
 import { describeRecord, describeTimeline } from './print-record';
 
-/** All that is known of one reference. Where a part cannot be decrypted the rest is told, and the status says so. */
+/** Prints all that is known of one reference. Where a part cannot be decrypted it prints the rest, and the status says so. */
 export async function record(
   { printer }: CommandContext,
   target: Target,
@@ -47,7 +47,7 @@ async function keyOf(
   reference: string,
   workflow: WorkflowName | undefined,
 ): Promise<SagaKey> {
-  // What a clean-up did stands in the record of what it cleaned up.
+  // The effects of a clean-up are in the record of the provisioning that it cleaned up.
   if (workflow !== undefined) {
     return { reference, workflow: workflow === 'cleanCart' ? 'provisionServers' : workflow };
   }
@@ -59,68 +59,69 @@ async function keyOf(
 
 function nothingKnown(reference: string, name: string): UsageError {
   return new UsageError(
-    `nothing is known of ${reference} in the journal ${name}: no saga took it, or another journal has it`,
+    `the journal ${name} knows nothing of ${reference}: no saga took it, or another journal has it`,
   );
 }
 
-/** Makes the journal's tables, or brings them up to this release. */
 export async function migrateJournal({ printer }: CommandContext): Promise<number> {
   const { address, name } = readJournalConfig();
   const { from, to } = await naming(name, () => migrate(address));
   printer.line(
     from === to
-      ? `the journal ${name} is of schema ${to}: nothing was to do`
+      ? `the journal ${name} is of schema ${to}: nothing had to be done`
       : `the journal ${name} was of schema ${from}, and is of schema ${to} now`,
   );
   printer.document({ journal: name, from, to });
   return exitStatus.done;
 }
 
-/** To be run after the journal's database was put back to an older copy, before a worker sends anything. */
+/** An operator runs it after the journal's database was put back to an older copy, before a worker sends anything. */
 export async function journalRestored(
   { printer }: CommandContext,
   newReferences: NewReferences | undefined,
 ): Promise<number> {
   if (newReferences === undefined) {
     throw new UsageError(
-      'say what references are that this journal has not seen: --new-references ask, where backends may send orders of the ' +
-        'lost time again (a person is asked about each), or --new-references trust, where they are new for sure',
+      'say how to treat references that this journal has not seen: --new-references ask, if backends may send orders of the ' +
+        'lost time again (a person is asked about each), or --new-references trust, if they are surely new',
     );
   }
   return withJournal({ writes: true }, async (journal, name) => {
     const { epoch, noticed } = await restored(journal, newReferences);
-    printer.line(`the journal ${name} is of the epoch ${epoch} from now on`);
+    printer.line(`the journal ${name} has the epoch ${epoch} from now on`);
     printer.line(
-      noticed === undefined ? 'no worker had noticed that it was put back' : `a worker had noticed on ${noticed}`,
+      noticed === undefined
+        ? 'no worker had noticed that it was put back'
+        : `a worker noticed on ${noticed} that it was put back`,
     );
     printer.line(
-      'each order, change order and switch of a reference from before is asked about once, before it is sent',
+      'a person is asked once about each order, change order and switch of a reference from before, before it is sent',
     );
     printer.line(
       newReferences === 'ask'
-        ? 'so is each of a reference that is new here, until `order-saga journal trust-new-references`'
-        : 'references that are new here are taken for new',
+        ? 'the same holds for references that are new here, until `order-saga journal trust-new-references`'
+        : 'references that are new here are trusted to be new',
     );
     printer.document({ journal: name, epoch, ...definedOnly({ noticed }), newReferences });
     return exitStatus.done;
   });
 }
 
-/** Ends the asking about references that are new here. */
+/** From then on nobody is asked about references that are new here. */
 export async function trustNew({ printer }: CommandContext): Promise<number> {
   return withJournal({ writes: true }, async (journal, name) => {
     const changed = await trustNewReferences(journal);
     printer.line(
       changed
-        ? `references that are new to the journal ${name} are taken for new from now on`
-        : `references that are new to the journal ${name} were taken for new already`,
+        ? `references that are new to the journal ${name} are trusted to be new from now on`
+        : `references that are new to the journal ${name} were trusted to be new already`,
     );
     printer.document({ journal: name, newReferences: 'trust', changed });
     return exitStatus.done;
   });
 }
 
-/** How the journal stands as a whole. It waits for a person where it was found to be an older copy. */
+/** Shows the state of the journal. It waits for a person where it was found to be an older copy. */
 export async function journalStatus({ printer }: CommandContext): Promise<number> {
   const { address, name } = readJournalConfig();
   const found = await naming(name, () => lookAtSchema(address));
@@ -131,7 +132,7 @@ export async function journalStatus({ printer }: CommandContext): Promise<number
     printer.toStderr(
       found < schemaNumber
         ? 'run `order-saga journal migrate`'
-        : 'it was made by a newer release: run that one, or a newer one',
+        : 'it was made by a newer release: use that release, or a newer one',
     );
     printer.document({ journal: name, schema });
     return exitStatus.refused;
@@ -144,7 +145,9 @@ export async function journalStatus({ printer }: CommandContext): Promise<number
     printer.line(
       `put back       ${putBackAt === undefined ? 'not noticed' : `noticed on ${putBackAt}: nothing is sent until \`order-saga journal restored\``}`,
     );
-    printer.line(`new references ${newReferences === 'ask' ? 'are asked about' : 'are taken for new'}`);
+    printer.line(
+      `new references ${newReferences === 'ask' ? 'a person is asked about each' : 'are trusted to be new'}`,
+    );
     printer.line(`references     ${counts.references}`);
     printer.line(`orders, change orders and switches: ${pivots.meant} meant, ${pivots.unknown} of unknown outcome`);
     printer.document({ journal: name, schema, ...counts });
@@ -167,7 +170,7 @@ export async function withJournal(
   });
 }
 
-/** Which journal it is that cannot be used: the name has no password in it. */
+/** Adds to an error which journal cannot be used: the name has no password in it. */
 async function naming<T>(name: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

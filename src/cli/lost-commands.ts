@@ -1,4 +1,4 @@
-/** Which sagas are lost: the journal has begun them, Temporal has no run of them that goes on, and nobody has said how they ended. */
+/** Which sagas are lost: they have begun by the journal and have no ending there, and Temporal has no run of them that goes on. */
 import { standingOf, wasCancelledUntouched, type Standing, type WayLost } from '../client/lost';
 import { readClientConfig } from '../config';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
@@ -10,7 +10,7 @@ import { withJournal } from './journal-commands';
 
 const sliceSize = 100;
 
-/** One that has ended in order counts for nobody, whether that was written down or not. */
+/** A saga that has ended in order is not lost, whether its ending was written down or not. */
 const isLost = (how: Standing | undefined): how is WayLost => how !== undefined && how !== 'open' && how !== 'ended';
 
 /** @returns `waits` where there are some */
@@ -51,8 +51,8 @@ function idOf({ workflow, reference }: { workflow: WorkflowName; reference: stri
 }
 
 /**
- * What brings it to an end. Either way the journal knows what was done, and none of it is done twice. Emptying the cart ends only one
- * of which nothing was placed.
+ * How to bring a lost saga to an end. Either way the journal knows what was done, and none of it is done twice. Emptying the cart ends only
+ * a saga that has placed nothing.
  */
 function nextOf(
   { workflow, reference }: OpenReference,

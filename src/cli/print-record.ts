@@ -1,4 +1,4 @@
-/** A record for a person: what it comes to, and what happened in the order of time. Lines; whoever prints them makes them safe. */
+/** A record for a person: a summary, and what happened in the order of time. It returns lines; the printer makes them safe. */
 import { isDeepStrictEqual } from 'node:util';
 import { workflowIdOf } from '../domain/identity';
 import type { RecordedCorrection, RecordedEffect, RecordedEnding, SagaRecord } from '../domain/record';
@@ -6,21 +6,20 @@ import { describeLeftovers } from './print';
 
 const valueMax = 300;
 
-/** What cannot be taken back, by the workflow that does it. */
+/** The pivot of each workflow. */
 const nouns: Partial<Record<SagaRecord['workflow'], string>> = {
   provisionServers: 'the order',
   changeOrder: 'the change order',
   switchPlan: 'the plan switch',
 };
 
-/** How it stands, in few lines. */
 export function describeRecord(record: SagaRecord): string[] {
   const { workflow, reference, account, firstSeen, state, total, currency, servers, unreadable } = record;
   const last = record.endings.findLast((ending) => ending.workflow !== 'cleanCart');
   return [
     `${workflowIdOf(workflow, reference)}: ${state}`,
     ...(state === 'open'
-      ? ['  no run has written how it ended: it runs, waits, or was ended from outside; what would be left by now:']
+      ? ['  no run has recorded its end: the saga runs, waits, or was ended from outside; what would be left by now:']
       : []),
     ...(state === 'open' || last === undefined
       ? []
@@ -53,9 +52,7 @@ function placementOf({ workflow, placement, effects }: SagaRecord): string[] {
     case 'unknown':
       return [`  nobody knows whether ${noun} was placed`];
     case 'placed':
-      return [
-        `  ${noun} was placed${late ? '; a call of it took effect that was not reckoned with: look whether it is there twice' : ''}`,
-      ];
+      return [`  ${noun} was placed${late ? '; a call took effect unexpectedly: look whether it is there twice' : ''}`];
   }
 }
 
@@ -75,7 +72,7 @@ export function describeTimeline({ firstSeen, corrections, effects, endings }: S
     ...effects.flatMap((effect) => happeningsOf(effect, effects)),
     ...endings.map(endOf),
   ];
-  // Of what happened in one millisecond, as it stands above: a stable sort keeps it.
+  // A stable sort keeps the order above for what happened in the same millisecond.
   happenings.sort((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)));
   let known = '';
   const lines = happenings.map(({ at, what, text, run = '' }) => {
@@ -99,11 +96,7 @@ function correctionOf({ at, run, step, by, note, correction }: RecordedCorrectio
 
 /** When it came is not known. */
 function describeLate({ step, id }: RecordedEffect): string {
-  return lineOf(
-    '',
-    'LATE',
-    `${step}, row ${id}: a call took effect that was not reckoned with: look whether it is there twice`,
-  );
+  return lineOf('', 'LATE', `${step}, row ${id}: a call took effect unexpectedly: look whether it is there twice`);
 }
 
 function lineOf(at: string, what: string, text: string): string {
@@ -115,7 +108,7 @@ function happeningsOf(effect: RecordedEffect, effects: readonly RecordedEffect[]
   const name = nameOf(effect);
   const all: Happening[] = isByHand(effect) ? [] : [{ at: effect.meantAt, run, ...beginningOf(effect) }];
   if (answeredAt !== undefined) {
-    all.push({ at: answeredAt, what: answeredAs(effect), text: `${name}${toldOf(effect)}`, run });
+    all.push({ at: answeredAt, what: answeredAs(effect), text: `${name}${answerOf(effect)}`, run });
   }
   if (decided) {
     const { at, by, note } = decided;
@@ -153,7 +146,7 @@ function beginningOf(effect: RecordedEffect): Pick<Happening, 'what' | 'text'> {
     return { what: 'in doubt', text: `${text}: the journal was put back, and may have lost that it was sent` };
   }
   if (outcome !== 'meant') return { what: 'meant', text };
-  const since = `nobody has written down what came of it; in the air until ${inAirUntil ?? meantAt}`;
+  const since = `its outcome was not written down; it may be in the air until ${inAirUntil ?? meantAt}`;
   return { what: 'meant', text: `${text}, and ${since}` };
 }
 
@@ -161,7 +154,7 @@ function nameOf({ step, kind }: RecordedEffect): string {
   return kind === 'compensate' ? `${step} (undo)` : step;
 }
 
-/** What the call itself was written down as, whatever it became later. */
+/** The outcome that was written down when the call itself ended, before any later change. */
 function answeredAs(effect: RecordedEffect): string {
   const { outcome, failure, decided } = effect;
   if (isDoneAfterDenial(effect)) return 'done';
@@ -170,7 +163,7 @@ function answeredAs(effect: RecordedEffect): string {
   return 'done';
 }
 
-function toldOf({ outcome, failure, answer, decided }: RecordedEffect): string {
+function answerOf({ outcome, failure, answer, decided }: RecordedEffect): string {
   if (failure !== undefined && (outcome !== 'done' || decided !== undefined)) {
     const { message } = (answer ?? {}) as { message?: unknown };
     return `: ${failure}${typeof message === 'string' ? `: ${inOneLine(message)}` : ''}`;
@@ -210,7 +203,7 @@ function described(about: RecordedEffect['about']): string {
   return parts.length === 0 ? '' : `: ${parts.join('; ')}`;
 }
 
-/** One happening, one line: nothing that somebody wrote can look like another one, or turn what stands beside it round. */
+/** One line for each event: no text in it can look like another line, or reverse the text beside it. */
 function inOneLine(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   return line.length > valueMax ? `${line.slice(0, valueMax)}… (--json shows all)` : line;

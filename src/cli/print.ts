@@ -27,17 +27,15 @@ export class Printer {
     private readonly json: boolean,
   ) {}
 
-  /** A line for a person. */
   line(text: string): void {
     if (!this.json) this.streams.out.write(`${printable(text)}\n`);
   }
 
-  /** A line beside the matter, for a person who waits. */
+  /** A message for a person who waits; it is not part of the result. */
   toStderr(text: string): void {
     this.streams.err.write(`${printable(text)}\n`);
   }
 
-  /** The document for a program. */
   document(value: unknown): void {
     if (this.json) this.streams.out.write(`${JSON.stringify(redact(value), null, 2)}\n`);
   }
@@ -136,15 +134,15 @@ const outcomeSentences: Record<SagaOutcome, string> = {
   partly: 'it was placed and stays; not all that was asked for is there',
   reversed: 'nothing of it is there',
   'reversed-with-leftovers': 'something of it is there, or may be',
-  untouched: 'this run did nothing. What other runs of the reference did, order-saga record tells',
+  untouched: 'this run did nothing. order-saga record shows what other runs of the reference did',
 };
 
-/** Of one that failed or was cancelled. */
+/** For a saga that failed or was cancelled. */
 function describeOutcome(outcome: SagaOutcome): string[] {
   return [`  ${outcome}: ${outcomeSentences[outcome]}`];
 }
 
-/** A result's fields, each on a line; what is empty is left out. */
+/** A result's fields, each on a line; empty ones are left out. */
 function describeFields(result: unknown): string[] {
   return Object.entries(redact(result ?? {}) as object).flatMap(([name, value]) => {
     if (name === 'reference' || name === 'outcome' || value === null || value === undefined) return [];

@@ -21,7 +21,7 @@ export interface Terminal extends Streams {
   stdin: Readable;
 }
 
-/** Loaded where it is asked for: two database drivers take longer to load than the rest of the program. */
+/** Loaded only when needed: two database drivers take longer to load than the rest of the program. */
 const ofTheJournal = () => import('./journal-commands.js');
 const ofTheLost = () => import('./lost-commands.js');
 
@@ -40,24 +40,24 @@ const starting: [command: string, workflow: WorkflowName, does: string][] = [
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   let outcome: number = exitStatus.done;
   const json = args.includes('--json');
-  const scene: CommandContext = { printer: new Printer(terminal, json), stdin: terminal.stdin };
-  const program = createProgram(scene, terminal, (found) => {
+  const context: CommandContext = { printer: new Printer(terminal, json), stdin: terminal.stdin };
+  const program = createProgram(context, terminal, (found) => {
     outcome = found;
   });
   try {
     await program.parseAsync(args, { from: 'user' });
     return outcome;
   } catch (error) {
-    // Commander has said what was wrong, with the usage; asking for help is not wrong.
+    // Commander has printed the error and the usage; asking for help is not an error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitStatus.done : exitStatus.refused;
-    const complaint = errorOutputOf(error);
-    for (const line of complaint.lines) scene.printer.toStderr(line);
-    scene.printer.document(complaint.document);
-    return complaint.status;
+    const { status, lines, document } = errorOutputOf(error);
+    for (const line of lines) context.printer.toStderr(line);
+    context.printer.document(document);
+    return status;
   }
 }
 
-function createProgram(scene: CommandContext, { out, err }: Streams, settle: (status: number) => void): Command {
+function createProgram(context: CommandContext, { out, err }: Streams, settle: (status: number) => void): Command {
   const program = new Command('order-saga')
     .description('Starts order sagas, watches them and decides for them.')
     .addHelpText('after', `\nFILE is a JSON file; - reads standard input.\n${exits}`)
@@ -69,32 +69,32 @@ function createProgram(scene: CommandContext, { out, err }: Streams, settle: (st
     command(program, `${name} <FILE>`, does)
       .option('--detach', 'return right after the start')
       .action(async (file: string, { detach = false }: { detach?: boolean }) => {
-        settle(await start(scene, workflow, file, { detach }));
+        settle(await start(context, workflow, file, { detach }));
       });
   }
 
-  command(program, 'firewalls-of <SERVER>', 'look which firewalls protect a server; it changes nothing').action(
+  command(program, 'firewalls-of <SERVER>', 'show which firewalls protect a server; it changes nothing').action(
     async (server: string) => {
-      settle(await firewallsOf(scene, server));
+      settle(await firewallsOf(context, server));
     },
   );
 
-  command(program, 'status <REFERENCE>', 'tell how a saga stands')
+  command(program, 'status <REFERENCE>', 'show the state of a saga')
     .addOption(workflowOption())
     .action(async (reference: string, options: Options) => {
-      settle(await status(scene, targetOf(reference, options)));
+      settle(await status(context, targetOf(reference, options)));
     });
 
-  command(program, 'watch <REFERENCE>', 'tell each change until the saga ends or waits for a decision')
+  command(program, 'watch <REFERENCE>', 'show each change until the saga ends or waits for a decision')
     .addOption(workflowOption())
-    .option('--follow', 'go on through waits, to the end')
+    .option('--follow', 'do not stop at a wait, but at the end')
     .action(async (reference: string, options: Options & { follow?: boolean }) => {
-      settle(await watch(scene, targetOf(reference, options), { follow: options.follow ?? false }));
+      settle(await watch(context, targetOf(reference, options), { follow: options.follow ?? false }));
     });
 
   command(program, 'list', 'list sagas')
     .addOption(
-      new Option('--state <STATE>', 'only these; waiting is any wait for a decision').choices([
+      new Option('--state <STATE>', 'only sagas in this state; waiting is any wait for a decision').choices([
         'waiting',
         ...listedStates,
         'failed',
@@ -102,19 +102,18 @@ function createProgram(scene: CommandContext, { out, err }: Streams, settle: (st
       ]),
     )
     .addOption(workflowOption())
-    .option('--limit <NUMBER>', 'rows at most', positive, 100)
+    .option('--limit <NUMBER>', 'how many rows at most', positive, 100)
     .action(
       async ({ state, workflow, limit }: Options & { state?: NonNullable<SagaFilter['state']>; limit: number }) => {
-        settle(
-          await list(scene, { ...(state ? { state } : {}), ...(workflow ? { workflow: named(workflow) } : {}), limit }),
-        );
+        const filter = { ...(state ? { state } : {}), ...(workflow ? { workflow: named(workflow) } : {}), limit };
+        settle(await list(context, filter));
       },
     );
 
   command(program, 'decide <REFERENCE> <DECISION> [JSON]', `decide: ${decisionNames.join(', ')}`)
     .addOption(workflowOption())
     .action(async (reference: string, decision: string, json: string | undefined, options: Options) => {
-      settle(await decide(scene, targetOf(reference, options), decision, json));
+      settle(await decide(context, targetOf(reference, options), decision, json));
     });
 
   command(
@@ -125,12 +124,12 @@ function createProgram(scene: CommandContext, { out, err }: Streams, settle: (st
     .addOption(workflowOption())
     .option('--no-wait', 'return when the cancellation is requested')
     .action(async (reference: string, options: Options & { wait: boolean }) => {
-      settle(await cancel(scene, targetOf(reference, options), { wait: options.wait }));
+      settle(await cancel(context, targetOf(reference, options), { wait: options.wait }));
     });
 
   command(program, 'clean <REFERENCE>', 'delete what a terminated provisioning left in the cart').action(
     async (reference: string) => {
-      settle(await clean(scene, reference));
+      settle(await clean(context, reference));
     },
   );
 
@@ -138,71 +137,71 @@ function createProgram(scene: CommandContext, { out, err }: Streams, settle: (st
     program
       .command('hold')
       .description('hold new sagas of the namespace before their first call; those under way go on'),
-    scene,
+    context,
     settle,
   );
 
-  command(program, 'record <REFERENCE>', 'print all that the journal has of a reference; it needs no Temporal')
+  command(program, 'record <REFERENCE>', 'print all that the journal has of a reference; it works without Temporal')
     .addOption(workflowOption())
-    .option('--timeline', 'tell what was meant, answered, decided, undone and ended, in the order of time')
+    .option('--timeline', 'show what was meant, answered, decided, undone and ended, in the order of time')
     .action(async (reference: string, { timeline = false, ...options }: Options & { timeline?: boolean }) => {
       const { record } = await ofTheJournal();
-      settle(await record(scene, targetOf(reference, options), { timeline }));
+      settle(await record(context, targetOf(reference, options), { timeline }));
     });
 
   addJournalCommands(
     program
       .command('journal')
-      .description('look after the journal of effects; but for lost, these commands need no Temporal'),
-    scene,
+      .description('manage the journal of effects; all of these commands but lost work without Temporal'),
+    context,
     settle,
   );
   return program;
 }
 
-function addHoldCommands(hold: Command, scene: CommandContext, settle: (status: number) => void): void {
+function addHoldCommands(hold: Command, context: CommandContext, settle: (status: number) => void): void {
   command(hold, 'on', 'hold new sagas')
-    .requiredOption('--note <TEXT>', 'why: whoever meets a held saga reads it')
+    .requiredOption('--note <TEXT>', 'why: an operator who looks at a held saga reads it')
     .option('--by <NAME>', 'who')
     .action(async (words: { note: string; by?: string }) => {
-      settle(await holdOn(scene, namesOf(words)));
+      settle(await holdOn(context, namesOf(words)));
     });
 
-  command(hold, 'off', 'let them begin, one after the other')
-    .option('--rate <NUMBER>', 'so many in a second, like 5 or 0.5/s', rate)
+  command(hold, 'off', 'let the held sagas begin, one after the other')
+    .option('--rate <NUMBER>', 'how many in a second, like 5 or 0.5/s', rate)
     .option('--by <NAME>', 'who')
     .option('--note <TEXT>', 'why')
     .action(async ({ rate: perSecond, ...words }: { rate?: number; by?: string; note?: string }) => {
-      settle(await holdOff(scene, { ...namesOf(words), ...definedOnly({ perSecond }) }));
+      settle(await holdOff(context, { ...namesOf(words), ...definedOnly({ perSecond }) }));
     });
 
-  command(hold, 'status', 'tell whether new sagas are held, since when, by whom and why').action(async () => {
-    settle(await holdStatus(scene));
+  command(hold, 'status', 'show whether new sagas are held, since when, by whom and why').action(async () => {
+    settle(await holdStatus(context));
   });
 }
 
-function addJournalCommands(journal: Command, scene: CommandContext, settle: (status: number) => void): void {
+function addJournalCommands(journal: Command, context: CommandContext, settle: (status: number) => void): void {
   command(
     journal,
     'status',
-    'tell how it stands: its schema, its epoch, what is asked about (4: it was put back)',
+    'show its state: its schema, its epoch, what people are asked about (status 4: it was put back)',
   ).action(async () => {
-    settle(await (await ofTheJournal()).journalStatus(scene));
+    settle(await (await ofTheJournal()).journalStatus(context));
   });
 
   command(
     journal,
     'lost',
-    'tell which sagas it has begun that will not end by themselves; this one asks Temporal, too (4: there are some)',
+    'list its sagas that have begun and will not end by themselves; it asks Temporal, too (status 4: there are some)',
   ).action(async () => {
-    settle(await (await ofTheLost()).lost(scene));
+    settle(await (await ofTheLost()).lost(context));
   });
 
   command(journal, 'migrate', 'make its tables, or bring them up to this release').action(async () => {
-    settle(await (await ofTheJournal()).migrateJournal(scene));
+    settle(await (await ofTheJournal()).migrateJournal(context));
   });
 
-  command(journal, 'restored', 'say that it was put back to an older copy: what was sent before is asked about')
+  command(journal, 'restored', 'say that it was put back to an older copy: people are asked about what was sent')
     .addOption(
       new Option(
         '--new-references <HOW>',
@@ -210,11 +209,11 @@ function addJournalCommands(journal: Command, scene: CommandContext, settle: (st
       ).choices(['ask', 'trust']),
     )
     .action(async ({ newReferences }: { newReferences?: NewReferences }) => {
-      settle(await (await ofTheJournal()).journalRestored(scene, newReferences));
+      settle(await (await ofTheJournal()).journalRestored(context, newReferences));
     });
 
-  command(journal, 'trust-new-references', 'end the asking about references that it has not seen').action(async () => {
-    settle(await (await ofTheJournal()).trustNew(scene));
+  command(journal, 'trust-new-references', 'treat references that it has not seen as new').action(async () => {
+    settle(await (await ofTheJournal()).trustNew(context));
   });
 }
 
@@ -226,12 +225,12 @@ interface Options {
   workflow?: string;
 }
 
-/** As they stand in front of the workflow id. */
+/** The words with which workflow ids begin. */
 const workflowWords = workflowNames.map((name) => [workflowIdOf(name, '').replace('/', ''), name] as const);
 
 function workflowOption(): Option {
   const words = workflowWords.map(([word]) => word);
-  return new Option('--workflow <NAME>', 'where several workflows use the same reference').choices(words);
+  return new Option('--workflow <NAME>', 'needed where several workflows use the same reference').choices(words);
 }
 
 function named(word: string): WorkflowName {
@@ -244,12 +243,12 @@ function targetOf(reference: string, { workflow }: Options): Target {
   return { reference, ...(workflow === undefined ? {} : { workflow: named(workflow) }) };
 }
 
-/** Of all options, `json` among them, what is said of a hold. */
+/** The options of a hold, without `json` and others. */
 function namesOf<W extends { by?: string; note?: string }>({ by, note }: W) {
   return { ...definedOnly({ by, note }) } as Pick<W, 'by' | 'note'>;
 }
 
-/** Which ones are taken, the client says. */
+/** The client checks the range. */
 function rate(text: string): number {
   const [, digits] = /^(\d{1,6}(?:\.\d{1,6})?)(?:\/s)?$/.exec(text) ?? [];
   if (digits === undefined) throw new InvalidArgumentError('It must be a number, like 5 or 0.5/s.');

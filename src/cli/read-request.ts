@@ -1,13 +1,13 @@
 /**
- * Reading a request from a file or from standard input: bounded, and with one sentence for everything that can be wrong. No
- * sentence quotes what was read, since a password may be in it.
+ * Reads a request from a file or from standard input: bounded, and with one sentence for each error. No sentence quotes what
+ * was read, because a password may be in it.
  */
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { requestBytesMax } from '../domain/validation';
 import { UsageError } from './exit-status';
 
-/** Twice what a request may have, for the blanks of a file that is laid out to be read. No more than this is ever read. */
+/** Twice the size of a request, for the blanks of a formatted file. No more than this is ever read. */
 const fileBytesMax = 2 * requestBytesMax;
 
 /**
@@ -28,7 +28,7 @@ async function readFile(path: string): Promise<Buffer> {
     const stats = await file.stat();
     if (stats.isDirectory()) throw new UsageError(`${path} is a directory, not a file`);
     if (stats.isFile() && stats.size > fileBytesMax) throw tooLong(path, `${stats.size} bytes long`);
-    // The size is only asked of a plain file; a pipe tells none.
+    // Only a plain file has a size; a pipe has none.
     return await readBounded(file.createReadStream({ autoClose: false }), path);
   } finally {
     await file.close();
@@ -92,7 +92,7 @@ export function parseJson(text: string, name: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // The engine's message may quote the text around the fault; only the place is taken from it.
+    // The engine's message may quote the text around the error; only the position is taken from it.
     const position = /at position (\d+)/.exec((error as Error).message)?.[1];
     throw new UsageError(`${name} is not JSON${position === undefined ? '' : placeOf(text, Number(position))}`);
   }

@@ -77,7 +77,7 @@ export class OrderSagaClient {
     return this.start('changeOrder', request);
   }
 
-  /** Moves a subscription to another plan, or only quotes it; as {@link start}. */
+  /** Moves a subscription to another plan, or only quotes that; as {@link start}. */
   switch(request: SwitchPlanRequest): Promise<SagaHandle<'switchPlan'>> {
     return this.start('switchPlan', request);
   }
@@ -88,10 +88,10 @@ export class OrderSagaClient {
   }
 
   /**
-   * Looks which firewalls protect a server, now. It is no saga, and changes nothing. `unreadable` is the provider's answer where no
-   * list can be read from it.
+   * Looks which firewalls protect a server, now. It is not a saga, and changes nothing. `unreadable` is the provider's answer where
+   * no list can be read from it.
    *
-   * @throws InvalidRequestError for what is no id; FirewallsUnknownError where the provider does not tell; NoWorkerError,
+   * @throws InvalidRequestError for an invalid id; FirewallsUnknownError where the provider does not answer; NoWorkerError,
    * NoConnectionError
    */
   firewallsOf(vmObjectId: number): Promise<ServerFirewalls> {
@@ -99,10 +99,10 @@ export class OrderSagaClient {
   }
 
   /**
-   * Deletes what a terminated or timed-out provisioning of this reference left in the cart, as the journal tells it. May
-   * be asked for again: each time a new run looks, unless one is still at it.
+   * Deletes what a terminated or timed-out provisioning of this reference left in the cart, as the journal has it. It may be
+   * called again: each call starts a new run, unless one is still running.
    *
-   * @throws InvalidRequestError for what is no reference, NoConnectionError
+   * @throws InvalidRequestError for an invalid reference, NoConnectionError
    */
   async clean(reference: string): Promise<SagaHandle<'cleanCart'>> {
     const request = checkRequest('cleanCart', { reference }, this.schemas);
@@ -111,8 +111,8 @@ export class OrderSagaClient {
   }
 
   /**
-   * Starts a saga, or finds the one that the same reference and request started before (`existing` tells). Two requests are
-   * the same when they are equal field by field after parsing; an optional field that is left out is not its default.
+   * Starts a saga, or finds the one that the same reference and request started before (then `existing` is true). Two requests
+   * are the same when they are equal field by field after parsing; an optional field that is left out is not its default.
    *
    * @param request may come from anywhere: it is checked before anything is started
    * @throws InvalidRequestError with every wrong field; ReferenceTakenError with the fields that differ from the request that
@@ -148,12 +148,12 @@ export class OrderSagaClient {
   /**
    * The saga of a reference. References are per workflow: where several workflows use the same one, say which is meant.
    *
-   * @throws UnknownReferenceError, AmbiguousReferenceError, InvalidRequestError for what is no reference, NoConnectionError
+   * @throws UnknownReferenceError, AmbiguousReferenceError, InvalidRequestError for an invalid reference, NoConnectionError
    */
   async get<W extends WorkflowName = WorkflowName>(reference: string, workflow?: W): Promise<SagaHandle<W>> {
     if (workflow !== undefined) return this.existing(workflow, checkReference(reference));
     const all = await this.find(reference);
-    // A clean-up is about a saga of its reference; whoever asks for the reference means that one.
+    // A clean-up is about a saga of its reference; a caller that names the reference means that saga.
     const sagas = all.filter((handle) => handle.workflow !== 'cleanCart');
     const [found, ...more] = sagas.length > 0 ? sagas : all;
     if (found === undefined) throw new UnknownReferenceError(reference);
@@ -169,7 +169,7 @@ export class OrderSagaClient {
   /**
    * The sagas of a reference: none, or up to one of each workflow.
    *
-   * @throws InvalidRequestError for what is no reference, NoConnectionError
+   * @throws InvalidRequestError for an invalid reference, NoConnectionError
    */
   async find(reference: string): Promise<SagaHandle[]> {
     checkReference(reference);
@@ -185,18 +185,18 @@ export class OrderSagaClient {
   }
 
   /**
-   * The sagas that there are, the running ones first, then the newest; page by page as they are iterated over. What has just
-   * changed may take a moment to show.
+   * All sagas that fit the filter, the running ones first, then the newest; page by page as they are iterated over. A change may
+   * take a moment to show.
    *
-   * @throws SearchAttributesMissingError for a state that nothing in this namespace can have yet; NoConnectionError
+   * @throws SearchAttributesMissingError for a state that no saga in this namespace can have yet; NoConnectionError
    */
   list(filter: SagaFilter = {}): AsyncIterable<SagaRow> {
     return listRows(this.temporal, filter);
   }
 
   /**
-   * Holds new sagas of the whole namespace: they wait before their first call, those under way go on. A hold that is on stays as it
-   * is (`existing`).
+   * Holds new sagas of the whole namespace: they wait before their first call, those under way go on. A hold that is on is not
+   * changed (then `existing` is true).
    *
    * @throws NoConnectionError
    */
@@ -205,7 +205,7 @@ export class OrderSagaClient {
   }
 
   /**
-   * Ends the hold, and lets the sagas begin that were held, so many in a second. Also where no hold is on any more (`was`).
+   * Ends the hold, and lets the held sagas begin, so many in a second; also where no hold is on any more (then `was` is false).
    *
    * @throws InvalidRequestError, NoWorkerError, NoConnectionError
    */
@@ -223,7 +223,7 @@ export class OrderSagaClient {
     return countHeld(this.temporal);
   }
 
-  /** @throws UnknownReferenceError, also for a run of this id that is no saga's */
+  /** @throws UnknownReferenceError, also where the run of this id is not a saga */
   private async existing<W extends WorkflowName>(workflow: W, reference: string): Promise<SagaHandle<W>> {
     const workflowId = workflowIdOf(workflow, reference);
     const info = await withTemporalErrors(this.temporal, () => this.temporal.workflow.getHandle(workflowId).describe());
@@ -250,8 +250,8 @@ export class OrderSagaClient {
       const started = await this.temporal.workflow.start(workflow, { ...options, ...named });
       return started.firstExecutionRunId;
     } catch (error) {
-      // No worker has been here yet. The order is taken all the same: the one that comes makes the namespace ready, and a saga
-      // without search attributes names itself.
+      // No worker has been here yet. The order is accepted anyway: the first worker prepares the namespace, and a saga without
+      // search attributes sets them itself.
       if (!lacksSearchAttributes(error)) throw error;
       return (await this.temporal.workflow.start(workflow, options)).firstExecutionRunId;
     }
@@ -259,8 +259,8 @@ export class OrderSagaClient {
 }
 
 /**
- * Where the server is told to be fair (`matching.enableFairness`), accounts take turns: a thousand orders of one do not stand
- * before the first of another. Elsewhere it is a note. Its length is Temporal's limit.
+ * Where fairness is on at the server (`matching.enableFairness`), accounts take turns: a thousand orders of one do not come
+ * before the first of another. Elsewhere the key has no effect. Its length is Temporal's limit.
  */
 function fairnessOf({
   account,
@@ -273,16 +273,16 @@ function fairnessOf({
 
 type Policies = Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'>;
 
-/** A reference is used once, whatever became of its run. Where Temporal has forgotten the run, the journal has not. */
+/** A reference is used once, whatever the outcome of its run. Temporal may forget the run; the journal does not. */
 const startOnce: Policies = {
   workflowIdReusePolicy: 'REJECT_DUPLICATE',
   workflowIdConflictPolicy: 'FAIL',
 };
 
-/** After a run that took no reference: else whoever may start one could burn it with nonsense. The new run asks the journal. */
+/** After a run that took no reference: otherwise one invalid start would block it for ever. The new run asks the journal. */
 const overNothing: Policies = { ...startOnce, workflowIdReusePolicy: 'ALLOW_DUPLICATE' };
 
-/** What does no harm twice. */
+/** For a workflow that does no harm twice. */
 const againAfterItsEnd: Policies = {
   workflowIdReusePolicy: 'ALLOW_DUPLICATE',
   workflowIdConflictPolicy: 'USE_EXISTING',

@@ -8,7 +8,7 @@ import type { WorkflowName } from '../domain/identity';
 import type { Report } from '../domain/results';
 import { describeProblems, type Problem } from '../domain/problems';
 
-/** The base of all of them: anything else that the client throws is Temporal's own, or a mistake of ours. */
+/** The base of all of them: any other error from the client is Temporal's own, or a mistake of ours. */
 export abstract class OrderSagaError extends Error {
   override get name(): string {
     return this.constructor.name;
@@ -22,7 +22,7 @@ export class InvalidRequestError extends OrderSagaError {
   }
 }
 
-/** More differing fields than these are counted, not named: a message is for reading. */
+/** More differing fields than these are counted, not named, so that the message stays readable. */
 const namedMax = 20;
 
 /**
@@ -40,7 +40,7 @@ export class ReferenceTakenError extends OrderSagaError {
     super(
       unreadable === undefined
         ? `the reference is taken: ${workflowId} was started with another request. It differs in ${listed(fields)}`
-        : `the reference is taken: ${workflowId} was started before, and whether with this request cannot be told: ${unreadable}`,
+        : `the reference is taken: ${workflowId} was started before, and it is not known whether with this request: ${unreadable}`,
     );
   }
 }
@@ -55,12 +55,12 @@ function listed(fields: readonly string[]): string {
 export class UnknownReferenceError extends OrderSagaError {
   constructor(readonly reference: string) {
     super(
-      `Temporal knows nothing of ${reference}: it was never started, or its run has expired. The journal may: order-saga record ${reference}`,
+      `Temporal knows nothing of ${reference}: it was never started, or its run has expired. The journal may know it: order-saga record ${reference}`,
     );
   }
 }
 
-/** Several workflows were started under the same reference, and the caller has not said which is meant. */
+/** Several workflows were started under the same reference, and the caller has not named one. */
 export class AmbiguousReferenceError extends OrderSagaError {
   constructor(
     readonly reference: string,
@@ -85,7 +85,7 @@ export class SagaFailedError extends OrderSagaError {
   }
 }
 
-/** The saga ended as cancelled. It does not mean that nothing was placed: the report says. */
+/** The saga ended as cancelled. It does not mean that nothing was placed: see the report. */
 export class SagaCancelledError extends OrderSagaError {
   constructor(
     readonly workflowId: string,
@@ -96,7 +96,7 @@ export class SagaCancelledError extends OrderSagaError {
 }
 
 /**
- * The run was ended from outside (terminated, timed out), or in a way that no saga ends: it undid nothing, or nobody can tell,
+ * The run was ended from outside (terminated, timed out), or in a way that no saga ends: nobody knows whether it undid anything,
  * and it left no report. What it had done is in the journal.
  */
 export class SagaLostError extends OrderSagaError {
@@ -106,7 +106,7 @@ export class SagaLostError extends OrderSagaError {
     why: string,
   ) {
     super(
-      `${workflowId} was lost (${status}): ${why}. It left no report; the journal tells what it had done: order-saga record`,
+      `${workflowId} was lost (${status}): ${why}. It left no report; the journal shows what it had done: order-saga record`,
     );
   }
 }
@@ -121,18 +121,17 @@ export class DecisionRefusedError extends OrderSagaError {
   }
 }
 
-/** The saga has ended: there is nothing left to decide or to cancel. */
 export class SagaEndedError extends OrderSagaError {
   constructor(readonly workflowId: string) {
     super(`${workflowId} has ended: there is nothing left to decide or to cancel`);
   }
 }
 
-/** The provider was asked which firewalls protect a server, and did not tell. Nothing changed; ask again. */
+/** The provider was asked which firewalls protect a server, and gave no answer. Nothing changed; ask again. */
 export class FirewallsUnknownError extends OrderSagaError {
   constructor(
     readonly vmObjectId: number,
-    /** As a call's failure is named, or `InvalidRequest`. */
+    /** The name of a call's failure, or `InvalidRequest`. */
     readonly failure: string,
     why: string,
   ) {
@@ -141,8 +140,8 @@ export class FirewallsUnknownError extends OrderSagaError {
 }
 
 /**
- * Temporal answers, but no worker does. The saga is not lost: it goes on when a worker comes. After a decision it means that
- * nobody knows whether it was taken; the progress will tell.
+ * Temporal answers, but no worker does. The saga is not lost: it goes on when a worker runs again. After a decision it means
+ * that nobody knows whether it was taken; the progress will show it.
  */
 export class NoWorkerError extends OrderSagaError {
   constructor(
@@ -154,8 +153,8 @@ export class NoWorkerError extends OrderSagaError {
 }
 
 /**
- * Temporal cannot be reached, or lets nobody in. After a start it does not mean that nothing was started: send the same request
- * again, it never starts twice.
+ * Temporal cannot be reached, or refuses the credentials. After a start it does not mean that nothing was started: send the same
+ * request again, it never starts twice.
  */
 export class NoConnectionError extends OrderSagaError {
   constructor(

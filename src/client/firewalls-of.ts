@@ -1,4 +1,4 @@
-/** A look at a server's firewalls: made by a worker, since the client has no way to the provider. */
+/** A look at a server's firewalls: a worker makes it, because the client cannot call the provider. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { WorkflowFailedError, type Client } from '@temporalio/client';
@@ -8,10 +8,10 @@ import { check } from '../domain/validation';
 import { FirewallsUnknownError, InvalidRequestError, NoWorkerError } from './errors';
 import { withTemporalErrors } from './temporal-errors';
 
-/** Longer than the longest call. A look that nobody makes any more ends by itself: it is no saga. */
+/** Longer than the longest call. A look that no worker takes ends by itself: it is not a saga. */
 const lookWithinMs = 60_000;
 
-/** As long as for a query: a worker that is there takes it within milliseconds. */
+/** As long as for a query: a running worker takes it within milliseconds. */
 const takenWithinMs = 10_000;
 
 /** @throws InvalidRequestError, FirewallsUnknownError, NoWorkerError, NoConnectionError */
@@ -37,7 +37,7 @@ export async function lookAtFirewalls(
   try {
     void pause(takenWithinMs, undefined, { signal: silence.signal })
       .then(async () => {
-        // Started, and its first task scheduled: nobody has begun it, and nobody is to find it later.
+        // Started, and its first task scheduled: no worker has begun it, and none should begin it later.
         if ((await run.describe()).historyLength > 2) return;
         look.untaken = true;
         await run.terminate('no worker took it');

@@ -18,7 +18,7 @@ import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.api.enums.v1.HistoryEventFilterType;
 
 /**
- * Holds a request against the one that its reference belongs to.
+ * Compares a request with the one that its reference belongs to.
  *
  * @throws ReferenceTakenError when they differ, or the first one cannot be read
  */
@@ -30,19 +30,19 @@ export async function requireSameRequest<W extends WorkflowName>(
 ): Promise<void> {
   const workflowId = workflowIdOf(workflow, request.reference);
   const first = await readFirstRequest(temporal, workflowId, workflow);
-  if (beyondLimits(first).length > 0) throw new ReferenceTakenError(workflowId, [], 'its request is beyond all limits');
-  // A run may have been started otherwise, with `1` where the client sends `"1"`, or with what no schema takes.
+  if (beyondLimits(first).length > 0) throw new ReferenceTakenError(workflowId, [], 'its request exceeds the limits');
+  // Another client may have started the run, with `1` where this one sends `"1"`, or with an input that fits no schema.
   const checked = check(schemas[workflow](), first);
   const fields = differences(asJson(checked.ok ? checked.value : first), asJson(request));
   if (fields.length > 0) throw new ReferenceTakenError(workflowId, fields);
 }
 
-/** How a saga fails that has done nothing, and has not taken its reference. */
+/** The failures of a saga that has done nothing, and has not taken its reference. */
 const failuresOfNothing: readonly string[] = ['InvalidRequest', 'ReferenceTaken'] satisfies SagaFailureName[];
 
 /**
- * Whether the last run under this id has ended without taking the reference, so that another one may ask the journal for it: with a
- * wrong request, with one that another request has taken it from, cancelled before it had it, or as no saga at all.
+ * Whether the last run under this id has ended without taking the reference, so that another one may ask the journal for it: its request
+ * was invalid, another request had the reference, it was cancelled before it had it, or it was not a saga at all.
  */
 export async function tookNoReference(temporal: Client, workflowId: string): Promise<boolean> {
   const last = await temporal.workflow.getHandle(workflowId).describe().catch(unlessGone);
@@ -96,11 +96,11 @@ async function firstEvent(temporal: Client, workflowId: string) {
     return history?.events?.[0]?.workflowExecutionStartedEventAttributes;
   } catch (error) {
     if (grpcCodeOf(error) !== grpcCodes.notFound) throw error;
-    throw new ReferenceTakenError(workflowId, [], 'its history is gone. The journal has it: order-saga record');
+    throw new ReferenceTakenError(workflowId, [], 'its history is gone. See the journal: order-saga record');
   }
 }
 
-/** As it travels: without the fields that are undefined. */
+/** As it is sent: without the fields that are undefined. */
 function asJson(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }

@@ -1,7 +1,7 @@
 /**
- * One saga, seen from outside: how it stands, how it ended, and what a person decides.
+ * One saga, seen from outside: its state, its end, and the decisions of people.
  *
- * A handle follows the reference, not the run: after a *Reset* in the Web UI it speaks of the run that goes on.
+ * A handle follows the reference, not the run: after a *Reset* in the Web UI it is about the run that goes on.
  */
 import {
   WorkflowFailedError,
@@ -32,7 +32,7 @@ import {
 import { withTemporalErrors } from './temporal-errors';
 import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/grpc';
 
-/** A worker answers within milliseconds; one that was killed is replaced within seconds. Past this, a caller should be told. */
+/** A worker answers within milliseconds; one that was killed is replaced within seconds. After this the caller gets an error. */
 const answerWithinMs = 10_000;
 
 /** What was decided, and at which step. */
@@ -59,7 +59,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
   }
 
   /**
-   * How the saga stands, step by step; after its end, too. A worker must be there to answer.
+   * The state of the saga, step by step; also after its end. A worker must be running to answer.
    *
    * @throws NoWorkerError, UnknownReferenceError, NoConnectionError
    */
@@ -105,7 +105,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    * @param body the decision's JSON object: `question` (`waiting.id` of the progress that was read; mandatory where it says whether something
    * was placed, or approves), `note` where evidence is needed, `by`, and what belongs to the decision
    * @throws DecisionRefusedError with a sentence that says what would fit; SagaEndedError; NoWorkerError, after which only
-   * the progress tells whether it was taken; UnknownReferenceError, NoConnectionError
+   * the progress shows whether it was taken; UnknownReferenceError, NoConnectionError
    */
   async decide(name: DecisionName, body: unknown = {}): Promise<DecisionTaken> {
     const objection = objectionTo(name, body);
@@ -117,7 +117,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
         );
       } catch (error) {
         if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) {
-          throw new NoWorkerError(this.workflowId, ' Whether the decision was taken, the progress will tell');
+          throw new NoWorkerError(this.workflowId, ' The progress will show whether the decision was taken');
         }
         const refused = error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure;
         if (!refused) throw error;
@@ -148,7 +148,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
     return withTemporalErrors(this.temporal, () => this.latest.describe());
   }
 
-  /** Temporal says "not found" of a saga that has ended, too. */
+  /** Temporal says "not found" also where the saga has ended. */
   private async unlessEnded<T>(call: () => Promise<T>): Promise<T> {
     try {
       return await withTemporalErrors(this.temporal, call);
@@ -181,14 +181,14 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
   }
 }
 
-/** A query that nobody took. One whose time is over may also end as a cancelled call: the two sides race. */
+/** Whether no worker took the query. A query whose time is over may also end as a cancelled call: the two sides race. */
 function isUnanswered(error: unknown, deadline: number): boolean {
   const code = grpcCodeOf(error);
   if (code === grpcCodes.cancelled) return Date.now() >= deadline;
   return code === grpcCodes.deadlineExceeded || code === grpcCodes.failedPrecondition;
 }
 
-/** The worker that had the query stops, and the server calls it off: the next worker may answer it. */
+/** Whether the worker that had the query stopped, so that the server cancelled it: the next worker may answer it. */
 function isCutOff(error: unknown): boolean {
   return grpcCodeOf(error) === grpcCodes.cancelled && grpcDetailsOf(error) === 'context canceled';
 }

@@ -22,7 +22,7 @@ const answerWithinMs = 10_000;
 export interface ReleaseOptions {
   by?: string | undefined;
   note?: string | undefined;
-  /** Held sagas that are told to begin in one second: 0.01 to 100. @default 20 */
+  /** How many held sagas begin in one second: 0.01 to 100. @default 20 */
   perSecond?: number | undefined;
 }
 
@@ -52,7 +52,7 @@ export async function readHold(temporal: Client): Promise<Hold | undefined> {
 }
 
 /**
- * Ends the hold. Where none is on, those that are still held are let go: somebody has terminated it.
+ * Ends the hold. Where none is on, because an operator has terminated it, it releases the sagas that are still held.
  *
  * @throws InvalidRequestError, NoWorkerError
  */
@@ -69,7 +69,7 @@ export async function endHold(temporal: Client, taskQueue: string, options: Rele
     return { was: true };
   } catch (error) {
     if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) throw new NoWorkerError(holdWorkflow);
-    // The update came as the run ended: the hold was released beside this.
+    // The update came as the run ended: another caller has released the hold.
     const hasEnded = error instanceof UnknownReferenceError || error instanceof WorkflowUpdateFailedError;
     if (!hasEnded || (await readHold(temporal)) !== undefined) throw error;
   }
@@ -80,7 +80,7 @@ export async function endHold(temporal: Client, taskQueue: string, options: Rele
   return { was: false };
 }
 
-/** How many sagas are held. What has just changed may take a moment to show. */
+/** How many sagas are held. A change may take a moment to show. */
 export async function countHeld(temporal: Client): Promise<number> {
   const query = `ExecutionStatus = 'Running' AND ${searchAttributeNames.state} = 'held'`;
   try {

@@ -1,4 +1,4 @@
-/** Of sagas that have begun, and not ended as far as anybody wrote down: whether they go on. */
+/** Whether sagas that have begun, and have no ending in the journal, go on. */
 import type { Client } from '@temporalio/client';
 import { isOutcome } from '../domain/outcomes';
 import { UnknownReferenceError } from './errors';
@@ -13,7 +13,7 @@ export type WayLost = (typeof waysLost)[number];
 export type Standing = 'open' | 'ended' | WayLost;
 
 /**
- * One question of visibility for all of them. Visibility lags, so each one that it does not show as running is described.
+ * Asks visibility once for all of them. Visibility lags, so each saga that it does not show as running is described.
  *
  * @param workflowIds a hundred at most: they stand in the query
  * @throws NoConnectionError
@@ -33,8 +33,8 @@ export async function standingOf(temporal: Client, workflowIds: readonly string[
 }
 
 /**
- * Whether the last run under the id was cancelled before it had the reference. It says nothing of the saga, and whoever sends the same
- * request again gets it: what a person has cancelled begins again by a person only.
+ * Whether the last run under the id was cancelled before it had the reference. It says nothing about the saga, and a caller that sends the
+ * same request again gets that run: only a person starts again what a person has cancelled.
  */
 export async function wasCancelledUntouched(temporal: Client, workflowId: string): Promise<boolean> {
   try {

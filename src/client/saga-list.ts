@@ -1,4 +1,4 @@
-/** Sagas as Temporal's visibility tells of them: without a worker, and without reading a history. */
+/** Sagas as Temporal's visibility shows them: without a worker, and without reading a history. */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { readWorkflowId, searchAttributeNames, workflowNames, type WorkflowName } from '../domain/identity';
 import { isOutcome, sagaOutcomes } from '../domain/outcomes';
@@ -9,8 +9,8 @@ import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/grpc';
 import { readAttributes } from './search-attributes';
 
 /**
- * What it came to where it has ended. `lost`: ended from outside (terminated, timed out), or broken; see SagaLostError. `paused`: the run,
- * or a call of it, in Temporal.
+ * The state, or the outcome of a saga that has ended. `lost`: ended from outside (terminated, timed out), or broken; see SagaLostError.
+ * `paused`: the run, or a call of it, is paused in Temporal.
  */
 export type ListedState = SagaState | 'paused' | 'lost';
 
@@ -41,14 +41,14 @@ export interface SagaRow {
 }
 
 export interface SagaFilter {
-  /** `waiting`: any kind of wait for a person. `failed`, `cancelled`: however much of it was put back. */
+  /** `waiting`: any kind of wait for a person. `failed`, `cancelled`: with any outcome. */
   state?: ListedState | 'waiting' | 'failed' | 'cancelled';
   workflow?: WorkflowName;
   /** Rows at most. */
   limit?: number;
 }
 
-/** @returns undefined for a run that is not a saga's: its id or its type is not ours */
+/** @returns undefined for a run that is not a saga: its id or its type is not ours */
 export function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): SagaRow | undefined {
   const { workflowId, runId, type, status, startTime, closeTime, typedSearchAttributes } = info;
   const known = readWorkflowId(workflowId);
@@ -68,7 +68,7 @@ export function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): SagaRow | undef
   };
 }
 
-/** A closed run keeps the attribute that it had last, so that its status counts; a running one without any has no trouble. */
+/** A closed run keeps its last attribute, so its status counts; a running one without the attribute never had a problem. */
 function stateOf(
   status: WorkflowExecutionInfo['status']['name'],
   state: SagaState | undefined,
@@ -91,7 +91,7 @@ function stateOf(
 
 const { state: stateAttribute } = searchAttributeNames;
 
-/** A saga that undoes without ever having waited has written no state: it counts as running. */
+/** A saga that undoes and has never waited has written no state: it counts as running. */
 function queryFor({ state, workflow }: SagaFilter): string {
   const types = `WorkflowType IN (${quoted(workflow === undefined ? workflowNames : [workflow])})`;
   return state === undefined ? types : `${types} AND ${condition(state)}`;
@@ -130,7 +130,7 @@ function quoted(names: readonly string[]): string {
   return names.map((name) => `'${name}'`).join(', ');
 }
 
-/** The newest first, as visibility has them: a start or a change may take a moment to show. */
+/** In the order of visibility, the newest first: a start or a change may take a moment to show. */
 export async function* listRows(temporal: Client, filter: SagaFilter): AsyncGenerator<SagaRow> {
   const { limit = Infinity } = filter;
   if (limit <= 0) return;
@@ -155,15 +155,15 @@ export async function* listRows(temporal: Client, filter: SagaFilter): AsyncGene
   }
 }
 
-/** A reset leaves a terminated run behind, whose saga goes on in another one. */
+/** A reset leaves a terminated run behind; the saga goes on in another one. */
 async function wasReset(temporal: Client, { workflowId, runId }: SagaRow): Promise<boolean> {
   const latest = await latestOf(temporal, workflowId);
   return latest !== undefined && latest.runId !== runId;
 }
 
 /**
- * The last run of a saga. One that was refused before it did anything, or is of another type, says nothing of the saga: then it is the
- * last one before it, as far as visibility has it.
+ * The last run of a saga. A run that was refused before it did anything, or is of another type, says nothing about the saga: then it is
+ * the last run before that one, if visibility still has it.
  *
  * @throws UnknownReferenceError, NoConnectionError
  */

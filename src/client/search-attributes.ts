@@ -1,4 +1,4 @@
-/** What a run's search attributes say of its saga. */
+/** What a run's search attributes say about its saga. */
 import { defineSearchAttributeKey, SearchAttributeType, type TypedSearchAttributes } from '@temporalio/common';
 import { sagaStates, type SagaState } from '../domain/progress';
 import { sagaAttributes } from '../temporal/search-attributes';
@@ -9,7 +9,7 @@ const pauses = defineSearchAttributeKey('TemporalPauseInfo', SearchAttributeType
 export function readAttributes(attributes: TypedSearchAttributes) {
   const state = attributes.get(sagaAttributes.state);
   return {
-    /** Undefined: the saga never met trouble, so it never wrote one. */
+    /** Undefined: the saga never had a problem, so it never wrote one. */
     state: sagaStates.find((known): known is SagaState => known === state),
     step: attributes.get(sagaAttributes.step),
     waitingSince: attributes.get(sagaAttributes.waitingSince),

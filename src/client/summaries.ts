@@ -1,12 +1,12 @@
 /**
- * The note that an operator sees beside a run: a line of summary and a few of details. What is bought and for whom; never a
- * password, a key or a script. Temporal encrypts both like payloads, but a note is read over shoulders.
+ * The note that an operator sees beside a run: a line of summary and a few of details. They say what is bought and for whom; never
+ * a password, a key or a script. Temporal encrypts both like payloads, but they are shown on screens that others can see.
  */
 import type { WorkflowName } from '../domain/identity';
 import { countOf, serversOrdered } from '../domain/plan-types';
 import type { RequestOf } from '../domain/requests';
 
-/** The server takes 400 bytes of summary and keeps the details to some KB; both are to be read at a glance. */
+/** The server takes 400 bytes of summary and limits the details to some KB; both must be quick to read. */
 const summaryMax = 200;
 const detailsMax = 1_000;
 const listedMax = 8;

@@ -1,4 +1,4 @@
-/** The way to Temporal: every call of the client goes through here, so that a missing connection has one name. */
+/** Every call of the client to Temporal goes through here, so that a missing connection has one name. */
 import { isGrpcDeadlineError, type Client, type Connection } from '@temporalio/client';
 import { NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
@@ -32,7 +32,7 @@ export function whyUnreachable(error: unknown, namespace: string): string | unde
 }
 
 function addressOf(temporal: Client): string {
-  // A connection of the worker's kind does not tell where it leads.
+  // A connection of the worker's kind does not say its address.
   const { options } = temporal.connection as Partial<Pick<Connection, 'options'>>;
   return options?.address ?? 'the configured address';
 }

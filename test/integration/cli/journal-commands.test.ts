@@ -101,7 +101,7 @@ function aJournal(kind: keyof typeof places): void {
     expect(status).toBe(0);
     const schema = String(schemaNumber);
     expect(out).toContain(`journal        ${name}\nschema         ${schema}; this release needs ${schema}\n`);
-    expect(out).toMatch(/put back {7}not noticed\nnew references are taken for new\nreferences {5}0\n/);
+    expect(out).toMatch(/put back {7}not noticed\nnew references are trusted to be new\nreferences {5}0\n/);
   });
 
   it('is made once, whoever else makes it at the same time', async () => {
@@ -166,7 +166,7 @@ function aJournal(kind: keyof typeof places): void {
     expect(documentIn(after)).not.toHaveProperty('putBackAt');
 
     const trusted = await run(url, ['journal', 'trust-new-references']);
-    expect(trusted).toMatchObject({ status: 0, out: expect.stringMatching(/are taken for new from now on/) });
+    expect(trusted).toMatchObject({ status: 0, out: expect.stringMatching(/are trusted to be new from now on/) });
     expect(documentIn(await run(url, ['journal', 'trust-new-references', '--json']))).toMatchObject({ changed: false });
     expect(documentIn(await run(url, ['journal', 'status', '--json']))).toMatchObject({
       epoch,
@@ -179,7 +179,7 @@ function aJournal(kind: keyof typeof places): void {
     await run(url, ['journal', 'migrate']);
     const { status, out } = await run(url, ['journal', 'restored', '--new-references', 'trust']);
     expect(status).toBe(0);
-    expect(out).toMatch(/no worker had noticed[^]*references that are new here are taken for new\n/);
+    expect(out).toMatch(/no worker had noticed[^]*references that are new here are trusted to be new\n/);
     expect(documentIn(await run(url, ['journal', 'status', '--json']))).toMatchObject({ newReferences: 'trust' });
   });
 
@@ -318,7 +318,7 @@ function aJournal(kind: keyof typeof places): void {
     });
     const people = await run(url, ['record', 'R-1', '--timeline']);
     expect(people.out).toMatch(/ {2}decided {5}place-order: not placed, says somebody: looked\n/);
-    expect(people.out).toContain('the order was placed; a call of it took effect that was not reckoned with: look');
+    expect(people.out).toContain('the order was placed; a call took effect unexpectedly: look');
     expect(people.out).toMatch(/\n {26}LATE {8}place-order, row [0-9a-f-]+: .*look whether it is there twice\n$/);
   });
 }
@@ -411,7 +411,7 @@ describeWithPostgres('a database server that', () => {
       await expect(journal.db.deleteFrom('effect').execute()).rejects.toThrow('permission denied');
     });
     // What is of this release already is no matter of rights.
-    expect((await run(asWorker, ['journal', 'migrate'])).out).toMatch(/nothing was to do\n$/);
+    expect((await run(asWorker, ['journal', 'migrate'])).out).toMatch(/nothing had to be done\n$/);
     expect((await run(asWorker, ['journal', 'restored', '--new-references', 'trust'])).status).toBe(0);
   });
 

@@ -119,7 +119,7 @@ it('tells who decided, when, and how they know; nothing that they wrote looks li
   expect(Date.parse(inAirUntil!)).toBeGreaterThan(Date.parse(meantAt));
   const open = await record(request.reference);
   expect(open.out).toContain('nobody knows whether the order was placed');
-  expect(open.out).toMatch(/: open\n {2}no run has written how it ended/);
+  expect(open.out).toMatch(/: open\n {2}no run has recorded its end/);
 
   const note = 'looked\u001b[2J\n2026-01-01T00:00:00.000Z  ended       done\u202e';
   await answer(saga, 'confirmNotPlaced', { by: 'ada', note });
@@ -273,7 +273,7 @@ it.each([[['never']], [['change/never']], [['never', '--workflow', 'provision']]
     const { status, out, err } = await record(...args);
     expect({ status, out }).toEqual({ status: 2, out: '' });
     expect(err).toBe(
-      `nothing is known of never in the journal ${rig.journalUrl}: no saga took it, or another journal has it\n`,
+      `the journal ${rig.journalUrl} knows nothing of never: no saga took it, or another journal has it\n`,
     );
   },
 );

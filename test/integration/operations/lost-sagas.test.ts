@@ -132,7 +132,9 @@ describe('one is hidden by no other run under its id', () => {
     expect((await cli('list', '--state', 'reversed')).out).not.toContain(saga.workflowId);
     const told = await cli('status', saga.workflowId);
     expect(told.status).toBe(1);
-    expect(told.out).toContain('untouched: this run did nothing. What other runs of the reference did');
+    expect(told.out).toContain(
+      'untouched: this run did nothing. order-saga record shows what other runs of the reference did',
+    );
 
     // The same request goes on where the lost one was.
     const again = await rig.sagas.provision(request);

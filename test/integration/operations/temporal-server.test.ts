@@ -109,7 +109,7 @@ describe('with client certificates', () => {
     const { worker, ended, command } = await complaints(rig, connection());
     expect(worker).toEqual([expect.stringMatching(/^worker cannot start: no connection to Temporal at 127\.0\.0\.1/)]);
     expect(ended).toMatch(/ended with 1/);
-    expect(command).toMatchObject({ status: 3, out: '', err: expect.stringMatching(/TLS does not come about/) });
+    expect(command).toMatchObject({ status: 3, out: '', err: expect.stringMatching(/the TLS handshake fails/) });
     expect(command.err.trim().split('\n')).toHaveLength(1);
   });
 

@@ -186,11 +186,11 @@ it('is switched and told of by the command line', async () => {
   }
   expect(await cli('hold', 'off', '--rate', '5/s', '--by', 'bob')).toMatchObject({
     status: 0,
-    out: 'the hold is off: new sagas begin\n1 saga is let go, one after the other\n',
+    out: 'the hold is off: new sagas begin\n1 saga is released, one after the other\n',
   });
   await saga!.result();
   expect((await cli('list', '--limit', '1')).err).not.toContain('held');
-  expect((await cli('hold', 'off')).out).toMatch(/^no hold was on\n0 sagas are let go/);
+  expect((await cli('hold', 'off')).out).toMatch(/^no hold was on\n0 sagas are released/);
 });
 
 it('is a gauge of every worker', async () => {
