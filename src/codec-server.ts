@@ -1,14 +1,14 @@
 /**
- * The codec server's process: reads its settings, listens, says that it is ready, and runs until it is told to stop
- * (SIGTERM, SIGINT). It knows neither Temporal's address nor the provider's: it turns payloads over, and no more.
+ * The codec server's process: it reads its settings, listens, prints that it is ready, and runs until SIGTERM or SIGINT. It
+ * knows neither Temporal's address nor the provider's: it only decodes and encodes payloads.
  */
 import { pino } from 'pino';
 import { readCodecServerConfig, SettingsError } from './config';
 import { startCodecServer } from './security/codec-server/server';
 
-/** The worker's log loads Temporal's core, which a process that holds keys and a socket has no use for. */
+/** Not the worker's log, which loads Temporal's core: this process does not need it. */
 function createLog(): pino.Logger {
-  // No level to choose: who read what is not a matter of taste.
+  // The level is fixed: the log always says who read what.
   return pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ dest: 2, sync: true }));
 }
 
@@ -19,7 +19,7 @@ async function main(): Promise<void> {
     throw new NoAddressToListenOn(whyNot(error as NodeJS.ErrnoException, config));
   });
   if (config.tokens.length === 0 && config.jwt === undefined) {
-    log.warn('nobody is asked for a token: whoever can use this machine can read payloads');
+    log.warn('no token is required: everyone who can use this machine can read payloads');
   }
   const stop = (signal: NodeJS.Signals) => {
     log.info({ signal }, 'stopping');
@@ -33,8 +33,8 @@ async function main(): Promise<void> {
 class NoAddressToListenOn extends Error {}
 
 function whyNot({ code, message }: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): string {
-  if (code === 'EADDRINUSE') return `port ${port} is in use; set CODEC_PORT to another, or to 0 for any that is free`;
-  if (code === 'EACCES') return `port ${port} may not be used; set CODEC_PORT to one above 1023`;
+  if (code === 'EADDRINUSE') return `port ${port} is in use; set CODEC_PORT to another port, or to 0 for any free port`;
+  if (code === 'EACCES') return `this user may not listen on port ${port}; set CODEC_PORT to a port above 1023`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `this machine has no address ${host}; fix CODEC_HOST`;
   return message;
 }

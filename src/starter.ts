@@ -2,7 +2,7 @@
 /** The entry of the command line. */
 import { run } from './cli/program';
 
-// Whoever reads our output may have seen enough (`| head`); that is no failure.
+// The reader of our output may stop early (`| head`); that is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });

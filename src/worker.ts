@@ -1,6 +1,6 @@
 /**
- * The worker process: reads its settings, connects, registers what the namespace lacks, says that it is ready, and runs
- * until it is told to stop (SIGTERM, SIGINT). A stop lets calls in flight finish, a pivot among them.
+ * The worker process: it reads its settings, connects, adds the search attributes that the namespace lacks, prints that it is
+ * ready, and runs until SIGTERM or SIGINT. Before it stops, calls in flight finish, a pivot among them.
  */
 import { Client } from '@temporalio/client';
 import { readWorkerConfig, SettingsError, temporalAddress, type WorkerConfig } from './config';
@@ -21,7 +21,7 @@ async function main(): Promise<void> {
   const config = readWorkerConfig();
   const log = await createLog(config.logLevel);
   if (config.payloadKeys === undefined) log.warn('payloads are not encrypted: PAYLOAD_KEYS is not set');
-  // Before Temporal's runtime, which would keep a process alive that cannot listen.
+  // Before Temporal's runtime starts: the runtime would keep a process alive that cannot listen.
   const health = config.healthAddress && (await startHealthServer(config.healthAddress));
   try {
     const meter = workerMeter(installRuntime(log, config.metricsAddress), config);
@@ -52,7 +52,7 @@ function readyLine(config: WorkerConfig, health: HealthServer | undefined): stri
   return health === undefined ? line : `${line}, health ${health.url}`;
 }
 
-/** What traces is loaded only where it is wanted. */
+/** The tracing library is loaded only where traces are wanted. */
 async function startTracing(endpoint: string | undefined): Promise<Tracing | undefined> {
   return endpoint === undefined ? undefined : (await import('./operations/tracing.js')).startTracing(endpoint);
 }

@@ -7,7 +7,7 @@ import { isCertificate, isKeyPair, isLoopback } from './checks';
 import { payloadKeys, planTypes, text } from './kinds';
 import { readSettings, SettingsError, type Environment } from './settings';
 
-/** What the client and the worker read. */
+/** The settings of the client and of the worker. */
 export const clientSettings = {
   PAYLOAD_KEYS: payloadKeys.optional(),
   PAYLOAD_ENCRYPTION: z.enum(['on', 'off'], 'must be on or off').default('on'),
@@ -21,7 +21,7 @@ export interface ClientConfig {
   namespace: string;
   taskQueue: string;
   planTypesMore: readonly string[];
-  /** Absent: payloads are not encrypted. */
+  /** Undefined: payloads are not encrypted. */
   payloadKeys: PayloadKeys | undefined;
 }
 
@@ -42,7 +42,7 @@ export function sagasIn(settings: z.output<z.ZodObject<typeof clientSettings>>):
   };
 }
 
-/** What Temporal is called by when it cannot be reached. */
+/** Temporal's address, for messages. */
 export function temporalAddress(config: ClientConfig): string {
   return config.temporal.connectionOptions.address ?? defaultAddress;
 }
@@ -79,7 +79,7 @@ export function readTemporal(env: Environment, problems: string[]): Server | und
   }
 }
 
-/** What a connection would only stumble over, in words that name no setting. */
+/** What would fail only when the connection is made, with an error that names no setting. */
 function checkConnection({ address, tls }: ClientConnectConfig['connectionOptions'], problems: string[]): boolean {
   const known = problems.length;
   if (address !== undefined && !/^(\[[\da-fA-F:.]+\]|[^\s:/?#@[\]]+)(:\d{1,5})?$/.test(address)) {
@@ -99,7 +99,7 @@ function checkConnection({ address, tls }: ClientConnectConfig['connectionOption
   return problems.length === known;
 }
 
-/** Unencrypted payloads stay on this machine, unless somebody says that they may travel. */
+/** Unencrypted payloads stay on this machine, unless the operator allows more. */
 function requireKeys(
   { PAYLOAD_KEYS, PAYLOAD_ENCRYPTION }: Environment,
   { address = defaultAddress }: ClientConnectConfig['connectionOptions'],
@@ -109,6 +109,6 @@ function requireKeys(
   if (isLoopback(hostOf(address))) return;
   problems.push(
     'PAYLOAD_KEYS: is required for a Temporal server that is not on this machine ' +
-      '(or PAYLOAD_ENCRYPTION=off, and passwords are stored there in the clear)',
+      '(or set PAYLOAD_ENCRYPTION=off: passwords are then stored there unencrypted)',
   );
 }

@@ -10,16 +10,16 @@ export const codecServerSettings = {
   PAYLOAD_KEYS: z.string('is required: the keys that the workers have').pipe(payloadKeys),
   CODEC_HOST: text.default('127.0.0.1'),
   CODEC_PORT: whole(0, 65_535).default(8088),
-  CODEC_TOKEN: parsedBy(parseTokens, 'must be a token, or label:token, more after a comma').optional(),
+  CODEC_TOKEN: parsedBy(parseTokens, 'must be tokens, or label:token, comma-separated').optional(),
   CODEC_TOKEN_FILE: text.optional(),
-  CODEC_JWKS_URL: z.url({ protocol: /^https?$/, error: 'must be an address, https://…' }).optional(),
+  CODEC_JWKS_URL: z.url({ protocol: /^https?$/, error: 'must be a URL, https://…' }).optional(),
   CODEC_JWT_ISSUER: text.optional(),
   CODEC_JWT_AUDIENCE: text.optional(),
   CODEC_ORIGINS: origins.default([]),
   CODEC_TLS_CERT_FILE: text.optional(),
   CODEC_TLS_KEY_FILE: text.optional(),
   CODEC_ALLOW_HTTP: flag.default(false),
-  /** Temporal takes no message above 4 MiB; in base64, and with the JSON around it, that is less than this. */
+  /** Temporal accepts messages of up to 4 MiB; in base64 and JSON, one is still smaller than this default. */
   CODEC_BODY_BYTES_MAX: whole(1_024, 64 * 1024 * 1024).default(8 * 1024 * 1024),
 };
 
@@ -30,7 +30,7 @@ export interface CodecServerConfig {
   tokens: readonly Token[];
   jwt: JwtRules | undefined;
   origins: readonly string[];
-  /** PEM. Absent: HTTP. */
+  /** PEM. Undefined: HTTP. */
   tls: { cert: string; key: string } | undefined;
   bodyBytesMax: number;
 }
@@ -58,18 +58,18 @@ export function readCodecServerConfig(env: Environment = process.env): Readonly<
 
 function codecTokenFile({ CODEC_TOKEN, CODEC_TOKEN_FILE }: Environment, problems: string[]): readonly Token[] {
   if (!CODEC_TOKEN_FILE) return [];
-  if (CODEC_TOKEN) problems.push('CODEC_TOKEN: cannot stand beside CODEC_TOKEN_FILE; set one of them');
+  if (CODEC_TOKEN) problems.push('CODEC_TOKEN: cannot be set together with CODEC_TOKEN_FILE; set one of them');
   const read = readText('CODEC_TOKEN_FILE', CODEC_TOKEN_FILE, problems);
   if (read === undefined) return [];
   try {
     return parseTokens(read);
   } catch (error) {
-    problems.push(`CODEC_TOKEN_FILE: must hold a token, or label:token, one to a line: ${(error as Error).message}`);
+    problems.push(`CODEC_TOKEN_FILE: must have one token, or label:token, per line: ${(error as Error).message}`);
     return [];
   }
 }
 
-/** All three or none: a token that the issuer signed for somebody else's service must open nothing here. */
+/** All three or none: a token that the issuer signed for another service must not be accepted here. */
 function jwtRules(
   { CODEC_JWKS_URL, CODEC_JWT_ISSUER, CODEC_JWT_AUDIENCE }: Environment,
   problems: string[],
@@ -77,7 +77,7 @@ function jwtRules(
   if (CODEC_JWKS_URL && URL.canParse(CODEC_JWKS_URL)) {
     const { protocol, hostname } = new URL(CODEC_JWKS_URL);
     if (protocol === 'http:' && !isLoopback(hostname)) {
-      problems.push('CODEC_JWKS_URL: must be https: (whoever can alter the keys on their way can sign tokens)');
+      problems.push('CODEC_JWKS_URL: must be https: (over http:, an attacker could replace the keys and sign tokens)');
     }
   }
   const together = { CODEC_JWKS_URL, CODEC_JWT_ISSUER, CODEC_JWT_AUDIENCE };
@@ -109,12 +109,12 @@ function codecTls(
   return { cert, key };
 }
 
-/** On this machine's own address nobody else can connect; on any other, everybody who can is asked who they are, in private. */
+/** Only this machine can connect to a loopback address. Any other address needs authentication, over TLS. */
 function requireDoors(env: Environment, problems: string[]): void {
   const host = env['CODEC_HOST']?.trim() || '127.0.0.1';
   if (isLoopback(host)) return;
   const given = (...names: string[]) => names.some((name) => env[name]);
-  const why = `is required, since CODEC_HOST=${host} is not a loopback address`;
+  const why = `is required, because CODEC_HOST=${host} is not a loopback address`;
   if (!given('CODEC_TOKEN', 'CODEC_TOKEN_FILE', 'CODEC_JWKS_URL')) {
     problems.push(`CODEC_TOKEN: ${why} (or CODEC_TOKEN_FILE, or CODEC_JWKS_URL)`);
   }

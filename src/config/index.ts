@@ -1,7 +1,7 @@
 /**
- * The environment, read once into frozen typed objects; this folder is the only reader of `process.env` in `src`.
+ * The environment, read once into frozen typed objects. In `src`, only this folder reads `process.env`.
  *
- * A setting that is missing or wrong stops the program at once, with one message that lists all that are.
+ * A missing or wrong setting stops the program at once, with one message that lists all such settings.
  */
 export { readClientConfig, temporalAddress, type ClientConfig } from './client';
 export { readCodecServerConfig, type CodecServerConfig } from './codec-server';

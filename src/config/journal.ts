@@ -10,7 +10,7 @@ import { readSettings, readText, SettingsError, type Environment } from './setti
 /** Where the journal is. */
 export interface JournalConfig {
   address: JournalAddress;
-  /** For a person: without the password, if there is one. */
+  /** For messages: the address without its password. */
   name: string;
 }
 
@@ -22,7 +22,7 @@ export const journalSettings = {
 const expected = 'must be postgres://user@host/database or file:/path/of/a/file';
 
 /**
- * For whoever reads the journal alone. Without an address it is this machine's own file.
+ * For programs that use the journal only. The default is this machine's own file.
  *
  * @throws SettingsError
  */
@@ -37,8 +37,8 @@ export function readJournalConfig(
 }
 
 /**
- * @param temporalHost where Temporal is, if that is known: a file on this machine is a journal only for what runs on this machine
- * @returns undefined, and says so in `problems`, where there is no journal that will do
+ * @param temporalHost where Temporal is, if that is known: a journal in a file serves only a Temporal server on the same machine
+ * @returns undefined, and adds to `problems`, where no suitable journal is set
  */
 export function readJournal(
   env: Environment,
@@ -49,7 +49,7 @@ export function readJournal(
   if (settings === undefined) return undefined;
   const { JOURNAL_URL, JOURNAL_URL_FILE } = settings;
   if (JOURNAL_URL !== undefined && JOURNAL_URL_FILE !== undefined) {
-    problems.push('JOURNAL_URL: cannot stand beside JOURNAL_URL_FILE; set one of them');
+    problems.push('JOURNAL_URL: cannot be set together with JOURNAL_URL_FILE; set one of them');
     return undefined;
   }
   const url = JOURNAL_URL_FILE === undefined ? JOURNAL_URL : readText('JOURNAL_URL_FILE', JOURNAL_URL_FILE, problems);
@@ -61,7 +61,7 @@ export function readJournal(
     if (temporalHost === undefined) return undefined;
     if (isLoopback(temporalHost)) return inFile(defaultFile(env));
     problems.push(
-      'JOURNAL_URL: is required for a Temporal server that is not on this machine: what was sent must be known to all workers ' +
+      'JOURNAL_URL: is required for a Temporal server that is not on this machine, because all workers must use one journal ' +
         '(postgres://…, see docs/journal.md)',
     );
     return undefined;
@@ -87,7 +87,7 @@ function parse(url: string, setting: string, problems: string[]): JournalConfig 
   return undefined;
 }
 
-/** @returns undefined where a `%` stands for nothing */
+/** @returns undefined where a `%` begins no valid escape */
 function decoded(part: string): string | undefined {
   try {
     return decodeURIComponent(part);
@@ -96,7 +96,7 @@ function decoded(part: string): string | undefined {
   }
 }
 
-/** The driver reads them when it connects; a path that is wrong would look like a server that does not answer. */
+/** The driver reads the files only when it connects; a wrong path would look like a server that does not answer. */
 function canReadCertificates(parameters: URLSearchParams, setting: string, problems: string[]): boolean {
   return ['sslrootcert', 'sslcert', 'sslkey'].every((name) => {
     const path = parameters.get(name);
@@ -108,7 +108,7 @@ function inFile(file: string): JournalConfig {
   return { address: { file }, name: `file:${file}` };
 }
 
-/** In the folder for what programs keep of a user on this machine: the same from every working directory. */
+/** In the user's folder for program state, so that it does not depend on the working directory. */
 function defaultFile({ XDG_STATE_HOME }: Environment): string {
   return join(XDG_STATE_HOME ?? join(homedir(), '.local', 'state'), 'order-saga', 'journal.db');
 }

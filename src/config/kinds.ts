@@ -1,6 +1,6 @@
 /**
- * The kinds of settings: what a text in the environment is taken for, and what is said when it is not that. Whatever becomes a number
- * has a least and a most; `test/docs/bounds.test.ts` refuses a setting without.
+ * The kinds of settings: how a text of the environment is parsed, and the message when it is invalid. Each number has a minimum and a
+ * maximum; `test/docs/bounds.test.ts` finds a setting that has none.
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
@@ -12,7 +12,7 @@ import { parsePayloadKeys } from '../security/keys';
 export interface ListenAddress {
   /** IPv4 or IPv6, without brackets. */
   host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   port: number;
 }
 
@@ -24,7 +24,7 @@ export const whole = (min: number, max: number) =>
     .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`);
-/** With a fraction, or without. */
+/** A number, with or without a fraction. */
 export const rate = (min: number, max: number) =>
   z
     .string()
@@ -39,32 +39,32 @@ export const list = z.string().transform((value) =>
 );
 export const planTypes = list.refine(
   (all) => all.every((entry) => readPlanType(entry) !== undefined && !isOther(entry)),
-  'must be plan types, comma-separated, each with :server, :other or nothing behind it; the document’s cloud servers are no :other',
+  'must be plan types, comma-separated, each with :server, :other or nothing after it; the document’s cloud servers cannot be :other',
 );
 export const pointers = list.refine(
   (all) => all.every((pointer) => pointer === '' || pointer.startsWith('/')),
   'must be JSON pointers, comma-separated, each beginning with /',
 );
 
-/** What the document calls a cloud server, said to be none. */
+/** Whether an entry says `:other` of a plan type that the document calls a cloud server. */
 function isOther(entry: string): boolean {
   const { name = '', kind } = readPlanType(entry) ?? {};
   return kind === 'other' && cloudServerPlanTypes.includes(name);
 }
 
-/** From the least to the most, both included. */
+/** Both included. */
 type Bounds = readonly [min: number, max: number];
 
 const hourMs = 3_600_000;
 
-/** A wait longer than an hour between two calls, or than a day for all of them, hides a provider that is down from everybody. */
+/** At most an hour between two calls, and a day for all of them: longer waits would hide that the provider is down. */
 const budgetBounds: readonly Bounds[] = [
   [0, hourMs],
   [0, hourMs],
   [0, 24 * hourMs],
 ];
 
-/** `attempts,backoffMs,backoffMaxMs,totalMs`. @param attemptsMax what a history has room for, see `src/domain/limits.ts` */
+/** `attempts,backoffMs,backoffMaxMs,totalMs`. @param attemptsMax so that a history has room for them; see `src/domain/limits.ts` */
 export const budget = (attemptsMax: number) => {
   const bounds: readonly Bounds[] = [[1, attemptsMax], ...budgetBounds];
   const inWords = bounds.map(([min, max]) => `${min} to ${max}`).join(', ');
@@ -111,7 +111,7 @@ export const origins = list.refine(
   'must be origins like https://temporal.example, comma-separated, with nothing after the host or port',
 );
 
-/** An address to listen on: by number, since a name may stand for several. */
+/** An IP address and a port to listen on. A host name may have several addresses, so it is not accepted. */
 export const listenAddress = (portMin: number) =>
   z.string().transform((value, context): ListenAddress => {
     const [, name = '', digits] = /^(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(value) ?? [];
@@ -122,7 +122,7 @@ export const listenAddress = (portMin: number) =>
     return z.NEVER;
   });
 
-/** Of a service that paths are added to. */
+/** The base URL of a service: paths are appended to it. */
 export const serviceUrl = (expected: string) =>
   z
     .url({ protocol: /^https?$/, error: expected })

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Says, in one message, every setting that is missing or wrong, by name, with what was expected. */
+/** One message that lists every missing or wrong setting, with what was expected. */
 export class SettingsError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(`settings that are missing or wrong:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
@@ -11,7 +11,7 @@ export class SettingsError extends Error {
 }
 
 export function readSettings<S extends z.ZodRawShape>(shape: S, env: Environment, problems: string[]) {
-  // An empty variable is how many tools say "unset".
+  // Many tools set a variable to the empty string to unset it.
   const given = Object.fromEntries(Object.keys(shape).flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
   const parsed = z.object(shape).safeParse(given);
   if (parsed.success) return parsed.data;

@@ -21,8 +21,8 @@ import {
 import { readSettings, readText, SettingsError, type Environment } from './settings';
 
 /**
- * Retries in words: a provider that restarts is back within the first minutes; past a quarter of an hour a person should
- * know. Undoing is tried longer, since giving up leaves something behind; servers of an order may take half an hour.
+ * How long to retry: a provider that restarts is back within minutes; after a quarter of an hour a person should know. Undoing
+ * is tried longer, because giving up leaves something behind; the servers of an order may take half an hour to appear.
  */
 export const workerSettings = {
   ...clientSettings,
@@ -37,40 +37,40 @@ export const workerSettings = {
     .regex(/^[\x21-\x7e]*$/, 'must be one word')
     .default('Bearer'),
   PROVIDER_CONNECT_TIMEOUT_MS: whole(1, 25_000).default(5_000),
-  /** The whole call. At most 25 s: the activity's own limit is 45 s, and the call must end first, be written down and say how. */
+  /** The whole call. At most 25 s: the call must end, and its outcome must be in the journal, before the activity's limit of 45 s. */
   PROVIDER_TIMEOUT_MS: whole(1, 25_000).default(20_000),
   PROVIDER_RESPONSE_BYTES_MAX: whole(1_024, 64 * 1024 * 1024).default(1024 * 1024),
   PROVIDER_CONNECTIONS: whole(1, 10_000).default(64),
   PROVIDER_PAUSE_MAX_MS: whole(0, 3_600_000).default(60_000),
-  /** Below a call in a hundred seconds, every activity waits so long in its queue that sagas seem to stand still. */
+  /** With less than one call in a hundred seconds, activities wait so long in their queue that sagas seem to stand still. */
   PROVIDER_CALLS_PER_SECOND: rate(0.01, 10_000).optional(),
   PROVIDER_QUOTE_METHOD: z.enum(['PUT', 'GET'], 'must be PUT or GET').default('PUT'),
   SERVER_POINTERS: pointers.default([]),
   SERVER_DIRECTORY_PATH: text.regex(/^\//, 'must begin with /').optional(),
   SERVER_DIRECTORY_POINTERS: pointers.default([]),
   SERVER_DIRECTORY_LABEL_IS_UNIQUE: flag.default(false),
-  TEMPORAL_DEPLOYMENT_NAME: text.regex(/^[^.]+$/, 'must have no dot in it').optional(),
+  TEMPORAL_DEPLOYMENT_NAME: text.regex(/^[^.]+$/, 'must not contain a dot').optional(),
   TEMPORAL_WORKER_BUILD_ID: text.optional(),
   VERSIONING_BEHAVIOR: z.enum(['PINNED', 'AUTO_UPGRADE'], 'must be PINNED or AUTO_UPGRADE').default('PINNED'),
   PIVOT_RETRY_STATUSES: statuses.default([429]),
-  /** From before the journal is asked to the tick in which a call leaves. */
+  /** From before the journal is asked until the call leaves. */
   SEND_WITHIN_MS: whole(500, 8_000).default(5_000),
-  /** After we gave a call up, the provider lets it take effect within this, or never. */
+  /** How long a call that we gave up may still take effect at the provider. */
   PROVIDER_SETTLES_MS: whole(0, 3_600_000).default(30_000),
-  /** With less than a minute no person is quick enough; a price of thirty days ago is none. */
+  /** A person needs more than a minute; a price older than thirty days is no longer valid. */
   APPROVAL_MAX_AGE_MS: whole(60_000, 30 * 24 * 60 * 60 * 1000).default(24 * 60 * 60 * 1000),
-  /** Longer than a quote and a pivot take one after the other, so that each quote can be placed by. */
+  /** Longer than a quote and a pivot take together, so that a new quote is still valid when the pivot is sent. */
   QUOTE_MAX_AGE_MS: whole(60_000, 86_400_000).default(300_000),
   ON_REFUSAL: z.enum(['fail', 'ask'], 'must be fail or ask').default('fail'),
-  /** Off unless somebody says so: whoever buys equal servers one by one has a reference for each, and nobody should be asked about that. */
+  /** Off by default: a caller that buys equal servers one by one, each with its own reference, should not be asked each time. */
   DUPLICATE_WITHIN_MS: whole(0, 30 * 24 * 60 * 60 * 1000).default(0),
   SPEND_LIMITS: spendLimits.default([]),
   TAKE_CLEAR_REQUESTS: flag.default(false),
   SECRETS_FOLDER: text.optional(),
   PROVIDER_CA_FILE: text.optional(),
   /**
-   * Attempts: one costs a history up to 11 events, and a saga may have 200 steps that act and undo. Past 10,000 events there are no automatic
-   * retries any more: with 8 of each, 200 steps come there within one outage. Of a pivot, and of the look for new servers, a saga has one.
+   * Attempts: one costs a history up to 11 events, and a saga may have 200 steps that act and undo. After 10,000 events there are no more
+   * automatic retries: with 8 attempts each, 200 steps reach that in one outage. A saga has only one pivot, and one search for new servers.
    */
   RETRY_READING: budget(10).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
   RETRY_MUTATING: budget(10).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
@@ -82,12 +82,12 @@ export const workerSettings = {
   }),
   RETRY_PIVOT: budget(100).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
   RETRY_POLLING: budget(100).default({ attemptsMax: 40, backoffMs: 2_000, backoffMaxMs: 60_000, totalMs: 1_800_000 }),
-  /** How long a stop waits for calls in flight. Longer than a call may take, so that a pivot finishes and is known. */
+  /** How long a stop waits for calls in flight. Longer than a call may take, so that the outcome of a pivot is known. */
   SHUTDOWN_GRACE_MS: whole(0, 600_000).default(40_000),
   ACTIVITIES_AT_ONCE: whole(1, 10_000).default(200),
   WORKFLOW_TASKS_AT_ONCE: whole(2, 10_000).default(200),
   HEALTH_ADDRESS: listenAddress(0).optional(),
-  /** Not port 0: nobody would learn which one it became. */
+  /** Not port 0: no scraper could find the port. */
   METRICS_ADDRESS: listenAddress(1).optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: serviceUrl('must be the address of a collector, http://…').optional(),
   LOG_LEVEL: z
@@ -98,7 +98,7 @@ export const workerSettings = {
 export interface ProviderConfig {
   baseUrl: string;
   allowHttp: boolean;
-  /** Reads the token; again after a 401 where it stands in a file. Absent: no credentials are sent. */
+  /** Reads the token: again after a 401, if it is in a file. Undefined: no credentials are sent. */
   readToken: (() => string) | undefined;
   authHeader: string;
   authScheme: string;
@@ -108,7 +108,7 @@ export interface ProviderConfig {
   connections: number;
   pauseMaxMs: number;
   quoteMethod: 'PUT' | 'GET';
-  /** PEM of a private authority that the provider's certificate is from. */
+  /** PEM of the private certificate authority that signed the provider's certificate. */
   ca: string | undefined;
 }
 
@@ -117,18 +117,18 @@ export interface WorkerConfig extends ClientConfig {
   journal: JournalConfig;
   activities: ActivitySettings;
   secrets: SecretSources;
-  /** Over all workers of the task queue; absent: as many as there are slots for. */
+  /** For all workers of the task queue together. Undefined: limited by their slots only. */
   callsPerSecond: number | undefined;
-  /** Absent: every worker takes every saga. */
+  /** Undefined: every worker takes every saga. */
   version: WorkerVersion | undefined;
   shutdownGraceMs: number;
   activitiesAtOnce: number;
   workflowTasksAtOnce: number;
-  /** Absent: nobody is told how the worker is. */
+  /** Undefined: no health checks are served. */
   healthAddress: ListenAddress | undefined;
-  /** Absent: nothing is measured. */
+  /** Undefined: nothing is measured. */
   metricsAddress: ListenAddress | undefined;
-  /** Of a collector. Absent: nothing is traced. */
+  /** The collector's. Undefined: nothing is traced. */
   tracesEndpoint: string | undefined;
   logLevel: string;
 }
@@ -137,7 +137,7 @@ export interface WorkerConfig extends ClientConfig {
 export interface WorkerVersion {
   deploymentName: string;
   buildId: string;
-  /** Whether a saga ends on the version that it began on, or goes on with the one that is current. */
+  /** Whether a saga stays on the version that it began on, or moves to the current one. */
   behavior: 'PINNED' | 'AUTO_UPGRADE';
 }
 
@@ -176,7 +176,7 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
   });
 }
 
-/** What the journal keeps of requests and answers stays on this machine, unless somebody says that it may travel. */
+/** Unencrypted requests and answers in the journal stay on this machine, unless the operator allows more. */
 function requireSealed(
   { PAYLOAD_KEYS, PAYLOAD_ENCRYPTION }: Environment,
   { address }: JournalConfig,
@@ -189,18 +189,18 @@ function requireSealed(
   if (isLoopback(host) || host.startsWith('/')) return;
   problems.push(
     'PAYLOAD_KEYS: is required for a journal that is not on this machine ' +
-      '(or PAYLOAD_ENCRYPTION=off, and passwords are stored there in the clear)',
+      '(or set PAYLOAD_ENCRYPTION=off: passwords are then stored there unencrypted)',
   );
 }
 
 function checkTogether(settings: WorkerSettings, problems: string[]): void {
   if (settings.SHUTDOWN_GRACE_MS < settings.SEND_WITHIN_MS + settings.PROVIDER_TIMEOUT_MS) {
     problems.push(
-      'SHUTDOWN_GRACE_MS: must be at least SEND_WITHIN_MS and PROVIDER_TIMEOUT_MS together, so that a call in flight can finish',
+      'SHUTDOWN_GRACE_MS: must be at least SEND_WITHIN_MS + PROVIDER_TIMEOUT_MS, so that a call in flight can finish',
     );
   }
   if ((settings.TEMPORAL_DEPLOYMENT_NAME === undefined) !== (settings.TEMPORAL_WORKER_BUILD_ID === undefined)) {
-    problems.push('TEMPORAL_DEPLOYMENT_NAME, TEMPORAL_WORKER_BUILD_ID: one of them needs the other');
+    problems.push('TEMPORAL_DEPLOYMENT_NAME, TEMPORAL_WORKER_BUILD_ID: are required together');
   }
   if (settings.SERVER_DIRECTORY_PATH !== undefined && settings.SERVER_DIRECTORY_POINTERS.length === 0) {
     problems.push('SERVER_DIRECTORY_POINTERS: is required with SERVER_DIRECTORY_PATH');
@@ -273,7 +273,7 @@ function tokenReader(
   problems: string[],
 ): (() => string) | undefined {
   if (PROVIDER_TOKEN && PROVIDER_TOKEN_FILE) {
-    problems.push('PROVIDER_TOKEN: cannot stand beside PROVIDER_TOKEN_FILE; set one of them');
+    problems.push('PROVIDER_TOKEN: cannot be set together with PROVIDER_TOKEN_FILE; set one of them');
   }
   if (PROVIDER_TOKEN) return () => PROVIDER_TOKEN;
   if (!PROVIDER_TOKEN_FILE) return undefined;
@@ -283,7 +283,7 @@ function tokenReader(
   return () => readFileSync(PROVIDER_TOKEN_FILE, 'utf8').trim();
 }
 
-/** Orders and passwords stay on this machine, or travel in private. What is no address at all is told elsewhere. */
+/** Orders and passwords stay on this machine, or go over TLS. An invalid URL has its own message. */
 function requireHttps({ PROVIDER_BASE_URL = '', PROVIDER_ALLOW_HTTP }: Environment, problems: string[]): void {
   if (!URL.canParse(PROVIDER_BASE_URL) || PROVIDER_ALLOW_HTTP === 'true') return;
   const { protocol, hostname } = new URL(PROVIDER_BASE_URL);

@@ -1,6 +1,6 @@
 /**
- * What no worker knows by itself, and Temporal is asked: how many sagas wait for a person and since when, how many tasks wait for a
- * worker, and, together with the journal, which sagas are lost. Every worker asks, and all say the same: take the maximum, not the sum.
+ * Gauges that need a question to Temporal: how many sagas wait for a person and since when, how many tasks wait for a worker, and,
+ * together with the journal, how many sagas are lost. Every worker reports the same values: take the maximum, not the sum.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { defaultPayloadConverter, type MetricMeter } from '@temporalio/common';
@@ -19,19 +19,19 @@ import { beginAtZero } from './metrics';
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporal.api.enums.v1.TaskQueueType;
 const taskTypes = { workflow: TASK_QUEUE_TYPE_WORKFLOW, activity: TASK_QUEUE_TYPE_ACTIVITY };
 
-/** Soon enough for whoever is to be called; for a hundred workers some twenty small questions a second. */
+/** Soon enough for an alert; a hundred workers ask some twenty small questions a second. */
 const everyMs = 30_000;
 
-/** Waiting sagas that are looked at one by one. Past it their number is counted by Temporal, and the oldest searched for. */
+/** Up to so many waiting sagas are read one by one. Where more wait, Temporal counts them, and the oldest is searched for. */
 const pageSize = 200;
 
-/** No saga waits longer than this; and between two ages as near as that one need not choose. */
+/** No saga waits longer than this. */
 const oldestMs = 400 * 24 * 60 * 60 * 1000;
 const closeMs = 1_000;
 
 const { state, waitingSince } = searchAttributeNames;
 
-/** Temporal's own search attribute: of a call that was paused, and on newer servers of a run. */
+/** Temporal's own search attribute: set while an activity is paused, and on newer servers while a run is. */
 const pausedQuery = `CloseTime IS NULL AND TemporalPauseInfo IS NOT NULL AND WorkflowType IN (${workflowNames
   .map((name) => `'${name}'`)
   .join(', ')})`;
@@ -68,7 +68,8 @@ export class Gauges {
     while (!signal.aborted) {
       // A gauge keeps its value where Temporal does not answer.
       await this.look().catch((err: unknown) => {
-        if (!signal.aborted) this.log.warn({ err }, 'Temporal, or the journal, does not tell what waits');
+        if (!signal.aborted)
+          this.log.warn({ err }, 'the gauges keep their last values: Temporal or the journal does not answer');
       });
       await pause(everyMs, undefined, { signal }).catch(() => undefined);
     }
@@ -83,7 +84,7 @@ export class Gauges {
       this.set(metrics.oldestWait, ageOf(oldest), { kind });
     }
     this.set(metrics.hold, (await this.isHeld()) ? 1 : 0, {});
-    // Queued from their start on, and for no person: nothing else says since when.
+    // They have been queued since their start and wait for no person: no search attribute says since when.
     const { count, oldest } = await this.inState('queued', 'StartTime', nowMs);
     this.set(metrics.queued, count, {});
     this.set(metrics.oldestQueued, ageOf(oldest), {});
@@ -98,7 +99,7 @@ export class Gauges {
       this.set(metrics.backlogAge, secondsOf(stats?.approximateBacklogAge), { taskType });
     }
     this.set(metrics.paused, await this.count(pausedQuery), {});
-    // Last, since it asks the journal, too: where that is away, the others are told all the same.
+    // Last, because it also asks the journal: if the journal does not answer, the other gauges are already set.
     for (const [how, lost] of Object.entries(await this.lost.look())) this.set(metrics.lost, lost, { how });
   }
 
@@ -108,7 +109,7 @@ export class Gauges {
         namespace: this.config.namespace,
         execution: { workflowId: holdWorkflow },
       });
-      // Set for a run that has ended.
+      // Only a run that has ended has one.
       return !workflowExecutionInfo?.closeTime;
     } catch (error) {
       if (grpcCodeOf(error) === grpcCodes.notFound) return false;
@@ -132,7 +133,7 @@ export class Gauges {
     return Number((await this.connection.workflowService.countWorkflowExecutions({ namespace, query })).count);
   }
 
-  /** By halves, because visibility in SQL does not sort: until what is older than the middle fits one page. */
+  /** A binary search, because SQL visibility does not sort: until what is older than the middle fits one page. */
   private async searchOldest(query: string, since: Since, first: Page, nowMs: number): Promise<number | undefined> {
     let page = first;
     let [from, to] = [nowMs - oldestMs, earliest(page) ?? nowMs];

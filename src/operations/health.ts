@@ -1,7 +1,6 @@
 /**
- * Whether this process lives, and whether it takes work, over HTTP: for whoever restarts it, and for whoever waits before
- * the next one is replaced. `/live` answers while the process can answer at all, through a stop in good order too; `/ready`
- * says 503, and why, where no work is done here.
+ * Health checks over HTTP, for the orchestrator that restarts and replaces workers. `/live` answers while the process can answer
+ * at all, also during a graceful stop; `/ready` answers 503 with the reason while this worker takes no work.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -11,12 +10,12 @@ import type { NativeConnection, Worker } from '@temporalio/worker';
 import type { ListenAddress } from '../config';
 import { CannotListen, inUrl } from './cannot-listen';
 
-/** Why no work is done here now, as a sentence; undefined where it is. */
+/** Why this worker takes no work now, as a sentence; undefined when it does. */
 export type WhyNotReady = () => Promise<string | undefined>;
 
 export interface HealthServer {
   readonly url: string;
-  /** Until it is set, it is not ready: it starts. */
+  /** Until it is set, the worker is starting. */
   whyNotReady: WhyNotReady;
   close: () => Promise<void>;
 }
@@ -29,7 +28,7 @@ export async function startHealthServer(address: ListenAddress): Promise<HealthS
         .writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' })
         .end(`${text}\n`);
     if (request.url === '/live') answer(200, 'live');
-    else if (request.url !== '/ready') answer(404, 'there are /live and /ready');
+    else if (request.url !== '/ready') answer(404, 'not found: there are only /live and /ready');
     else void health.whyNotReady().then((why) => (why === undefined ? answer(200, 'ready') : answer(503, why)));
   });
   await once(server.listen(address), 'listening').catch((error: unknown) => {
@@ -38,7 +37,7 @@ export async function startHealthServer(address: ListenAddress): Promise<HealthS
   const { port } = server.address() as AddressInfo;
   const health: HealthServer = {
     url: `http://${inUrl({ ...address, port })}`,
-    whyNotReady: () => Promise.resolve('the worker starts'),
+    whyNotReady: () => Promise.resolve('the worker is starting'),
     close: async () => {
       server.close();
       server.closeAllConnections();
@@ -48,10 +47,10 @@ export async function startHealthServer(address: ListenAddress): Promise<HealthS
   return health;
 }
 
-/** The SDK goes on asking for longer than any probe waits. */
+/** The SDK itself would keep asking for longer than any probe waits. */
 const patienceMs = 2_000;
 
-/** A worker is ready while it polls, and while there is a server to poll. */
+/** A worker is ready while it polls and the server answers. */
 export function readinessOf(worker: Worker, connection: NativeConnection): WhyNotReady {
   let asking: Promise<boolean> | undefined;
   const answers = () =>

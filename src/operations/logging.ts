@@ -1,6 +1,6 @@
 /**
- * Structured logs to standard error, one JSON object a line; Temporal's own go the same way. A line that concerns a saga says
- * which: `reference`, `workflow`, `run`, and the `step` or the `activity` that it is about.
+ * Structured logs on standard error, one JSON object per line; Temporal's own logs, too. A line about a saga names it:
+ * `reference`, `workflow`, `run`, and the `step` or the `activity`.
  */
 import { DefaultLogger, type Logger, type LogLevel } from '@temporalio/worker';
 import { pino, type DestinationStream } from 'pino';
@@ -16,19 +16,19 @@ export async function createLog(level: string): Promise<Log> {
       formatters: { level: (label) => ({ level: label }) },
       timestamp: pino.stdTimeFunctions.isoTime,
     },
-    // Synchronous: what was logged before a crash is there after it.
+    // Synchronous, so that a crash loses no line.
     (await linesForPeople()) ?? toStandardError(),
   );
 }
 
-/** What cannot be written, because the disk is full or nobody reads any more, is lost. The calls in flight are not. */
+/** A line that cannot be written (the disk is full, the reader is gone) is lost, but the process and its calls go on. */
 function toStandardError(): DestinationStream {
   const destination = pino.destination({ dest: 2, sync: true });
   destination.on('error', () => undefined);
   return destination;
 }
 
-/** Where a person looks on, and `pino-pretty` is installed. */
+/** For a terminal, if `pino-pretty` is installed. */
 async function linesForPeople(): Promise<DestinationStream | undefined> {
   if (!process.stderr.isTTY) return undefined;
   try {
@@ -39,7 +39,7 @@ async function linesForPeople(): Promise<DestinationStream | undefined> {
   }
 }
 
-/** Temporal's runtime, worker, workflow and activity logs, in our form. */
+/** Logs of Temporal's runtime, worker, workflows and activities, in our format. */
 export function temporalLogger(log: Log): Logger {
   const level = log.level.toUpperCase();
   const known: LogLevel[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'];
@@ -49,7 +49,7 @@ export function temporalLogger(log: Log): Logger {
   });
 }
 
-/** Of a workflow, an activity or the worker: the SDK names the same thing in more than one way. */
+/** Fields of a line about a workflow, an activity or the worker: the SDK has more than one name for the same thing. */
 function fieldsOf({
   sdkComponent,
   error,
@@ -84,8 +84,8 @@ function given(fields: Record<string, unknown>): object {
 }
 
 /**
- * At trace level Temporal logs each task as it came, and a task that it cannot read at any level. Payloads hold passwords,
- * unencrypted where there are no keys: they are not for a log.
+ * Temporal logs each task with its payloads at trace level, and a task that it cannot read at any level. Payloads contain
+ * passwords, unencrypted where there are no keys, and must not be logged.
  */
 function withoutPayloads(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value;

@@ -1,9 +1,9 @@
 /**
- * How many sagas are lost: the journal has begun them and knows no ending, and Temporal no run that goes on. What they did stands as it
- * is, and nobody is told by them.
+ * How many sagas are lost: the journal has no ending of them, and Temporal has no open run. What they did stays as it is, and they
+ * report nothing.
  *
- * The open references are gone through in slices of a hundred, each with one question of the journal and one of visibility: a thousand
- * at each look. Where more are open, a pass takes several looks.
+ * Each look reads up to a thousand open references, in slices of a hundred, with one query of the journal and one of visibility for each
+ * slice. Where more are open, a pass takes several looks.
  */
 import type { Client } from '@temporalio/client';
 import { standingOf, waysLost, type WayLost } from '../client/lost';
@@ -21,7 +21,7 @@ const none = () => Object.fromEntries(waysLost.map((way) => [way, 0])) as LostCo
 export class LostSagas {
   private after: SagaKey | undefined;
   private counting = none();
-  /** Of the last pass that went through all. */
+  /** The result of the last complete pass. */
   private counted: LostCounts | undefined;
 
   constructor(
@@ -29,7 +29,7 @@ export class LostSagas {
     private readonly journal: Journal,
   ) {}
 
-  /** @returns what the last whole pass has found; while there was none, what the first one has so far. @throws JournalUnavailable, NoConnectionError */
+  /** @returns the result of the last complete pass; before there is one, what the first pass has found so far. @throws JournalUnavailable, NoConnectionError */
   async look(): Promise<LostCounts> {
     for (let slices = 0; slices < slicesMax; slices += 1) {
       if (await this.lookAtSlice()) break;
@@ -37,13 +37,13 @@ export class LostSagas {
     return this.counted ?? this.counting;
   }
 
-  /** @returns whether it was the last one */
+  /** @returns whether it was the last slice of the pass */
   private async lookAtSlice(): Promise<boolean> {
     const { namespace } = this.temporal.options;
     const open = await openReferences(this.journal, namespace, this.after, sliceSize);
     const idOf = ({ workflow, reference }: SagaKey) => workflowIdOf(workflow, reference);
     const standing = await standingOf(this.temporal, open.map(idOf));
-    // First what can fail: a slice that is looked at again is counted once.
+    // What can fail comes first, so that a slice that is read again is counted once.
     for (const reference of open) {
       if (standing.get(idOf(reference)) === 'ended') await close(this.journal, reference);
     }

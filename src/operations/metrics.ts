@@ -1,6 +1,6 @@
 /**
- * What a worker measures outside of its sagas, through the SDK's own meter, so that one endpoint has the SDK's metrics and
- * ours. Where no address for it is set, the meter measures nothing.
+ * What a worker measures outside of its sagas, through the SDK's meter, so that one endpoint has the SDK's metrics and ours.
+ * Without an address for it, the meter measures nothing.
  */
 import type { MetricMeter } from '@temporalio/common';
 import type { Runtime } from '@temporalio/worker';
@@ -13,7 +13,7 @@ import { metrics } from '../domain/metrics';
 import { waitKinds } from '../domain/progress';
 import type { CallEvent } from '../provider/client';
 
-/** With the labels that the SDK gives to what workflows count. */
+/** With the labels that the SDK adds to what workflows count. */
 export function workerMeter(
   { metricMeter }: Runtime,
   { namespace, taskQueue }: Pick<WorkerConfig, 'namespace' | 'taskQueue'>,
@@ -21,20 +21,20 @@ export function workerMeter(
   return metricMeter.withTags({ namespace, taskQueue });
 }
 
-/** The quickest answers of a service far away, up to the longest that a call may last. */
+/** From the fastest answer of a remote service to the longest that a call may take. */
 export const callBucketsSeconds = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20, 25];
 
 export function recordCallsWith(meter: MetricMeter): (event: CallEvent) => void {
   const { name, help } = metrics.providerRequests;
   const histogram = meter.createHistogram(name, 'float', '', help);
   return ({ endpoint, failure, putOff, durationMs }) => {
-    // What was put off says nothing of the provider now: apart from what could not be sent.
+    // A call that was put off did not reach for the provider: it is counted apart from one that could not be sent.
     histogram.record(durationMs / 1000, { endpoint, class: putOff ? 'PutOff' : (failure ?? 'ok') });
   };
 }
 
 /**
- * Prometheus sees no increase in a counter whose first value is 1. What alerts ask about begins at 0, in every worker.
+ * Prometheus sees no increase in a counter whose first value is 1. So the counters of the alerts begin at 0, in every worker.
  */
 export function beginAtZero(meter: MetricMeter): void {
   const zero = ({ name, help }: { name: string; help: string }, label: string, values: readonly string[]) => {

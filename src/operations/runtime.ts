@@ -1,4 +1,4 @@
-/** Temporal's runtime, one for the process: where its log goes, and where its metrics and ours are scraped. */
+/** Temporal's runtime, one per process, with its log, and the endpoint of its metrics and ours. */
 import { Runtime, type MetricsExporterConfig, type RuntimeOptions } from '@temporalio/worker';
 import type { ListenAddress } from '../config';
 import { metrics } from '../domain/metrics';
@@ -20,7 +20,7 @@ function optionsOf(log: Log, metricsAddress: ListenAddress | undefined): Runtime
   return {
     logger: temporalLogger(log),
     telemetryOptions: {
-      // The native part's log in our form, too, and not beside it.
+      // The log of the native part comes in our format, too.
       logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
       ...(metricsAddress === undefined ? {} : { metrics: scrapedAt(metricsAddress) }),
     },
@@ -31,7 +31,7 @@ function scrapedAt(address: ListenAddress): MetricsExporterConfig {
   return {
     prometheus: {
       bindAddress: inUrl(address),
-      // As Prometheus names things: `_total`, and seconds.
+      // Prometheus's naming: `_total`, and seconds.
       countersTotalSuffix: true,
       unitSuffix: true,
       useSecondsForDurations: true,

@@ -27,7 +27,7 @@ import type { Tracing } from './tracing';
 export interface SagaWorker {
   worker: Worker;
   journal: Journal;
-  /** What the worker's activities hold, to be let go when it has stopped. */
+  /** Closes what the activities hold. To be called when the worker has stopped. */
   close: () => Promise<void>;
 }
 
@@ -39,8 +39,8 @@ export type SagaWorkerConfig = Omit<
 type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'bundlerOptions' | 'interceptors'>;
 
 /**
- * @param workflows a prebuilt bundle, or nothing: then the bundle beside the built worker, or the sources in a checkout
- * @throws SearchAttributesError when the namespace lacks search attributes that may not be added from here; JournalSchemaError,
+ * @param workflows a prebuilt bundle. Default: the bundle beside the built worker, or the sources in a checkout
+ * @throws SearchAttributesError when the namespace lacks search attributes that this worker may not add; JournalSchemaError,
  * JournalUnavailable
  */
 export async function createSagaWorker(
@@ -70,11 +70,11 @@ export async function createSagaWorker(
     ...(config.version === undefined ? {} : { workerDeploymentOptions: deploymentOf(config.version) }),
     maxConcurrentActivityTaskExecutions: config.activitiesAtOnce,
     maxConcurrentWorkflowTaskExecutions: config.workflowTasksAtOnce,
-    // A killed worker's tasks come to another one after this; the default of 10 s would be an operator's wait.
+    // After this, another worker takes the tasks of a killed one; an operator would notice the default of 10 s.
     stickyQueueScheduleToStartTimeout: '3 seconds',
     shutdownGraceTime: config.shutdownGraceMs,
-    // Activities do not heed cancellation: their call ends by its own clock within the grace. This is for a call that
-    // never ends all the same.
+    // Activities ignore cancellation: their call ends by its own timeout, within the grace. This limit is for a call that
+    // does not.
     shutdownForceTime: config.shutdownGraceMs + 10_000,
   });
   const close = async () => {
@@ -88,7 +88,7 @@ function deploymentOf({ behavior, ...version }: WorkerVersion): WorkerDeployment
   return { version, useWorkerVersioning: true, defaultVersioningBehavior: behavior };
 }
 
-/** Runs tell their end, whether somebody listens or not. */
+/** Runs report their end to this sink; without tracing, it does nothing. */
 const untraced: InjectedSinks<TraceSinks> = { trace: { ended: { fn: () => undefined } } };
 
 function createProvider(
@@ -98,7 +98,7 @@ function createProvider(
   return new ProviderClient({
     ...options,
     ...definedOnly({ ca }),
-    // One clock for the whole call: what it is spent on does not matter to whoever waits.
+    // One timeout for the whole call, whatever part of it takes long.
     headersTimeoutMs: options.totalTimeoutMs,
     bodyTimeoutMs: options.totalTimeoutMs,
     onCall,
@@ -115,7 +115,7 @@ function createCredentials(readToken: () => string): Credentials {
   };
 }
 
-/** With keys, failures are converted otherwise, and that is part of the bundle: there are two of them. */
+/** There are two bundles, because failures are converted in another way where there are keys. */
 function builtOrSources(encrypted: boolean): WorkflowCode {
   const codePath = join(__dirname, '..', encrypted ? 'workflow-bundle.encrypted.js' : 'workflow-bundle.js');
   if (existsSync(codePath)) return { workflowBundle: { codePath } };

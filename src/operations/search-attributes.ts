@@ -1,6 +1,6 @@
 /**
- * The search attributes that sagas write must be known to the namespace: a workflow that writes an unknown one stands
- * still. Registered at the worker's start where it may, else an error with the exact command.
+ * The namespace must have the search attributes that sagas write: a workflow that writes an unknown one stops. The worker
+ * adds them when it starts; where it may not, its error has the exact command.
  */
 import { temporal } from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
@@ -25,7 +25,7 @@ export async function ensureSearchAttributes({ operatorService }: Operator, name
   const mistyped = Object.keys(wanted).filter((name) => (customAttributes[name] ?? wanted[name]) !== wanted[name]);
   if (mistyped.length > 0) {
     throw new SearchAttributesError(
-      `search attributes of namespace ${namespace} have another type than sagas write: ${mistyped.join(', ')}. ` +
+      `search attributes of namespace ${namespace} have the wrong type: ${mistyped.join(', ')}. ` +
         `Remove them, then create them again:\n${commands(namespace, mistyped)}`,
     );
   }
@@ -37,16 +37,16 @@ export async function ensureSearchAttributes({ operatorService }: Operator, name
       searchAttributes: Object.fromEntries(Object.entries(wanted).filter(([name]) => missing.includes(name))),
     });
   } catch (error) {
-    // Two workers that start together add them at once; the second is told that they exist.
+    // Two workers that start together add them at once; the second gets the error that they exist.
     if (await allThere({ operatorService }, namespace)) return;
     throw new SearchAttributesError(
-      `namespace ${namespace} lacks search attributes, and they may not be added from here ` +
-        `(${error instanceof Error ? error.message : String(error)}). Have them created:\n${commands(namespace, missing)}`,
+      `namespace ${namespace} lacks search attributes, and this worker may not create them ` +
+        `(${error instanceof Error ? error.message : String(error)}). Create them:\n${commands(namespace, missing)}`,
     );
   }
 }
 
-/** A namespace may keep its operator service from workers: then nobody here can know what it lacks. */
+/** Workers may have no access to the operator service; then they cannot know what the namespace lacks. */
 async function listed({ operatorService }: Operator, namespace: string) {
   try {
     return await operatorService.listSearchAttributes({ namespace });
@@ -54,8 +54,8 @@ async function listed({ operatorService }: Operator, namespace: string) {
     const code = grpcCodeOf(error);
     if (code !== grpcCodes.permissionDenied && code !== grpcCodes.unimplemented) throw error;
     throw new SearchAttributesError(
-      `whether namespace ${namespace} has the search attributes that sagas write may not be asked from here ` +
-        `(${(error as Error).message}). Allow it, and have those created that are missing:\n${commands(namespace, Object.keys(wanted))}`,
+      `this worker may not list the search attributes of namespace ${namespace} ` +
+        `(${(error as Error).message}). Allow it, and create those that are missing:\n${commands(namespace, Object.keys(wanted))}`,
     );
   }
 }

@@ -1,12 +1,12 @@
-/** The way from the worker to Temporal, and whether what is there will do: each failure is a sentence that says what to do. */
+/** Connects the worker to Temporal, and checks that sagas can run there. Each failure says what to do. */
 import { NativeConnection } from '@temporalio/worker';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import { temporalAddress, type ClientConfig } from '../config';
 
-/** No server, or one that sagas cannot run on. */
+/** There is no server, or sagas cannot run on it. */
 export class TemporalServerError extends Error {}
 
-/** The first in which updates, by which people decide, work without being turned on. */
+/** From this version on, updates (by which people decide) are enabled by default. */
 const versionMin = [1, 25] as const;
 
 /** @throws TemporalServerError */
@@ -42,7 +42,7 @@ async function requireFit({ workflowService }: NativeConnection, config: ClientC
   try {
     await workflowService.describeNamespace({ namespace });
   } catch (error) {
-    // Whoever may not ask may be allowed to work all the same.
+    // A worker that may not ask may still be allowed to work.
     if (!isNotFound(error)) return;
     throw new TemporalServerError(
       `the Temporal server at ${temporalAddress(config)} has no namespace ${namespace}: set TEMPORAL_NAMESPACE to one that ` +
@@ -51,13 +51,13 @@ async function requireFit({ workflowService }: NativeConnection, config: ClientC
   }
 }
 
-/** @returns a sentence, or nothing for a version that will do, or that is not told */
+/** @returns a sentence; undefined for a version that is new enough or unknown */
 export function whyTooOld(serverVersion: string): string | undefined {
   const [, major, minor] = /^(\d+)\.(\d+)/.exec(serverVersion) ?? [];
   if (major === undefined) return undefined;
   const [majorMin, minorMin] = versionMin;
   if (Number(major) > majorMin || (Number(major) === majorMin && Number(minor) >= minorMin)) return undefined;
-  return `the Temporal server is of version ${serverVersion}; sagas need ${versionMin.join('.')} or later: upgrade it`;
+  return `the Temporal server has version ${serverVersion}; sagas need ${versionMin.join('.')} or later: upgrade it`;
 }
 
 const isNotFound = (error: unknown) => grpcCodeOf(error) === grpcCodes.notFound;

@@ -1,16 +1,16 @@
 /**
- * One trace of a saga, over OTLP: from the start that a backend's client made, through the run and its activities, to each
- * call of the provider. A run that brought no trace along begins one. Loaded only where it is wanted.
+ * One trace per saga, over OTLP: from the start by a backend's client, through the run and its activities, to each call of the
+ * provider. A run that was started without a trace begins one. This module is loaded only where traces are wanted.
  *
  * ```text
  *   StartWorkflow:provisionServers      the backend's
- *     RunWorkflow:provisionServers      told when the run has ended; its id is in the run id
+ *     RunWorkflow:provisionServers      reported when the run has ended; its id is part of the run id
  *       RunActivity:placeOrder
  *         POST /order
  * ```
  *
- * Spans say what was done, when, and whether it went well. They hold no arguments, no results and no errors' words: what
- * payloads are encrypted for is not to be read here. Nothing of a trace goes to the provider.
+ * Spans say what was done, when, and whether it succeeded. They have no arguments, no results and no error messages, because
+ * those are encrypted elsewhere. No part of a trace is sent to the provider.
  */
 import {
   context,
@@ -36,11 +36,11 @@ import type { TraceSinks } from '../workflows/trace-propagation';
 export interface Tracing {
   worker: Required<Pick<WorkerOptions, 'interceptors' | 'sinks'>>;
   onCall: (event: CallEvent) => void;
-  /** Sends what was not sent yet; what nobody takes is lost. */
+  /** Sends the remaining spans; those that the collector does not take are lost. */
   close: () => Promise<void>;
 }
 
-/** A stop waits no longer for a collector; what it did not take is lost. */
+/** A stop waits no longer than this for the collector. */
 const patienceMs = 3_000;
 
 /** @param endpoint of a collector, as in `OTEL_EXPORTER_OTLP_ENDPOINT` */
@@ -104,7 +104,7 @@ export function startTracing(endpoint: string): Tracing {
         ...(status === undefined ? {} : { 'http.response.status_code': status }),
         ...(failure === undefined ? {} : { 'error.type': failure }),
       };
-      // Told when it is over, in the activity that made the call.
+      // Reported when the call is over, in the activity that made it.
       const span = tracer.startSpan(endpoint, { kind: SpanKind.CLIENT, startTime: endTime - durationMs, attributes });
       end(span, failure === undefined, endTime);
     },
@@ -117,7 +117,7 @@ function end(span: Span, well: boolean, endTime?: number): void {
   span.end(endTime);
 }
 
-/** A run id has as many bytes as the id of a trace; the half of it that is drawn at random is the id of the run's span. */
+/** A run id has as many bytes as a trace id. Its random half is the id of the run's span. */
 function idsOf(runId: string): { traceId: string; spanId: string } {
   const traceId = runId.replaceAll('-', '');
   return { traceId, spanId: traceId.slice(16) };
@@ -131,7 +131,7 @@ function insideRun(runId: string, start: Payload | undefined): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId: idsOf(runId).spanId, traceFlags, isRemote: true });
 }
 
-/** A header comes from whoever starts a run: one that cannot be read is none. */
+/** The starter of a run sends the header. One that cannot be read is ignored. */
 function broughtBy(start: Payload | undefined): Context {
   if (start === undefined) return ROOT_CONTEXT;
   try {
@@ -141,12 +141,12 @@ function broughtBy(start: Payload | undefined): Context {
   }
 }
 
-/** At random, but for the span of a run. */
+/** Random ids, except for the span of a run. */
 class Ids extends RandomIdGenerator {
   private given: { traceId: string; spanId: string } | undefined;
   private readonly random = new RandomIdGenerator();
 
-  /** What the span that is started meanwhile is called by; its trace only where it begins one. */
+  /** The ids of the span that `start` starts; the trace id counts only if that span begins a trace. */
   give<T>(ids: { traceId: string; spanId: string }, start: () => T): T {
     this.given = ids;
     try {

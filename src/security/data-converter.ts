@@ -1,16 +1,16 @@
-/** How a client's or a worker's payloads become what Temporal stores: encrypted where there are keys, else as they are. */
+/** Converts payloads of clients and workers to what Temporal stores: encrypted where there are keys, else as they are. */
 import type { DataConverter } from '@temporalio/common';
 import { EncryptionCodec } from './payload-codec';
 import type { PayloadKeys } from './keys';
 import { ReadablePayloads } from './readable-payloads';
 
-/** For a client. The same keys must be the worker's. Payloads are decoded by the last codec first. */
+/** For a client, whose keys must be the worker's. The last codec decodes first. */
 export function createDataConverter(keys: PayloadKeys | undefined): DataConverter {
   if (keys === undefined) return { payloadCodecs: [new ReadablePayloads()] };
   return { payloadCodecs: [new ReadablePayloads(), new EncryptionCodec(keys)], failureConverterPath };
 }
 
-/** For a worker: it also tells the workflows which requests arrived in the clear. */
+/** For a worker: it also marks requests that arrived unencrypted, for the workflows. */
 export function createWorkerDataConverter(keys: PayloadKeys | undefined, payloadConverterPath: string): DataConverter {
   if (keys === undefined) return { payloadCodecs: [new ReadablePayloads()] };
   return {

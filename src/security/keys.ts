@@ -1,8 +1,8 @@
 /**
- * The keys of payload encryption, as `PAYLOAD_KEYS` has them: `id:base64-of-32-bytes`, more after a comma.
+ * The keys of payload encryption, as `PAYLOAD_KEYS` has them: `id:base64-of-32-bytes`, comma-separated.
  *
- * The first one encrypts, all of them decrypt. So a key is replaced without a pause: put the new one last everywhere, then
- * first everywhere. The journal keeps what the old one encrypted for ever: who takes it out can no longer read that.
+ * The first one encrypts, all of them decrypt. So a key is replaced without a pause: put the new one last everywhere, then first
+ * everywhere. Keep the old one: the journal keeps for ever what it encrypted.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 
@@ -14,7 +14,7 @@ export interface PayloadKeys {
 
 const keyBytes = 32;
 
-/** @throws Error that says which key is wrong, by its id or its place, never by its value */
+/** @throws Error that names the wrong key by its id or position, never by its value */
 export function parsePayloadKeys(text: string): PayloadKeys {
   const byId = new Map<string, KeyObject>();
   text.split(',').forEach((entry, index) => {
@@ -26,7 +26,7 @@ export function parsePayloadKeys(text: string): PayloadKeys {
     if (bytes.length !== keyBytes) {
       throw new Error(`key ${id} is ${bytes.length} bytes long; it must be ${keyBytes}`);
     }
-    if (byId.has(id)) throw new Error(`key ${id} is there twice`);
+    if (byId.has(id)) throw new Error(`key ${id} is given twice`);
     byId.set(id, createSecretKey(bytes));
   });
   const [current = ''] = byId.keys();

@@ -1,12 +1,12 @@
 /**
- * Encrypts everything that Temporal stores of a saga: inputs, results, signals, updates, queries, memos, summaries.
+ * Encrypts all payloads that Temporal stores of a saga: inputs, results, signals, updates, queries, memos, summaries.
  *
- * The wire format is the one of Temporal's encryption samples, so that the standard codec of another SDK reads and writes
- * it: a payload whose metadata say `encoding: binary/encrypted` and which key, and whose data are
+ * The wire format is that of Temporal's encryption samples, so that the standard codec of another SDK reads and writes it: a
+ * payload whose metadata have `encoding: binary/encrypted` and the key's id, and whose data are
  *
  *   nonce (12 bytes) · AES-256-GCM of the original payload's protobuf · tag (16 bytes)
  *
- * A payload that is not encrypted passes: what an operator types into the Web UI arrives in the clear.
+ * An unencrypted payload passes: what an operator types into the Web UI may arrive unencrypted.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
@@ -21,14 +21,14 @@ const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Something encrypted that cannot be read here. The message names the key, and says nothing of the content. */
+/** An encrypted payload cannot be decrypted here. The message names the key, and nothing of the content. */
 export class DecryptionError extends Error {
   override readonly name = 'DecryptionError';
 }
 
 export interface EncryptionOptions {
   /**
-   * Mark what arrived in the clear, for whoever converts it next. For a worker, which refuses requests in the clear.
+   * Marks payloads that arrived unencrypted, for the payload converter. For a worker, which refuses unencrypted requests.
    * @default false
    */
   marksClear?: boolean;
@@ -79,14 +79,14 @@ export class EncryptionCodec implements PayloadCodec {
 
   private decrypt({ metadata, data }: Payload): Payload {
     const id = text(metadata?.['encryption-key-id']);
-    const known = [...this.keys.byId.keys()].join(', ') || 'there are none';
+    const known = [...this.keys.byId.keys()].join(', ') || 'none are set';
     const key = this.keys.byId.get(id);
     if (key === undefined) {
       throw new DecryptionError(`encrypted with key “${id}”, which is not among PAYLOAD_KEYS (${known})`);
     }
     const bytes = Buffer.from(data ?? []);
     if (bytes.length < nonceBytes + tagBytes) {
-      throw new DecryptionError(`encrypted with key “${id}”, and cut off: ${bytes.length} bytes`);
+      throw new DecryptionError(`encrypted with key “${id}”, but cut off: ${bytes.length} bytes`);
     }
     try {
       const decryption = createDecipheriv(cipher, key, bytes.subarray(0, nonceBytes));
@@ -94,7 +94,9 @@ export class EncryptionCodec implements PayloadCodec {
       const clear = Buffer.concat([decryption.update(bytes.subarray(nonceBytes, -tagBytes)), decryption.final()]);
       return PayloadProto.decode(clear);
     } catch {
-      throw new DecryptionError(`said to be encrypted with key “${id}”, but that key does not fit, or it was altered`);
+      throw new DecryptionError(
+        `marked as encrypted with key “${id}”, but that key does not decrypt it, or it was altered`,
+      );
     }
   }
 }

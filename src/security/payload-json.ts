@@ -1,6 +1,6 @@
 /**
- * Payloads in protobuf's JSON, as Temporal's own tools read and write them: metadata and data in base64, what is empty left out.
- * Fields beside these two are passed over.
+ * Payloads in protobuf's JSON, as Temporal's own tools read and write them: metadata and data in base64; empty ones are left out.
+ * Other fields are ignored.
  */
 import type { Payload } from '@temporalio/common';
 
@@ -17,7 +17,7 @@ export function payloadToJson({ metadata, data }: Payload): PayloadJson {
   };
 }
 
-/** @throws TypeError, which repeats nothing of it, for what is no payload */
+/** @throws TypeError, which quotes nothing of it, for anything that is not a payload */
 export function payloadFromJson(json: unknown): Payload {
   const { metadata, data } = objectOf(json);
   const entries = Object.entries(objectOf(metadata ?? {})).map(([name, text]) => [name, bytesOf(text)] as const);
@@ -32,7 +32,7 @@ function objectOf(value: unknown): Record<string, unknown> {
   throw new TypeError('it is not a payload');
 }
 
-/** Both alphabets, with the filling at the end or without: protobuf takes all of them. One class, since texts may be megabytes long. */
+/** Both alphabets, with or without padding: protobuf accepts all of them. One class, because texts may be megabytes long. */
 const inBase64 = /^[\w+/-]*(={0,2})$/;
 
 function bytesOf(text: unknown): Uint8Array {

@@ -1,13 +1,13 @@
 /**
- * A payload that nobody can read stands in a history for good. The worker would fail over it at every attempt, and one signal
- * of that kind, sent to a saga that waits, would stop it for ever; one memo of that kind would keep everybody from listing
- * sagas. So it is replaced by a text, which no schema takes: a request is then refused as invalid, a decision as not fitting.
+ * A payload that no converter can read stays in a history for ever. The worker would fail at every attempt: one such signal, sent
+ * to a saga that waits, would stop that saga for ever, and one such memo would break each list of sagas. So the payload is replaced by
+ * a text, which no schema accepts: a request is then refused as invalid, a decision as not fitting.
  *
- * What is encrypted is left as it is: where a key is missing, a worker that has it will read it.
+ * An encrypted payload is left as it is: if this worker lacks its key, another one may have it.
  */
 import type { Payload, PayloadCodec } from '@temporalio/common';
 
-/** As Temporal's default converter reads them. */
+/** The encodings that Temporal's default converter reads, and ours. */
 const readable = ['json/plain', 'binary/plain', 'binary/null', 'binary/encrypted'];
 
 export class ReadablePayloads implements PayloadCodec {

@@ -1,6 +1,6 @@
 /**
- * Values for the journal, sealed like what Temporal stores: the text is a payload in the JSON that Temporal's own tools read and
- * write, so the same keys open it, and the codec server and other SDKs' codecs can.
+ * Values for the journal, sealed like what Temporal stores: the text is a payload in the JSON of Temporal's own tools, so the same
+ * keys open it, and so do the codec server and the codecs of other SDKs.
  */
 import { createHmac, hkdfSync, type KeyObject } from 'node:crypto';
 import { defaultPayloadConverter } from '@temporalio/common';
@@ -8,10 +8,10 @@ import { EncryptionCodec } from './payload-codec';
 import type { PayloadKeys } from './keys';
 import { payloadFromJson, payloadToJson } from './payload-json';
 
-/** Without keys the text is base64 of JSON: readable for whoever has the journal, as histories are then. */
+/** Without keys the text is base64 of JSON: everyone who can read the journal can read it, as with histories. */
 export function createSealing(keys: PayloadKeys | undefined) {
   const codec = keys && new EncryptionCodec(keys);
-  // Without keys it opens what is not encrypted, and of the rest it says with which key it is.
+  // Without keys it opens what is not encrypted; for the rest its error names the key.
   const opening = codec ?? new EncryptionCodec({ current: '', byId: new Map() });
   const digestKeys = keys ? [...keys.byId.values()].map(digestKeyOf) : [Buffer.alloc(0)];
   return {
@@ -21,7 +21,7 @@ export function createSealing(keys: PayloadKeys | undefined) {
       if (sealed === undefined) throw new Error('one payload is sealed as one');
       return JSON.stringify(payloadToJson(sealed));
     },
-    /** @throws DecryptionError that names the key; SyntaxError or TypeError for what was altered */
+    /** @throws DecryptionError that names the key; SyntaxError or TypeError for a text that was altered */
     async unseal(text: string): Promise<unknown> {
       const payload = payloadFromJson(JSON.parse(text));
       const [open] = await opening.decode([payload]);
@@ -34,7 +34,7 @@ export function createSealing(keys: PayloadKeys | undefined) {
   };
 }
 
-/** Another key than the one that encrypts, and always the same one of it. */
+/** Derives, from the key that encrypts, the same second key each time. */
 function digestKeyOf(key: KeyObject): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', 'order-saga journal digests', 32));
 }

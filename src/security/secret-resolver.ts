@@ -1,24 +1,24 @@
 /**
- * Secrets by name: a request may say `{ "secret": "web-root-password" }` instead of the value, which is then looked up
- * where the call is made and never reaches Temporal.
+ * Secrets by name: a request may have `{ "secret": "web-root-password" }` instead of the value. The worker looks the value up
+ * when it makes the call, and the value never reaches Temporal.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Where secrets come from. An own store (a vault, a cloud's secret manager) implements this. */
+/** Where secrets come from. To use another store (a vault, a cloud's secret manager), implement this. */
 export interface SecretResolver {
-  /** @returns undefined when there is no such secret; rejects when the store cannot be asked */
+  /** @returns undefined when there is no such secret; rejects when the store cannot be read */
   resolve(name: string): Promise<string | undefined>;
 }
 
 export interface SecretSources {
-  /** A folder with one file per secret, named like it, as Docker and Kubernetes mount them. */
+  /** A folder with one file per secret, with the secret's name, as Docker and Kubernetes mount them. */
   folder?: string | undefined;
-  /** Reads the variable of a name. */
+  /** Reads an environment variable. */
   variable: (name: string) => string | undefined;
 }
 
-/** First the folder, then the environment: `web-root-password` is the variable `SECRET_WEB_ROOT_PASSWORD`. */
+/** Looks in the folder first, then in the environment: for `web-root-password`, in `SECRET_WEB_ROOT_PASSWORD`. */
 export function createSecretResolver({ folder, variable }: SecretSources): SecretResolver {
   return {
     resolve: async (name) => (await readSecretFile(folder, name)) ?? variable(variableOf(name)),

@@ -1,7 +1,7 @@
-/** What Temporal's errors say on the wire, for whoever talks to it: client, worker, activities. */
+/** What Temporal's errors say on the wire. Client, worker and activities read it. */
 import { isGrpcServiceError } from '@temporalio/client';
 
-/** The gRPC codes that are told apart, by their names in the protocol. */
+/** The gRPC codes that make a difference here, by their names in the protocol. */
 export const grpcCodes = {
   cancelled: 1,
   invalidArgument: 3,
@@ -20,7 +20,7 @@ export function grpcCodeOf(error: unknown): number | undefined {
   return isGrpcServiceError(cause) ? cause.code : undefined;
 }
 
-/** The server's own words. */
+/** The message as the server wrote it. */
 export function grpcDetailsOf(error: unknown): string {
   if (isGrpcServiceError(error)) return error.details;
   return error instanceof Error && error.cause !== undefined ? grpcDetailsOf(error.cause) : '';

@@ -11,7 +11,7 @@ export const sagaAttributes = {
   waitingSince: defineSearchAttributeKey(searchAttributeNames.waitingSince, SearchAttributeType.DATETIME),
 };
 
-/** Those of a request. Given with the start they cost no event. */
+/** The attributes that a request has. Set at the start, they cost no event. */
 export function attributesOf(request: {
   reference: string;
   account?: string | undefined;

@@ -1,9 +1,9 @@
-/** Who calls: the holder of an agreed token, or the person for whom the identity provider signed one. */
+/** Authenticates a caller: by an agreed token, or by a token that the identity provider signed for a person. */
 import { createJwtVerifier, KeysUnavailable, TokenRefused, type JwtRules } from './jwt';
 import { Refusal } from './refusal';
 import { createTokenMatcher, type Token } from './tokens';
 
-/** @returns who it is, for the log; rejects with a {@link Refusal} */
+/** @returns who the caller is, for the log; rejects with a {@link Refusal} */
 export type Authenticate = (authorization: string | undefined) => Promise<string>;
 
 export interface AuthenticationOptions {
@@ -11,7 +11,7 @@ export interface AuthenticationOptions {
   jwt: JwtRules | undefined;
 }
 
-/** @returns undefined when there is nothing to authenticate with */
+/** @returns undefined when neither tokens nor an identity provider are configured */
 export async function createAuthentication({ tokens, jwt }: AuthenticationOptions): Promise<Authenticate | undefined> {
   if (tokens.length === 0 && jwt === undefined) return undefined;
   const labelOf = createTokenMatcher(tokens);
@@ -37,7 +37,7 @@ export async function createAuthentication({ tokens, jwt }: AuthenticationOption
   };
 }
 
-/** What is wrong with a token is for the log: whoever tries tokens need not know. */
+/** Only the log says what is wrong with a token: an attacker must not learn it. */
 function unauthorized(reason: string): Refusal {
   return new Refusal(401, 'unauthorized', { 'WWW-Authenticate': 'Bearer' }, reason);
 }

@@ -1,9 +1,9 @@
 /**
- * What keeps a web page that somebody happens to visit from reading payloads through that person's browser.
+ * These rules keep a foreign web page from reading payloads through the browser of a person who visits it.
  *
- * Only pages of the named origins get an answer that the browser lets them read. Where nobody is asked for a token, the
- * name by which the server was called must be one of this machine's: another name that leads here is a page whose owner
- * has pointed its own domain at 127.0.0.1.
+ * Only pages of the configured origins get an answer that the browser lets them read. Where no token is required, the server
+ * must be called by a name of this machine: any other name is that of a page whose owner has pointed its domain at
+ * 127.0.0.1 (DNS rebinding).
  */
 import type { IncomingMessage } from 'node:http';
 import { Refusal } from './refusal';
@@ -12,8 +12,8 @@ import { Refusal } from './refusal';
 const preflightMaxAge = '600';
 
 /**
- * Headers that let the asking page read the answer, whatever it says. Cookies are nobody's way in here, so that
- * credentials are never allowed.
+ * Headers that let the asking page read the answer, also a refusal. Credentials are never allowed, because cookies are not used
+ * here.
  * @throws Refusal
  */
 export function admitOrigin(
@@ -31,7 +31,7 @@ export const preflightHeaders: Readonly<Record<string, string>> = {
   'Access-Control-Max-Age': preflightMaxAge,
 };
 
-/** @throws Refusal when it was not called by a name of this machine */
+/** @throws Refusal when the server was not called by a name of this machine */
 export function admitLoopbackName({ headers: { host = '' } }: IncomingMessage): void {
   if (/^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i.test(host)) return;
   throw new Refusal(403, 'this host name is not allowed', {}, `host ${host}`);

@@ -1,7 +1,7 @@
 /**
- * One call, from the door to the answer, in this order: a path that there is, a host and an origin that may, a caller who
- * may, a body of a size that can be taken; only then a key is touched. Each call is one line of the log, written before
- * the answer leaves: who, for which namespace, what, how many. Never content.
+ * One call from beginning to end, in this order: the path, the host and the origin are checked, then the caller, then the size
+ * of the body; only then is a key used. Each call is one line of the log, written before the answer is sent: who, for which
+ * namespace, what, how many. Never content.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Payload, PayloadCodec } from '@temporalio/common';
@@ -20,12 +20,12 @@ export interface CallLog {
 
 export interface CallOptions {
   codec: PayloadCodec;
-  /** Absent: whoever reaches the server may read. For a loopback address only. */
+  /** Undefined: every caller may read. For a loopback address only. */
   authenticate: Authenticate | undefined;
-  /** Of web pages that may call: `https://temporal.example`, exactly. */
+  /** Origins of web pages that may call, such as `https://temporal.example`. */
   origins: readonly string[];
   bodyBytesMax: number;
-  /** No new caller is taken; those that are connected may still ask how it is. */
+  /** The server is stopping: health checks on open connections are still answered. */
   stopping: () => boolean;
   log: CallLog;
 }
@@ -51,7 +51,7 @@ export function createCalls(options: CallOptions): RequestListener {
     const operation = operations.get(path);
     if (operation !== undefined) void new Call(path.slice(1), operation, request, options).run(response);
     else if (healthPaths.includes(path)) send(response, health(request, path === '/ready' && options.stopping()));
-    else send(response, { status: 404, body: 'there is no such path' });
+    else send(response, { status: 404, body: 'this path does not exist' });
   };
 }
 
@@ -63,8 +63,8 @@ function health({ method = '' }: IncomingMessage, stopping: boolean): Answer {
 }
 
 class Call {
-  private readonly told: Record<string, unknown>;
-  /** Refusals carry them, too: the page of an allowed origin may read why. */
+  private readonly logged: Record<string, unknown>;
+  /** Refusals have them, too: the page of an allowed origin may read the reason. */
   private corsHeaders: Record<string, string> = {};
 
   constructor(
@@ -74,9 +74,9 @@ class Call {
     private readonly options: CallOptions,
   ) {
     const { 'x-namespace': namespace } = request.headers;
-    this.told = {
+    this.logged = {
       operation: name,
-      // Temporal's command line leaves it empty unless it was told one.
+      // Temporal's command line leaves it empty where no namespace is given.
       ...(typeof namespace === 'string' && namespace !== '' ? { namespace: cut(namespace) } : {}),
       remote: request.socket.remoteAddress,
     };
@@ -87,7 +87,7 @@ class Call {
     try {
       answer = await this.answer();
     } catch (error) {
-      // Whoever hung up in the middle of the body waits for no answer.
+      // A caller that closed the connection within the body waits for no answer.
       if (this.request.destroyed && !this.request.complete) return;
       answer = this.refuse(error);
     }
@@ -100,35 +100,37 @@ class Call {
     this.corsHeaders = admitOrigin(request, options.origins);
     if (request.method === 'OPTIONS') return { status: 204, headers: preflightHeaders };
     if (request.method !== 'POST') throw new Refusal(405, 'the method must be POST', { Allow: 'POST, OPTIONS' });
-    this.told['subject'] = cut((await options.authenticate?.(request.headers.authorization)) ?? 'anybody here');
+    this.logged['subject'] = cut(
+      (await options.authenticate?.(request.headers.authorization)) ?? 'anyone on this machine',
+    );
     const payloads = await readPayloads(request, options.bodyBytesMax);
-    this.told['payloads'] = payloads.length;
+    this.logged['payloads'] = payloads.length;
     const body = writePayloads(await this.operation(options.codec, payloads));
-    options.log.info({ ...this.told, status: 200 }, 'call');
+    options.log.info({ ...this.logged, status: 200 }, 'call');
     return { status: 200, body, headers: { 'Content-Type': 'application/json' } };
   }
 
   private refuse(error: unknown): Answer {
-    const { told, options } = this;
+    const { logged, options } = this;
     const refusal = error instanceof DecryptionError ? new Refusal(400, cut(error.message)) : error;
     if (refusal instanceof Refusal) {
       const { status, message, headers, reason } = refusal;
-      options.log.warn({ ...told, status, reason: cut(reason) }, 'call refused');
+      options.log.warn({ ...logged, status, reason: cut(reason) }, 'call refused');
       return { status, body: message, headers };
     }
-    options.log.error({ ...told, status: 500, ...traceOf(error) }, 'call failed');
-    return { status: 500, body: 'something went wrong here; its log says where' };
+    options.log.error({ ...logged, status: 500, ...traceOf(error) }, 'call failed');
+    return { status: 500, body: 'internal error: see the log of the codec server' };
   }
 }
 
-/** Where it happened, but not the message: parsers put what they could not parse into theirs. */
+/** Where it happened, without the message: a parser's message quotes what it could not parse. */
 function traceOf(error: unknown): object {
   if (!(error instanceof Error)) return { error: typeof error };
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   return { error: error.name, at: frames.map((frame) => frame.trim()) };
 }
 
-/** Names come from outside: an id of a megabyte is none. */
+/** Names come from outside, and may be very long. */
 function cut(text: string): string {
   return text.length > 256 ? `${text.slice(0, 256)}…` : text;
 }

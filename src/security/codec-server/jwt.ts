@@ -1,21 +1,21 @@
 /**
- * Tokens that an identity provider signed for a person, as the Web UI passes them on: verified against the provider's
- * published keys, which are fetched when they are needed and kept for minutes.
+ * Verifies tokens that an identity provider signed for a person, as the Web UI passes them on, by the provider's published keys.
+ * The keys are fetched when they are needed and kept for minutes.
  */
 export interface JwtRules {
   jwksUrl: string;
-  /** `iss` must be this, `aud` this or a list with it: a token for another service opens nothing here. */
+  /** `iss` must be this, and `aud` this or a list with it: a token for another service is refused. */
   issuer: string;
   audience: string;
 }
 
-/** The token's own fault. */
+/** The token is not valid. */
 export class TokenRefused extends Error {}
 
-/** Nobody can be let in, whoever it is: the provider's keys cannot be read. */
+/** No token can be verified: the provider's keys cannot be read. */
 export class KeysUnavailable extends Error {}
 
-/** All asymmetric: with a shared secret, whoever can check a token can also make one. */
+/** All asymmetric: with a shared secret, each program that can verify a token can also make one. */
 const algorithms = [
   'RS256',
   'RS384',
@@ -29,7 +29,7 @@ const algorithms = [
   'EdDSA',
   'Ed25519',
 ];
-/** Two machines' clocks, both set by NTP. */
+/** For the difference of two clocks that NTP sets. */
 const clockToleranceSeconds = 5;
 const keysTimeoutMs = 5_000;
 
@@ -41,7 +41,7 @@ export async function createJwtVerifier({
   issuer,
   audience,
 }: JwtRules): Promise<(token: string) => Promise<string>> {
-  // An ES module only, which the compiler lets a CommonJS one have in no other way.
+  // This is an ES module only; a CommonJS module can load it in no other way.
   const { createRemoteJWKSet, errors, jwtVerify } = await import('jose');
   const keys = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: keysTimeoutMs });
   return async (token) => {
@@ -53,7 +53,7 @@ export async function createJwtVerifier({
         clockTolerance: clockToleranceSeconds,
         requiredClaims: ['sub', 'exp'],
       });
-      // The library has checked that it is there, not that it says something.
+      // The library checks that it is there, but not that it is a text with content.
       if (typeof payload.sub !== 'string' || payload.sub === '') throw new TokenRefused('no subject');
       return payload.sub;
     } catch (error) {

@@ -4,7 +4,7 @@ import type { Payload } from '@temporalio/common';
 import { payloadFromJson, payloadToJson } from '../payload-json';
 import { Refusal } from './refusal';
 
-/** @throws Refusal, which repeats nothing of the body */
+/** @throws Refusal, which quotes nothing of the body */
 export async function readPayloads(request: IncomingMessage, bytesMax: number): Promise<Payload[]> {
   const body = parse(await readBody(request, bytesMax));
   if (body === null || typeof body !== 'object' || Array.isArray(body)) {

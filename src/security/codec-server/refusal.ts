@@ -1,4 +1,4 @@
-/** Why a call gets no payloads: a status, and a sentence that is safe to say to whoever asked. */
+/** Why a call gets no payloads: a status, and a sentence that the caller may read. */
 export class Refusal extends Error {
   /** @param reason for the log only; never content */
   constructor(

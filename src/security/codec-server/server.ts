@@ -1,6 +1,6 @@
 /**
- * The codec server: what lets the Web UI and Temporal's command line show, and send, payloads that only our own programs
- * can read. Whoever reaches it past its doors reads every saga; the doors are in `calls.ts`.
+ * The codec server: it lets the Web UI and Temporal's command line show and send payloads that otherwise only our own programs
+ * can read. A caller that it admits can read every saga; `calls.ts` decides who is admitted.
  */
 import { once } from 'node:events';
 import { createServer as createHttpServer, type ServerOptions } from 'node:http';
@@ -13,9 +13,9 @@ import { createCalls, type CallLog } from './calls';
 
 export interface CodecServerOptions extends AuthenticationOptions {
   host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   port: number;
-  /** PEM. Absent: HTTP. */
+  /** PEM. Undefined: HTTP. */
   tls: { cert: string; key: string } | undefined;
   keys: PayloadKeys;
   origins: readonly string[];
@@ -29,7 +29,7 @@ export interface CodecServer {
   stop: (graceMs?: number) => Promise<void>;
 }
 
-/** A call is a few kilobytes from a browser or a command line: whoever needs longer than this is holding a door open. */
+/** A call is a few kilobytes from a browser or a command line: a slower caller would only block connections. */
 const limits: ServerOptions = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 10_000,
@@ -52,7 +52,7 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Cod
       : createHttpsServer({ ...limits, ...tls, handshakeTimeout, minVersion: 'TLSv1.2' }, calls);
   server.on('request', (_request, response) => {
     response.once('close', () => {
-      // A connection that is kept open for a next call would hold up the stop.
+      // A connection that is kept open for the next call would delay the stop.
       if (!server.listening) setImmediate(() => server.closeIdleConnections());
     });
   });

@@ -236,7 +236,7 @@ function aJournal(kind: keyof typeof places): void {
     });
 
     it.each([
-      ['no key', {}, 'which is not among PAYLOAD_KEYS (there are none)'],
+      ['no key', {}, 'which is not among PAYLOAD_KEYS (none are set)'],
       ['another key', { PAYLOAD_KEYS: keyTwo }, 'which is not among PAYLOAD_KEYS (k2)'],
     ])('is told with %s as far as it can be read', async (_what, environment: Record<string, string>, why) => {
       const asDocument = await run(url, ['record', 'R-1', '--json'], environment);

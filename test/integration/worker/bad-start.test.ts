@@ -34,7 +34,7 @@ it.each([
 ])('of a Temporal server of version "%s": fit is %s', (version, fit) => {
   const why = whyTooOld(version);
   expect(why === undefined).toBe(fit);
-  if (!fit) expect(why).toBe(`the Temporal server is of version ${version}; sagas need 1.25 or later: upgrade it`);
+  if (!fit) expect(why).toBe(`the Temporal server has version ${version}; sagas need 1.25 or later: upgrade it`);
 });
 
 it('goes on when the disk that its log is on is full', async () => {

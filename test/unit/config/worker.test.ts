@@ -51,7 +51,7 @@ it('the least that a worker needs is where the provider is', () => {
 const wrong: [name: string, value: string, expected: RegExp][] = [
   ['PAYLOAD_KEYS', 'k1:c2hvcnQ=', /key k1 is 5 bytes long; it must be 32/],
   ['PAYLOAD_KEYS', randomBytes(32).toString('base64'), /key 1 must be an id, a colon and the base64/],
-  ['PAYLOAD_KEYS', `${keys},${keys}`, /key k1 is there twice/],
+  ['PAYLOAD_KEYS', `${keys},${keys}`, /key k1 is given twice/],
   ['PAYLOAD_ENCRYPTION', 'none', /must be on or off/],
   ['PROVIDER_BASE_URL', 'provider.example', /is required/],
   ['PROVIDER_BASE_URL', 'ftp://provider.example', /is required/],
@@ -69,7 +69,7 @@ const wrong: [name: string, value: string, expected: RegExp][] = [
   ['PROVIDER_CA_FILE', '/nowhere/ca.pem', /cannot be read \(ENOENT\)/],
   ['PROVIDER_TOKEN_FILE', '/nowhere/token', /cannot be read \(ENOENT\)/],
   ['PLAN_TYPES_MORE', 'gpu:maybe', /must be plan types, .*each with :server, :other or nothing/],
-  ['PLAN_TYPES_MORE', 'cloud_servers_highstorage:other', /the document’s cloud servers are no :other/],
+  ['PLAN_TYPES_MORE', 'cloud_servers_highstorage:other', /the document’s cloud servers cannot be :other/],
   ['SERVER_POINTERS', 'vm_object_ids', /must be JSON pointers/],
   ['SERVER_DIRECTORY_PATH', 'servers', /must begin with \//],
   ['SERVER_DIRECTORY_POINTERS', 'id', /must be JSON pointers/],
@@ -149,7 +149,7 @@ describe('settings that do not go together', () => {
   it('a token and a token file', () => {
     const PROVIDER_TOKEN_FILE = fileOf('token', 'one\n');
     expect(problems({ ...enough, PROVIDER_TOKEN: 'two', PROVIDER_TOKEN_FILE })).toEqual([
-      'PROVIDER_TOKEN: cannot stand beside PROVIDER_TOKEN_FILE; set one of them',
+      'PROVIDER_TOKEN: cannot be set together with PROVIDER_TOKEN_FILE; set one of them',
     ]);
     expect(readWorkerConfig({ ...enough, PROVIDER_TOKEN_FILE }).provider.readToken?.()).toBe('one');
   });
@@ -307,7 +307,7 @@ describe('the journal', () => {
 
   it('may not be named twice, and not by a file that is empty or cannot be read', () => {
     const [JOURNAL_URL, JOURNAL_URL_FILE] = ['postgres://host/journal', fileOf('other', 'postgres://host/other')];
-    const both = 'JOURNAL_URL: cannot stand beside JOURNAL_URL_FILE; set one of them';
+    const both = 'JOURNAL_URL: cannot be set together with JOURNAL_URL_FILE; set one of them';
     expect(problems({ JOURNAL_URL, JOURNAL_URL_FILE }, readJournalConfig)).toEqual([both]);
     expect(problems({ JOURNAL_URL_FILE: fileOf('nothing', ' \n') }, readJournalConfig)).toEqual([
       'JOURNAL_URL_FILE: the file is empty',

@@ -69,7 +69,7 @@ describe('what cannot be read is an error that names the key', () => {
 
   it('of another key under the same id', async () => {
     const other = new EncryptionCodec(parsePayloadKeys(`k1:${two}`));
-    await expect(other.decode([await encrypted()])).rejects.toThrow(/“k1”.*does not fit/);
+    await expect(other.decode([await encrypted()])).rejects.toThrow(/“k1”.*does not decrypt/);
   });
 
   it('cut off anywhere, or with any bit altered', async () => {
@@ -95,7 +95,7 @@ describe('what cannot be read is an error that names the key', () => {
 describe('keys', () => {
   it.each([
     ['k1:c2hvcnQ=', /key k1 is 5 bytes long; it must be 32/],
-    [`k1:${one},k1:${two}`, /k1 is there twice/],
+    [`k1:${one},k1:${two}`, /k1 is given twice/],
     [one, /key 1 must be an id/],
     [`k1:${one},`, /key 2 must be an id/],
     ['', /key 1 must be an id/],

@@ -61,8 +61,15 @@ it.each(['SIGTERM', 'SIGINT'] as const)(
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(lines).toMatchObject([
-      { level: 40, msg: expect.stringMatching(/nobody is asked for a token/) },
-      { level: 30, msg: 'call', operation: 'encode', namespace: 'orders', subject: 'anybody here', status: 200 },
+      { level: 40, msg: expect.stringMatching(/no token is required/) },
+      {
+        level: 30,
+        msg: 'call',
+        operation: 'encode',
+        namespace: 'orders',
+        subject: 'anyone on this machine',
+        status: 200,
+      },
       { msg: 'stopping', signal },
       { operation: 'decode', status: 200 },
     ]);
@@ -99,7 +106,7 @@ it('says in one sentence that the port is in use', async () => {
   const { port } = other.address() as AddressInfo;
   expect(await failureOf({ ...base, CODEC_PORT: String(port) })).toEqual({
     status: 1,
-    errors: `codec server cannot start: port ${port} is in use; set CODEC_PORT to another, or to 0 for any that is free\n`,
+    errors: `codec server cannot start: port ${port} is in use; set CODEC_PORT to another port, or to 0 for any free port\n`,
   });
   other.close();
 });
@@ -119,8 +126,8 @@ it('does not start with wrong settings, and lists them', async () => {
       'codec server cannot start: settings that are missing or wrong:',
       '  PAYLOAD_KEYS: is required: the keys that the workers have',
       '  CODEC_PORT: must be a whole number from 0 to 65535',
-      '  CODEC_TOKEN: is required, since CODEC_HOST=0.0.0.0 is not a loopback address (or CODEC_TOKEN_FILE, or CODEC_JWKS_URL)',
-      '  CODEC_TLS_CERT_FILE: is required, since CODEC_HOST=0.0.0.0 is not a loopback address (or CODEC_ALLOW_HTTP=true, behind a proxy that does TLS)',
+      '  CODEC_TOKEN: is required, because CODEC_HOST=0.0.0.0 is not a loopback address (or CODEC_TOKEN_FILE, or CODEC_JWKS_URL)',
+      '  CODEC_TLS_CERT_FILE: is required, because CODEC_HOST=0.0.0.0 is not a loopback address (or CODEC_ALLOW_HTTP=true, behind a proxy that does TLS)',
       '',
     ].join('\n'),
   });

@@ -164,7 +164,7 @@ describe('without tokens, on loopback', () => {
     'answers to %s',
     async (host) => {
       expect(await decode({ headers: { host } })).toMatchObject({ status: 200 });
-      expect(server.lines).toMatchObject([{ subject: 'anybody here' }]);
+      expect(server.lines).toMatchObject([{ subject: 'anyone on this machine' }]);
     },
   );
 

@@ -19,7 +19,7 @@ const decode = (body: string) => call(`${server.url}/decode`, { body });
 it.each(['/', '/decode/', '/Decode', '/constructor', '/__proto__', '//decode', '/live/x'])(
   'there is no path %s',
   async (path) => {
-    expect(await call(`${server.url}${path}`)).toMatchObject({ status: 404, text: 'there is no such path' });
+    expect(await call(`${server.url}${path}`)).toMatchObject({ status: 404, text: 'this path does not exist' });
   },
 );
 
@@ -86,7 +86,7 @@ describe('what no key opens is said by the key’s id, and by nothing of the con
 
   it('of another key under the same id, or altered', async () => {
     const answered = await decode(bodyOf(...(await encrypted('k1', newKey()))));
-    expect(answered).toMatchObject({ status: 400, text: expect.stringMatching(/“k1”.*does not fit/) });
+    expect(answered).toMatchObject({ status: 400, text: expect.stringMatching(/“k1”.*does not decrypt/) });
     const [payload] = await encrypted('k1', key);
     const cutOff = { ...payload, data: Buffer.from(payload?.data ?? []).subarray(0, 20) };
     expect(await decode(bodyOf(cutOff))).toMatchObject({ status: 400, text: expect.stringMatching(/cut off/) });
@@ -107,7 +107,7 @@ it('an error of its own names the place, and not the message', async () => {
   const decodeAs = jest.spyOn(EncryptionCodec.prototype, 'decode').mockRejectedValue(new TypeError('canary'));
   try {
     server.lines.length = 0;
-    expect(await decode('{}')).toMatchObject({ status: 500, text: 'something went wrong here; its log says where' });
+    expect(await decode('{}')).toMatchObject({ status: 500, text: 'internal error: see the log of the codec server' });
     expect(server.lines).toMatchObject([{ level: 'error', status: 500, error: 'TypeError' }]);
     expect(JSON.stringify(server.lines)).not.toContain('canary');
   } finally {
