@@ -1,4 +1,4 @@
-/** The rows of what a person has done by hand, as transactions of the journal look at them; see by-hand.ts. */
+/** Queries for the rows of what a person has done by hand; see by-hand.ts. */
 import type { Selectable, Transaction } from 'kysely';
 import type { EffectCall } from '../domain/effects';
 import type { JournalTables } from './schema';
@@ -7,10 +7,9 @@ import { turnOf, type Turn } from './turn-rows';
 type Effect = Selectable<JournalTables['effect']>;
 
 /**
- * What a person has done by hand counts for a later run as well, as long as nothing has happened to it since: no further call of the
- * step, and no other saga's turn.
+ * What a person has done by hand also counts for a later run, until the step makes another call, or another saga has a turn.
  *
- * @param rows of the step, the oldest first
+ * @param rows all rows of the step, the oldest first
  */
 export async function stillDoneByHand(
   tx: Transaction<JournalTables>,
@@ -26,7 +25,7 @@ export async function stillDoneByHand(
   return begunMs !== null && begunMs <= Number(last.decided_ms) ? last : undefined;
 }
 
-/** Whether the row says of this very call that a person has done it. */
+/** Whether the row says that a person has done exactly this call. */
 export function isDoneByHand({ outcome, decided_ms, kind, about }: Effect, call: EffectCall): boolean {
   return outcome === 'done' && decided_ms !== null && kind === call.kind && about === JSON.stringify(call.about);
 }

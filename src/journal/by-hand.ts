@@ -1,6 +1,6 @@
 /**
- * What a person has done by hand at the provider, as rows of its own: done, with who said so and how they know. Nothing was sent
- * with them. Never of a pivot: of that a person says only what became of a call that was sent.
+ * Rows for what a person has done by hand at the provider: their outcome is `done`, with who said so and how they know. No call was
+ * sent for them. There are none for a pivot: there a person only says what the outcome of a sent call was.
  */
 import { definedOnly } from '../domain/defined-only';
 import { randomUUID } from 'node:crypto';
@@ -26,14 +26,14 @@ export interface ByHand {
   calls: readonly EffectCall[];
   run: string;
   verdict: Verdict;
-  /** As when something is meant. */
+  /** As in `Meaning`. */
   knows: JournalKnowledge | undefined;
 }
 
 /**
- * Writes down that these calls need not be made: a person has done the same by hand. A second call of the same run changes nothing.
+ * Writes down that a person has done these calls by hand, so they are not sent. A second call of the same run changes nothing.
  *
- * @returns `put-back`, and nothing is written, where the journal is an older copy that nobody has seen to
+ * @returns `put-back`, and writes nothing, while the journal is an older copy and nobody has run `journal restored`
  * @throws JournalUnavailable
  */
 export async function writeByHand(
@@ -42,7 +42,7 @@ export async function writeByHand(
   { calls, run, verdict, knows }: ByHand,
 ): Promise<{ how: 'written'; knows: JournalKnowledge } | { how: 'put-back'; why: string }> {
   const decided = await journal.sealing.seal(verdict);
-  // No call answered; whoever is given it again gets nothing.
+  // There was no call, so the recorded answer is null.
   const answer = await journal.sealing.seal(null);
   return journal.inTransaction(async (tx) => {
     const taken = await lock(tx, key);

@@ -1,13 +1,13 @@
-/** What a person does about the journal as a whole, after it was put back to an older copy. */
+/** What a person does with the whole journal after it was put back to an older copy. */
 import { nowMs } from './dialects';
 import { theJournal, type Journal } from './journal';
 
 export type NewReferences = 'ask' | 'trust';
 
 /**
- * Raises the epoch: what was seen before is in doubt from now on, and each pivot of it asks a person first. The workers go on.
+ * Raises the epoch: references from before are in doubt from now on, and a person is asked before each pivot of them. The workers go on.
  *
- * @param newReferences `ask`: references that are seen for the first time may be of the lost time, and are asked about, too
+ * @param newReferences `ask`: a person is also asked about references that are new here, because they may be from the lost time
  * @returns the new epoch, and whether a worker had noticed that the journal was put back
  * @throws JournalUnavailable
  */
@@ -16,7 +16,7 @@ export async function restored(
   newReferences: NewReferences,
 ): Promise<{ epoch: string; noticed: string | undefined }> {
   return journal.inTransaction(async (tx) => {
-    // Written first, which is the lock: two at once raise the epoch one after the other.
+    // Written first, as a lock: two concurrent calls raise the epoch one after the other.
     await tx
       .updateTable('journal')
       .set({ doubts_new: newReferences === 'ask' ? 1 : 0 })
@@ -30,7 +30,7 @@ export async function restored(
   });
 }
 
-/** New references are new again. @returns false where nothing was asked about them @throws JournalUnavailable */
+/** Ends the doubt about new references. @returns false where there was none. @throws JournalUnavailable */
 export async function trustNewReferences(journal: Journal): Promise<boolean> {
   return journal.inTransaction(async (tx) => {
     const updated = await tx

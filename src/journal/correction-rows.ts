@@ -1,4 +1,4 @@
-/** What people corrected of a request, one row each: it stands beside the request, which stays as it was first asked. */
+/** Corrections of a request by people, one row each. The request itself stays as it was first asked. */
 import type { Insertable, Kysely, Selectable } from 'kysely';
 import { nowMs } from './dialects';
 import type { JournalTables } from './schema';
@@ -6,7 +6,7 @@ import type { JournalTables } from './schema';
 type Key = Pick<CorrectionRow, 'workflow' | 'reference'>;
 export type CorrectionRow = Selectable<JournalTables['correction']>;
 
-/** A second time, under the same id, it changes nothing. */
+/** A second call with the same id changes nothing. */
 export async function insertCorrection(
   db: Kysely<JournalTables>,
   row: Omit<Insertable<JournalTables['correction']>, 'seq' | 'at_ms'>,

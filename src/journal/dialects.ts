@@ -1,9 +1,9 @@
 /**
- * The two databases that a journal may live in, and what differs between them: how it is opened, and what time it is. All
- * queries are the same.
+ * The two databases that a journal may use, and their differences: how it is opened, and how the time is read. All queries are
+ * the same.
  *
- * - PostgreSQL, for everything that is run for real.
- * - A file (SQLite), for a first evening, for demo and tests: write-ahead log, full sync, several processes on one machine.
+ * - PostgreSQL, for production.
+ * - A file (SQLite), for first steps, the demo and tests: write-ahead log, full sync, several processes on one machine.
  *   Its driver blocks the process for the fraction of a millisecond that a commit takes.
  */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
@@ -19,25 +19,25 @@ import type { JournalTables } from './schema';
 export type JournalAddress = { postgres: string } | { file: string };
 
 /**
- * A call of the provider waits for the journal, and nothing is sent once `SEND_WITHIN_MS` have passed: so the journal is given up
- * well before an activity is.
+ * A call of the provider waits for the journal, and after `SEND_WITHIN_MS` nothing is sent any more. So a query of the journal ends
+ * well before the activity's limit.
  */
 const connectTimeoutMs = 2_000;
 const statementTimeoutMs = 2_500;
 const lockTimeoutMs = 2_000;
 const busyTimeoutMs = 2_500;
 
-/** At most so many calls mean or write at once, for each worker; the others wait for a connection. */
+/** Per worker, so many calls use the journal at once; the others wait for a connection. */
 const connectionsMax = 16;
 
 export interface OpenOptions {
-  /** Milliseconds for one statement. Longer for a migration than for a call. @default 2_500 */
+  /** Milliseconds for one statement; a migration needs more. @default 2_500 */
   statementMs?: number;
-  /** Milliseconds that a statement waits for a lock: less than it may take. @default 2_000 */
+  /** Milliseconds that a statement waits for a lock; less than `statementMs`. @default 2_000 */
   lockMs?: number;
 }
 
-/** Opens no connection to PostgreSQL yet; a file is opened, and made where there is none. @throws JournalUnavailable */
+/** Opens no connection to PostgreSQL yet; a file is opened, or created. @throws JournalUnavailable */
 export function openDatabase(
   address: JournalAddress,
   { statementMs = statementTimeoutMs, lockMs = lockTimeoutMs }: OpenOptions = {},
@@ -51,7 +51,7 @@ export function openDatabase(
       connectionTimeoutMillis: connectTimeoutMs,
       statement_timeout: statementMs,
       lock_timeout: lockMs,
-      // The server's word comes first; this is for a server that says nothing any more.
+      // The server's own limit comes first; this one is for a server that no longer answers.
       query_timeout: statementMs + 500,
       idle_in_transaction_session_timeout: statementMs + 2_500,
       keepAlive: true,
@@ -62,20 +62,20 @@ export function openDatabase(
   return new Kysely({ dialect: new PostgresDialect({ pool }) });
 }
 
-/** A commit that is only promised is not what "written down before it is sent" means. */
+/** A commit must be on disk before the call is sent. */
 const durableCommits =
   "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')";
 
 type Oid = Parameters<typeof types.getTypeParser>[0];
 
-/** Milliseconds, sequence numbers and ids of the provider fit a number. */
+/** Milliseconds, sequence numbers and the provider's ids fit into a number. */
 const numbersForBigints = ((oid: Oid, format: 'text') =>
   oid === types.builtins.INT8 ? Number : (types.getTypeParser(oid, format) as unknown)) as typeof types.getTypeParser;
 
 function openFile(path: string): Kysely<JournalTables> {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // Requests and answers are in it, in the clear where there are no keys. A file that is there keeps its mode.
+    // It contains requests and answers, unencrypted where there are no keys. An existing file keeps its mode.
     if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
     const database = new File(path, { timeout: busyTimeoutMs });
     writeAhead(database, busyTimeoutMs);
@@ -90,14 +90,14 @@ export function isPostgres(db: QueryExecutorProvider): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter;
 }
 
-/** The database's own time, in milliseconds since 1970, as it moves on within a transaction. */
+/** The database's clock, in milliseconds since 1970. It goes on within a transaction. */
 export function nowMs(db: QueryExecutorProvider): RawBuilder<number> {
   return isPostgres(db)
     ? sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
     : sql<number>`cast(unixepoch('subsec') * 1000 as integer)`;
 }
 
-/** Until the transaction ends, for whoever locks the same name. A file is locked as a whole when the transaction begins. */
+/** Locks a name until the transaction ends. A file is locked as a whole when the transaction begins. */
 export async function lockName(tx: Kysely<JournalTables>, name: string): Promise<void> {
   if (isPostgres(tx)) await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx);
 }

@@ -1,15 +1,15 @@
 /**
- * What goes wrong between us and the journal's database. Whatever it is, nothing is sent: so each is one sentence for a
- * person, with neither an address nor a credential in it.
+ * Errors of the journal's database. After any of them nothing is sent. Each has one sentence for a person, without addresses and
+ * credentials.
  */
 
 import { types } from 'node:util';
 
-/** The database cannot be asked, or cannot write. It says nothing of the provider. */
+/** The database cannot be read or written. It says nothing of the provider. */
 export class JournalUnavailable extends Error {
   override readonly name = 'JournalUnavailable';
 
-  /** A row that may have been written all the same, though nobody was told so. Nothing was sent for it. */
+  /** A row that may have been written although its commit was not confirmed. Nothing was sent for it. */
   readonly row: string | undefined;
 
   constructor(
@@ -21,16 +21,16 @@ export class JournalUnavailable extends Error {
   }
 }
 
-/** What is recorded cannot be decrypted here. It is there, and it is not taken for absent. */
+/** A recorded value cannot be decrypted here. It is not treated as missing. */
 export class JournalUnreadable extends Error {
   override readonly name = 'JournalUnreadable';
 
   constructor(what: string, options?: ErrorOptions) {
-    super(`the journal has ${what}, and it cannot be decrypted here: a key may be missing from PAYLOAD_KEYS`, options);
+    super(`the journal has ${what}, but it cannot be decrypted here: a key may be missing from PAYLOAD_KEYS`, options);
   }
 }
 
-/** The journal is not what this release needs; the message says what to run. */
+/** The journal does not fit this release; the message says what to run. */
 export class JournalSchemaError extends Error {
   override readonly name = 'JournalSchemaError';
 }
@@ -45,14 +45,14 @@ const lost = 'the connection to its database was lost';
 
 /** By SQLSTATE, by SQLite's result code, or by Node's error code. */
 const byCode: Sentences = [
-  [/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOENT)$/, 'no database answers there'],
+  [/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOENT)$/, 'no database answers at its address'],
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'the host name of its database is unknown'],
   [/^(ECONNRESET|EPIPE|ETIMEDOUT|57P0\d|08\w{3})$/, lost],
   [/^(28\w{3})$/, credentials],
-  [/^3D000$/, 'there is no such database'],
+  [/^3D000$/, 'its database does not exist'],
   [/^(53100|SQLITE_FULL|ENOSPC)$/, 'its disk is full'],
-  [/^53\w{3}$/, 'its database has no room for more connections or memory'],
-  [/^(25006|SQLITE_READONLY\w*|EROFS)$/, 'its database can only be read'],
+  [/^53\w{3}$/, 'its database has no free connections or memory'],
+  [/^(25006|SQLITE_READONLY\w*|EROFS)$/, 'its database is read-only'],
   [/^(57014|55P03|40P01|40001|SQLITE_BUSY\w*|SQLITE_LOCKED\w*)$/, late],
   [/^(42P01|42703|3F000)$/, tables],
   [/^42501$/, 'its database does not allow this user to write there'],
@@ -62,17 +62,17 @@ const byCode: Sentences = [
   [/CERT|SSL|TLS|VERIFY/, 'the certificate of its database is not trusted'],
 ];
 
-/** Where there is no code, or one for everything. */
+/** For errors without a code, or with a code that says nothing. */
 const byMessage: Sentences = [
   [/^no such (table|column)/, tables],
   [/^ConnectionFailed/, file],
   [/^SASL/, credentials],
-  [/^The server does not support SSL/, 'its database speaks no TLS'],
+  [/^The server does not support SSL/, 'its database does not support TLS'],
   [/timeout|timed out/i, late],
   [/connection|client|closed|ended|destroyed/i, lost],
 ];
 
-/** Whatever a driver throws, as a sentence; a mistake in our own code stays what it is. */
+/** A driver's error as a JournalUnavailable; a bug in our own code stays as it is. */
 export function asUnavailable(error: unknown): unknown {
   if (!isError(error) || isOurs(error)) return error;
   const { code } = error as { code?: unknown };
@@ -85,7 +85,7 @@ export function asUnavailable(error: unknown): unknown {
   return why === undefined ? error : new JournalUnavailable(why, { cause: error });
 }
 
-/** Also one of Node's own, which is of another world where a test runs in one of its own. */
+/** Also an error of another realm: Jest runs tests in a realm of their own. */
 function isError(error: unknown): error is Error {
   return error instanceof Error || types.isNativeError(error);
 }
@@ -95,7 +95,7 @@ function isOurs(error: Error): boolean {
   return error instanceof JournalSchemaError || error.name === 'TypeError' || error.name === 'RangeError';
 }
 
-/** Of the constraint that a pivot is meant at most once, in either database. */
+/** Whether the constraint that allows one pivot was violated, in either database. */
 export function isUniqueViolation(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return code === '23505' || code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY';

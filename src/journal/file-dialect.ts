@@ -1,9 +1,9 @@
 /**
- * SQLite as the journal needs it. Kysely's own begins a transaction without a lock, and waits for it inside SQLite. Then
+ * SQLite as the journal needs it. Kysely's own dialect begins a transaction without a lock, and waits for the lock inside SQLite. Then
  *
- * - who reads before it writes is refused at once where somebody else wrote in between;
- * - a statement that was refused for a lock stays open in this driver, and no later transaction of the connection can be committed;
- * - the whole process stands still for the waiting, and with it whoever holds the lock in the same process.
+ * - a transaction that reads and then writes fails at once if another one wrote in between;
+ * - a statement that failed for a lock stays open in this driver, and no later transaction of the connection can be committed;
+ * - the wait blocks the whole process, and with it a transaction of the same process that has the lock.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { SqliteAdapter, SqliteDialect, SqliteDriver, type DatabaseConnection } from 'kysely';
@@ -11,7 +11,7 @@ import type File from 'libsql';
 
 export interface FileDialectConfig {
   database: File.Database;
-  /** Milliseconds for which a transaction waits for the ones before it. */
+  /** Milliseconds that a transaction waits for the ones before it. */
   busyMs: number;
 }
 
@@ -29,7 +29,7 @@ export class FileDialect extends SqliteDialect {
   }
 }
 
-/** A migration is made as a whole or not at all, also where the process dies in the middle of it. */
+/** A migration is atomic, also where the process dies during it. */
 class FileAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
@@ -41,7 +41,7 @@ class FileDriver extends SqliteDriver {
     super(config);
   }
 
-  /** With the lock: nothing after it is refused for one. */
+  /** Takes the lock, so that no later statement fails for it. */
   override async beginTransaction(): Promise<void> {
     const { database, busyMs } = this.config;
     const untilMs = performance.now() + busyMs;
@@ -49,7 +49,7 @@ class FileDriver extends SqliteDriver {
     try {
       for (;;) {
         try {
-          // Not as a prepared statement, which would stay open where it is refused.
+          // Not as a prepared statement, which would stay open when it fails.
           database.exec('begin immediate');
           return;
         } catch (error) {
@@ -62,12 +62,12 @@ class FileDriver extends SqliteDriver {
     }
   }
 
-  /** A full disk ends the transaction by itself. That there is none any more is not what went wrong. */
+  /** A full disk ends the transaction by itself; the missing transaction must not hide that error. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.config.database.inTransaction) await super.rollbackTransaction(connection);
   }
 
-  /** After whoever uses it: a closed database that is asked for more ends the process. */
+  /** Waits for the last query: a query of a closed database ends the process. */
   override async destroy(): Promise<void> {
     await this.acquireConnection();
     await super.destroy();
@@ -76,8 +76,8 @@ class FileDriver extends SqliteDriver {
 }
 
 /**
- * With a write-ahead log, which a file has from then on. Where others open a new file at the same time SQLite refuses that at once,
- * and does not wait.
+ * Switches the file to a write-ahead log, for good. If other processes open a new file at the same time, SQLite fails at once and does
+ * not wait.
  */
 export function writeAhead(database: File.Database, busyMs: number): void {
   const untilMs = performance.now() + busyMs;
@@ -92,7 +92,6 @@ export function writeAhead(database: File.Database, busyMs: number): void {
   }
 }
 
-/** Somebody else writes into the file. */
 function isBusy(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && /^SQLITE_(BUSY|LOCKED)/.test(code);

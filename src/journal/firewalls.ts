@@ -1,21 +1,21 @@
 /**
- * What the journal knows of a server whose firewalls a saga changes: whether what the saga did can still take effect, and, before it is
- * undone, what other sagas rely on.
+ * What the journal knows of a server whose firewalls a saga changes: whether the saga's calls can still take effect, and, before they
+ * are undone, which firewalls other sagas rely on.
  */
 import { sql } from 'kysely';
 import { aboutOf, changeInAir, lock, theJournal, type Journal, type SagaKey } from './journal';
 import { turnOf } from './turn-rows';
 
 export type ServerLook =
-  /** A change by this saga may still take effect for so long: no list is true before. */
+  /** A change by this saga may still take effect for so long; until then no list is reliable. */
   | { how: 'under-way'; leftMs: number }
-  /** Firewalls that other references have assigned to it since this saga has its turn, or may have, and that were not unassigned since. */
+  /** Firewalls that other references have (perhaps) assigned since this saga's turn began, and that were not unassigned since. */
   | { how: 'settled'; others: number[] };
 
 /**
- * Milliseconds for which a change of the server by this saga may still take effect, whichever run made it.
+ * Milliseconds for which a change of the server by any run of this saga may still take effect.
  *
- * @param kind only of these
+ * @param kind only calls of this kind
  * @throws JournalUnavailable
  */
 export function inAirAtServer(
@@ -37,7 +37,7 @@ export function lookAtServer(journal: Journal, key: SagaKey, vmObjectId: number)
     await lock(tx, key);
     const inAir = await changeInAir(tx, key, await theJournal(tx), { vmObjectId });
     if (inAir) return { how: 'under-way', leftMs: inAir.leftMs };
-    // What was there before is in the list that the saga saw first.
+    // Earlier firewalls are in the list that the saga read first.
     const sinceMs = (await turnOf(tx, key))?.begun_ms ?? 0;
     const rows = await tx
       .selectFrom('effect')
@@ -62,7 +62,7 @@ export function lookAtServer(journal: Journal, key: SagaKey, vmObjectId: number)
   });
 }
 
-/** Firewalls of a server, by what runs of a saga have done to them, or may have, and not taken back. */
+/** Firewalls of a server that runs of a saga have (perhaps) assigned or unassigned, and not put back. */
 export interface ChangedFirewalls {
   assigned: number[];
   unassigned: number[];

@@ -1,6 +1,6 @@
 /**
- * The journal's hot path: a reference is taken, an effect is meant before it is sent, and completed after it was answered. The
- * rules, and what they rest on: docs/journal.md. The constraint that nothing here can break: migrations/0001.
+ * The journal's hot path: a reference is taken; an effect is meant (written down) before it is sent, and completed after it was
+ * answered. The rules, and why they hold: docs/journal.md. The constraint that nothing here can break: migrations/0001.
  *
  * ```text
  *   mean ──▶ none ──answered──▶ done ──a later effect──▶ undone
@@ -8,8 +8,8 @@
  *              └──▶ unknown ──a person, or a look──▶ done · denied
  * ```
  *
- * Every transaction writes the reference's row first. That is its lock, in PostgreSQL a row's and in SQLite the file's: two
- * calls of one reference decide one after the other.
+ * Every transaction writes the reference's row first, as a lock (in PostgreSQL on the row, in SQLite on the file): concurrent calls
+ * of one reference decide one after the other.
  */
 import { randomUUID } from 'node:crypto';
 import type { Kysely, Selectable, Transaction } from 'kysely';
@@ -34,62 +34,62 @@ export interface SagaKey {
 export interface Meaning extends SagaKey {
   call: EffectCall;
   run: string;
-  /** Of the run: whatever ended before, the reference is open there from now on. Absent where it is about another saga's reference. */
+  /** The run's namespace: the reference is open there from now on. Undefined where the reference is another saga's. */
   namespace?: string | undefined;
-  /** What the run's history knows; absent for a run that has not heard of the journal yet. */
+  /** What the run's history knows of the journal; undefined before the run has used it. */
   knows: JournalKnowledge | undefined;
-  /** After so long whoever means it now can no longer be sending. */
+  /** After so long the worker that means it now can no longer be sending it. */
   inAirMs: number;
-  /** A step that made something is not sent again: its recorded answer is given. A pivot is always recalled. */
+  /** If the step has already made something, return its recorded answer and send nothing. Always so for a pivot. */
   recall?: boolean;
-  /** Steps that must not have been taken back: what is sent now relies on them. */
+  /** Steps that must not have been undone: what is sent now relies on them. */
   restsOn?: readonly string[];
-  /** What a person has done by hand is not done again; see by-hand.ts. */
+  /** If a person has done the call by hand, send nothing; see by-hand.ts. */
   countsByHand?: boolean;
   /** Is sealed. */
   note?: PivotNote | undefined;
-  /** The turn in which it is meant, of a saga that has one: once it is over, nothing is. */
+  /** The saga's turn, if it has one. After the turn is over, nothing is meant. */
   turn?: string | undefined;
-  /** Of a pivot: so many corrections of the request does the run know. */
+  /** For a pivot: how many corrections of the request the run knows. */
   corrections?: number | undefined;
-  /** Of a pivot: the run has come to no terms. What is known of it is told, and it is not meant. */
+  /** For a pivot: the run has no agreed terms, so it gets only what is known of the pivot, and nothing is meant. */
   recallOnly?: boolean | undefined;
-  /** Of a pivot: what stands against buying, over all references. */
+  /** For a pivot: the operator's rules for purchases, over all references. */
   rules?: PurchaseRules | undefined;
 }
 
-/** As it is written down. */
+/** A meaning, ready to be written. */
 type Noted = Omit<Meaning, 'note'> & {
   note: string | null;
-  /** Of a pivot. */
+  /** For a pivot. */
   boughtBy?: (tx: Tx) => Promise<Bought | undefined>;
 };
 
 export type Meant =
   | { how: 'send'; knows: JournalKnowledge & { row: string }; doubts: number }
   | { how: 'recorded'; knows: JournalKnowledge; answer: unknown; at: string; run: string; doubts: number }
-  /** The first call may still be in the air for so long: look again then. */
+  /** The first call may still be in the air for so long: ask again then. */
   | { how: 'under-way'; row: string; leftMs: number }
   | ({ how: 'unknown'; leftMs: number } & OpenPivot)
-  /** These steps, on which it rests, were taken back since. */
+  /** These steps, on which it rests, were undone since. */
   | { how: 'undone'; steps: string[] }
   /** The item is in an order that was placed, or may have been. */
   | { how: 'ordered'; placed: boolean; at: string; run: string }
   | { how: 'put-back'; why: string }
-  /** The request was corrected since: the run knows an older one. */
+  /** The request was corrected since: the run knows an older version. */
   | { how: 'corrected' }
-  /** The saga's turn is over: another one may have worked on the same thing since. */
+  /** The saga's turn is over: another saga may have worked on the same server or subscription since. */
   | { how: 'turn-lost' }
-  /** It may be meant, but not by a run that has come to no terms. */
+  /** It may be meant, but not by a run without agreed terms. */
   | { how: 'no-terms' }
-  /** A person has to say yes first. */
+  /** A person has to agree first. */
   | { how: 'asks'; concern: Concern };
 
-/** A call that was meant, as whoever made it knows it. */
+/** A call that was meant, as the worker that made it knows it. */
 export interface MeantCall {
   call: EffectCall;
   run: string;
-  /** As in {@link Meaning}; for a row that has to be written again. */
+  /** As in {@link Meaning}, in case the row has to be written again. */
   inAirMs: number;
   knows: JournalKnowledge & { row: string };
 }
@@ -98,13 +98,13 @@ export interface Answer {
   outcome: AnsweredOutcome;
   /** The failure's name where it failed. */
   failure?: string | undefined;
-  /** The value of a call that is done, the failure's facts of one that is not. */
+  /** The value of a call that is done; the failure's facts of a call that failed. */
   answer: unknown;
-  /** Of an item that was added. */
+  /** Of a cart item that was added. */
   cartItemId?: number | undefined;
 }
 
-/** Who took a reference first, and with what. */
+/** The run that took a reference first, and its request. */
 export interface FirstTaken {
   at: string;
   run: string;
@@ -143,11 +143,11 @@ export class Journal {
   ) {}
 
   /**
-   * Takes a reference for ever, or finds who took it.
+   * Takes a reference for ever, or finds the run that took it.
    *
-   * @param namespace of the run: it is open there until an ending is written
-   * @returns the request that it was taken with first; undefined where only its effects are known any more. And what was corrected of
-   * it since, in order
+   * @param namespace the run's: the reference is open there until an ending is written
+   * @returns the request that it was taken with first, undefined where only its effects are still known; and the corrections since, in
+   * order
    * @throws JournalUnavailable, JournalUnreadable
    */
   async take(
@@ -178,7 +178,7 @@ export class Journal {
         .onConflict((conflict) => conflict.columns(['workflow', 'reference']).doNothing())
         .executeTakeFirst();
       if (inserted.numInsertedOrUpdatedRows === 1n) return { journal, first: undefined, corrected: [] };
-      // Where an effect came before its reference, because the journal was put back, the request is filled in.
+      // After the journal was put back, an effect may have come before its reference: the request is filled in.
       await tx
         .updateTable('reference')
         .set({ account: account ?? null, request: sealed })
@@ -195,9 +195,9 @@ export class Journal {
   }
 
   /**
-   * Before anything is sent by it. A second time, under the same id, it changes nothing.
+   * Writes a correction, before anything is sent with it. A second call with the same id changes nothing.
    *
-   * @returns `placed`, and writes nothing, where the pivot happened, or may have: it was not sent as corrected
+   * @returns `placed`, and writes nothing, where the pivot happened, or may have: it was sent without the correction
    * @throws JournalUnavailable
    */
   async correct(key: SagaKey, { id, run, step, ...said }: Corrected): Promise<'written' | 'placed'> {
@@ -216,9 +216,9 @@ export class Journal {
   }
 
   /**
-   * Writes down what is about to be sent, or says why nothing is to be.
+   * Writes down what is about to be sent, or says why it must not be sent.
    *
-   * @throws JournalUnavailable, with the row's id where it may have been written all the same; JournalUnreadable
+   * @throws JournalUnavailable, with the row's id where the row may have been written anyway; JournalUnreadable
    */
   async mean(meaning: Meaning): Promise<Meant> {
     const row = randomUUID();
@@ -236,7 +236,7 @@ export class Journal {
       return { ...rest, answer: await this.unseal(effect.answer ?? 'null', `the answer of ${effect.step}`) };
     } catch (error) {
       if (!(error instanceof JournalUnavailable)) throw error;
-      // The connection may have been lost after the commit: then the row is there.
+      // The connection may have been lost after the commit: then the row exists.
       const written = await this.findWritten(meaning, row).catch(() => undefined);
       if (written) return written;
       throw new JournalUnavailable(error.why, { cause: error, row });
@@ -252,9 +252,9 @@ export class Journal {
   }
 
   /**
-   * By the request as the journal has it, with its corrections, whatever the run sends along.
+   * What the call buys, by the journal's request and corrections; the run's own request does not count.
    *
-   * @returns undefined for what buys nothing, and where the request is not known any more
+   * @returns undefined where the call buys nothing, and where the request is no longer known
    */
   private async boughtBy(tx: Tx, { workflow, reference, rules, note }: Meaning): Promise<Bought | undefined> {
     if (rules === undefined) return undefined;
@@ -282,7 +282,7 @@ export class Journal {
     };
   }
 
-  /** The constraint is met only where a lock has failed; what it found is looked at once more. */
+  /** The constraint is violated only where a lock has failed; then the rows are read once more. */
   private async decideTwiceAtMost(meaning: Noted, row: string): Promise<Decided> {
     try {
       return await this.inTransaction((tx) => decide(tx, meaning, row));
@@ -292,11 +292,11 @@ export class Journal {
     }
   }
 
-  /** Looks for the row, so that a commit whose answer was lost is not taken for none. */
+  /** Finds the row of a commit whose confirmation was lost. */
   private async findWritten({ workflow, reference, call }: Meaning, row: string): Promise<Meant | undefined> {
     return this.inTransaction(async (tx) => {
       const key = { workflow, reference };
-      // Waits for that commit, where the database is still at it.
+      // Waits for that commit, if the database is still working on it.
       await lock(tx, key);
       const found = await effectOf(tx, row);
       if (found === undefined) return undefined;
@@ -309,8 +309,8 @@ export class Journal {
   /**
    * Completes a row. Writing the same outcome again does nothing.
    *
-   * @returns `late` where it took effect although it was written down that it did not, or another call stands in its place: the
-   * answer is kept beside that
+   * @returns `late` where it took effect although the journal says that it did not, or where another call has taken its place: the
+   * answer is then kept as `late`
    * @throws JournalUnavailable
    */
   async answered(
@@ -323,16 +323,16 @@ export class Journal {
       await lock(tx, key);
       const { call, knows } = meant;
       const found = await effectOf(tx, knows.row);
-      // Perhaps it was never written. Nothing was done for it, so nothing is lost.
+      // Perhaps the row was never written. The call did nothing, so nothing is lost.
       if (found === undefined && outcome === 'not-done') return 'written';
       const row = found ?? (await insertLost(tx, key, meant));
       const says = whatAnswerSays(row, knows.row, outcome);
       if (says === 'nothing') return 'written';
       const answered = { outcome, answered_ms: nowMs(tx), answer: sealed };
-      // A doubt keeps what it is.
+      // A row of doubt keeps its failure.
       const completed = row.id === knows.row ? { ...answered, failure: failure ?? null } : answered;
       const item = cartItemId === undefined ? {} : { cart_item_id: cartItemId };
-      // What was denied and has happened all the same counts, unless it was sent again meanwhile.
+      // A pivot that was denied but did happen counts, unless it was sent again meanwhile.
       const counts = says === 'complete' || (call.kind === 'pivot' && (await livePivot(tx, key)) === undefined);
       await tx
         .updateTable('effect')
@@ -345,7 +345,7 @@ export class Journal {
   }
 
   /**
-   * A pivot of unknown outcome has happened: a person has seen it, or it was found. That is kept also where the row is gone.
+   * Writes that a pivot of unknown outcome has happened: a person has seen it, or a search has found it. Also where the row is gone.
    *
    * @throws JournalUnavailable
    */
@@ -372,17 +372,17 @@ export class Journal {
         return 'done';
       });
     } catch (error) {
-      // Somebody said that it had not happened, and it was meant again: the other row is the one to ask about.
+      // A person said that it had not happened, and it was meant again: the other row is the one to ask about.
       if (isUniqueViolation(error)) return 'superseded';
       throw error;
     }
   }
 
   /**
-   * A person says that a pivot of unknown outcome has not happened.
+   * Writes that, as a person says, a pivot of unknown outcome has not happened.
    *
-   * @returns `in-air`, and changes nothing, while whoever meant it may be sending still; `done` where it is known by now to
-   * have happened
+   * @returns `in-air`, and changes nothing, while the worker that meant it may still be sending; `done` where the journal knows by now
+   * that it has happened
    * @throws JournalUnavailable
    */
   async deny(
@@ -409,9 +409,9 @@ export class Journal {
   }
 
   /**
-   * How a run ended, for whoever asks when Temporal has forgotten it.
+   * Writes how a run ended, for when Temporal has forgotten it.
    *
-   * @returns who is to be told, where it worked on something that others wait for
+   * @returns the saga to notify, if one waits for what this run worked on
    * @throws JournalUnavailable
    */
   async ended(
@@ -458,7 +458,7 @@ export class Journal {
     }
   }
 
-  /** Waits for what is under way, and closes the connections. */
+  /** Waits for running queries, and closes the connections. */
   close(): Promise<void> {
     return this.db.destroy();
   }
@@ -471,11 +471,11 @@ export interface Ending {
   outcome: string;
   /** Is sealed. */
   report: unknown;
-  /** What it worked on, or waited for: its turn ends here, for others once no call of it can be in the air. */
+  /** What it worked on, or waited for. Its turn ends here; the next turn begins once no call of it can be in the air. */
   resource?: string | undefined;
-  /** Of a clean-up that did not put all in order: the saga is as lost as it was. */
+  /** A clean-up did not settle everything: the saga stays lost. */
   leavesOpen?: boolean | undefined;
-  /** Of a clean-up: as of then all is in order. What anybody has done since leaves the saga open. */
+  /** For a clean-up: everything was settled at this time. If the reference was used since, the saga stays open. */
   seenMs?: number | undefined;
 }
 
@@ -494,7 +494,7 @@ async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
   if (!taken) await insertReference(tx, key, meaning.run, knows?.epoch ?? epochOfNew(journal), namespace);
 
   const rows = await rowsOfStep(tx, key, call);
-  // What is gone is not sent for, whatever stands against sending.
+  // An undo of something that is gone is recorded already: no other reason counts.
   const isGone = call.kind === 'compensate' && recall(rows, meaning) !== undefined;
   const refused = isGone ? undefined : await whyNot(tx, key, journal, call, meaning.restsOn ?? []);
   if (refused !== undefined) return refused;
@@ -534,10 +534,10 @@ async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
 }
 
 /**
- * A history knows what the journal must have. What it lacks it has lost: it was put back to an older copy, and whatever else was in
- * the lost part is not known to anybody here.
+ * Compares the journal with what a run's history knows. If rows are missing, the journal was put back to an older copy, and nobody
+ * here knows what else was in the lost part.
  *
- * @returns a sentence; undefined where nothing is lacking, or where somebody has seen to it since
+ * @returns a sentence; undefined where nothing is missing, or where a person has run `journal restored` since
  */
 export async function whatIsLacking(
   tx: Tx,
@@ -551,25 +551,25 @@ export async function whatIsLacking(
     if (isAnother || !there || knows.epoch !== journal.epoch) {
       await markPutBack(tx, knows.epoch);
       return isAnother
-        ? 'this is another journal than the one that the saga began with'
-        : 'the journal lacks what this saga has written into it: it was put back to an older copy';
+        ? 'this is not the journal that the saga began with'
+        : 'the journal lacks what this saga wrote into it: it was put back to an older copy';
     }
   }
   if (journal.put_back_ms === null) return undefined;
   return `the journal was found to be an older copy on ${iso(journal.put_back_ms)}`;
 }
 
-/** Whether the journal was seen to after an epoch: what was known then may be missing by now, and is in doubt. */
+/** Whether the epoch was raised since: then rows of the older epoch may be missing, and are in doubt. */
 function isSeenToSince(journal: JournalRow, epoch: number): boolean {
   return journal.raised_ms > 0 && journal.epoch > epoch;
 }
 
-/** For a reference that is seen for the first time: in doubt from the start, where it may be one that was lost. */
+/** The epoch of a new reference; 0 (in doubt from the start) where it may be one that was lost. */
 export function epochOfNew({ epoch, doubts_new }: Pick<JournalRow, 'epoch' | 'doubts_new'>): number {
   return doubts_new === 1 ? 0 : epoch;
 }
 
-/** What was done to the things that the call is about, and forbids it now. */
+/** Why other calls about the same things forbid this call now. */
 async function whyNot(
   tx: Tx,
   key: SagaKey,
@@ -598,7 +598,7 @@ async function whyNot(
   return vmObjectId === undefined ? undefined : changeInAir(tx, key, journal, { vmObjectId, kind: 'compensate' });
 }
 
-/** Steps that made these items, or have these ids, and were taken back, or are just being taken back. */
+/** Steps that made these items, or have these ids, and were undone, or are being undone. */
 async function takenBackOf(
   tx: Tx,
   key: SagaKey,
@@ -624,11 +624,11 @@ async function takenBackOf(
 }
 
 /**
- * Of two changes of one server that meet, the one that comes last is what stays. So firewalls are put back when no other change to the
- * same server can take effect any more, and a run changes them when none can that an earlier one put back. One that was given up
- * without an answer may still take effect.
+ * If two changes of one server overlap, the last one wins. So firewalls are put back only when no other change of the server can still
+ * take effect, and a run changes them only when no undo of an earlier run can. A call that was given up without an answer may still
+ * take effect.
  *
- * @param besides calls that do the same
+ * @param besides the activity of calls that may overlap, because they do the same
  * @param kind only calls of this kind
  */
 export async function changeInAir(
@@ -647,8 +647,8 @@ export async function changeInAir(
 }
 
 /**
- * Whether what a row made is gone again, or may be. Of a step that was surely done again, and of an id that the provider gave again,
- * only the last time counts.
+ * Whether what a row made was undone, or may have been. If the step was surely done again, or the provider gave the same id again, only
+ * the last time counts.
  */
 function isTakenBack(row: Effect, rows: readonly Effect[]): boolean {
   const item = row.cart_item_id;
@@ -673,7 +673,7 @@ function takesBack(other: Effect, { step, seq, cart_item_id }: Effect): boolean 
 
 type Known = { effect: Effect } | Exclude<Decided, { how: 'recorded' | 'send' }>;
 
-/** @returns what is known of the pivot; undefined where it may be meant */
+/** @returns what is known of the pivot; undefined where a new one may be meant */
 async function decidePivot(
   tx: Tx,
   key: SagaKey,
@@ -681,7 +681,7 @@ async function decidePivot(
   rows: readonly Effect[],
   meaning: Noted,
 ): Promise<Known | undefined> {
-  // Also of what was placed: how many servers it brought is known by all of them.
+  // Also for a placed pivot: the number of its servers follows from all corrections.
   if ((await countCorrections(tx, key)) > (meaning.corrections ?? 0)) return { how: 'corrected' };
   const live = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
   if (live?.outcome === 'done') return { effect: live };
@@ -690,12 +690,12 @@ async function decidePivot(
     if (live.outcome === null && leftMs > 0) return { how: 'under-way', row: live.id, leftMs };
     return unknown(live, leftMs);
   }
-  // Of whichever items: what the call names now may have been added since.
+  // Without its items: those that the call names now may have been added since.
   const doubt = await insertDoubt(tx, key, journal, { ...meaning, call: { ...meaning.call, about: {} } });
   return doubt && unknown(doubt, await leftInAir(tx, doubt, journal));
 }
 
-/** What may have been sent in the lost time stands for itself, as a row that a person is asked about. */
+/** Writes a row for a pivot that may have been sent in the lost time. A person is asked about it. */
 export async function insertDoubt(
   tx: Tx,
   key: SagaKey,
@@ -708,7 +708,7 @@ export async function insertDoubt(
   return effectOf(tx, id);
 }
 
-/** @returns since when nobody has said what became of the reference in the lost time; undefined where that is known, or nothing was lost */
+/** @returns since when the reference is in doubt; undefined where nothing was lost, or its fate in the lost time is known */
 export async function inDoubt(
   tx: Kysely<JournalTables>,
   key: SagaKey,
@@ -725,7 +725,7 @@ function names(order: Effect, item: number): boolean {
   return aboutOf(order).cartItems?.includes(item) ?? false;
 }
 
-/** An item that was added since the journal was put back is in no order of the lost time. */
+/** False for an item that was added after the journal was put back: it is in no order of the lost time. */
 async function mayBeOfLostTime(tx: Tx, key: SagaKey, { epoch, raised_ms }: JournalRow, item: number): Promise<boolean> {
   if (raised_ms === 0) return false;
   const added = await tx
@@ -738,12 +738,12 @@ async function mayBeOfLostTime(tx: Tx, key: SagaKey, { epoch, raised_ms }: Journ
   return !added.some((row) => row.epoch === epoch);
 }
 
-/** Whether what was placed, or may have been, may be another order than the row's: one of the lost time, of whichever items. */
+/** Whether the row may stand for another order, from the lost time, with unknown items. */
 function isOfAny({ failure, decided_ms, epoch }: Effect, journal: JournalRow): boolean {
   return failure === putBack || (epoch < journal.epoch && decided_ms !== null && decided_ms >= journal.raised_ms);
 }
 
-/** The failure of a row that stands for what may have been sent in the lost time. */
+/** The failure of a row that stands for a pivot of the lost time. */
 export const putBack = 'JournalPutBack';
 
 function unknown(pivot: Effect, leftMs: number): Known {
@@ -754,22 +754,22 @@ export function openPivot({ id, meant_ms, run, in_air_ms, failure }: Effect): Om
   return { row: id, at: iso(meant_ms), run, inAirMs: in_air_ms, putBack: failure === putBack };
 }
 
-/** Calls of a step that may be repeated of which nobody knows whether they did something. */
+/** Calls of a repeatable step with an unknown outcome. */
 function doubtsAmong(rows: readonly Effect[]): Effect[] {
   return rows.filter(({ kind, outcome }) => kind === 'mutate' && (outcome === null || outcome === 'unknown'));
 }
 
-/** The step's answer where it is still true: what was made has not been taken back. */
+/** The step's recorded answer, if what it made has not been undone. */
 function recall(rows: readonly Effect[], { call, recall: wanted }: Pick<Noted, 'call' | 'recall'>): Known | undefined {
   if (call.kind === 'compensate') {
-    // A provider may give an id again: what counts is the last item that had it.
+    // A provider may give an id again: the last item that had it counts.
     const item = call.about.cartItemId ?? -1;
     const last = rows.findLast(({ kind, cart_item_id }) => kind === 'mutate' && cart_item_id === item);
     const gone = last?.outcome === 'undone' ? last : undefined;
     return gone && { effect: rows.find(({ id }) => id === gone.undone_by) ?? gone };
   }
   if (!wanted) return undefined;
-  // What was added before a correction is another item.
+  // An item that was added before a correction is another item.
   const isSame = (row: Effect) => aboutOf(row).corrected === call.about.corrected;
   const made = rows.filter((row) => row.kind === 'mutate' && row.outcome === 'done' && isSame(row));
   const effect = made.findLast((row) => !rows.some((other) => takesBack(other, row)));
@@ -791,7 +791,7 @@ export function livePivot(tx: Tx, key: SagaKey): Promise<Effect | undefined> {
     .executeTakeFirst();
 }
 
-/** All rows of the step, the oldest first; of a pivot, of whichever step the saga's pivots were. */
+/** All rows of the step, the oldest first; for a pivot, the rows of all pivots of the saga. */
 export function rowsOfStep(
   tx: Kysely<JournalTables>,
   key: SagaKey,
@@ -806,13 +806,13 @@ export function rowsOfStep(
     .execute();
 }
 
-/** Milliseconds until nobody can be sending it any more: since it was meant, and since the journal was put back. */
+/** Milliseconds until no worker can still be sending it, counted from when it was meant or the journal was put back. */
 export async function leftInAir(tx: Tx, { meant_ms, in_air_ms }: Effect, { raised_ms }: JournalRow): Promise<number> {
   const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
   return Math.max(0, Math.max(meant_ms, raised_ms) + in_air_ms - now);
 }
 
-/** Calls of a saga of which nobody knows what came of them. */
+/** Calls of a saga with no outcome yet, or an unknown one. */
 function openRows(tx: Tx, { workflow, reference }: SagaKey): Promise<Effect[]> {
   return tx
     .selectFrom('effect')
@@ -822,7 +822,7 @@ function openRows(tx: Tx, { workflow, reference }: SagaKey): Promise<Effect[]> {
     .execute();
 }
 
-/** Milliseconds until nobody can be sending for a saga any more, and nothing that was sent for it can take effect. */
+/** Milliseconds until no call of a saga can still be sent or take effect. */
 export async function inAirOf(tx: Tx, key: SagaKey): Promise<number> {
   const journal = await theJournal(tx);
   let leftMs = 0;
@@ -830,7 +830,7 @@ export async function inAirOf(tx: Tx, key: SagaKey): Promise<number> {
   return leftMs;
 }
 
-/** @param namespace where it is open from now on, unless it is open already. @returns false where the reference is not known */
+/** @param namespace where the reference is open from now on, unless it already is. @returns false where it is not known */
 export async function lock(tx: Tx, key: SagaKey, namespace?: string): Promise<boolean> {
   const locked = await tx
     .updateTable('reference')
@@ -843,7 +843,7 @@ export async function lock(tx: Tx, key: SagaKey, namespace?: string): Promise<bo
   return locked.numUpdatedRows > 0n;
 }
 
-/** It is open no more, unless anybody has done anything since it was seen. */
+/** Closes the reference, unless it was used since `seenMs`. */
 async function closeAsSeen(tx: Tx, key: SagaKey, seenMs: number | undefined): Promise<void> {
   await tx
     .updateTable('reference')
@@ -906,13 +906,13 @@ export async function insertEffect(
     .execute();
 }
 
-/** What the answer of the call whose row has this id says of a row: its own, or one that stands in its place. */
+/** What the answer of call `id` means for a row: the call's own, or the one in its place. */
 function whatAnswerSays(row: Effect, id: string, outcome: AnsweredOutcome): 'complete' | 'late' | 'nothing' {
   if (row.id !== id) {
     if (outcome !== 'done') return 'nothing';
     if (row.failure !== putBack) return 'late';
   }
-  // Written once more: whoever wrote it first may not have heard that it was late.
+  // Written twice: the first writer may not have received that it was late.
   if (row.late !== null && row.outcome === 'done' && outcome === 'done') return 'late';
   if (row.outcome === outcome || row.outcome === 'undone') return 'nothing';
   if (row.outcome === null || row.outcome === 'unknown') return 'complete';
@@ -920,10 +920,10 @@ function whatAnswerSays(row: Effect, id: string, outcome: AnsweredOutcome): 'com
 }
 
 /**
- * The row of a call that was answered is gone: the journal was put back in between. It is written again as it was meant, so that
- * its outcome is not lost as well; and it waits like a new one.
+ * The row of a call that was answered is gone: the journal was put back in between. The row is written again, so that its outcome is
+ * not lost as well; and the call counts as in the air like a new one.
  *
- * @returns another row, which stands for the pivot by now: what a person is asked about or has answered, or another call
+ * @returns for a pivot, the row that has taken its place, if any: one that a person was asked about, or another call
  */
 async function insertLost(tx: Tx, key: SagaKey, { call, run, knows, inAirMs }: MeantCall): Promise<Effect> {
   const journal = await theJournal(tx);
@@ -936,10 +936,10 @@ async function insertLost(tx: Tx, key: SagaKey, { call, run, knows, inAirMs }: M
   return tx.selectFrom('effect').selectAll().where('id', '=', knows.row).executeTakeFirstOrThrow();
 }
 
-/** Of which nothing is known but that it may have been sent. */
+/** A pivot of which only is known that it may have been sent. */
 export const lostPivot: EffectCall = { step: 'lost', kind: 'pivot', activity: '', about: {} };
 
-/** The row that a person was asked about is gone. That they have seen what it was about is all that is known of it. */
+/** The row that a person was asked about is gone. It is only known that the person has seen what was placed. */
 async function insertSeen(tx: Tx, key: SagaKey, row: string): Promise<void> {
   await noteLoss(tx, key);
   const seen = { call: lostPivot, run: '', inAirMs: 0 };
@@ -947,14 +947,14 @@ async function insertSeen(tx: Tx, key: SagaKey, row: string): Promise<void> {
   await insertEffect(tx, key, seen, { id: row, epoch: 0, failure: putBack });
 }
 
-/** A row is gone that a question was about. The question was asked before somebody saw to the journal, or the journal is found out. */
+/** The row of a question is gone. Unless the epoch was raised since the question, this shows that the journal was put back. */
 async function noteLoss(tx: Tx, key: SagaKey): Promise<void> {
   const journal = await theJournal(tx);
   const { epoch } = (await referenceOf(tx, key)) ?? { epoch: 0 };
   if (!isSeenToSince(journal, epoch)) await markPutBack(tx, epoch);
 }
 
-/** @param known the epoch of whoever found out: the next one must be greater, though the database's clock may be behind */
+/** @param known the epoch of the run that noticed it: the next epoch must be greater, even if the database's clock is behind */
 async function markPutBack(tx: Tx, known: number): Promise<void> {
   await tx
     .updateTable('journal')

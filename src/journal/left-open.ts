@@ -1,6 +1,6 @@
 /**
- * What is there of a saga that nobody has ended: what its calls have made and none has taken back. Where the saga runs it is on its way;
- * where it was lost, these are its leftovers, and nobody else tells of them.
+ * What the calls of a saga without an ending have made, and not put back. If the saga still runs, it will use or undo this; if it is
+ * lost, these are its leftovers, and no other report has them.
  */
 import type { Leftover } from '../domain/leftovers';
 import type { RecordedEffect, SagaRecord } from '../domain/record';
@@ -21,7 +21,7 @@ export function leftOpen(
   return [...items, ...unknownPlacement(pivot, placement), ...unprotected];
 }
 
-/** @param named by an order that was placed, or may have been */
+/** @param named the items of an order that was placed, or may have been */
 function madeBy(
   { activity, outcome, about }: RecordedEffect,
   named: readonly number[],
@@ -30,7 +30,7 @@ function madeBy(
   const { item, cartItemId, vmObjectId, firewalls } = about;
   if (outcome === 'done' && cartItemId !== undefined) {
     if (!named.includes(cartItemId)) return [{ kind: 'cart-item', cartItemId, why: 'it was added, and not deleted' }];
-    const why = 'it may belong to an order of which nobody knows whether it was placed';
+    const why = 'it may belong to an order, and nobody knows whether that order was placed';
     return placement === 'unknown' ? [{ kind: 'cart-item', cartItemId, why }] : [];
   }
   if (outcome !== 'done' && mayBeThere(outcome) && item !== undefined) {
@@ -38,7 +38,7 @@ function madeBy(
   }
   if (!mayBeThere(outcome) || vmObjectId === undefined || firewalls === undefined) return [];
   const changed = activity === 'assignFirewalls' ? 'assigned' : 'unassigned';
-  const why = `${outcome === 'done' ? '' : 'perhaps '}${changed}: and the saga has not ended`;
+  const why = `${outcome === 'done' ? '' : 'perhaps '}${changed}, and the saga has not ended`;
   return [{ kind: 'firewalls', vmObjectId, firewalls, why }];
 }
 
@@ -47,7 +47,7 @@ const mayBeThere = (outcome: RecordedEffect['outcome']) =>
 
 function unknownPlacement(pivot: RecordedEffect | undefined, placement: SagaRecord['placement']): Leftover[] {
   if (placement !== 'unknown') return [];
-  const why = 'nobody has written down whether it was placed';
+  const why = 'the journal does not say whether it was placed';
   return [{ kind: 'placement-unknown', step: pivot?.step ?? 'unknown', why }];
 }
 
@@ -56,7 +56,7 @@ function lacking(
   servers: NonNullable<SagaRecord['servers']>,
   effects: readonly RecordedEffect[],
 ): Leftover[] {
-  const why = 'the saga has not ended: they were not assigned';
+  const why = 'they were not assigned, and the saga has not ended';
   if (servers.length === 0) return [{ kind: 'server-unprotected', firewalls: [...wanted], why }];
   return servers.flatMap(({ vmObjectId }): Leftover[] => {
     const assigned = effects.flatMap(({ activity, outcome, about }) =>

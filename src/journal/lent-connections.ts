@@ -1,20 +1,20 @@
 /**
- * A pool of connections to PostgreSQL that lends only those that answer. `pg` alone puts a connection back that has not answered in
- * time, with a transaction open in it and its old question still under way: the next call would wait for that, and what it commits
- * would be both transactions.
+ * A pool of connections to PostgreSQL that lends only connections that answer. `pg` alone takes back a connection that has not answered
+ * in time, with an open transaction and a running query: the next call would wait for that query, and would commit both
+ * transactions.
  */
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { DatabaseError, Pool, type PoolClient, type PoolConfig } from 'pg';
 
-/** @param firstOf is asked of each new connection before it is lent */
+/** @param firstOf a query that each new connection runs before it is lent */
 export function lendConnections(config: PoolConfig, firstOf: string): PostgresPool {
   const pool = new Pool({
     ...config,
-    // Awaited by the pool, whatever its type says; a connection that fails it is given up.
+    // The pool awaits it, although its type does not say so, and drops a connection where it fails.
     onConnect: ((client: PoolClient) => client.query(firstOf)) as (client: unknown) => void,
   });
-  // A connection that the server ends: who uses it hears of it from the question that is under way, and otherwise the next question
-  // opens another one, or says why it cannot.
+  // The server may close a connection. Its user sees that in the running query; an idle connection is replaced by the next query,
+  // or that query says why it cannot be.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
@@ -32,13 +32,13 @@ function lent(client: PoolClient): PostgresPoolClient {
     try {
       return await client.query(text, values);
     } catch (error) {
-      // What the server says it says on a connection that works.
+      // If the server answers with an error, the connection works.
       if (!(error instanceof DatabaseError)) silent = error as Error;
       throw error;
     }
   };
   return {
-    // There are no cursors here.
+    // The cursor overload is not used here.
     query: query as unknown as PostgresPoolClient['query'],
     release: () => {
       client.release(silent);

@@ -1,6 +1,6 @@
 /**
- * The journal's schema: numbered steps, applied by one command under a lock, and looked at when a worker starts. A file is
- * brought up to date by whoever opens it; a database on a server only by whoever is told to.
+ * The journal's schema: numbered steps, applied by one command under a lock, and checked when a worker starts. A file is
+ * migrated when it is opened; a database on a server only by `order-saga journal migrate`.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Migrator, sql, type Kysely, type Migration } from 'kysely';
@@ -14,7 +14,7 @@ import * as fifth from './migrations/0005-open-references';
 import * as sixth from './migrations/0006-turns-of-ended-sagas';
 import type { JournalTables } from './schema';
 
-/** By number: a name that was released stays. */
+/** By number. A released name never changes. */
 const migrations: Record<string, Migration> = {
   '0001-references-effects-endings': first,
   '0002-turns': second,
@@ -26,11 +26,11 @@ const migrations: Record<string, Migration> = {
 
 export const schemaNumber = Object.keys(migrations).length;
 
-/** A migration may have to wait for another one, and to build an index. */
+/** A migration may wait for another one, and may build an index. */
 const migrationMs = 600_000;
 
 /**
- * Brings the schema up to this release's; does nothing where it is there. Two at once wait for each other.
+ * Migrates the schema to this release's; a second call does nothing. Concurrent calls wait for each other.
  *
  * @returns the numbers before and after
  * @throws JournalSchemaError for a journal of a newer release; JournalUnavailable
@@ -43,7 +43,7 @@ export async function migrate(address: JournalAddress): Promise<{ from: number; 
     if (from === schemaNumber) return { from, to: from };
     const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrations) } });
     const { error } = await migrator.migrateToLatest();
-    // Two processes that open a new file at once: SQLite has no lock to wait for, and the second one finds it done.
+    // Two processes may open a new file at once: SQLite has no lock to wait for, so the second one waits for the result.
     if (error !== undefined && !(await becomesCurrent(db))) throw error as Error;
     return { from, to: schemaNumber };
   } catch (error) {
@@ -53,7 +53,7 @@ export async function migrate(address: JournalAddress): Promise<{ from: number; 
   }
 }
 
-/** Whether what a worker writes can be written, and lasts. @throws JournalSchemaError, JournalUnavailable */
+/** Checks that a worker can write, and that commits are durable. @throws JournalSchemaError, JournalUnavailable */
 export async function checkJournal(db: Kysely<JournalTables>): Promise<void> {
   await checkSchema(db);
   try {
@@ -76,7 +76,6 @@ export async function checkSchema(db: Kysely<JournalTables>): Promise<void> {
   }
 }
 
-/** What a commit is worth, and whether there can be one. */
 async function checkServer(db: Kysely<JournalTables>): Promise<void> {
   const { rows } = await sql<{ fsync: string; readonly: string; commit: string }>`
     select current_setting('fsync') as fsync, current_setting('transaction_read_only') as readonly,
@@ -84,17 +83,17 @@ async function checkServer(db: Kysely<JournalTables>): Promise<void> {
   const [settings] = rows;
   if (settings?.readonly === 'on') {
     throw new JournalSchemaError(
-      'the journal’s database can only be read: is it a standby? Name the primary in JOURNAL_URL',
+      'the journal’s database is read-only: is it a standby? Set JOURNAL_URL to the primary',
     );
   }
   if (settings?.fsync === 'off') {
     throw new JournalSchemaError(
-      'the journal’s database runs with fsync = off: it would forget orders when its machine loses power. Turn it on',
+      'the journal’s database runs with fsync = off: it would lose orders when its machine loses power. Turn fsync on',
     );
   }
 }
 
-/** 0 where there is none yet. */
+/** The number of the schema; 0 where there is none yet. */
 export async function schemaOf(db: Kysely<JournalTables>): Promise<number> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
   if (!tables.some(({ name }) => name === 'kysely_migration')) return 0;
@@ -108,7 +107,7 @@ function tooNew(found: number): JournalSchemaError {
   );
 }
 
-/** For a file, which belongs to this machine alone: made and brought up to date on the way. */
+/** A file belongs to this machine alone, so it is created and migrated here. */
 export async function openCheckedDatabase(address: JournalAddress): Promise<Kysely<JournalTables>> {
   if ('file' in address) await migrate(address);
   const db = openDatabase(address);

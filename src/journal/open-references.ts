@@ -1,9 +1,9 @@
 /**
- * Which sagas have begun and not ended: those that run, and those that are lost, of which Temporal knows no run that goes on.
+ * Sagas that have begun and not ended: those that run, and those that are lost, because Temporal has no open run of them.
  *
- * A reference is open from when it is taken until an ending is written, in the namespace that its run is of; and again from when a later
- * run takes it, or one that was reset means anything. The index has the open ones only, so that looking through them costs as much
- * among millions of references as among hundreds.
+ * A reference is open, in the namespace of its run, from when it is taken until an ending is written; and again when a later run takes
+ * it, or a run that was reset means anything. The index contains open references only, so a search costs the same among millions of
+ * references as among hundreds.
  */
 import { sql } from 'kysely';
 import { iso, livePivot, lock, type Journal, type SagaKey } from './journal';
@@ -14,7 +14,7 @@ export interface OpenReference extends SagaKey {
   touchedMs: number;
 }
 
-/** In the order of their keys. @param after the last one of the slice before. @throws JournalUnavailable */
+/** A slice, in the order of the keys. @param after the last one of the slice before. @throws JournalUnavailable */
 export function openReferences(
   journal: Journal,
   namespace: string,
@@ -32,7 +32,7 @@ export function openReferences(
     const rows = await (
       after === undefined
         ? question
-        : // With the namespace, or the database might look by the key of all references instead.
+        : // With the namespace, so that the database uses the index of the open references.
           question.where(
             sql<boolean>`(open_in, workflow, reference) > (${namespace}, ${after.workflow}, ${after.reference})`,
           )
@@ -47,12 +47,12 @@ export function openReferences(
   });
 }
 
-/** Whether an order, change order or switch of it was placed, or may have been. @throws JournalUnavailable */
+/** Whether its order, change order or switch was placed, or may have been. @throws JournalUnavailable */
 export function mayBePlaced(journal: Journal, { workflow, reference }: SagaKey): Promise<boolean> {
   return journal.inTransaction(async (tx) => (await livePivot(tx, { workflow, reference })) !== undefined);
 }
 
-/** Another run works under a reference that was taken before. @throws JournalUnavailable */
+/** Opens a reference again for another run. @throws JournalUnavailable */
 export function open(journal: Journal, key: SagaKey, namespace: string): Promise<void> {
   return journal.inTransaction(async (tx) => {
     await lock(tx, key);
@@ -65,8 +65,8 @@ export function open(journal: Journal, key: SagaKey, namespace: string): Promise
 }
 
 /**
- * Its saga has ended in order, though nobody wrote that down: a person skipped it. Nothing happens where anything was done since it was
- * read.
+ * Closes a reference whose saga has ended although no ending was written: a person skipped that. It changes nothing if the reference
+ * was used since it was read.
  *
  * @throws JournalUnavailable
  */

@@ -1,4 +1,4 @@
-/** How a journal is opened by whoever uses it. */
+/** Opens a journal: for a worker, and for a person who asks. */
 import { existsSync } from 'node:fs';
 import { openDatabase, type JournalAddress } from './dialects';
 import { asUnavailable, JournalUnavailable } from './errors';
@@ -7,7 +7,7 @@ import { checkJournal, checkSchema, openCheckedDatabase, schemaOf } from './migr
 import type { Sealing } from './sealing';
 
 /**
- * A file is made and brought up to date on the way; a database on a server must be of this release's schema.
+ * A file is created and migrated; a database on a server must have this release's schema.
  *
  * @throws JournalSchemaError, JournalUnavailable
  */
@@ -15,11 +15,11 @@ export async function openJournal(address: JournalAddress, sealing: Sealing): Pr
   return new Journal(await openCheckedDatabase(address), sealing);
 }
 
-/** Counting the rows of a large journal takes longer than a call may. */
+/** Counting the rows of a large journal takes longer than a worker's statement may. */
 const patientStatementMs = 60_000;
 
 /**
- * For a person who asks: nothing is made, and nothing is brought up to date on the way. Whoever only reads may do so at a standby.
+ * For a person who asks: nothing is created or migrated. To read only, a standby is enough.
  *
  * @throws JournalSchemaError; JournalUnavailable, also for a file that is not there
  */
@@ -38,7 +38,7 @@ export async function openToAsk(
   }
 }
 
-/** @returns the number of its schema; 0 where there is none yet. @throws JournalUnavailable, as above */
+/** @returns the number of its schema; 0 where there is none yet. @throws JournalUnavailable, also for a file that is not there */
 export async function lookAtSchema(address: JournalAddress): Promise<number> {
   const db = openExisting(address);
   try {
@@ -51,7 +51,7 @@ export async function lookAtSchema(address: JournalAddress): Promise<number> {
 }
 
 function openExisting(address: JournalAddress): ReturnType<typeof openDatabase> {
-  // Opened, it would be made: a name that was mistyped would look like a journal that knows nothing.
+  // Opening would create it, and a mistyped name would look like an empty journal.
   if ('file' in address && !existsSync(address.file)) throw new JournalUnavailable('there is no such file');
   return openDatabase(address, { statementMs: patientStatementMs });
 }

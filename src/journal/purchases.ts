@@ -1,14 +1,14 @@
 /**
- * What stands against a purchase over all references: the same was bought just now, or an account has spent enough. It is looked at
- * in the transaction that means the pivot, under a lock that all who could be counted together wait for: of two at once the second one
- * sees the first.
+ * Concerns about a purchase, over all references: the same was bought just now, or the account's limit is reached. They are checked in
+ * the transaction that means the pivot, under locks on the account and on what is bought, so that of two concurrent purchases the
+ * second one sees the first.
  *
  * ```text
  *   lock the account, lock what is bought ── look ──nothing, or a person has agreed──▶ mean the pivot, with its purchase beside it
  *                                              └──▶ asks
  * ```
  *
- * What is meant, done or unknown counts. What was surely refused, or not placed, does not.
+ * Purchases that are meant, done or unknown count. Those that were surely refused or not placed do not.
  */
 import { randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
@@ -24,30 +24,30 @@ interface Key {
   reference: string;
 }
 
-/** What an operator has set, and what a person has agreed to. */
+/** The operator's settings, and what a person has agreed to. */
 export interface PurchaseRules {
-  /** As the setting has them: what may be a server counts as one. */
+  /** As in the setting. An item that may be a server counts as one. */
   planTypesMore: readonly string[];
-  /** 0: nobody is asked about the same under another reference. */
+  /** 0: nobody is asked about likely duplicates. */
   duplicateWithinMs: number;
   spendLimits: readonly SpendLimit[];
   approved?: readonly Concern[] | undefined;
 }
 
-/** A purchase as it is written beside its pivot. */
+/** A purchase, as it is written with its pivot. */
 export interface Bought {
   account: string | null;
-  /** What is bought, by a keyed digest: the first is of the key that encrypts, each of the others of an older one. */
+  /** Keyed digests of what is bought: the first by the key that encrypts, the others by older keys. */
   digests: readonly string[];
   servers: number | null;
   items: number | null;
-  /** Of a quote. */
+  /** The quote's. */
   total: number | null;
   currency: string | null;
 }
 
-/** References that a question names. */
-const othersToldMax = 5;
+/** A question names at most so many references. */
+const othersNamedMax = 5;
 
 /** @returns the first concern that nobody has agreed to yet */
 export async function concernAbout(
@@ -58,11 +58,11 @@ export async function concernAbout(
 ): Promise<Concern | undefined> {
   const { account, digests } = bought;
   const limits = limitsOf(account ?? undefined, spendLimits).filter((limit) => added(bought, limit) > 0);
-  // Always in this order, so that no two wait for each other.
+  // Always in this order, so that no two transactions wait for each other.
   if (account !== null && limits.length > 0) await lockName(tx, `account ${account}`);
   if (duplicateWithinMs > 0) for (const digest of [...digests].sort()) await lockName(tx, `purchase ${digest}`);
 
-  // As a number: by the clock itself no index can be searched. After the locks: whoever had them is before it.
+  // As a number, so that the index is used. After the locks, so that their last holder's purchase is in the past.
   const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
   const concerns = [
     ...(duplicateWithinMs > 0 ? await duplicates(tx, key, bought, { now, withinMs: duplicateWithinMs }) : []),
@@ -88,20 +88,20 @@ async function duplicates(
     .select(['effect.id', 'effect.workflow', 'effect.reference', 'purchase.meant_ms'])
     .where('purchase.same', 'in', [...digests])
     .where((where) => where.or([where('effect.workflow', '!=', workflow), where('effect.reference', '!=', reference)]))
-    // The currency of an order may be left out, and is the account's then; that of a quote is the provider's.
+    // An order without a currency has its account's; the currency of a quote is the provider's.
     .$if(currency !== null && total === null, (query) =>
       query.where((where) =>
         where.or([where('purchase.currency', 'is', null), where('purchase.currency', '=', currency)]),
       ),
     )
     .orderBy('purchase.meant_ms', 'desc')
-    .limit(othersToldMax + 1)
+    .limit(othersNamedMax + 1)
     .execute();
   if (rows.length === 0) return [];
-  const others = rows.slice(0, othersToldMax).map(({ id, meant_ms, ...other }) => {
+  const others = rows.slice(0, othersNamedMax).map(({ id, meant_ms, ...other }) => {
     return { row: id, ...other, at: new Date(meant_ms).toISOString() };
   });
-  return [{ id: randomUUID(), kind: 'duplicate', others, more: rows.length > othersToldMax, withinMs }];
+  return [{ id: randomUUID(), kind: 'duplicate', others, more: rows.length > othersNamedMax, withinMs }];
 }
 
 async function overLimits(
@@ -116,7 +116,7 @@ async function overLimits(
     const { spent } = await live(tx, now - withinMs)
       .select(sql<number>`coalesce(sum(${sql.ref(`purchase.${amount}`)}), 0)`.as('spent'))
       .where('purchase.account', '=', account)
-      // A credit allows no more.
+      // A credit does not raise the limit.
       .where(`purchase.${amount}`, '>', 0)
       .$if(isCurrency(unit), (query) => query.where('purchase.currency', '=', unit))
       .executeTakeFirstOrThrow();
@@ -127,7 +127,7 @@ async function overLimits(
   return concerns;
 }
 
-/** Nobody knows whose it is: it may be anybody's who has a limit in this currency. */
+/** The account is not known: any limit for this unit may apply. */
 function ofNoAccount(bought: Bought, limits: readonly SpendLimit[]): Concern[] {
   const limit = limits.find(({ unit }) => added(bought, { unit }) > 0);
   if (limit === undefined) return [];
@@ -135,14 +135,14 @@ function ofNoAccount(bought: Bought, limits: readonly SpendLimit[]): Concern[] {
   return [{ id: randomUUID(), kind: 'over-limit', most, unit, withinMs, spent: 0, adds: added(bought, limit) }];
 }
 
-/** By what is to be meant now; 0 where the limit does not count it. */
+/** How much this purchase adds to what the limit counts. */
 function added({ servers, items, total, currency }: Bought, { unit }: Pick<SpendLimit, 'unit'>): number {
   if (unit === 'servers') return servers ?? 0;
   if (unit === 'items') return items ?? 0;
   return unit === currency ? Math.max(0, total ?? 0) : 0;
 }
 
-/** Purchases since then that were placed, or may have been. */
+/** Later purchases that were placed, or may have been. */
 function live(tx: Tx, sinceMs: number) {
   return tx
     .selectFrom('purchase')

@@ -1,8 +1,7 @@
 /**
- * The journal's read side: the record of one reference, and how the journal stands as a whole. It only reads, so a standby of the
- * database will do.
+ * The journal's read side: the record of one reference, and counts of the whole journal. It only reads, so a standby is enough.
  *
- * What cannot be decrypted is left out and named, and the rest is told: a key that is missing must not hide that something was sent.
+ * Values that cannot be decrypted are listed and left out; the rest is shown, because a missing key must not hide that something was sent.
  */
 import { definedOnly } from '../domain/defined-only';
 import type { Selectable } from 'kysely';
@@ -30,7 +29,7 @@ export async function workflowsOf(journal: Journal, reference: string): Promise<
     journal.db
       .selectFrom('reference')
       .select('workflow')
-      // By the whole key, whose index is then used.
+      // With the whole key, so that its index is used.
       .where('workflow', 'in', [...workflowNames])
       .where('reference', '=', reference)
       .execute(),
@@ -63,9 +62,9 @@ export async function recordOf(journal: Journal, key: SagaKey): Promise<SagaReco
 
   const placement = placementOf(effects, rows.isInDoubt);
   const state = stateOf(effects, endings);
-  const told = lifted(effects, endings, placement);
+  const main = lifted(effects, endings, placement);
   const { workflow } = key;
-  const found = state === 'open' ? leftOpen({ workflow, placement, request, servers: told.servers }, effects) : [];
+  const found = state === 'open' ? leftOpen({ workflow, placement, request, servers: main.servers }, effects) : [];
   return {
     reference: key.reference,
     workflow: key.workflow,
@@ -77,8 +76,8 @@ export async function recordOf(journal: Journal, key: SagaKey): Promise<SagaReco
     placement,
     effects,
     endings,
-    ...told,
-    leftovers: distinct([...told.leftovers, ...found]),
+    ...main,
+    leftovers: distinct([...main.leftovers, ...found]),
     ...(open.unreadable.length > 0 ? { unreadable: open.unreadable } : {}),
     journal: { id: from.id, epoch: iso(from.epoch), at: iso(now) },
   };
@@ -86,7 +85,7 @@ export async function recordOf(journal: Journal, key: SagaKey): Promise<SagaReco
 
 function readRows(journal: Journal, key: SagaKey) {
   return reading(() =>
-    // One moment of it: a run that ends meanwhile is not half told.
+    // One snapshot, so that a run that ends meanwhile is not shown in part.
     journal.db
       .transaction()
       .setIsolationLevel('repeatable read')
@@ -124,7 +123,7 @@ async function reading<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Decrypts what it can and blanks its secrets; the rest it writes down by name. */
+/** Decrypts values and blanks out their secrets; lists the values that it cannot decrypt. */
 class Opening {
   readonly unreadable: { what: string; why: string }[] = [];
 
@@ -137,9 +136,9 @@ class Opening {
     } catch (error) {
       if (!(error instanceof JournalUnreadable)) throw error;
       const { cause } = error;
-      // Any other error may quote what it could not read.
+      // The message of any other error may quote the value.
       const isNamed = cause instanceof Error && cause.name === 'DecryptionError';
-      this.unreadable.push({ what, why: isNamed ? cause.message : 'it is not what was written' });
+      this.unreadable.push({ what, why: isNamed ? cause.message : 'it was altered' });
       return undefined;
     }
   }
@@ -197,9 +196,9 @@ function boughtOf({ account, servers, items, total, currency }: PurchaseRow): Re
 
 async function endingOf(row: EndingRow, open: Opening): Promise<RecordedEnding> {
   const { run, ended_by, ended_ms, outcome } = row;
-  const told = (await open.value(row.report, `ending of run ${run}`)) as
+  const ending = (await open.value(row.report, `ending of run ${run}`)) as
     { ended?: RecordedEnding['ended']; report?: Report; result?: unknown } | undefined;
-  const { ended, report, result } = told ?? {};
+  const { ended, report, result } = ending ?? {};
   return {
     run,
     at: iso(ended_ms),
@@ -213,16 +212,16 @@ async function endingOf(row: EndingRow, open: Opening): Promise<RecordedEnding> 
 
 const isCleanUp = ({ workflow }: RecordedEnding) => workflow === 'cleanCart';
 
-/** By the last run of the saga itself: a clean-up that is done has not bought anything. */
+/** By the last run of the saga itself: the outcome of a clean-up does not say what the saga bought. */
 function stateOf(effects: readonly RecordedEffect[], endings: readonly RecordedEnding[]): SagaRecord['state'] {
   const last = endings.findLast((ending) => !isCleanUp(ending));
   if (last === undefined) return 'open';
   const ended = new Set(endings.map(({ run }) => run));
-  // A run that was reset after its end, and has not ended again.
+  // A run was reset after its end, and has not ended again.
   return effects.some(({ run, meantAt }) => meantAt > last.at && !ended.has(run)) ? 'open' : last.outcome;
 }
 
-/** @param isInDoubt whether the journal was put back, and may have lost it */
+/** @param isInDoubt whether the journal was put back, and may have lost the pivot */
 function placementOf(effects: readonly RecordedEffect[], isInDoubt: boolean): SagaRecord['placement'] {
   const pivots = effects.filter(({ kind }) => kind === 'pivot');
   if (pivots.some(({ outcome, late }) => outcome === 'done' || late !== undefined)) return 'placed';
@@ -232,7 +231,7 @@ function placementOf(effects: readonly RecordedEffect[], isInDoubt: boolean): Sa
 
 type Lifted = Pick<SagaRecord, 'decisions' | 'servers' | 'total' | 'currency' | 'leftovers'>;
 
-/** What is asked for most, out of the places where it stands. Releases before this one may have written less than we know of. */
+/** The values that readers ask for most, from where they are stored. Older releases may have written fewer of them. */
 function lifted(
   effects: readonly RecordedEffect[],
   endings: readonly RecordedEnding[],
@@ -267,10 +266,10 @@ function serversOf(
   return Array.isArray(ids) ? ids.map((vmObjectId: number) => ({ vmObjectId })) : [];
 }
 
-/** Of a `Placement`: as the provider answered it, or as a person or a look told. */
+/** The ids of a `Placement`: from the provider's answer, a person, or a search. */
 function idsIn(answer: unknown): unknown {
-  const told = answer as { vmObjectIds?: unknown; value?: { vmObjectIds?: unknown } } | undefined;
-  return told?.vmObjectIds ?? told?.value?.vmObjectIds;
+  const placement = answer as { vmObjectIds?: unknown; value?: { vmObjectIds?: unknown } } | undefined;
+  return placement?.vmObjectIds ?? placement?.value?.vmObjectIds;
 }
 
 function quoteOf(
@@ -292,7 +291,7 @@ function placed(effects: readonly RecordedEffect[]): RecordedEffect | undefined 
   return effects.find(({ kind, outcome }) => kind === 'pivot' && outcome === 'done');
 }
 
-/** Whether what an ending told has not been put right since, by another run or by a person. */
+/** Whether a leftover of an ending is still there: no other run, and no person, has dealt with it since. */
 function isStillThere(
   leftover: Leftover,
   effects: readonly RecordedEffect[],
@@ -315,15 +314,15 @@ function distinct(leftovers: readonly Leftover[]): Leftover[] {
 
 export interface JournalCounts {
   id: string;
-  /** The time at which it was made or put back last. */
+  /** The time at which the journal was created or last put back. */
   epoch: string;
-  /** When the epoch was raised last, if ever. */
+  /** When the epoch was last raised, if ever. */
   raisedAt?: string;
-  /** When a worker found that it was put back, and nobody has run `journal restored` since. */
+  /** When a worker found that the journal was put back, if nobody has run `journal restored` since. */
   putBackAt?: string;
   newReferences: 'ask' | 'trust';
   references: number;
-  /** Orders, change orders and switches of which nobody has written down what became of them, and those of unknown outcome. */
+  /** Orders, change orders and switches without an outcome yet, and with an unknown outcome. */
   pivots: { meant: number; unknown: number };
 }
 

@@ -13,16 +13,16 @@ export interface JournalTables {
   purchase: PurchaseTable;
 }
 
-/** One row: what the journal is, and what happened to it as a whole. */
+/** The one row about the journal itself. */
 interface JournalTable {
   id: string;
-  /** The time at which the journal was made, or was last put back: later ones are greater, in another journal as well. */
+  /** The time at which the journal was created or last put back. A later epoch is greater, also in another journal. */
   epoch: number;
-  /** When the epoch was raised last; 0 if never. */
+  /** When the epoch was last raised; 0 if never. */
   raised_ms: number;
-  /** When a worker found that the journal lacks what a history knows. Until the epoch is raised nothing is sent. */
+  /** When a worker found that the journal lacks rows that a history knows. Nothing is sent until the epoch is raised. */
   put_back_ms: number | null;
-  /** 1: a reference that is seen for the first time may be one that was lost, and is asked about. */
+  /** 1: a person is asked about a new reference, because it may be one that was lost. */
   doubts_new: number;
 }
 
@@ -30,22 +30,22 @@ interface ReferenceTable {
   workflow: WorkflowName;
   reference: string;
   account: string | null;
-  /** Sealed. Null where only an effect of a run tells that the reference was taken: the journal was put back. */
+  /** Sealed. Null where the journal was put back, and the reference is known only from a later effect. */
   request: string | null;
   first_seen_ms: number;
   first_run: string;
-  /** Of the journal, when the reference was first seen; 0 where it may be one of the lost time. */
+  /** The journal's epoch when the reference was first seen; 0 where it may be from the lost time. */
   epoch: number;
-  /** When an effect was meant last. Written first in each transaction: it is the lock. */
+  /** When the reference was last used. Each transaction writes it first, as a lock. */
   touched_ms: number;
-  /** The namespace of the run that works under it; null where it has ended, or was taken before there was this column. */
+  /** The namespace of its open run; null where the run has ended, or began before this column existed. */
   open_in: string | null;
 }
 
 interface EffectTable {
-  /** In the order in which rows were written. */
+  /** The order in which rows were written. */
   seq: Generated<number>;
-  /** Random, and made by the worker. */
+  /** Random, chosen by the worker. */
   id: string;
   workflow: WorkflowName;
   reference: string;
@@ -56,15 +56,15 @@ interface EffectTable {
   run: string;
   /** JSON of `About`. */
   about: string;
-  /** Sealed: `PivotNote` of a pivot. */
+  /** Sealed: the `PivotNote` of a pivot. */
   note: string | null;
-  /** The item that was added, once it is known, or is to be deleted. */
+  /** The item that was added, once its id is known, or that is to be deleted. */
   cart_item_id: number | null;
   /** The server whose firewalls it changes. */
   vm_object_id: number | null;
   epoch: number;
   meant_ms: number;
-  /** After so long whoever meant it can no longer be sending, by the settings of whoever meant it. */
+  /** After so long the worker that meant it can no longer be sending it, by that worker's settings. */
   in_air_ms: number;
   outcome: EffectOutcome | null;
   answered_ms: number | null;
@@ -72,17 +72,17 @@ interface EffectTable {
   failure: string | null;
   /** Sealed: the answer of a call that is done, the failure of one that is not. */
   answer: string | null;
-  /** The row that took it back. */
+  /** The row of the call that undid it. */
   undone_by: string | null;
-  /** When a person said what became of it. */
+  /** When a person said what its outcome was. */
   decided_ms: number | null;
   /** Sealed: who said so, and how they know. */
   decided: string | null;
-  /** An answer that came after a person had said that it did not happen. There should be none. */
+  /** Sealed: an answer of success that came after a person had said that it did not happen. There should be none. */
   late: string | null;
 }
 
-/** How a run ended. A reference has more than one where a run was reset after its end. */
+/** How a run ended. A reference has several endings where a run was reset after its end. */
 interface EndingTable {
   workflow: WorkflowName;
   reference: string;
@@ -95,56 +95,56 @@ interface EndingTable {
   report: string;
 }
 
-/** A saga that works on a server or a subscription, or waits for that. Deleted when it has ended, and no call of it is in the air. */
+/** A saga's turn at a server or a subscription, or its place in the queue. Deleted once no call of the ended saga is in the air. */
 interface TurnTable {
   /** The order of arrival. */
   seq: Generated<number>;
-  /** Random; goes along with the calls that are made in this turn. */
+  /** Random; sent with each call of this turn. */
   id: string;
   /** `server 7`, `subscription 5`. */
   resource: string;
   workflow: WorkflowName;
   reference: string;
-  /** Of its run: only there can be seen whether it goes on. */
+  /** The run's. Only there can a worker see whether the run is open. */
   namespace: string;
   since_ms: number;
-  /** Null: it waits. */
+  /** Null while the saga waits. */
   begun_ms: number | null;
-  /** Its saga has ended. Whoever asks for its turn deletes the row, once no call of that saga can be in the air. */
+  /** Set when the saga has ended. The next saga deletes the row once no call of this one can be in the air. */
   ended_ms: number | null;
 }
 
-/** What a person corrected of a request before its pivot. It holds for every later run of the reference. */
+/** A person's correction of a request before its pivot. It holds for every later run of the reference. */
 interface CorrectionTable {
   /** The order in which they were made. */
   seq: Generated<number>;
-  /** Random, and made by the run. */
+  /** Random, chosen by the run. */
   id: string;
   workflow: WorkflowName;
   reference: string;
   run: string;
-  /** That waited. */
+  /** The step that waited. */
   step: string;
   at_ms: number;
   /** Sealed: the correction, and who made it. */
   correction: string;
 }
 
-/** What a pivot buys, as it is counted and compared over all references. Beside each pivot that was meant, by whatever settings. */
+/** What a pivot buys, to count and compare over all references. One for each pivot, whatever the settings. */
 interface PurchaseTable {
   /** The pivot's row. */
   effect: string;
-  /** Null where a change or a switch names none. */
+  /** Null where a change or a switch names no account. */
   account: string | null;
-  /** What is bought: a keyed digest. */
+  /** A keyed digest of what is bought. */
   same: string;
-  /** Of an order. */
+  /** An order's. */
   servers: number | null;
   items: number | null;
-  /** Of a change or a switch: of the quote that it is placed by. */
+  /** The quote's, for a change or a switch. */
   total: number | null;
-  /** Of the quote; or as the order names it, in lower case. */
+  /** The quote's or the order's, in lower case. */
   currency: string | null;
-  /** As of its row. */
+  /** As in the pivot's row. */
   meant_ms: number;
 }

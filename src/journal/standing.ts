@@ -1,4 +1,4 @@
-/** How a saga stands at the provider, by the journal: what was placed, what is in the cart, what nobody knows. */
+/** What a saga has done at the provider, by the journal: what was placed, what is in the cart, what is unknown. */
 import type { Kysely, Selectable } from 'kysely';
 import type { JournalKnowledge, OpenItem, OpenPivot, PivotNote } from '../domain/effects';
 import {
@@ -20,36 +20,36 @@ import type { JournalTables } from './schema';
 export interface Standing {
   /** False: this reference was never taken. */
   known: boolean;
-  /** When this was looked up, as the journal has it; see `Ending.seenMs`. */
+  /** The reference's `touched_ms` when this was read; see `Ending.seenMs`. */
   seenMs?: number | undefined;
   placement:
     | { how: 'none' }
     | { how: 'placed'; at: string; run: string; answer: unknown; note: PivotNote | undefined }
     | ({ how: 'unknown' } & OpenPivot)
-    /** The call may still be in the air for so long: look again then. */
+    /** The call may still be in the air for so long: ask again then. */
     | { how: 'under-way'; leftMs: number }
-    /** The journal is an older copy, and nobody has seen to it yet. */
+    /** The journal is an older copy, and nobody has run `journal restored` yet. */
     | { how: 'put-back'; why: string };
-  /** Added, not taken back, and in no order that was placed or may have been. */
+  /** Added, not deleted, and in no order that was placed or may have been. */
   items: OpenItem[];
-  /** Added, not taken back, and named by an order of unknown fate. */
+  /** Added, not deleted, and named by an order of unknown outcome. */
   perhapsOrdered: OpenItem[];
-  /** Calls to add an item of which nobody knows whether they did, by the item's number in the request. */
+  /** Calls to add an item with an unknown outcome, by the item's number in the request. */
   doubtfulAdds: number[];
-  /** Firewalls that were assigned and not taken off again. */
+  /** Firewalls that were assigned and not unassigned again. */
   assigned: { vmObjectId: number; firewalls: readonly number[] }[];
 }
 
 type Effect = Selectable<JournalTables['effect']>;
 
 export interface Asking {
-  /** As when something is meant. */
+  /** As in `Meaning`. */
   knows?: JournalKnowledge | undefined;
   inAirMs: number;
 }
 
 /**
- * Nobody may say that nothing was placed while the journal may have lost it: what is in doubt gets its row here as well.
+ * Writes the row of a pivot in doubt, as `mean` does: while the journal may have lost a pivot, nothing may say that none was placed.
  *
  * @throws JournalUnavailable, JournalUnreadable
  */

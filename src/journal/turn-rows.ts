@@ -1,4 +1,4 @@
-/** The rows of the queues, as transactions of the journal look at them and end them; see turns.ts. */
+/** Queries for the rows of the queues; see turns.ts. */
 import type { Selectable, Transaction } from 'kysely';
 import { lockName, nowMs } from './dialects';
 import type { JournalTables } from './schema';
@@ -7,7 +7,7 @@ type Tx = Transaction<JournalTables>;
 export type Turn = Selectable<JournalTables['turn']>;
 type Key = Pick<Turn, 'workflow' | 'reference'>;
 
-/** A place in a queue, by the saga that has it. */
+/** A saga's place in a queue. */
 export type Place = Pick<Turn, 'id' | 'workflow' | 'reference' | 'namespace'>;
 
 export function turnOf(tx: Tx, { workflow, reference }: Key): Promise<Turn | undefined> {
@@ -18,17 +18,17 @@ export function turnOf(tx: Tx, { workflow, reference }: Key): Promise<Turn | und
     .executeTakeFirst();
 }
 
-/** Whether a saga still has the turn that it began with. To be asked with the lock on its reference. */
+/** Whether a saga still has the turn that it began with. The caller holds the lock on its reference. */
 export async function hasTurn(tx: Tx, key: Key, turn: string): Promise<boolean> {
   const mine = await turnOf(tx, key);
   return mine?.id === turn && mine.begun_ms !== null && mine.ended_ms === null;
 }
 
 /**
- * The saga works no more, or waits no more. What it worked on is nobody's while a call of it may be in the air: then its row stays, and
- * whoever is next learns how long.
+ * Ends a saga's turn, or its place in the queue. While a call of the saga may be in the air, its row stays, and the next saga waits that
+ * long.
  *
- * @returns whom to tell, where somebody waits for it
+ * @returns the saga to notify, if one waits
  */
 export async function endTurn(
   tx: Tx,
@@ -51,14 +51,14 @@ export async function endTurn(
   return nextOf(tx, resource);
 }
 
-/** Who waits, and has only sagas that have ended before it; undefined while somebody works. */
+/** The first saga that waits, if only ended sagas are before it; undefined while a saga works. */
 export async function nextOf(tx: Tx, resource: string): Promise<Place | undefined> {
   const [first, second] = await tx
     .selectFrom('turn')
     .selectAll()
     .where('resource', '=', resource)
     .orderBy('seq')
-    // Of all that have begun there is one.
+    // At most one has begun.
     .limit(2)
     .execute();
   const next = first?.ended_ms === null ? first : second;

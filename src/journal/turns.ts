@@ -1,6 +1,6 @@
 /**
- * One saga at a time for a server and for a subscription: a queue for each, in the order of arrival. The rules, and what they rest
- * on: docs/journal.md. The constraint that nothing here can break: migrations/0002.
+ * One saga at a time for a server and for a subscription: each has a queue, in the order of arrival. The rules, and why they hold:
+ * docs/journal.md. The constraint that nothing here can break: migrations/0002.
  *
  * ```text
  *   waits ──nobody is before it──▶ works ──the saga ends──▶ has ended ──no call of it can be in the air──▶ the row is deleted
@@ -9,7 +9,7 @@
  *     └──cancelled, or gone──▶ the row is deleted
  * ```
  *
- * Whoever takes or ends a turn locks its queue. Where a reference's row is locked as well, that one comes first.
+ * Taking or ending a turn locks its queue. Where a reference's row is locked as well, that lock comes first.
  */
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
@@ -24,15 +24,15 @@ type Tx = Transaction<JournalTables>;
 
 export interface Queued extends Omit<QueuedTurn, 'lookInMs'> {
   waitedMs: number;
-  /** Who is next before it. */
+  /** The saga directly before it. */
   behind: Place;
-  /** Where that one has ended: a call of it may be in the air for so long, in milliseconds. */
+  /** If that saga has ended: milliseconds for which a call of it may still be in the air. */
   inAirMs?: number;
 }
 
 /**
- * Takes the turn, or a place in the queue. A saga that asks again keeps its place, or has its turn already, in whichever run. One that
- * has ended, and asks again while its turn is kept, has a new one: nobody has worked since.
+ * Takes the turn, or a place in the queue. A saga that asks again, in any run, keeps its turn or its place. A saga that has ended, and
+ * asks again while its turn is kept, gets a new turn: no other saga has worked since.
  *
  * @param namespace of the run
  * @throws JournalUnavailable
@@ -80,7 +80,7 @@ export function takeTurn(
 }
 
 /**
- * Takes away the place of a saga that is gone: it was terminated, or deleted, and could not give it back.
+ * Removes the place of a saga that was terminated or deleted, and could not give it back.
  *
  * @returns milliseconds for which a call of it may still be in the air: until then it keeps its place
  * @throws JournalUnavailable
@@ -88,7 +88,7 @@ export function takeTurn(
 export function dropTurn(journal: Journal, { id, workflow, reference }: Place): Promise<number> {
   const key = { workflow, reference };
   return journal.inTransaction(async (tx) => {
-    // Whoever means something for it does so before this, and is seen here, or after it, and has no turn.
+    // A call that is meant before this is seen here; one that comes later has no turn.
     await lock(tx, key);
     const leftMs = await inAirOf(tx, key);
     if (leftMs === 0) await tx.deleteFrom('turn').where('id', '=', id).execute();
@@ -96,7 +96,7 @@ export function dropTurn(journal: Journal, { id, workflow, reference }: Place): 
   });
 }
 
-/** Who is to be told; undefined while somebody works. @throws JournalUnavailable */
+/** The saga to notify; undefined while a saga works. @throws JournalUnavailable */
 export function whoIsNext(journal: Journal, resource: string): Promise<Place | undefined> {
   return journal.inTransaction((tx) => nextOf(tx, resource));
 }
@@ -125,7 +125,7 @@ async function beginAnew(tx: Tx, { id }: Turn): Promise<string> {
   return turn;
 }
 
-/** Who has ended and holds the others up, with a call that may be in the air. Once it no longer is, the place goes, in whichever namespace. */
+/** An ended saga that others still wait for, because a call of it may be in the air. Once none is, its row is deleted, in any namespace. */
 async function endedHolder(tx: Tx, resource: string): Promise<{ id: string; inAirMs: number } | undefined> {
   const holder = await tx
     .selectFrom('turn')
@@ -135,7 +135,7 @@ async function endedHolder(tx: Tx, resource: string): Promise<{ id: string; inAi
     .executeTakeFirst();
   if (holder === undefined || holder.ended_ms === null) return undefined;
   const { id } = holder;
-  // Nothing more is meant for it: it has no turn. So its reference need not be locked.
+  // It has no turn, so nothing more is meant for it, and its reference need not be locked.
   const inAirMs = await inAirOf(tx, holder);
   if (inAirMs === 0) await tx.deleteFrom('turn').where('id', '=', id).execute();
   return { id, inAirMs };

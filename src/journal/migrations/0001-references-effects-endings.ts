@@ -63,7 +63,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addForeignKeyConstraint('effect_of_reference', ['workflow', 'reference'], 'reference', ['workflow', 'reference'])
     .execute();
 
-  // The promise of this service, in one constraint: no second order, change order or switch can even be meant.
+  // The promise of this service as one constraint: a second order, change order or switch cannot be written down, so none is sent.
   await sql`
     create unique index at_most_one_pivot on effect (workflow, reference)
       where kind = 'pivot' and (outcome is null or outcome in ('done', 'unknown'))`.execute(db);
@@ -72,7 +72,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .on('effect')
     .columns(['workflow', 'reference', 'step', 'seq'])
     .execute();
-  // Over all references: what others have changed on a server.
+  // For changes of a server by all references.
   await db.schema
     .createIndex('effect_by_server')
     .on('effect')

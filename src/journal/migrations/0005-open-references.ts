@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
 
-/** References of before are not marked: whether their sagas have ended is seen to by nobody but who looks. */
+/** Older references are not marked: only a person can find out whether their sagas have ended. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('reference').addColumn('open_in', 'text').execute();
-  // Only of what is open, and of nothing that changes while it is: a few hundred entries among millions of rows.
+  // Contains open references only, and no column that changes while they are open: a few hundred entries among millions of rows.
   await db.schema
     .createIndex('open_reference')
     .on('reference')

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { isPostgres } from '../dialects';
 
-/** Of a turn that is kept although its saga has ended: a call of it may still be in the air. */
+/** A turn is kept after its saga has ended while a call of that saga may still be in the air. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('turn')

@@ -268,7 +268,7 @@ function aJournal(kind: keyof typeof places): void {
       });
       const { status, out, err } = await run(altered, ['record', 'R-1']);
       expect(status).toBe(2);
-      expect(out).toContain('  cannot be read: request: it is not what was written\n');
+      expect(out).toContain('  cannot be read: request: it was altered\n');
       expect(out + err).not.toContain(secret);
     });
   });
@@ -330,7 +330,7 @@ describeWithPostgres('a database server that', () => {
     const url = server!.url({ database: 'nowhere' });
     expect(await run(url, ['record', 'R-1'])).toEqual({
       ...refused,
-      err: `the journal cannot be used: there is no such database (${nameOf(url)}). JOURNAL_URL says where it is\n`,
+      err: `the journal cannot be used: its database does not exist (${nameOf(url)}). JOURNAL_URL says where it is\n`,
     });
   });
 
@@ -367,7 +367,7 @@ describeWithPostgres('a database server that', () => {
     expect((await run(standby, ['journal', 'status'])).status).toBe(0);
     const { status, err } = await run(standby, ['journal', 'restored', '--new-references', 'ask']);
     expect(status).toBe(2);
-    expect(err).toMatch(/can only be read: is it a standby\?/);
+    expect(err).toMatch(/is read-only: is it a standby\?/);
   });
 
   it('lets an auditor read and nothing else', async () => {
@@ -431,7 +431,7 @@ describeWithPostgres('a database server that', () => {
     const gone = await runApart('postgres://someone:SecretWord@127.0.0.1:1/journal', ['record', 'R-1', '--json']);
     expect(gone.status).toBe(3);
     expect(gone.err).toBe(
-      'the journal cannot be used: no database answers there (postgres://127.0.0.1:1/journal). JOURNAL_URL says where it is\n',
+      'the journal cannot be used: no database answers at its address (postgres://127.0.0.1:1/journal). JOURNAL_URL says where it is\n',
     );
     expect(documentIn(gone)).toMatchObject({ error: { name: 'JournalUnavailable' } });
   });

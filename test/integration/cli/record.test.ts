@@ -206,8 +206,8 @@ it('tells of a lost change of firewalls what was changed, and what may have been
   await untilWaiting(saga, 'stuck');
   await rig.temporal.workflow.getHandle(saga.workflowId).terminate('a test');
   expect((await recordOf(saga.workflowId)).leftovers).toEqual([
-    { kind: 'firewalls', vmObjectId, firewalls: [143], why: 'assigned: and the saga has not ended' },
-    { kind: 'firewalls', vmObjectId, firewalls: [150], why: 'perhaps unassigned: and the saga has not ended' },
+    { kind: 'firewalls', vmObjectId, firewalls: [143], why: 'assigned, and the saga has not ended' },
+    { kind: 'firewalls', vmObjectId, firewalls: [150], why: 'perhaps unassigned, and the saga has not ended' },
   ]);
 });
 

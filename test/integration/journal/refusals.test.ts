@@ -131,12 +131,12 @@ describeWithPostgres('PostgreSQL', () => {
   });
 
   it('that has no such database', async () => {
-    expect(await refused(server.url({ database: 'none' }))).toBe('there is no such database');
+    expect(await refused(server.url({ database: 'none' }))).toBe('its database does not exist');
   });
 
   it('where nobody listens', async () => {
     const [port] = await freePorts(1);
-    expect(await refused(server.url({ port: port! }))).toBe('no database answers there');
+    expect(await refused(server.url({ port: port! }))).toBe('no database answers at its address');
   });
 
   it('at a host that nobody knows', async () => {
@@ -145,7 +145,7 @@ describeWithPostgres('PostgreSQL', () => {
 
   it('that is to speak TLS, and does not', async () => {
     const url = `${server.url({ database })}?sslmode=verify-full`;
-    expect(await refused(url)).toBe('its database speaks no TLS');
+    expect(await refused(url)).toBe('its database does not support TLS');
   });
 
   it('that lets this user not write', async () => {
@@ -161,7 +161,7 @@ describeWithPostgres('PostgreSQL', () => {
   it('that can only be read: it may be a standby', async () => {
     const url = server.url({ database, options: '-c default_transaction_read_only=on' });
     expect(await sentenceOf(open({ postgres: url }))).toBe(
-      'the journal’s database can only be read: is it a standby? Name the primary in JOURNAL_URL',
+      'the journal’s database is read-only: is it a standby? Set JOURNAL_URL to the primary',
     );
   });
 
@@ -172,7 +172,7 @@ describeWithPostgres('PostgreSQL', () => {
     await server.ask(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
     // Connections that were opened before say first that they were lost.
     await untilReady('the change', async () => {
-      expect(await unavailable(run.mean(place(1)))).toMatchObject({ why: 'its database can only be read' });
+      expect(await unavailable(run.mean(place(1)))).toMatchObject({ why: 'its database is read-only' });
     });
     await server.ask(`alter database ${database} set default_transaction_read_only = off`);
     await server.ask(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
@@ -188,7 +188,7 @@ describeWithPostgres('PostgreSQL', () => {
     };
     await fsync('off');
     expect(await sentenceOf(open({ postgres: server.url({ database }) }))).toBe(
-      'the journal’s database runs with fsync = off: it would forget orders when its machine loses power. Turn it on',
+      'the journal’s database runs with fsync = off: it would lose orders when its machine loses power. Turn fsync on',
     );
     await fsync('on');
     await opened({ postgres: server.url({ database }) });
@@ -214,7 +214,7 @@ describeWithPostgres('PostgreSQL', () => {
     await server.ask(`alter database ${database} connection limit 0`);
     await server.ask(`create role guest login password 'canary-of-a-guest'`);
     const url = server.url({ database, user: 'guest', password: 'canary-of-a-guest' });
-    expect(await refused(url)).toBe('its database has no room for more connections or memory');
+    expect(await refused(url)).toBe('its database has no free connections or memory');
     await journal.close();
   });
 });

@@ -290,8 +290,7 @@ describe('put back: the journal lacks what the run knows', () => {
       const calls = own.calls;
       expect(await saga.refusal('placeOrder', { ...place([1]), knows: lost(knows) })).toEqual({
         failure,
-        message:
-          'the journal lacks what this saga has written into it: it was put back to an older copy; nothing was sent',
+        message: 'the journal lacks what this saga wrote into it: it was put back to an older copy; nothing was sent',
       });
       const found = /^the journal was found to be an older copy on .*; nothing was sent$/;
       const other = own.saga();
@@ -316,7 +315,7 @@ describe('put back: the journal lacks what the run knows', () => {
       const elsewhere = { ...place([]), knows: { ...knows, journal: randomUUID() } };
       expect(await saga.refusal('placeOrder', elsewhere)).toEqual({
         failure: 'JournalPutBack',
-        message: 'this is another journal than the one that the saga began with; nothing was sent',
+        message: 'this is not the journal that the saga began with; nothing was sent',
       });
       expect(own.sent('place-order')).toBe(0);
     } finally {

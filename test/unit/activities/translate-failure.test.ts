@@ -215,7 +215,7 @@ it.each(['read', 'mutate', 'compensate', 'pivot'] as const)(
     });
     const unreadable = translated(new JournalUnreadable('the answer of place-order'), kind);
     expect(unreadable).toMatchObject({ failure: 'JournalUnreadable' });
-    expect(unreadable.message).toMatch(/^the journal has the answer of place-order, and it cannot be decrypted here/);
+    expect(unreadable.message).toMatch(/^the journal has the answer of place-order, but it cannot be decrypted here/);
     expect(unreadable.retryInMs).toBeUndefined();
   },
 );

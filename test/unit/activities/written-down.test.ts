@@ -231,7 +231,7 @@ describe('where the journal is away when the call has ended', () => {
         tried += 1;
         if (tried > times) return real.answered(...answered);
         if (times === Infinity) goneMs += 2_000;
-        throw new JournalUnavailable('no database answers there');
+        throw new JournalUnavailable('no database answers at its address');
       },
     }));
     return { journal, tried: () => tried };
@@ -306,7 +306,7 @@ describe('where the journal is away when the call has ended', () => {
 describe('where the journal is away before the call', () => {
   const row = '7c1c1f8e-0000-4000-8000-000000000000';
   const failing = (error: Error) => journalThat(stand.journal, () => ({ mean: () => Promise.reject(error) }));
-  const gone = new JournalUnavailable('no database answers there');
+  const gone = new JournalUnavailable('no database answers at its address');
   const perhapsWritten = new JournalUnavailable('the connection to its database was lost', { row });
   const knows = { journal: 'j', epoch: 1 };
 
@@ -316,7 +316,7 @@ describe('where the journal is away before the call', () => {
       const saga = stand.saga({ journal: failing(gone) });
       expect(await saga.refusal('placeOrder', { ...place([1]), ...asked })).toEqual({
         failure: 'JournalUnavailable',
-        message: 'the journal cannot be used: no database answers there',
+        message: 'the journal cannot be used: no database answers at its address',
         retryInMs: expect.any(Number) as number,
       });
     }
