@@ -1,6 +1,6 @@
 /**
- * One call from beginning to end: token, deadline, exchange, and what the answer means. Nothing but the failure classes
- * comes out of it, whatever goes wrong inside.
+ * One call from beginning to end: token, deadline, exchange, and what the answer means. It throws only the failure classes,
+ * whatever goes wrong inside.
  */
 import type { z } from 'zod';
 import { classifyStatus, readBody } from './classify';
@@ -26,29 +26,29 @@ import { readRetryAfter } from './retry-after';
 
 export interface Call<T> {
   method: WireRequest['method'];
-  /** The document's path with its parameters unfilled: what failures and events name. */
+  /** The document's path with its parameters unfilled, for failures and events. */
   endpoint: string;
-  /** The path to send, below the base URL; absent where it is the endpoint's. Throws RangeError where none can be built. */
+  /** The path to send, below the base URL. Default: the endpoint's. Throws RangeError where the path cannot be built. */
   path?: () => string;
   body?: unknown;
   /** What the document shows of a success; a success that does not fit is of unknown outcome. */
   response: z.ZodType<T>;
   /** A call that cannot be undone: sent on a connection of its own. */
   pivot?: true;
-  /** Where 404 means that what was asked is so already: the value to answer with. */
+  /** The result for a 404, where 404 means that nothing is left to do. */
   absent?: { value: T };
 }
 
-/** What a call's caller may say of it. */
+/** Options of one call. */
 export interface CallOptions {
-  /** Gives the call up: `NotSent` where nothing left yet, else `UnknownOutcome`. */
+  /** Aborts the call: `NotSent` where nothing was sent yet, else `UnknownOutcome`. */
   signal?: AbortSignal;
   /**
-   * Asked in the tick in which the request would be written to its socket: a sentence keeps it from leaving, and the call is
-   * `NotSent`.
+   * Called in the tick in which the request would be written to its socket. If it returns a sentence, nothing is sent, and the
+   * call is `NotSent`.
    */
   mayLeave?: () => string | undefined;
-  /** What was told the provider by other calls, and may be quoted in this one's answer. */
+  /** Secrets that other calls sent to the provider: it may quote them in this call's answer. */
   secrets?: Secrets;
 }
 
@@ -61,7 +61,7 @@ type CallState = Pick<CallEvent, 'status' | 'sent' | 'putOff'>;
 
 export class Caller {
   private readonly recent = new RecentSecrets();
-  /** The last one that was sent. */
+  /** The last token that was sent. */
   private token: string | undefined;
   private readonly pause: Pause;
 
@@ -96,7 +96,7 @@ export class Caller {
     }
   }
 
-  /** An answer that is to be kept, without what nobody may read. */
+  /** An answer without its secrets, so that it may be stored. */
   blank(answer: unknown, secrets: Secrets): unknown {
     if (secrets === 'unknown') return withoutSecrets(answer, secrets);
     return withoutSecrets(answer, [
@@ -115,7 +115,7 @@ export class Caller {
     const token = await this.readToken('read', endpoint, limits.signal);
     let answer = await this.send(call, endpoint, request, token, limits, note);
     if (answer.status === 401 && token !== undefined) {
-      // A 401 means that nothing took effect, so even a pivot may be repeated, once, with a token that is another one.
+      // A 401 means that nothing took effect, so even a pivot may be repeated, once, with a different token.
       const renewed = await this.readToken('reread', endpoint, limits.signal);
       if (renewed !== undefined && renewed !== token) {
         secrets.push(renewed);
@@ -140,7 +140,7 @@ export class Caller {
         path: pathPrefix + (call.path?.() ?? call.endpoint),
         headers: {
           accept: 'application/json',
-          // Nothing here unpacks an answer.
+          // Nothing here can decompress an answer.
           'accept-encoding': 'identity',
           'user-agent': 'order-saga',
           ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -160,11 +160,11 @@ export class Caller {
     try {
       token = await beforeAbort(signal, credentials[how]());
     } catch {
-      // The reason is not repeated: it comes from whoever keeps the token, and may quote it.
+      // The reason is left out: it comes from the source of the token, and may quote it.
       throw new TokenUnreadable('was not sent: the token could not be read', { endpoint });
     }
     if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(token)) return token;
-    throw new Unauthorized('was not sent: the token is empty or cannot stand in a header', { endpoint });
+    throw new Unauthorized('was not sent: the token is empty or is not valid in a header', { endpoint });
   }
 
   private async send(
@@ -251,13 +251,13 @@ export class Caller {
   }
 }
 
-/** A mistake in this room must not pass for "nothing was sent" where something was. */
+/** After a bug in this room, a request that was sent must not be reported as not sent. */
 function asFailure(error: unknown, endpoint: string, { sent, status }: CallState): ProviderFailure {
   const what = `failed inside the client (${error instanceof Error ? error.name : typeof error})`;
   return sent ? new UnknownOutcome(what, { endpoint, status }) : new NotSent(what, { endpoint });
 }
 
-/** The caller's signal and the total time in one signal, whose reason says which of the two it was. */
+/** One signal for the caller's signal and the total time; its reason says which of the two fired. */
 function startDeadline(totalTimeoutMs: number, outer: AbortSignal | undefined) {
   const controller = new AbortController();
   const onOuter = () => controller.abort(new Error('the caller gave it up'));

@@ -1,4 +1,4 @@
-/** The table: what an answer means. Everything else in this room, and outside it, decides from these names. */
+/** The table of what an answer means. All other code, in this room and outside it, decides by these names. */
 import type { ProviderFailureName } from './errors';
 
 /**
@@ -7,12 +7,12 @@ import type { ProviderFailureName } from './errors';
  * | 2xx                | success            | unless the body says otherwise, see {@link readBody}                  |
  * | 3xx                | UnexpectedResponse | the interface has no redirects: a wrong base URL                      |
  * | 401 Unauthorized   | Unauthorized       | the credentials are refused                                           |
- * | 403 Forbidden      | Unauthorized       | they may not do this                                                  |
+ * | 403 Forbidden      | Unauthorized       | the credentials do not allow this                                     |
  * | 408 Timeout        | UnknownOutcome     | a proxy may send it while the provider is still at work               |
  * | 429 Too Many       | RateLimited        |                                                                       |
  * | any other 4xx      | Rejected           |                                                                       |
  * | 5xx                | UnknownOutcome     | it may have failed after it took effect                               |
- * | anything else      | UnknownOutcome     | not HTTP's language; nothing is sure                                  |
+ * | anything else      | UnknownOutcome     | not an HTTP status; nothing is sure                                   |
  */
 export function classifyStatus(
   status: number,
@@ -26,14 +26,14 @@ export function classifyStatus(
   return 'UnknownOutcome';
 }
 
-/** Levels of arrays and objects. Real answers have a handful; thousands would overflow whoever prints or copies them. */
+/** Levels of arrays and objects. Real answers have a handful; printing or copying thousands would overflow the stack. */
 const depthMax = 64;
 
 /**
- * A success's body. The document shows that a body may carry a code of its own (row 2), and that it speaks HTTP's language
- * (200 is success). So one of 400 to 599, at the top or under `data`, counts as a refusal whatever the status said. A larger
- * number, or one with a fraction, is not of that language: it may be an error's, or an order's own, so nothing is sure. Only
- * numbers count: a string `code` may be anything.
+ * Reads the body of a success. The document shows that a body may have a code of its own (row 2), with the meaning of an HTTP
+ * status (200 is success). So a code of 400 to 599, at the top or under `data`, counts as a refusal whatever the status was. A
+ * larger number, or one with a fraction, is not an HTTP status: it may be an error's code or an order's, so nothing is sure.
+ * Only numbers count: a string `code` may be anything.
  */
 export function readBody(text: string): { json: unknown; refusedWith?: number } | { unreadable: string } {
   if (text.trim() === '') return { json: null };

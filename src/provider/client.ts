@@ -1,7 +1,6 @@
 /**
- * The provider's interface, one method per row of its document. Every method makes one call (one more after a 401 with a
- * renewed token), throws only the classes of `errors.ts`, repeats nothing else by itself, and remembers nothing
- * but a pause that the provider asked for.
+ * The provider's interface, one method per row of its document. Every method makes one call (and repeats it once after a 401,
+ * with a renewed token), throws only the classes of `errors.ts`, and remembers only a pause that the provider asked for.
  */
 import { Caller, type Call, type CallOptions } from './caller';
 import { Connections } from './connections';
@@ -25,7 +24,7 @@ export type { CallOptions } from './caller';
 export type { Secrets } from './excerpt';
 export type { CallEvent, Credentials, ProviderClientOptions } from './options';
 
-/** Where servers are looked up; an extension that the document does not have. */
+/** Where servers are looked up. This is not in the document. */
 export interface ServerLookup {
   /** Below the base URL, with `{account}` and `{label}`, e.g. `/servers?account={account}&label={label}`. */
   path: string;
@@ -38,14 +37,14 @@ export class ProviderClient {
   private readonly connections: Connections;
   private readonly caller: Caller;
 
-  /** Opens no connection yet. Throws TypeError for options that cannot work or are not safe. */
+  /** Opens no connection yet. Throws TypeError for options that are invalid or not safe. */
   constructor(options: ProviderClientOptions) {
     this.options = resolveOptions(options);
     this.connections = new Connections(this.options);
     this.caller = new Caller(this.options, this.connections);
   }
 
-  /** Row 1, a pivot: a second call orders a second time. The answer is not documented: any JSON, or null for none. */
+  /** Row 1, a pivot: a second call orders a second time. The answer is not documented: any JSON, or null for an empty body. */
   placeOrder(body: OrderBody, options?: CallOptions): Promise<unknown> {
     return this.call({ method: 'POST', endpoint: '/order', body, response: notShownSchema, pivot: true }, options);
   }
@@ -58,7 +57,7 @@ export class ProviderClient {
     return this.call({ method: 'POST', endpoint: '/order/add-to-cart', body, response: cartItemAddedSchema }, options);
   }
 
-  /** Row 3. An item that is not there counts as deleted, so a second call succeeds like the first. */
+  /** Row 3. An item that does not exist counts as deleted, so a second call succeeds like the first. */
   async deleteCartItem(cartItemId: number, options?: CallOptions): Promise<void> {
     await this.call(
       {
@@ -80,15 +79,15 @@ export class ProviderClient {
     );
   }
 
-  /** Row 5: places nothing. PUT or GET by {@link ProviderClientOptions.quoteMethod}. */
+  /** Row 5: places nothing. PUT or GET, see {@link ProviderClientOptions.quoteMethod}. */
   quoteChangeOrder(body: ChangeOrderBody, options?: CallOptions): Promise<ChangeQuote> {
     const method = this.options.quoteMethod;
     return this.call({ method, endpoint: '/order/changeorder/total', body, response: changeQuoteSchema }, options);
   }
 
   /**
-   * Row 6. It answers with a quote like row 7, and the document does not say that it is free of effect: a pivot. A quote
-   * that cannot be read is `UnknownOutcome`.
+   * Row 6, a pivot: it answers with a quote like row 7, but the document does not say that it has no effect. A quote that cannot
+   * be read is `UnknownOutcome`.
    */
   switchPlan(subscriptionId: number, planId: number, options?: CallOptions): Promise<Quote> {
     return this.call(
@@ -109,17 +108,17 @@ export class ProviderClient {
     return this.call({ method: 'PUT', endpoint: '/order/switch/total', body, response: quoteSchema }, options);
   }
 
-  /** Row 8. The answer is not documented; nor is what a second call does. */
+  /** Row 8. Neither the answer nor the effect of a second call is documented. */
   assignFirewalls(vmObjectId: number, firewallIds: readonly number[], options?: CallOptions): Promise<unknown> {
     return this.changeFirewalls('assign', vmObjectId, firewallIds, options);
   }
 
-  /** Row 9. The answer is not documented; nor is what a second call does. */
+  /** Row 9. Neither the answer nor the effect of a second call is documented. */
   unassignFirewalls(vmObjectId: number, firewallIds: readonly number[], options?: CallOptions): Promise<unknown> {
     return this.changeFirewalls('unassign', vmObjectId, firewallIds, options);
   }
 
-  /** Row 10. The answer is not documented; `readFirewallIds` makes of it what can be made. */
+  /** Row 10. The answer is not documented; `readFirewallIds` reads it as far as possible. */
   listFirewalls(vmObjectId: number, options?: CallOptions): Promise<unknown> {
     return this.call(
       {
@@ -132,12 +131,12 @@ export class ProviderClient {
     );
   }
 
-  /** Not in the document: a GET that the operator configures, for the ids of servers that an order made. */
+  /** A GET that the operator configures, for the ids of the servers of an order. It is not in the document. */
   findServers({ path, account, label }: ServerLookup, options?: CallOptions): Promise<unknown> {
     return this.call(
       {
         method: 'GET',
-        // Without the query, in which an operator may have put a key.
+        // Without the query: it may contain a key.
         endpoint: path.replace(/[?#].*$/s, ''),
         path: () => fillPath(path, { account, label }),
         response: notShownSchema,
@@ -146,7 +145,7 @@ export class ProviderClient {
     );
   }
 
-  /** An answer as it may be kept: without what calls were told recently, and without these. */
+  /** An answer without these secrets, and without those that were sent recently, so that it may be stored. */
   blank(answer: unknown, secrets: Secrets = []): unknown {
     return this.caller.blank(answer, secrets);
   }

@@ -1,8 +1,7 @@
 /**
- * Two ways to the provider. A kept connection saves a handshake, but the other side may close it in the very moment in
- * which a request leaves: the request is then lost with an outcome that nobody knows. Calls that can be repeated take that
- * chance. A call that cannot be undone is never repeated by itself, so such a moment would wake a person for nothing: it
- * goes out on a connection of its own, which is closed after the answer.
+ * Two kinds of connections to the provider. A pooled connection saves a handshake, but the provider may close it just when a
+ * request is sent: the outcome is then unknown. Calls that can be repeated take that risk. A pivot is never repeated
+ * automatically, and a person would have to decide: so it has a connection of its own, which is closed after the answer.
  */
 import type { Socket } from 'node:net';
 import { createSecureContext, rootCertificates } from 'node:tls';
@@ -20,12 +19,12 @@ export class Connections {
       connections,
       headersTimeout: headersTimeoutMs,
       bodyTimeout: bodyTimeoutMs,
-      // What `onRequestStart` says of a request holds for HTTP/1.1 without pipelining; nothing else is spoken.
+      // `onRequestStart` means what `exchange.ts` needs only with HTTP/1.1 without pipelining.
       allowH2: false,
       connect: createConnector(resolved),
     };
     this.pooled = new Pool(origin, { ...options, pipelining: 1 });
-    // Zero is undici's word for `connection: close`.
+    // For undici, zero means `connection: close`.
     this.dedicated = new Pool(origin, { ...options, pipelining: 0 });
   }
 
@@ -44,7 +43,7 @@ function createConnector({
   const connect = buildConnector({
     timeout: connectTimeoutMs,
     allowH2: false,
-    // Made once: to read all authorities takes longer than a handshake, and a pivot's connection is always a new one.
+    // Made once: reading all authorities takes longer than a handshake, and each pivot has a new connection.
     ...(ca === undefined ? {} : { secureContext: createSecureContext({ ca: [...rootCertificates, ca] }) }),
   });
   return (options, callback) => {
@@ -56,21 +55,21 @@ function createConnector({
   };
 }
 
-/** A body in the smallest chunks is six times as long on the wire; undici bounds headers by itself. */
+/** A body in chunks of one byte is six times as long on the wire. undici limits headers itself. */
 function wireBytesMax(responseBytesMax: number): number {
   return 8 * responseBytesMax + 65_536;
 }
 
 /**
- * Hangs up on an answer that goes on and on beside its body: with announcements, or in what chunks may say of themselves.
- * None of it is kept, but reading it for as long as a call may take would leave no time for others.
+ * Closes the connection when an answer never ends outside of its body: with 1xx answers, or chunk extensions. Nothing of it is
+ * kept, but reading it for as long as a call may take would delay other calls.
  */
 function boundAnswer(socket: Socket, bytesMax: number): void {
   let written = 0;
   let read = 0;
   let begun = 0;
   socket.on('readable', () => {
-    // Something was sent since: the next answer begins.
+    // A request was sent since: the next answer begins.
     if (socket.bytesWritten !== written) begun = read;
     written = socket.bytesWritten;
     read = socket.bytesRead;

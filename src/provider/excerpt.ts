@@ -1,12 +1,12 @@
 /**
- * The part of an answer that may be shown to people: secrets blanked out, then cut. Providers echo what they refuse, and what
- * they took, whole, in part, escaped or decoded, so any twelve characters in a row of a secret are taken for the secret.
+ * The part of an answer that may be shown to people: secrets blanked out, then cut. Providers echo what they refused or took:
+ * whole, in part, escaped or decoded. So any twelve consecutive characters of a secret are treated as the secret.
  */
 
-/** Of a request, whose names are the document's. */
+/** Secret fields of a request, by the document's names. */
 const secretFields = ['password', 'custom_ssh_key', 'custom_script'];
 
-/** Of an answer, whose names are not: in lower case, without `_` and `-`. */
+/** Names of secret fields in an answer (not documented): in lower case, without `_` and `-`. */
 const secretName =
   /password|passwd|passphrase|rootpass|^pass$|^pwd$|secret|sshkey|privatekey|customscript|userdata|credential|apikey|accesstoken|^token$/;
 
@@ -19,13 +19,13 @@ const mark = '[redacted]';
 /** Characters of an answer that a failure carries. */
 export const excerptCharsMax = 500;
 
-/** Long enough that ordinary words do not match, short enough that a part of a secret which says something does. */
-const tellingChars = 12;
+/** Long enough that ordinary words do not match, short enough that a useful part of a secret does. */
+const partCharsMin = 12;
 
-/** More than enough to fill an excerpt, and little enough to search through. */
+/** More than an excerpt needs, and little enough to search. */
 const searchedCharsMax = 16_384;
 
-/** What must not be shown; 'unknown' where there are secrets that cannot be read, so that nothing that was said may be. */
+/** What must not be shown. 'unknown': there are secrets that cannot be read, so no text may be shown. */
 export type Secrets = readonly string[] | 'unknown';
 
 /** The values of secret fields in a request, at any depth. */
@@ -39,7 +39,7 @@ export function secretsIn(value: unknown): string[] {
 
 /**
  * @param text the answer's body; it may end in the middle.
- * @param secrets values that must not show in it, whatever field or sentence they stand in.
+ * @param secrets values that must not be shown, in whatever field or sentence they are.
  * @returns at most {@link excerptCharsMax} characters; undefined for an empty body.
  */
 export function excerptOf(text: string, secrets: readonly string[]): string | undefined {
@@ -51,33 +51,33 @@ function blankFields(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), (field, value: unknown) => (isSecretField(field) ? mark : value));
   } catch {
-    // Not JSON, JSON that ends early, or nested too deep to print: by the looks of it, then.
+    // Not JSON, JSON that ends early, or nested too deep to print: search the text for assignments instead.
     return blankAssigned(text);
   }
 }
 
 const assigned = /((\\*["']?)([\w-]{3,64})\2\s*[:=]\s*)("(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,;&}\]]+)/g;
 
-/** `password = x`, in what has no fields. */
+/** `password = x`, in a text without fields. */
 function blankAssigned(text: string): string {
   return text.replace(assigned, (whole, before: string, _quote: string, name: string) =>
     isSecretField(name) ? before + mark : whole,
   );
 }
 
-/** What no text has in it by then; see {@link withoutBetween}. */
+/** A separator that no text contains; see {@link withoutBetween}. */
 const between = '\u0000';
 
-/** A text may be anything. One that had it would not be told from two, and none of them could be shown. */
+/** A text that contained the separator would look like two texts. */
 function withoutBetween(text: string): string {
   return text.replaceAll(between, '\ufffd');
 }
 
 /**
- * What may be kept of an answer of success: every field of a secret's name blanked out, and every secret in every text.
- * A secret that is a word is blanked out only where it is the whole text: the answer may hold the order's id.
+ * The part of a success's answer that may be stored: every field with the name of a secret is blanked out, and every secret in
+ * every text. A secret that is a word is blanked out only where it is the whole text: the answer may contain the order's id.
  *
- * @param secrets 'unknown': no text is shown, but for names of fields that are words
+ * @param secrets 'unknown': no text is shown, except field names that are words
  */
 export function withoutSecrets(answer: unknown, secrets: Secrets): unknown {
   const named = blankNamed(answer);
@@ -89,7 +89,7 @@ export function withoutSecrets(answer: unknown, secrets: Secrets): unknown {
     texts.push(text);
     return text;
   });
-  // Searched as one text: the search costs as much as there are secrets.
+  // Joined into one text, because each search goes through all secrets.
   const shown = blankValues(texts.map((text) => blankAssigned(withoutBetween(text))).join(between), long).split(
     between,
   );
@@ -101,7 +101,7 @@ export function withoutSecrets(answer: unknown, secrets: Secrets): unknown {
   });
 }
 
-/** Shorter ones are words that answers are full of. */
+/** Shorter secrets are words that occur in most answers. */
 const wordCharsMax = 6;
 
 function blankNamed(value: unknown): unknown {
@@ -117,7 +117,7 @@ function withoutTexts(value: unknown): unknown {
   return mapTexts(value, (text, isName) => (isName && /^[A-Za-z]+(_[A-Za-z]+)*$/.test(text) ? text : mark));
 }
 
-/** A copy with other texts, the names of fields among them: a list of errors may be by what is wrong. */
+/** A copy with each text mapped. Field names are mapped, too: the keys of a list of errors may be the wrong values. */
 function mapTexts(value: unknown, map: (text: string, isName: boolean) => string): unknown {
   if (typeof value === 'string') return map(value, false);
   if (Array.isArray(value)) return value.map((inner) => mapTexts(inner, map));
@@ -131,11 +131,11 @@ function blankValues(text: string, secrets: readonly string[]): string {
   const places = placesOfRuns(text);
   for (const form of new Set(secrets.flatMap(formsOf))) {
     hidden.fill(1, text.length - brokenOffPart(text, form));
-    if (form.length < tellingChars) {
+    if (form.length < partCharsMin) {
       for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1)) hidden.fill(1, at, at + form.length);
     } else {
-      for (let from = 0; from + tellingChars <= form.length; from++) {
-        for (const at of places.get(form.slice(from, from + tellingChars)) ?? []) hidden.fill(1, at, at + tellingChars);
+      for (let from = 0; from + partCharsMin <= form.length; from++) {
+        for (const at of places.get(form.slice(from, from + partCharsMin)) ?? []) hidden.fill(1, at, at + partCharsMin);
       }
     }
   }
@@ -147,19 +147,19 @@ function blankValues(text: string, secrets: readonly string[]): string {
   return shown;
 }
 
-/** Characters at the text's end that begin the secret, where the text ends in the middle of it. */
+/** How many characters at the text's end are the beginning of the secret: the text may end in the middle of it. */
 function brokenOffPart(text: string, secret: string): number {
-  for (let chars = Math.min(secret.length, tellingChars) - 1; chars >= 4; chars--) {
+  for (let chars = Math.min(secret.length, partCharsMin) - 1; chars >= 4; chars--) {
     if (text.endsWith(secret.slice(0, chars))) return chars;
   }
   return 0;
 }
 
-/** Where each run of twelve characters stands: the text is short and a secret may be long, so the text is indexed. */
+/** The positions of each run of twelve characters. The text is indexed, because it is short and a secret may be long. */
 function placesOfRuns(text: string): Map<string, number[]> {
   const places = new Map<string, number[]>();
-  for (let at = 0; at + tellingChars <= text.length; at++) {
-    const run = text.slice(at, at + tellingChars);
+  for (let at = 0; at + partCharsMin <= text.length; at++) {
+    const run = text.slice(at, at + partCharsMin);
     const known = places.get(run);
     if (known) known.push(at);
     else places.set(run, [at]);
@@ -167,7 +167,7 @@ function placesOfRuns(text: string): Map<string, number[]> {
   return places;
 }
 
-/** How a secret may look when it is echoed: as it is, or in the escapes of JSON, URLs and HTML, or out of its base64. */
+/** How a secret may look when it is echoed: as it is, escaped as in JSON, URLs or HTML, or decoded from its base64. */
 function formsOf(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   const forms = [

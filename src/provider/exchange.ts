@@ -2,9 +2,9 @@
  * One request on the wire, and the one question that decides everything after a failure: had it begun to leave?
  *
  * undici calls a handler's `onRequestStart` on a connected socket (TLS included), in the same tick in which it writes the
- * request's head. A failure before that moment is surely not sent; after it, nothing is sure. Two things are added here:
- * a request that was given up while it waited for a connection is refused at that moment, so it can never leave later
- * behind the back of whoever was told that it was not sent; and a request never begins twice.
+ * request's head. With a failure before that moment, the request was surely not sent; after it, nothing is sure. Two things are
+ * added here: a request that was given up while it waited for a connection is refused at that moment, so that it can never be
+ * sent after it was reported as not sent; and a request never begins twice.
  */
 import type { Dispatcher } from 'undici';
 
@@ -19,27 +19,27 @@ export interface WireRequest {
 }
 
 export interface ExchangeLimits {
-  /** Gives the request up; its reason's message says why. */
+  /** Aborts the request; its reason's message says why. */
   signal: AbortSignal;
   /** Bytes of a 2xx body that are read at most; the connection of a longer one is dropped. */
   responseBytesMax: number;
-  /** Asked when the request is about to leave: a sentence keeps it here. */
+  /** Called when the request is about to be sent. If it returns a sentence, nothing is sent. */
   mayLeave?: (() => string | undefined) | undefined;
 }
 
-/** How an exchange ended. `fault` says why it was not whole, in words for a message, without addresses. */
+/** How an exchange ended. `fault` says why it is not complete, in words for a message, without addresses. */
 export type Exchanged =
   | { answered: true; status: number; headers: Dispatcher.ResponseData['headers']; body: Buffer; fault?: string }
   | { answered: false; sent: boolean; fault: string };
 
-/** Bytes of an error's body that are read: an excerpt is shown of it, and nothing else depends on it. */
+/** Bytes of an error's body that are read. It is used for an excerpt only. */
 const errorBytesMax = 65_536;
 
 /** Sends the request once and resolves to what happened; never rejects. */
 export function exchange(dispatcher: Dispatcher, request: WireRequest, limits: ExchangeLimits): Promise<Exchanged> {
   return new Promise((resolve) => {
     const handler = new ExchangeHandler(limits, resolve);
-    // A signal that has fired already fires no event.
+    // A signal that is already aborted fires no event.
     if (limits.signal.aborted) handler.giveUp();
     else dispatcher.dispatch({ ...request, body: request.body ?? null }, handler);
   });
@@ -136,7 +136,7 @@ const faults: Record<string, string> = {
   UND_ERR_DESTROYED: 'the client is closed',
 };
 
-/** By the code only: messages of undici and Node carry addresses, and some of them the bytes that offended. */
+/** Uses the code only: messages of undici and Node contain addresses, and some of them bytes of the answer. */
 function describe(error: Error & { code?: unknown }): string {
   const code = typeof error.code === 'string' ? error.code : error.name;
   const isGarbage = error.name === 'HTTPParserError';

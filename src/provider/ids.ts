@@ -1,11 +1,11 @@
-/** Ids, as the document has them (int) and as lenient readings of undocumented answers take them. */
+/** Ids: as the document has them (int), and as they may stand in undocumented answers. */
 
-/** Integers from 1 up to 2^53 - 1: past that, JSON has already changed the number. */
+/** Integers from 1 to 2^53 - 1: JSON.parse does not keep larger ones exact. */
 export function isId(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
-/** An id, or the decimal string that would print as one (no sign, no leading zero, no space); else undefined. */
+/** An id, or a decimal string of one (no sign, no leading zero, no space); else undefined. */
 export function readId(value: unknown): number | undefined {
   if (isId(value)) return value;
   if (typeof value !== 'string' || !/^[1-9]\d{0,15}$/.test(value)) return undefined;
@@ -13,7 +13,7 @@ export function readId(value: unknown): number | undefined {
   return isId(id) ? id : undefined;
 }
 
-/** Every element's id, duplicates removed and order kept; undefined where any element has none. */
+/** The id of each element, without duplicates, in order; undefined where any element has no id. */
 export function readIds(values: readonly unknown[], read: (value: unknown) => number | undefined = readId) {
   const ids = new Set<number>();
   for (const value of values) {

@@ -1,7 +1,6 @@
 /**
- * JSON pointers (RFC 6901) to object ids in answers whose shape is not documented. One extension: a segment `*` stands
- * for every element of an array, so that `servers`, `*`, `object_id` finds the ids of all servers. On an object, `*` is
- * an ordinary key.
+ * JSON pointers (RFC 6901) to object ids in answers whose shape is not documented. One extension: a segment `*` stands for
+ * every element of an array, so that `servers`, `*`, `object_id` finds the ids of all servers. On an object, `*` is an ordinary key.
  */
 import { readId, readIds } from './ids';
 
@@ -11,8 +10,8 @@ export function isJsonPointer(pointer: string): boolean {
 }
 
 /**
- * The ids that the pointers find: an integer, a decimal string of one, or an array of nothing else. Duplicates are
- * removed, the order is that of the pointers. What is missing, is no id, or is no pointer contributes nothing.
+ * The ids that the pointers find: an integer, a decimal string of one, or an array of these. Without duplicates, in the order of
+ * the pointers. A value that is missing or not an id, and an invalid pointer, add nothing.
  */
 export function readPointers(pointers: readonly string[], response: unknown): number[] {
   const ids = pointers
@@ -23,7 +22,7 @@ export function readPointers(pointers: readonly string[], response: unknown): nu
 }
 
 function segmentsOf(pointer: string): string[] {
-  // `~1` first: the other way round, `~01` (the key `~1`) would become a slash.
+  // `~1` first: in the other order, `~01` (the key `~1`) would become a slash.
   return pointer
     .split('/')
     .slice(1)
@@ -34,7 +33,7 @@ function resolve(segments: readonly string[], document: unknown): unknown[] {
   return segments.reduce<unknown[]>((found, segment) => found.flatMap((value) => step(value, segment)), [document]);
 }
 
-/** The values one segment further, wrapped once so that an array among them stays whole. */
+/** The values one segment further, in a list, so that an array among them stays one value. */
 function step(value: unknown, segment: string): unknown[] {
   if (Array.isArray(value)) {
     if (segment === '*') return value as unknown[];

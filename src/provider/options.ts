@@ -1,28 +1,28 @@
-/** What a ProviderClient can be told, and the refusal to start with what cannot work or is not safe. */
+/** The options of a ProviderClient, and the checks that refuse invalid or unsafe ones. */
 import type { ProviderFailureName } from './errors';
 
-/** Where the token comes from. Both may be called often and at once; a rejection counts as a request not sent. */
+/** Where the token comes from. Both methods may be called often and concurrently. If one rejects, the call is not sent. */
 export interface Credentials {
   /** The token for the next call, without its scheme. */
   read(): Promise<string>;
-  /** Asked once per call that was answered 401: the token from its source, not from a cache. */
+  /** Called once for a call that was answered 401: reads the token from its source, not from a cache. */
   reread(): Promise<string>;
 }
 
 /** One finished call, for metrics and logs. No bodies, no headers, no ids. */
 export interface CallEvent {
-  /** As in a failure: method and the document's path, its parameters unfilled. */
+  /** As in a failure: method and the document's path with its parameters unfilled. */
   endpoint: string;
   method: string;
-  /** Of the last answer; absent where none came. */
+  /** The last answer's; undefined where there was no answer. */
   status?: number;
-  /** Absent where the call succeeded. */
+  /** Undefined where the call succeeded. */
   failure?: ProviderFailureName;
   /** Including the wait for a connection and a repetition after a 401. */
   durationMs: number;
-  /** Whether anything may have left. */
+  /** Whether anything may have been sent. */
   sent: boolean;
-  /** Not even tried: the provider had asked to slow down. */
+  /** The call was not tried: the provider had asked to slow down. */
   putOff?: true;
 }
 
@@ -33,11 +33,11 @@ export interface ProviderClientOptions {
    */
   baseUrl: string;
   /**
-   * Send tokens and passwords in the clear to a host that is not this machine.
+   * Send tokens and passwords unencrypted to a host that is not this machine.
    * @default false
    */
   allowHttp?: boolean;
-  /** Absent: no credentials are sent, and a 401 is final. */
+  /** Undefined: no credentials are sent, and a 401 is final. */
   credentials?: Credentials;
   /** @default 'authorization' */
   authHeader?: string;
@@ -47,13 +47,13 @@ export interface ProviderClientOptions {
    */
   authScheme?: string;
   /**
-   * Name lookup, TCP and TLS, in milliseconds; past it the request was not sent. Counted in steps of about half a second.
+   * Name lookup, TCP and TLS, in milliseconds; after it the request is not sent. Measured in steps of about half a second.
    * @default 5_000
    */
   connectTimeoutMs?: number;
   /**
-   * From the request's end to the answer's head, in milliseconds; past it the outcome is unknown. Lower gives up sooner on
-   * an order that may yet be placed.
+   * From the request's end to the answer's head, in milliseconds; after it the outcome is unknown. With a lower value, more orders
+   * are given up that may still be placed.
    * @default 15_000
    */
   headersTimeoutMs?: number;
@@ -63,13 +63,13 @@ export interface ProviderClientOptions {
    */
   bodyTimeoutMs?: number;
   /**
-   * The whole call, in milliseconds: the token, the wait for a connection, a repetition after a 401, and an answer that
-   * only drips. Keep it below the time limit of whoever calls, or a call outlives the one who asked.
+   * The whole call, in milliseconds: the token, the wait for a connection, a repetition after a 401, and a slow answer. Keep it
+   * below the caller's own time limit.
    * @default 20_000
    */
   totalTimeoutMs?: number;
   /**
-   * A longer success cannot be read, so its outcome is unknown. Bytes.
+   * Bytes. A longer success is not read, so its outcome is unknown.
    * @default 1_048_576
    */
   responseBytesMax?: number;
@@ -79,22 +79,22 @@ export interface ProviderClientOptions {
    */
   connections?: number;
   /**
-   * After a 429 no call is sent for as long as the provider asked, at most this long: milliseconds. 0: only the saga that
-   * was told waits.
+   * After a 429 no call is sent for as long as the provider asked, at most so many milliseconds. 0: only the saga whose call was
+   * answered 429 waits.
    * @default 60_000
    */
   pauseMaxMs?: number;
   /**
-   * Row 5 stands in the document as PUT and, in its summary, as GET. GET sends the same payload.
+   * The document has row 5 as PUT, and in its summary as GET. GET sends the same payload.
    * @default 'PUT'
    */
   quoteMethod?: 'PUT' | 'GET';
   /**
-   * PEM certificates trusted beside the ones that Node brings along. With it, certificates that the process was told to
-   * trust by other means no longer count.
+   * PEM certificates, trusted in addition to Node's own. With it, certificates that the process trusts for other reasons no longer
+   * count.
    */
   ca?: string;
-  /** Told of every finished call. What it throws is ignored: a broken counter must not change a call's outcome. */
+  /** Called for every finished call. What it throws is ignored: a broken counter must not change a call's outcome. */
   onCall?: (event: CallEvent) => void;
   /**
    * Milliseconds since 1970, for a Retry-After that is a date.
@@ -102,13 +102,13 @@ export interface ProviderClientOptions {
    */
   now?: () => number;
   /**
-   * Milliseconds by a clock that nobody sets, for the pause after a 429.
+   * Milliseconds of a monotonic clock, for the pause after a 429.
    * @default performance.now
    */
   monotonicMs?: () => number;
 }
 
-/** The options with every default filled in and the base URL taken apart. */
+/** The options with every default filled in and the base URL parsed. */
 export type ResolvedOptions = Required<Omit<ProviderClientOptions, 'baseUrl' | 'allowHttp' | 'credentials' | 'ca'>> &
   Pick<ProviderClientOptions, 'credentials' | 'ca'> & {
     /** Scheme, host and port. */
@@ -157,20 +157,20 @@ const positiveIntegers = [
 ] as const;
 
 function resolveBaseUrl(baseUrl: string, allowHttp: boolean): Pick<ResolvedOptions, 'origin' | 'pathPrefix'> {
-  // No message repeats the URL: what is wrong with it may be a password inside.
+  // No message repeats the URL: the wrong part may be a password.
   if (!URL.canParse(baseUrl)) throw wrong('baseUrl', 'must be an absolute URL');
   const url = new URL(baseUrl);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw wrong('baseUrl', 'must begin with https:');
   if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
     throw wrong('baseUrl', 'must begin with https:, unless it is a loopback address or allowHttp is set');
   }
-  if (url.username !== '' || url.password !== '') throw wrong('baseUrl', 'must not carry credentials');
-  // Looked for in the text, because a bare `?` or `#` leaves no trace in the parsed parts.
+  if (url.username !== '' || url.password !== '') throw wrong('baseUrl', 'must not contain credentials');
+  // Searched in the text, because a single `?` or `#` leaves no trace in the parsed parts.
   if (/[?#]/.test(baseUrl)) throw wrong('baseUrl', 'must not have a query or a fragment');
   return { origin: url.origin, pathPrefix: url.pathname.replace(/\/+$/, '') };
 }
 
-/** The parser has already turned every spelling of an IPv4 address into four decimal numbers. */
+/** The URL parser has already turned every form of an IPv4 address into four decimal numbers. */
 function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
@@ -179,7 +179,7 @@ function wrong(option: keyof ProviderClientOptions, problem: string): TypeError 
   return new TypeError(`${option} ${problem}`);
 }
 
-/** An option set to undefined means its default, as if it were not there. */
+/** An option that is set to undefined means its default. */
 function withoutUndefined<T extends object>(options: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   const set = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(set) as { [K in keyof T]: Exclude<T[K], undefined> };

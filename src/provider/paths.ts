@@ -1,4 +1,4 @@
-/** Values on their way into a path. A value that does not belong there is a mistake in the program: RangeError. */
+/** Fills values into paths. A value that does not belong there is a bug in the program: RangeError. */
 import { isId } from './ids';
 
 export function idIn(parameter: string, id: number): string {
@@ -11,7 +11,7 @@ export function fillPath(template: string, values: Readonly<Record<string, strin
   const path = template.replace(/\{([^{}]*)\}/g, (_, name: string) => {
     const value = values[name];
     if (value === undefined) throw new RangeError(`nothing to fill in for {${name}}`);
-    // The two segments that encoding leaves as they are and a server may take for a way up.
+    // Encoding leaves these two segments as they are, and a server may follow them upwards.
     if (value === '.' || value === '..') throw new RangeError(`{${name}} must not be dots only`);
     return encodeURIComponent(value);
   });

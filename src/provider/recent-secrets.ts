@@ -1,18 +1,18 @@
 /**
- * The secrets that were sent recently. A provider that is asked to place an order may quote the item that it was told before,
- * password and all, in an answer to a call that carries none. So what one call sent is blanked out in the next ones' answers.
+ * The secrets that were sent recently. The provider may quote a cart item, with its password, in the answer to a later call that
+ * contains no secret, as an order does. So the secrets of one call are blanked out in the answers of the next ones.
  *
- * This knows only what went through here: with several workers, an item that another one added is not among it. What a saga's
- * other calls have told the provider, whoever made them, comes with the call (`CallOptions.secrets`).
+ * This knows only the secrets that this worker has sent. The secrets of a saga's other calls, on any worker, come with the call
+ * (`CallOptions.secrets`).
  */
 
-/** A failure's answer is searched for all of them: more would hold up the calls of others. */
+/** A failure's answer is searched for all of them: more of them would delay other calls. */
 const charsMax = 32_768;
 
-/** The beginning of a long script is enough to blank out what an excerpt shows of it, unless it is quoted from the middle. */
+/** Of a long script its beginning is enough, unless the provider quotes it from the middle. */
 const secretCharsMax = 4_096;
 
-/** Shorter ones are words that other answers are full of; the call that sends one blanks it out in its own answer. */
+/** Shorter secrets are words that occur in other answers; they are blanked out only in the answer to their own call. */
 const secretCharsMin = 6;
 
 export class RecentSecrets {

@@ -1,4 +1,4 @@
-/** The `Retry-After` header (RFC 9110, 10.2.3): seconds, or a date in one of the three forms that a recipient must take. */
+/** The `Retry-After` header (RFC 9110, 10.2.3): seconds, or a date in one of the three formats that a recipient must accept. */
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
@@ -12,9 +12,9 @@ const dateForms = [
 ];
 
 /**
- * @param header the header's value; of several the first counts.
- * @param nowMs the present moment, in milliseconds since 1970.
- * @returns milliseconds to wait; 0 for a date that has passed; undefined where the header is absent or says neither.
+ * @param header the header's value; if there are several, the first counts.
+ * @param nowMs milliseconds since 1970.
+ * @returns milliseconds to wait; 0 for a date that has passed; undefined where the header is missing or invalid.
  */
 export function readRetryAfter(header: string | readonly string[] | undefined, nowMs: number): number | undefined {
   const value = (typeof header === 'string' ? header : header?.[0])?.trim();
@@ -24,7 +24,7 @@ export function readRetryAfter(header: string | readonly string[] | undefined, n
   return dateMs === undefined ? undefined : Math.max(0, dateMs - nowMs);
 }
 
-/** Date.parse would not do: it takes almost anything with a number in it for a date. */
+/** Not Date.parse, which accepts almost any text with a number in it as a date. */
 function readHttpDate(value: string, nowMs: number): number | undefined {
   const parts = dateForms.map((form) => form.exec(value)?.groups).find((groups) => groups !== undefined);
   if (parts === undefined) return undefined;
@@ -39,7 +39,7 @@ function readHttpDate(value: string, nowMs: number): number | undefined {
   return date.getTime() + ((hour * 60 + minute) * 60 + second) * 1000;
 }
 
-/** A year of two digits is the latest one that lies at most 50 years ahead. */
+/** A year of two digits is the latest such year that is at most 50 years in the future. */
 function fullYear(digits: string, nowMs: number): number {
   if (digits.length > 2) return Number(digits);
   const latest = new Date(nowMs).getUTCFullYear() + 50;

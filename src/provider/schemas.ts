@@ -1,6 +1,6 @@
 /**
- * The provider's payloads in its document's own field names. Requests are types only: whoever calls has checked them.
- * Of responses, the documented parts are checked strictly, and what is beside them is kept as it came.
+ * The provider's payloads, with the document's field names. Requests are types only: the caller has checked them. Of responses,
+ * the documented parts are checked strictly, and other fields are kept as they came.
  */
 import { z } from 'zod';
 import { isId, readId, readIds } from './ids';
@@ -9,7 +9,7 @@ import { isId, readId, readIds } from './ids';
 export interface OrderBody {
   /** `<two-character prefix>-<digits>` */
   account: string;
-  /** Ignored by the provider once the account has a currency, which its first order fixes for good. */
+  /** Ignored by the provider once the account has a currency, which its first order fixes. */
   currency?: string | undefined;
   label?: string | undefined;
   /** Ids that {@link CartItemBody} calls returned. */
@@ -46,10 +46,10 @@ export interface PlanSwitchBody {
   plan_id: number;
 }
 
-/** Where the document shows no response: whatever JSON came, or null for an empty body. */
+/** Where the document shows no response: any JSON, or null for an empty body. */
 export const notShownSchema = z.unknown();
 
-/** Row 2. The text in `data.message` is for people and not required. */
+/** Row 2. `data.message` is a text for people; it is optional. */
 export const cartItemAddedSchema = z
   .looseObject({
     '0': z.number().refine(isId, 'not an id'),
@@ -57,16 +57,16 @@ export const cartItemAddedSchema = z
   })
   .transform((response) => ({ cartItemId: response['0'] }));
 
-/** No currency's code is as long; it ends up in questions and reports. */
+/** Longer than any currency code. The currency is shown in questions and reports. */
 const currencyCharsMax = 100;
 
-/** A request names a handful of resources; what does not apply of them ends up in questions and reports, too. */
+/** Resources that do not apply are shown in questions and reports, too; a request names a handful. */
 const inapplicableCharsMax = 8_192;
 
 /** Rows 6 and 7. */
 export const quoteSchema = z.looseObject({
   available: z.boolean(),
-  /** In units of the currency, as the document has it: it says nothing of cents. */
+  /** In units of the currency: the document says nothing of cents. */
   total: z.number(),
   currency: z
     .string()
@@ -86,14 +86,14 @@ export const changeQuoteSchema = quoteSchema.extend({
 });
 export type ChangeQuote = z.infer<typeof changeQuoteSchema>;
 
-/** A list of more is not read as one server's: those of all servers of an order must fit its result. */
+/** A longer list is not read: the lists of all servers of an order must fit into its result. */
 const firewallsListedMax = 500;
 
 /**
  * The ids in a firewall list (row 10), whose shape is not documented: an array of ids, of objects with an `id`, or of
- * both, bare or under `firewalls` or `data`. Duplicates are removed. Undefined where any element cannot be read, or
- * where `firewalls` and `data` are both lists: a list of which a part is guessed is worse than none. Undefined, too, for a
- * list that is longer than any server's.
+ * both, at the top or under `firewalls` or `data`. Duplicates are removed. Undefined where any element cannot be read, or where
+ * `firewalls` and `data` are both lists: a list that is partly guessed is worse than none. Undefined, too, for a list that is
+ * too long.
  */
 export function readFirewallIds(response: unknown): number[] | undefined {
   const list = findList(response);

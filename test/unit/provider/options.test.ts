@@ -115,8 +115,8 @@ test.each<[string, Partial<ProviderClientOptions>]>([
     'baseUrl must begin with https:, unless it is a loopback address or allowHttp is set',
     { baseUrl: 'http://api.example.com' },
   ],
-  ['baseUrl must not carry credentials', { baseUrl: 'https://:word@api.example.com' }],
-  ['baseUrl must not carry credentials', { baseUrl: 'https://me@api.example.com' }],
+  ['baseUrl must not contain credentials', { baseUrl: 'https://:word@api.example.com' }],
+  ['baseUrl must not contain credentials', { baseUrl: 'https://me@api.example.com' }],
   ['baseUrl must not have a query or a fragment', { baseUrl: 'https://api.example.com/?' }],
   ['baseUrl must not have a query or a fragment', { baseUrl: 'https://api.example.com/#' }],
 ])('%s: %j', (message, options) => {
