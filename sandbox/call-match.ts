@@ -1,4 +1,4 @@
-/** Which calls are meant: by endpoint, and by what a call names in its path, query or body. */
+/** Selects calls: by endpoint, and by what a call names in its path, query or body. */
 import { z } from 'zod';
 import type { EndpointName } from './endpoints';
 
@@ -13,14 +13,13 @@ export const callMatchSchema = z.strictObject({
   /** In the path of row 3, or among the `cartItems` of row 1. */
   cartItemId: id.optional(),
 });
-/** All that are given must fit; a call that has no such field does not. */
+/** A call must match all given fields. */
 export type CallMatch = z.infer<typeof callMatchSchema>;
 
-/** Which calls to wait for, and how many of them. */
 export interface AwaitedCalls {
-  /** Default `*`: any. */
+  /** Default `*`: any endpoint. */
   endpoint?: EndpointName | '*' | undefined;
   match?: CallMatch | undefined;
-  /** Default 1; calls that arrived before the waiting began count too. */
+  /** Default 1. Calls that arrived before count, too. */
   times?: number | undefined;
 }

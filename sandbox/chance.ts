@@ -1,11 +1,11 @@
-/** A deterministic source of chance: the same key draws the same numbers, on every machine. */
+/** Deterministic random numbers: the same key gives the same numbers, on every machine. */
 
 /** Draws from 0 (inclusive) to 1 (exclusive). */
 export function chanceOf(key: string): () => number {
   return mulberry32(fnv1a(key));
 }
 
-/** Tommy Ettinger's mulberry32: 32 bits of state, good enough to shake a client, and short enough to check by eye. */
+/** Tommy Ettinger's mulberry32: 32 bits of state, good enough for tests, and short. */
 function mulberry32(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

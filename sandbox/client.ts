@@ -1,4 +1,4 @@
-/** The control plane, typed, for a sandbox in another process. Its methods are those of `Sandbox`, each a promise. */
+/** A typed client of the control plane, for a sandbox in another process. Its methods are those of `Sandbox`, with promises. */
 import type { AwaitedCalls } from './call-match';
 import type { FaultSpec, RandomFaults } from './faults';
 import type { Call, FaultStruck, LedgerSnapshot } from './ledger';
@@ -22,7 +22,7 @@ export class SandboxClient {
     return (await this.ask<{ id: string }>('POST', 'faults/random', faults)).id;
   }
 
-  /** No more faults; calls held at gates go on. */
+  /** Removes all faults; calls held at gates go on. */
   async clearFaults(): Promise<void> {
     await this.ask('DELETE', 'faults');
   }
@@ -36,7 +36,7 @@ export class SandboxClient {
     return this.ask('GET', 'settings');
   }
 
-  /** Response shapes that are functions stay at home: JSON has none. */
+  /** Response shapes that are functions cannot be sent: JSON has no functions. */
   configure(patch: SettingsPatch): Promise<Settings> {
     return this.ask('PATCH', 'settings', patch);
   }

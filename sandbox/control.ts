@@ -1,12 +1,12 @@
 /**
- * The control plane: what a test does with a sandbox in its own process, over HTTP for one in another. Loopback only:
- * it hands out the ledger with every secret in it.
+ * The control plane: over HTTP, what a test can do with a sandbox in its own process. Loopback only: it returns the ledger
+ * with every secret in it.
  *
  *     GET    /_sandbox/ledger                the whole ledger
  *     GET    /_sandbox/faults                the plans that are set
  *     POST   /_sandbox/faults                a fault                        -> { id }
  *     POST   /_sandbox/faults/random         a seeded random plan           -> { id }
- *     DELETE /_sandbox/faults                no more faults; gates open
+ *     DELETE /_sandbox/faults                removes all faults; gates open
  *     POST   /_sandbox/faults/:id/release    opens a gate
  *     GET    /_sandbox/settings              all settings
  *     PATCH  /_sandbox/settings              some settings                  -> all settings
@@ -24,7 +24,7 @@ import type { Ledger } from './ledger';
 import { type ServerSeed, serverSeedSchema } from './servers';
 import { type Settings, type SettingsPatch, settingsPatchSchema } from './settings';
 
-/** What is controlled: a sandbox, which in turn knows this file. */
+/** The sandbox, as an interface: `server.ts` imports this file. */
 interface Controlled {
   readonly ledger: Pick<Ledger, 'snapshot'>;
   readonly faults: Faults;

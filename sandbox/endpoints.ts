@@ -1,6 +1,6 @@
 /**
- * The provider's addresses: rows 1–10 of the document's endpoint table, and the server directory, which the
- * document does not have and a setting switches on.
+ * The provider's endpoints: rows 1–10 of the document's endpoint table, and the server directory, which is not in the document
+ * and is enabled by a setting.
  */
 
 export const endpointNames = [
@@ -21,7 +21,7 @@ export type EndpointName = (typeof endpointNames)[number];
 
 export interface Endpoint {
   name: EndpointName;
-  /** The row of the document's table; null for the directory, which has none. */
+  /** The row of the document's table; null for the directory. */
   row: number | null;
   methods: readonly string[];
   path: RegExp;
@@ -29,7 +29,7 @@ export interface Endpoint {
   takesBody: boolean;
 }
 
-/** First match wins: `/order/switch/total` must stand before `/order/switch/{subscription_id}`. */
+/** The first match wins: `/order/switch/total` must come before `/order/switch/{subscription_id}`. */
 const endpoints: readonly Endpoint[] = [
   { name: 'place-order', row: 1, methods: ['POST'], path: /^\/order$/, takesBody: true },
   { name: 'add-cart-item', row: 2, methods: ['POST'], path: /^\/order\/add-to-cart$/, takesBody: true },
@@ -44,7 +44,7 @@ const endpoints: readonly Endpoint[] = [
   {
     name: 'quote-change-order',
     row: 5,
-    // Note 1 of the document: the summary says GET, the detailed entry PUT, and both stand.
+    // Note 1 of the document: the summary says GET, the detailed entry PUT. Both are accepted.
     methods: ['PUT', 'GET'],
     path: /^\/order\/changeorder\/total$/,
     takesBody: true,
@@ -73,7 +73,7 @@ export type Destination =
   | { endpoint: Endpoint; pathId: number | null }
   | { endpoint: null; allowed: readonly string[] /** Empty: nothing lives at this path. */ };
 
-/** Where a request is going. A path id that is not a number becomes null: nothing has such an id. */
+/** The destination of a request. A path id that is not a number becomes null. */
 export function destinationOf(method: string, path: string): Destination {
   for (const endpoint of endpoints) {
     const found = endpoint.path.exec(path);

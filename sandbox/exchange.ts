@@ -1,8 +1,8 @@
 /**
- * One call from its arrival to its end on the wire: held at a gate, worked on or not, answered well or badly. The
- * effect happens in one turn of the event loop, so calls that overlap take effect one after the other.
+ * One call from its arrival to its end on the wire: held at a gate, executed or not, answered correctly or with a fault. The
+ * effect happens in one turn of the event loop, so concurrent calls take effect one after the other.
  *
- * A client that goes away changes nothing: what it asked for still takes effect, as with a real server.
+ * If the client closes the connection, the call still takes effect, as with a real server.
  */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,11 +17,11 @@ export interface Exchange {
   response: ServerResponse;
   faults: Faults;
   settings: Pick<Settings, 'latencyMs' | 'echoRequests'>;
-  /** Works on the call: checks it and, where all is well, lets it take effect. */
+  /** Checks the call and, if it is valid, lets it take effect. */
   act: () => Answer;
-  /** Where a redirect points, unless the fault says. */
+  /** The default target of a redirect. */
   elsewhere: string;
-  /** Aborted when the sandbox closes: whatever is held then comes to nothing. */
+  /** Aborted when the sandbox closes: calls that are held then have no effect. */
   closing: AbortSignal;
 }
 
@@ -37,7 +37,7 @@ export async function exchange({ call, response, faults, settings, act, elsewher
   const answer = fault && faultMoments[fault.spec.kind] === 'before' ? undefined : act();
 
   if (gate && heldAt === 'after') await hold(gate);
-  // Not the value that was seen above: it may have been closed while it was held.
+  // The value may have changed while the call was held.
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition
   if (closing.aborted) return;
 
@@ -71,17 +71,17 @@ export async function exchange({ call, response, faults, settings, act, elsewher
       case 'redirect':
         return send(redirecting(spec.status ?? 302));
       case 'redirect-after':
-        // 303 See Other is what HTTP has for a POST that made something: "here is what it came to".
+        // 303 See Other is HTTP's redirect to the result of a POST.
         return send(redirecting(spec.status ?? 303));
       case 'error-code': {
-        const failure = { code: spec.code ?? 500, message: 'Failed on demand, under a status of success' };
+        const failure = { code: spec.code ?? 500, message: 'Failed on demand, with a status of success' };
         return send({ status: 200, body: spec.codeAt === 'top' ? failure : { data: failure } });
       }
       case 'other-body':
         return send({ status: 200, body: spec.body === undefined ? {} : spec.body });
       case 'reset-before':
       case 'reset-after':
-        // With RST instead of FIN: the client sees its connection reset, not an answer cut short.
+        // With RST instead of FIN: the client sees a connection reset, not an incomplete answer.
         response.socket?.resetAndDestroy();
         return;
       case 'hang-before':
@@ -124,7 +124,7 @@ export async function exchange({ call, response, faults, settings, act, elsewher
     response.end(text);
   }
 
-  /** Promises the whole text, sends half, and ends the connection properly: only the length gives it away. */
+  /** Announces the whole length, sends half of the text, and closes the connection properly. */
   function cutShort(text: string): void {
     call.status = 200;
     const bytes = Buffer.from(text);
@@ -137,7 +137,7 @@ function echoing(body: unknown, request: unknown): unknown {
   return typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body, request } : body;
 }
 
-/** Well-formed JSON that says what the usual answer says, only far too long: a client without a limit would take it. */
+/** Valid JSON with the usual answer, but far too long: a client without a limit would read it. */
 function padded(body: unknown, sizeBytes: number): string {
   const usual = typeof body === 'object' && body !== null && !Array.isArray(body) ? body : { answer: body };
   const bare = JSON.stringify({ ...usual, padding: '' });

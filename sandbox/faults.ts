@@ -1,12 +1,11 @@
 /**
- * What goes wrong, and when. A plan says which calls it strikes; how a struck call looks on the wire is in
- * `exchange.ts`.
+ * Which calls fail, and when. A plan says which calls it strikes; `exchange.ts` says how a struck call looks on the wire.
  *
  *     arrives ──▶ [gate, held before] ──▶ effect ──▶ [gate, held after] ──▶ answer
  *                         kinds 'before' stop here ┘       kinds 'after' spoil this ┘
  *
- * Every plan counts the calls that fit it from the moment it was added, whether or not another plan struck them. Of
- * the plans that would strike one call the first added wins; a gate strikes beside it.
+ * Every plan counts the calls that match it from when it was added, also those that another plan struck. If several plans would
+ * strike one call, the first added wins; a gate strikes in addition.
  */
 import { z } from 'zod';
 import { type EndpointName, endpointNames } from './endpoints';
@@ -25,26 +24,26 @@ export const faultSchema = z
     endpoint,
     match: callMatchSchema.optional(),
     kind: z.enum(faultKinds),
-    /** Only the n-th fitting call. The same as `from: n, times: 1`. */
+    /** Only the n-th matching call: the same as `from: n, times: 1`. */
     nth: id.optional(),
-    /** The first fitting call that is struck; default 1. */
+    /** The first matching call that is struck; default 1. */
     from: id.optional(),
-    /** How many in a row; default 1. */
+    /** How many consecutive calls; default 1. */
     times: z.union([id, z.literal('all')]).optional(),
 
     /** `refuse-*` (default 422), `error-*` (500), `redirect` (302), `redirect-after` (303). */
     status: z.number().int().min(300).max(599).optional(),
-    /** The JSON body, instead of the usual one: `refuse-*`, `error-*`, `other-body` (there default `{}`). */
+    /** The JSON body instead of the usual one, for `refuse-*`, `error-*` and `other-body` (default there `{}`). */
     body: z.unknown().optional(),
     /** `error-code`: the code in the body, default 500. */
     code: z.number().int().min(400).optional(),
     /** `error-code`: under `data` (default), or at the top of the body. */
     codeAt: z.enum(['data', 'top']).optional(),
-    /** `rate-limit`: the header, as seconds or verbatim (a date); without it, none is sent. */
+    /** `rate-limit`: the Retry-After header, as seconds or verbatim (a date); default: none is sent. */
     retryAfter: z.union([z.number().nonnegative(), z.string()]).optional(),
-    /** `redirect`, `redirect-after`: default a path of the sandbox where nothing lives. */
+    /** `redirect`, `redirect-after`: default a path of the sandbox that does not exist. */
     location: z.string().optional(),
-    /** `slow`: how long the answer is kept back after the effect, default 100. */
+    /** `slow`: how long the answer is delayed after the effect, default 100. */
     delayMs: z.number().int().nonnegative().optional(),
     /** `oversized`: default 5 MiB. */
     sizeBytes: id.optional(),
@@ -52,10 +51,10 @@ export const faultSchema = z
     hold: z.enum(['before', 'after']).optional(),
   })
   .refine((fault) => fault.nth === undefined || (fault.from === undefined && fault.times === undefined), {
-    message: 'nth stands alone: use from and times for more than one call',
+    message: 'nth cannot be combined: use from and times for more than one call',
   })
   .refine((fault) => !fault.kind.startsWith('redirect') || (fault.status ?? 300) < 400, {
-    message: 'a redirect has a status from 300 to 399',
+    message: 'a redirect needs a status from 300 to 399',
   });
 
 export type FaultSpec = z.infer<typeof faultSchema>;
@@ -64,20 +63,20 @@ export const randomFaultsSchema = z.strictObject({
   seed: z.union([z.number(), z.string()]),
   /** The share of calls that are struck, 0 to 1. */
   rate: z.number().min(0).max(1),
-  /** Default: all but the gate and the two that hang. */
+  /** Default: all except the gate and the two that hang. */
   kinds: z
     .array(z.enum(faultKinds).exclude(['gate']))
     .min(1)
     .optional(),
   /** Default: all. */
   endpoints: z.array(z.enum(endpointNames)).min(1).optional(),
-  /** Struck calls after which the plan is spent; default: never spent. */
+  /** After so many struck calls the plan ends; default: never. */
   strikesMax: id.optional(),
 });
 
 export type RandomFaults = z.infer<typeof randomFaultsSchema>;
 
-/** One strike, about to happen. */
+/** A strike that is about to happen. */
 export interface Strike {
   faultId: string;
   spec: Pick<FaultSpec, 'kind'> & Partial<FaultSpec>;
@@ -88,7 +87,7 @@ export interface Strike {
 interface Plan {
   id: string;
   described: FaultSpec | { random: RandomFaults };
-  /** Counts the call where it fits, and tells what strikes it. */
+  /** Counts the call if it matches. @returns what strikes it */
   strike: (call: Call) => Strike['spec'] | undefined;
   opened: Promise<void>;
   open: () => void;
@@ -103,7 +102,7 @@ export class Faults {
     this.strikes = new Happenings(ledger.faultsStruck);
   }
 
-  /** Returns the fault's id. Throws a ZodError for a plan that makes no sense. */
+  /** Returns the fault's id. Throws a ZodError for an invalid plan. */
   add(fault: FaultSpec): string {
     const spec = faultSchema.parse(fault);
     const from = spec.nth ?? spec.from ?? 1;
@@ -117,8 +116,8 @@ export class Faults {
   }
 
   /**
-   * Strikes at random, but the same calls every time: the seed, the endpoint and how many calls it had decide, so
-   * that what other endpoints do meanwhile changes nothing.
+   * Strikes at random, but the same calls every time: the seed, the endpoint and its number of calls decide, so that calls of
+   * other endpoints change nothing.
    */
   random(faults: RandomFaults): string {
     const random = randomFaultsSchema.parse(faults);
@@ -141,7 +140,7 @@ export class Faults {
     return this.plans.map(({ id, described }) => ({ id, fault: described }));
   }
 
-  /** Opens a gate for good: held calls go on, later ones pass. Throws where there is no such gate. */
+  /** Opens a gate for good: held calls go on, later ones pass. Throws if there is no such gate. */
   release(id: string): void {
     const plan = this.plans.find((candidate) => candidate.id === id);
     if (!plan || !('kind' in plan.described) || plan.described.kind !== 'gate') {
@@ -151,20 +150,20 @@ export class Faults {
     plan.open();
   }
 
-  /** No more of this fault; calls that it struck stay struck. Nothing happens where it is gone already. */
+  /** Removes this fault, if it still exists; calls that it struck stay struck. */
   lift(id: string): void {
     const lifted = this.plans.find((plan) => plan.id === id);
     this.plans = this.plans.filter((plan) => plan !== lifted);
     lifted?.open();
   }
 
-  /** No more faults; calls held at gates go on. Calls that hang stay hanging. */
+  /** Removes all faults; calls held at gates go on, calls that hang do not. */
   clear(): void {
     for (const plan of this.plans) plan.open();
     this.plans = [];
   }
 
-  /** Counts a call in every plan, and picks what strikes it: at most one gate and one other fault. */
+  /** Counts a call in every plan. @returns what strikes it: at most one gate and one other fault */
   strikesOn(call: Call): { gate?: Strike; fault?: Strike } {
     const struck: { gate?: Strike; fault?: Strike } = {};
     for (const { id, strike, opened } of this.plans) {
@@ -175,7 +174,7 @@ export class Faults {
     return struck;
   }
 
-  /** Written when it shows: after the effect for the kinds that have one, and when a call stands at a gate. */
+  /** Written after the effect, for the kinds that have one, and when a call is held at a gate. */
   struck({ faultId, spec }: Strike, call: Call): void {
     if (call.endpoint === null) return;
     call.faults.push({ id: faultId, kind: spec.kind });
@@ -202,7 +201,7 @@ export class Faults {
   }
 }
 
-/** Whether a call is to the endpoint (`*`: to any) and names what `match` names. */
+/** Whether a call is to the endpoint (`*`: any) and names what `match` names. */
 export function fits(call: Call, wanted: { endpoint: EndpointName | '*'; match?: CallMatch | undefined }): boolean {
   if (call.endpoint === null || (wanted.endpoint !== '*' && call.endpoint !== wanted.endpoint)) return false;
   const named = call.names;

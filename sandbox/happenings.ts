@@ -1,4 +1,4 @@
-/** Waiting for something to happen, by being told rather than by looking again and again. */
+/** Waits for something to happen, by notification and not by polling. */
 
 interface Wait<T> {
   fits: (happened: T) => boolean;
@@ -13,14 +13,14 @@ export class Happenings<T> {
 
   constructor(private readonly past: readonly T[]) {}
 
-  /** Resolves with the first `times` that fit, counting those that happened already. */
+  /** Resolves with the first `times` that match, counting those that have already happened. */
   when(fits: (happened: T) => boolean, times = 1): Promise<T[]> {
     const found = this.past.filter(fits).slice(0, times);
     if (found.length >= times) return Promise.resolve(found);
     const waiting = new Promise<T[]>((resolve, reject) => {
       this.waits.add({ fits, missing: times - found.length, found, resolve, reject });
     });
-    // A wait that nobody looks at any more when the sandbox closes is no error of the process.
+    // If the sandbox closes and no test awaits this any more, it must not become an unhandled rejection.
     waiting.catch(() => undefined);
     return waiting;
   }

@@ -1,8 +1,8 @@
 /**
- * The truth that tests ask: every effect, in order, with what was asked for, and beside it every call received and
- * every fault that struck. One counter numbers all three, so that "before" and "after" can be read across them.
+ * The truth for tests: every effect, in order, with its request; every call that was received; and every fault that struck. One
+ * counter numbers all three, so that they can be ordered among each other.
  *
- * Nothing is blacked out here, passwords least of all: a test that plants a canary needs to see that it arrived.
+ * Nothing is blanked out here, also no password: a test that plants a canary needs to see that it arrived.
  */
 import type { EndpointName } from './endpoints';
 import type { CallMatch } from './call-match';
@@ -46,7 +46,7 @@ export interface PlanSwitched {
   type: 'planSwitched';
   seq: number;
   subscriptionId: number;
-  /** Null where the sandbox was never told the plan before. */
+  /** Null where the sandbox does not know the plan before. */
   fromPlanId: number | null;
   planId: number;
   total: number;
@@ -56,7 +56,7 @@ export interface FirewallsChanged {
   type: 'firewallsAssigned' | 'firewallsUnassigned';
   seq: number;
   vmObjectId: number;
-  /** As asked for; what it came to is the difference of `before` and `after`. */
+  /** As requested; what changed is the difference of `before` and `after`. */
   firewalls: number[];
   before: number[];
   after: number[];
@@ -67,7 +67,7 @@ export type LedgerEntry = CartItemAdded | CartItemDeleted | Placed | FirewallsCh
 
 export interface Call {
   seq: number;
-  /** When it had arrived whole, in milliseconds since 1970. */
+  /** When it had arrived completely, in milliseconds since 1970. */
   receivedMs: number;
   /** Null for a path or method that the interface does not have. */
   endpoint: EndpointName | null;
@@ -76,14 +76,14 @@ export interface Call {
   /** With the query, as sent. */
   path: string;
   headers: Record<string, string>;
-  /** Parsed where it was JSON, the text where it was not, null where there was none. */
+  /** Parsed if it was JSON, else the text; null for no body. */
   body: unknown;
-  /** What the call is about, wherever it says so (path, query, body), and where the ids that it names came from. */
+  /** What the call is about, by its path, query and body, and what is known of the ids that it names. */
   names: { [Field in keyof CallMatch]?: (string | number)[] };
-  /** The status that went out; null while under way, and for good where none did (reset, hung). */
+  /** The status that was sent; null before that, and where none was sent (reset, hung). */
   status: number | null;
   faults: { id: string; kind: FaultKind }[];
-  /** `seq` of what took effect. */
+  /** `seq` of its effects. */
   effects: number[];
 }
 
@@ -95,7 +95,7 @@ export interface FaultStruck {
   callSeq: number;
 }
 
-/** A server that was there before any order. */
+/** A server that existed before any order. */
 export interface SeededServer {
   seq: number;
   vmObjectId: number;
@@ -104,7 +104,7 @@ export interface SeededServer {
   firewalls: number[];
 }
 
-/** What the sentences read; JSON. The running ledger has the same shape, so they take either. */
+/** What the sentences read, as JSON. The running ledger has the same shape, so they accept either. */
 export interface LedgerSnapshot {
   readonly entries: readonly LedgerEntry[];
   readonly calls: readonly Call[];

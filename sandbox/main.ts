@@ -1,14 +1,14 @@
 /**
- * The sandbox as a process of its own: `npm run sandbox`. One line to standard output when it is ready, its log to
+ * The sandbox as a process of its own: `npm run sandbox`. It prints one line to standard output when it is ready, and logs to
  * standard error.
  *
- *     SANDBOX_PORT          default 0: any free one
+ *     SANDBOX_PORT          default 0: any free port
  *     SANDBOX_HOST          default 127.0.0.1
  *     SANDBOX_BASE_PATH     such as /v1; default nothing
  *     SANDBOX_TOKEN         the bearer token that calls must carry; default none
  *     SANDBOX_LATENCY_MS    default 0
  *     SANDBOX_FAULT_RATE    0 to 1: the share of calls that fail at random; default 0
- *     SANDBOX_FAULT_KINDS   which kinds, separated by commas; default all that end
+ *     SANDBOX_FAULT_KINDS   which kinds, comma-separated; default all that end
  *     SANDBOX_SEED          decides which calls are struck; default 1
  *     SANDBOX_SERVERS       JSON: [{ "vmObjectId", "account"?, "label"?, "firewalls"? }]
  *     SANDBOX_SETTINGS      JSON: any of `settings.ts`
@@ -49,7 +49,7 @@ const environmentSchema = z.object({
 });
 
 function optionsFrom(environment: NodeJS.ProcessEnv): SandboxOptions {
-  // A variable that is set to nothing counts as not set, as in most shells' and container files' intentions.
+  // An empty variable counts as not set, as shells and container files usually mean it.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = environmentSchema.safeParse(given);
   if (!parsed.success) {
@@ -75,7 +75,7 @@ function optionsFrom(environment: NodeJS.ProcessEnv): SandboxOptions {
 function whyNot(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE')
-    return `port ${process.env['SANDBOX_PORT']} is in use; set SANDBOX_PORT to another, or to 0`;
+    return `port ${process.env['SANDBOX_PORT']} is in use; set SANDBOX_PORT to another port, or to 0 for any free port`;
   return message;
 }
 

@@ -7,13 +7,13 @@ import type { Settings } from './settings';
 
 interface CartEntry {
   item: CartItem;
-  /** What became of it last; the ledger has all. */
+  /** Its latest state; the ledger has all. */
   state: 'open' | 'ordered' | 'deleted';
 }
 
 export class Orders {
   private readonly cart = new Map<number, CartEntry>();
-  /** Set by an account's first order, for good. */
+  /** Set by an account's first order, and never changed. */
   private readonly fixedCurrencies = new Map<string, string>();
   private nextCartItemId = 501;
   private nextOrderId = 701;
@@ -35,10 +35,10 @@ export class Orders {
   }
 
   /**
-   * Row 3. The document shows no error, so what a closed item answers is a setting. Refused, a deleted item is gone (404)
-   * and an ordered one belongs to its order (409). Taken, the id names the item for good, as it does for a later order,
-   * so there is nothing to answer 404 about: a second deletion succeeds, changes nothing, and is no second effect. The
-   * deletion of an ordered item takes nothing back from the order: no row of the document does that.
+   * Row 3. The document shows no error, so the setting `closedCartItems` says what a closed item answers. `refuse`: a deleted
+   * item does not exist (404), and an ordered one belongs to its order (409). `take`: the id stays valid, so a second deletion
+   * succeeds, changes nothing, and is not a second effect. Deleting an ordered item does not change the order: no row of the
+   * document does that.
    */
   deleteCartItem(cartItemId: number | null): Answer {
     const entry = cartItemId === null ? undefined : this.cart.get(cartItemId);
@@ -99,7 +99,7 @@ function noCartItem(): Answer {
   return refusal(404, 'There is no such cart item');
 }
 
-/** Quotes show "lowercase currency code"; an order may name it in any case. */
+/** Quotes have a "lowercase currency code"; an order may write it in any case. */
 function currencyNamed(currency: unknown): string | undefined {
   return typeof currency === 'string' && /^[A-Za-z]{3}$/.test(currency) ? currency.toLowerCase() : undefined;
 }

@@ -1,4 +1,4 @@
-/** The documented requests, once the rules have passed them; field names are the document's. */
+/** The documented requests, after the rules have accepted them, with the document's field names. */
 
 export interface CartItem {
   billing_cycle: number;
@@ -14,7 +14,7 @@ export interface CartItem {
 
 export interface Order {
   account: string;
-  /** Looked at only where the account has no currency yet: "if … already set, this field is ignored". */
+  /** Read only where the account has no currency yet: "if … already set, this field is ignored". */
   currency?: unknown;
   label?: string | undefined;
   cartItems: number[];

@@ -1,7 +1,7 @@
 /**
- * Where ids come from: a call that names a cart item or a server says nothing of the plan or the label under which it came
- * to be, but the sandbox gave out the id and remembers. So a fault, or a question to the ledger, can be meant for all calls
- * of one order, the deletions and the firewalls of its servers included.
+ * Remembers where ids come from: a call that names a cart item or a server does not name its plan or its label, but the sandbox
+ * gave out the id. So a fault, or a question to the ledger, can be about all calls of one order, with the deletions and the
+ * firewalls of its servers.
  */
 import type { Call, LedgerEntry } from './ledger';
 
@@ -23,7 +23,7 @@ export class Provenance {
     for (const id of vmObjectIds) this.servers.set(id, origin);
   }
 
-  /** What a call is about, and what is known of the ids that it names. */
+  /** @returns what a call is about, with what is known of the ids that it names */
   of(names: Call['names']): Call['names'] {
     const origins = [
       ...(names.cartItemId ?? []).map((id) => this.items.get(Number(id))),

@@ -1,4 +1,4 @@
-/** What the interface does with a call that arrived whole: who may call, what can be read, and which row works on it. */
+/** What the interface does with a complete call: it checks credentials and body, and lets the right row work on it. */
 import type { Destination } from './endpoints';
 import type { Ledger } from './ledger';
 import { Orders } from './orders';
@@ -29,7 +29,7 @@ export class Provider {
     this.subscriptions = new Subscriptions(ledger, settings);
   }
 
-  /** Works on a call; what takes effect is in the ledger when this returns. */
+  /** Works on a call; its effects are in the ledger when this returns. */
   workOn({ to, authorization, query, body }: ProviderRequest): Answer {
     if (!to.endpoint) {
       if (to.allowed.length === 0) return refusal(404, 'There is no such path');

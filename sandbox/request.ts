@@ -1,27 +1,27 @@
-/** A request as it came: its body, and what it is about. */
+/** Reads a request: its body, and what it is about. */
 import type { IncomingMessage } from 'node:http';
 import type { Destination } from './endpoints';
 import type { CallMatch } from './call-match';
 import type { Call } from './ledger';
 
-/** Larger bodies are refused. The document shows no limit; a real server has one. */
+/** Larger bodies are refused. The document shows no limit, but a real server has one. */
 export const bodyBytesMax = 2 * 1024 * 1024;
 
 export interface ReceivedBody {
   text: string;
-  /** Undefined: the text is not JSON. */
+  /** Undefined where the text is not JSON. */
   json: { value: unknown } | undefined;
   tooLarge: boolean;
 }
 
-/** Undefined where the client went away while it was still sending: then there never was a request. */
+/** @returns undefined where the client closed the connection before the request was complete */
 export async function readBody(request: IncomingMessage): Promise<ReceivedBody | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       size += chunk.length;
-      // The rest is read and dropped, so that the client gets to read why instead of a reset.
+      // The rest is read and dropped, so that the client sees the answer and not a reset.
       if (size <= bodyBytesMax) chunks.push(chunk);
     }
   } catch {
@@ -40,7 +40,7 @@ function parsed(text: string): { value: unknown } | undefined {
   }
 }
 
-/** The accounts, subscriptions, servers, … a call names, so that faults and waits can be aimed at them. */
+/** The accounts, subscriptions, servers, … that a call names, so that faults and waits can select by them. */
 export function whatItNames(to: Destination, query: URLSearchParams, body: ReceivedBody): Call['names'] {
   const value = body.json?.value;
   const fields = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;

@@ -1,13 +1,13 @@
 /**
- * Answers. The document shows the body of row 2 and the quotes of rows 5–7; every other success body and all errors
- * are "not shown", so their shape is a setting here and nobody may rely on one.
+ * Answers. The document shows the body of row 2 and the quotes of rows 5–7. All other success bodies and all errors are "not
+ * shown": their shape is a setting here, and the service must not rely on it.
  */
 import type { ChangeOrderPlaced, OrderPlaced } from './ledger';
 import type { Settings } from './settings';
 
 export interface Answer {
   status: number;
-  /** Undefined: no body at all. */
+  /** Undefined: no body. */
   body?: unknown;
   headers?: Record<string, string>;
 }

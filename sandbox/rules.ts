@@ -1,8 +1,7 @@
 /**
- * The document's request tables as rules. Everything wrong with a request is named at once, by field; the values
- * themselves are never repeated in a sentence.
+ * The document's request tables as rules. All errors of a request are named at once, by field; no message repeats a value.
  *
- * Read from the document alone, on purpose: the client has its own reading, and tests are where the two meet.
+ * Written from the document alone, on purpose: the client has its own reading of it, and tests compare the two.
  */
 import { z } from 'zod';
 import type { CartItem, ChangeOrder, Order } from './payloads';
@@ -10,7 +9,7 @@ import { cloudServerPlanTypes, type Settings } from './settings';
 
 export type Checked<T> = { ok: true; value: T } | { ok: false; errors: string[] };
 
-/** Whether an item makes servers: by its plan type, else by its plan's, else as the setting says. */
+/** Whether an item makes servers: by its plan type, else by its plan's type, else by the setting. */
 export function isServer(
   { plan_type, plan_id }: CartItem,
   rules: Pick<Settings, 'plans' | 'serverPlanTypes' | 'untypedItemsAreServers'>,
@@ -51,7 +50,7 @@ export function checkCartItem(body: unknown, rules: Rules): Checked<CartItem> {
   return check(schema, body, (raw) => cartItemErrors(raw, rules));
 }
 
-/** Rules that hold between fields, read from the raw body so that they are named together with the others. */
+/** Rules between fields. They read the raw body, so that their errors come together with the others. */
 function cartItemErrors(raw: Record<string, unknown>, rules: Rules): string[] {
   const errors: string[] = [];
   const planType = raw['plan_type'];
@@ -72,7 +71,7 @@ function cartItemErrors(raw: Record<string, unknown>, rules: Rules): string[] {
   return errors;
 }
 
-/** Row 1, the part that needs no memory. An order of nothing is refused: the document gives it no meaning. */
+/** Row 1, without the checks that need the cart. An empty order is refused: the document gives it no meaning. */
 export function checkOrder(body: unknown, rules: Rules): Checked<Order> {
   const schema = fields(rules, {
     // "Two-character prefix" is read as two letters or digits.
@@ -116,7 +115,7 @@ export function checkSwitchQuote(body: unknown, rules: Rules): Checked<{ subscri
   return check(fields(rules, { subscription_id: id, plan_id: id }), body);
 }
 
-/** Rows 8 and 9. An empty list is a list: accepted, and changes nothing. */
+/** Rows 8 and 9. An empty list is accepted, and changes nothing. */
 export function checkFirewalls(body: unknown, rules: Rules): Checked<{ firewalls: { id: number }[] }> {
   return check(fields(rules, { firewalls: z.array(fields(rules, { id }), 'must be an array') }), body);
 }

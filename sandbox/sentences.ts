@@ -1,6 +1,6 @@
 /**
- * Questions to the ledger, worded as a test would say them. Pure functions over a snapshot (or over the running
- * ledger), so they read the same for a sandbox in this process and for one in another.
+ * Questions to the ledger, in the words of a test. Pure functions of a snapshot (or of the running ledger), so they work for a
+ * sandbox in this process and for one in another.
  */
 import type { EndpointName } from './endpoints';
 import type {
@@ -15,7 +15,7 @@ import type {
   PlanSwitched,
 } from './ledger';
 
-/** Added, and neither deleted nor ordered. What is closed stays closed: no row puts an item back into the cart. */
+/** Added, and neither deleted nor ordered. A closed item stays closed: no row puts it back into the cart. */
 export function openCartItems(ledger: LedgerSnapshot): CartItemAdded[] {
   const gone = new Set<number>();
   for (const entry of ledger.entries) {
@@ -26,8 +26,8 @@ export function openCartItems(ledger: LedgerSnapshot): CartItemAdded[] {
 }
 
 /**
- * Open cart items that an outcome does not own up to: those not among the ids it lists, as far as they are more than
- * the adds of which it says that it never learnt what became of them.
+ * Open cart items that an outcome does not report: those that are not among its ids, as far as they are more than its adds of
+ * unknown outcome.
  */
 export function silentLeftovers(
   ledger: LedgerSnapshot,
@@ -39,8 +39,8 @@ export function silentLeftovers(
 }
 
 /**
- * Cart items that were deleted after an order took them; empty is good. The order still stands and is paid for, so this
- * is an undo of something that was bought. Only where the setting `closedCartItems` is `take`.
+ * Cart items that were deleted after an order took them; must be empty. The order still stands and is paid for, so this would
+ * be an undo of a purchase. Possible only with the setting `closedCartItems: 'take'`.
  */
 export function orderedItemsDeleted(ledger: LedgerSnapshot): CartItemAdded[] {
   const ordered = new Set<number>();
@@ -53,9 +53,8 @@ export function orderedItemsDeleted(ledger: LedgerSnapshot): CartItemAdded[] {
 }
 
 /**
- * Cart items that are in more than one order; empty is good. Unlike `placedTwice` it does not ask what the orders call
- * themselves: the same items under another label or for another account are bought twice too. Only where the setting
- * `closedCartItems` is `take`.
+ * Cart items that are in more than one order; must be empty. Unlike `placedTwice` it ignores label and account: the same items
+ * under another label are bought twice, too. Possible only with the setting `closedCartItems: 'take'`.
  */
 export function orderedTwice(ledger: LedgerSnapshot): CartItemAdded[] {
   const ordered = new Set<number>();
@@ -90,7 +89,7 @@ export function callsTo(ledger: LedgerSnapshot, endpoint: number | EndpointName)
   return ledger.calls.filter((call) => (typeof endpoint === 'number' ? call.row : call.endpoint) === endpoint);
 }
 
-/** What counts as the same thing bought. Undefined leaves the entry out of the comparison. */
+/** Equal keys mean the same purchase. Undefined leaves the entry out of the comparison. */
 export type SameThing = (placed: Placed) => string | undefined;
 
 /** An order by account and label, or by account and contents without one; a change or switch by what it asks for. */
@@ -105,7 +104,7 @@ export const sameRequest: SameThing = (placed) => {
   }
 };
 
-/** The second and later effects of the same thing bought; empty is good. Here for what a failing test prints. */
+/** The second and later effects of the same purchase; must be empty. A failing test prints them. */
 export function placedTwice(ledger: LedgerSnapshot, sameThing: SameThing = sameRequest): Placed[] {
   const seen = new Set<string>();
   return ledger.entries.filter((entry): entry is Placed => {
@@ -132,7 +131,7 @@ export interface KnownServer {
   orderId: number | null;
 }
 
-/** Every server there is: the seeded ones, then those of the orders. */
+/** All servers: the seeded ones, then those of the orders. */
 export function servers(ledger: LedgerSnapshot): KnownServer[] {
   const seeded = ledger.seededServers.map(({ vmObjectId, account, label }) => ({
     vmObjectId,
@@ -151,12 +150,12 @@ export function serversOf(ledger: LedgerSnapshot, account: string): KnownServer[
 }
 
 export interface FirewallMoment {
-  /** Of the entry that brought it about. */
+  /** The ledger entry's. */
   seq: number;
   firewalls: number[];
 }
 
-/** What protected a server, from its beginning on: one moment per change, the first being what it started with. */
+/** The firewalls of a server over time: one moment per change, the first with those that it started with. */
 export function firewallMoments(ledger: LedgerSnapshot, vmObjectId: number): FirewallMoment[] {
   const seeded = ledger.seededServers.find((server) => server.vmObjectId === vmObjectId);
   const order = orders(ledger).find((placed) => placed.vmObjectIds.includes(vmObjectId));
@@ -175,13 +174,13 @@ export function firewallsOf(ledger: LedgerSnapshot, vmObjectId: number): number[
 }
 
 /**
- * The moments at which a server had neither all the firewalls it started with nor all that were wanted; empty is good.
- * On the way from one set to the other, assigning first keeps it from ever passing through such a moment.
+ * The moments at which a server had neither all firewalls that it started with nor all that were wanted; must be empty. There
+ * is no such moment on the way from one set to the other if the new ones are assigned first.
  *
- * `wanted` defaults to the last moment's. Name it where the way may have been left half-way or undone: a server that
- * lost everything would count as wanting nothing, and one that came back as never having been on the way.
+ * `wanted` defaults to the last moment's. Set it where the change may be incomplete or undone: else a server that lost all its
+ * firewalls would count as one that wants none.
  *
- * @param besides firewalls that somebody else changes: nothing is said of them
+ * @param besides firewalls that others change: they are ignored
  */
 export function lessProtectedMoments(
   ledger: LedgerSnapshot,

@@ -1,9 +1,9 @@
 /**
- * The sandbox: a stand-in for the provider, over real HTTP. It keeps the document's rules, writes down everything
- * that takes effect, and fails on demand.
+ * The sandbox: a stand-in for the provider, over real HTTP. It follows the document's rules, records everything that takes
+ * effect, and fails on demand.
  *
- * Nothing in this folder imports the service: what the document says is read a second time here, so that a
- * misreading in one place shows against the other. Where the document is silent, a setting chooses (`settings.ts`).
+ * Nothing in this folder imports the service: this is a second reading of the document, so that a misreading in one place shows
+ * against the other. Where the document is silent, a setting decides (`settings.ts`).
  */
 import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -22,17 +22,17 @@ import type { ServerSeed } from './servers';
 import { changed, defaultSettings, type Settings, type SettingsPatch } from './settings';
 
 export interface SandboxOptions extends SettingsPatch {
-  /** Default 0: any free one. */
+  /** Default 0: any free port. */
   port?: number;
   /** Default 127.0.0.1. */
   host?: string;
-  /** What `.url` ends with and every path of the interface starts with, such as `/v1`; default nothing. */
+  /** A prefix of every path of the interface, and the end of `.url`, such as `/v1`; default none. */
   basePath?: string;
-  /** Servers that are there before any order. */
+  /** Servers that exist before any order. */
   servers?: ServerSeed[];
   faults?: FaultSpec[];
   randomFaults?: RandomFaults;
-  /** Told one line per call: method, path, status. Never a body. */
+  /** Called with one line per call: method, path, status. Never a body. */
   log?: (line: string) => void;
 }
 
@@ -49,7 +49,7 @@ export class Sandbox {
   private current: Settings;
   private origin = '';
 
-  /** Resolves when it listens. Rejects for options that make no sense, and where the port cannot be read. */
+  /** Resolves when it listens. Rejects for invalid options, and for a port that is in use. */
   static async start(options: SandboxOptions = {}): Promise<Sandbox> {
     const { port = 0, host = '127.0.0.1', ...rest } = options;
     const sandbox = new Sandbox(rest);
@@ -60,7 +60,7 @@ export class Sandbox {
   private constructor(options: Omit<SandboxOptions, 'port' | 'host'>) {
     const { basePath, servers, faults, randomFaults, log, ...settings } = options;
     this.current = changed(defaultSettings, settings);
-    // Each call that is kept waiting listens; under load they are many, and that is no leak.
+    // Each waiting call adds a listener; under load there are many, and that is not a leak.
     setMaxListeners(0, this.closing.signal);
     this.basePath = basePath ?? '';
     this.log = log ?? (() => undefined);
@@ -68,14 +68,14 @@ export class Sandbox {
     for (const fault of faults ?? []) this.faults.add(fault);
     if (randomFaults) this.faults.random(randomFaults);
     this.http = createServer((request, response) => {
-      // Whatever goes wrong here is the sandbox's own defect: it must show, and not look like a fault on demand.
+      // An error here is a bug of the sandbox: it must be visible, and not look like a fault on demand.
       this.receive(request, response).catch((error: unknown) => {
         this.log(`the sandbox itself failed: ${String(error)}`);
         if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
         response.end('The sandbox itself failed');
       });
     });
-    // Idle connections stay open: a server that closes one just as it is used again makes a fault nobody asked for.
+    // Idle connections stay open: closing one just when it is used again would be a fault that no test asked for.
     this.http.keepAliveTimeout = 0;
   }
 
@@ -88,18 +88,18 @@ export class Sandbox {
     return this.current;
   }
 
-  /** Changes settings; what is worked on from now on sees them. Throws a ZodError for one that does not exist. */
+  /** Changes settings for calls from now on. Throws a ZodError for an unknown setting. */
   configure(patch: SettingsPatch): void {
     this.current = changed(this.current, patch);
   }
 
-  /** A server that no order made. Throws where its id is taken. */
+  /** Adds a server without an order. Throws if its id is taken. */
   addServer(server: ServerSeed): void {
     this.provider.servers.seed(server);
   }
 
   /**
-   * What a person does in the provider's control panel: no fault strikes it, and it is not among the calls that were received.
+   * Does what a person does in the provider's control panel: no fault strikes it, and it is not recorded as a received call.
    *
    * @throws Error where it is refused
    */
@@ -115,17 +115,17 @@ export class Sandbox {
     if (status >= 400) throw new Error(`the panel shows ${status} for ${method} ${path}`);
   }
 
-  /** Resolves when so many fitting calls have arrived; they may not have taken effect yet. */
+  /** Resolves when so many matching calls have arrived; they may not have taken effect yet. */
   whenCalled({ endpoint = '*', match, times }: AwaitedCalls = {}): Promise<Call[]> {
     return this.calls.when((call) => fits(call, { endpoint, match }), times);
   }
 
-  /** Resolves when the fault has struck so often: the effect, where the kind has one, is in the ledger by then. */
+  /** Resolves when the fault has struck so often. The effect, if the kind has one, is then in the ledger. */
   whenStruck(faultId: string, times?: number): Promise<FaultStruck[]> {
     return this.faults.whenStruck(faultId, times);
   }
 
-  /** Breaks every connection. Calls that are held or hanging come to nothing; those who wait are told. */
+  /** Breaks every connection. Calls that are held or hang have no effect; pending waits reject. */
   async close(): Promise<void> {
     this.closing.abort();
     const reason = new Error('The sandbox was closed');
@@ -191,7 +191,7 @@ export class Sandbox {
     });
   }
 
-  /** @returns the answer, and the numbers of what has taken effect */
+  /** @returns the answer, and `seq` of each effect */
   private work(request: ProviderRequest) {
     const known = this.ledger.entries.length;
     const answer = this.provider.workOn(request);

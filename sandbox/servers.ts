@@ -12,17 +12,17 @@ export const serverSeedSchema = z.strictObject({
   vmObjectId: id,
   account: z.string().optional(),
   label: z.string().optional(),
-  /** What it is protected by from the start. */
+  /** Its firewalls from the start. */
   firewalls: z.array(id).optional(),
 });
 
 export type ServerSeed = z.infer<typeof serverSeedSchema>;
 
 export class Servers {
-  /** Has a key for every server that was built, seeded, or (where any server exists) assigned firewalls. */
+  /** Has a key for every server that was built or seeded, or (with `anyServer`) that was assigned firewalls. */
   private readonly firewalls = new Map<number, number[]>();
   private nextVmObjectId = 9001;
-  /** Per order: how often the directory was asked for it. */
+  /** For each order, how often the directory was asked for it. */
   private readonly lookedFor = new Map<number, number>();
 
   constructor(
@@ -30,7 +30,7 @@ export class Servers {
     private readonly settings: () => Settings,
   ) {}
 
-  /** Throws for an id that is taken: a server has one beginning. */
+  /** Throws for an id that is taken. */
   seed(server: ServerSeed): void {
     const { vmObjectId } = server;
     if (this.firewalls.has(vmObjectId)) throw new Error(`There is a server ${vmObjectId} already`);
@@ -39,19 +39,19 @@ export class Servers {
     this.firewalls.set(vmObjectId, firewalls);
   }
 
-  /** A new server, for an order: without firewalls, as nothing in the document gives it any. */
+  /** A new server, for an order. It has no firewalls: the document gives it none. */
   build(): number {
     while (this.firewalls.has(this.nextVmObjectId)) this.nextVmObjectId++;
     this.firewalls.set(this.nextVmObjectId, []);
     return this.nextVmObjectId;
   }
 
-  /** Row 8: a union; what is assigned already stays assigned. */
+  /** Row 8: the union of the assigned firewalls and these. */
   assignFirewalls(vmObjectId: number | null, body: unknown): Answer {
     return this.change('firewallsAssigned', vmObjectId, body, (before, asked) => [...new Set([...before, ...asked])]);
   }
 
-  /** Row 9: a difference; what is not assigned is passed over. */
+  /** Row 9: the assigned firewalls without these; others in the list are ignored. */
   unassignFirewalls(vmObjectId: number | null, body: unknown): Answer {
     return this.change('firewallsUnassigned', vmObjectId, body, (before, asked) =>
       before.filter((id) => !asked.includes(id)),
@@ -64,7 +64,7 @@ export class Servers {
     return firewallListAnswer(this.settings().firewallListResponse, this.firewalls.get(vmObjectId) ?? []);
   }
 
-  /** The directory: an order's servers show once it was asked for more than `lag` times. */
+  /** The directory: it shows an order's servers after it was asked for them `lag` times. */
   findServers(query: URLSearchParams): Answer {
     const { directory } = this.settings();
     if (directory === false) return refusal(404, 'There is no such path');

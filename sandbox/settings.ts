@@ -1,11 +1,11 @@
 /**
- * What a test may choose about the stand-in provider, mostly where the document is silent. Everything here can be
- * changed while the sandbox runs.
+ * What a test may choose about the sandbox, mostly where the document is silent. All of it can be changed while the sandbox
+ * runs.
  */
 import { z } from 'zod';
 import type { OrderPlaced } from './ledger';
 
-/** The plan types that the document's password rule names. It also calls the supported four "cloud servers". */
+/** The plan types of the document's password rule. The document also calls the four supported ones "cloud servers". */
 export const cloudServerPlanTypes = [
   'cloud_servers_standard',
   'cloud_servers_highmemory',
@@ -15,48 +15,48 @@ export const cloudServerPlanTypes = [
   'cloud_servers_highstorage_sas',
 ];
 
-/** How an undocumented body may look: nothing at all (204), `{}`, or something that says little. */
+/** How an undocumented body may look: nothing (204), `{}`, or something without useful content. */
 const plainShape = z.enum(['none', 'empty', 'opaque']);
 
 const count = z.number().int().positive();
 
 const subscription = z.strictObject({
   plan_id: count.optional(),
-  /** Where missing, it is looked up in `plans`. */
+  /** Default: looked up in `plans`. */
   plan_type: z.string().optional(),
   currency: z.string().optional(),
 });
 
 const settingsSchema = z.strictObject({
-  /** The bearer token that every call must carry; null asks for none (the document shows no authentication). */
+  /** The bearer token that every call must have; null: none (the document shows no authentication). */
   token: z.string().min(1).nullable(),
-  /** Waited before every call is worked on. */
+  /** A delay before every call. */
   latencyMs: z.number().int().nonnegative(),
 
-  /** A field the document does not name: refused (the harsher reading, so that nothing internal leaks out), or ignored. */
+  /** A field that the document does not have: refused (the stricter reading, so that a test notices it), or ignored. */
   unknownFields: z.enum(['refuse', 'ignore']),
-  /** Puts the request as received into every error body: providers do that, and it must not end in anybody's log. */
+  /** Puts the request into every error body: providers do that, and it must not end up in a log. */
   echoRequests: z.boolean(),
 
-  /** Cart item table: the four supported values. The password rule names two more, so the list can be widened. */
+  /** The four supported values of the cart item table. The password rule names two more, so the list can be extended. */
   supportedPlanTypes: z.array(z.string()),
-  /** Plan types whose items make servers when they are ordered; items of others make none. */
+  /** Plan types whose items make servers when they are ordered; other items make none. */
   serverPlanTypes: z.array(z.string()),
-  /** Whether an item makes servers that names no plan type, and whose plan is not listed. */
+  /** Whether an item makes servers if it has no plan type, and its plan is not in `plans`. */
   untypedItemsAreServers: z.boolean(),
   /** plan_id -> plan_type. A plan that is not listed exists and fits every type. */
   plans: z.record(z.string(), z.string()),
   /** os_template_id -> kind. A template that is not listed is a default Linux one. */
   templates: z.record(z.string(), z.enum(['linux', 'windows', 'custom'])),
 
-  /** Accounts that have a currency already. */
+  /** Accounts that already have a currency. */
   accountCurrencies: z.record(z.string(), z.string()),
-  /** The currency of all other accounts; null: they have none until their first order names one. */
+  /** The currency of all other accounts; null: none until their first order sets it. */
   defaultAccountCurrency: z.string().nullable(),
 
   /**
-   * A cart item that is no longer open, because an order took it or it was deleted. `refuse`: it can be neither ordered
-   * nor deleted. `take`: both succeed, since the document forbids neither; a second order builds servers of its own.
+   * For a cart item that was ordered or deleted. `refuse`: it can be neither ordered nor deleted. `take`: both succeed, because
+   * the document forbids neither; a second order builds servers of its own.
    */
   closedCartItems: z.enum(['refuse', 'take']),
 
@@ -69,13 +69,13 @@ const settingsSchema = z.strictObject({
   changeOrderResponse: z.enum(['none', 'empty', 'opaque', 'ids']),
   /** Rows 3, 8 and 9. */
   plainResponse: plainShape,
-  /** Row 10. See `responses.ts` for how each looks. */
+  /** Row 10. `responses.ts` shows the shapes. */
   firewallListResponse: z.union([
     z.enum(['ids', 'objects', 'firewalls', 'firewall-ids', 'data', 'data-ids', 'opaque']),
     z.custom<(firewallIds: number[]) => unknown>((value) => typeof value === 'function'),
   ]),
 
-  /** subscription_id -> what is known of it. */
+  /** subscription_id -> its data. */
   subscriptions: z.record(z.string(), subscription),
   /** Every positive subscription id exists, listed or not. */
   anySubscription: z.boolean(),
@@ -85,26 +85,26 @@ const settingsSchema = z.strictObject({
   planPrices: z.record(z.string(), z.number()),
   /** The quotes' currency, where the subscription names none. */
   quoteCurrency: z.string(),
-  /** The quotes' period. Fixed, so that two runs of a test read the same. */
+  /** The quotes' period. Fixed, so that two runs of a test are the same. */
   quotePeriod: z.strictObject({ date_from: z.string(), date_to: z.string() }),
   unavailableSubscriptions: z.array(count),
   unavailableResources: z.array(z.string()),
   unavailablePlans: z.array(count),
-  /** Listed in the answer of row 5 when asked for, and free of charge. They do not make a change unavailable. */
+  /** Listed in the answer of row 5 when requested, and free. They do not make a change unavailable. */
   inapplicableResources: z.array(z.string()),
-  /** Row 6 answers with a quote; whether it also switches the plan is not said. True plays the worse case. */
+  /** Row 6 answers with a quote; the document does not say whether it also switches the plan. True is the worse case. */
   switchTakesEffect: z.boolean(),
   /**
-   * What row 6 answers for `available` once it has switched. "Whether the … switch can be placed" may mean the one that
-   * was just placed (true) or another one now (false): a subscription that has the plan can hardly be moved to it.
+   * What row 6 answers for `available` after it has switched. "Whether the … switch can be placed" may mean the switch that was
+   * just placed (true), or another one to the same plan (false).
    */
   switchAnswersAvailable: z.boolean(),
 
-  /** Every positive vm object id is a server, also one that no order made and nobody seeded. */
+  /** Every positive vm object id is a server, also without an order or a seed. */
   anyServer: z.boolean(),
-  /** The firewalls of the web control panel; null: every positive id exists. */
+  /** The firewalls that exist; null: every positive id. */
   knownFirewalls: z.array(count).nullable(),
-  /** GET /servers: absent (false), or there. An order's servers show after `lag` calls that looked for them in vain. */
+  /** GET /servers; false: it does not exist. It shows an order's servers after `lag` calls without them. */
   directory: z.union([z.literal(false), z.strictObject({ lag: z.number().int().nonnegative() })]),
 });
 
@@ -153,8 +153,8 @@ export const defaultSettings: Settings = {
 };
 
 /**
- * Settings after a change: tables (plans, prices, subscriptions, …) are merged key by key, so that one price moves
- * without repeating the others; everything else is replaced. Throws a ZodError for a setting that does not exist.
+ * The settings after a change: tables (plans, prices, subscriptions, …) are merged key by key, so that a patch may contain one
+ * price only; all else is replaced. Throws a ZodError for an unknown setting.
  */
 export function changed(settings: Settings, patch: SettingsPatch): Settings {
   const checked = settingsPatchSchema.parse(patch);

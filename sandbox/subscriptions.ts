@@ -15,7 +15,7 @@ interface Quote {
 }
 
 export class Subscriptions {
-  /** Plans after a switch; before one, the settings tell. */
+  /** Plans after a switch; before it, the settings have them. */
   private readonly switchedTo = new Map<number, number>();
   private nextChangeOrderId = 301;
 
@@ -61,8 +61,7 @@ export class Subscriptions {
   }
 
   /**
-   * Row 6. Answers like row 7. Whether it also switches, and what `available` then says, are settings, because the document
-   * leaves them open.
+   * Row 6. Answers like row 7. Whether it also switches, and what `available` then is, are settings: the document does not say.
    */
   switchPlan(subscriptionId: number | null, body: unknown): Answer {
     const checked = checkSwitch(body, this.settings());
@@ -124,7 +123,7 @@ export class Subscriptions {
   private quote(subscriptionId: number, total: number): Omit<Quote, 'available'> {
     const { quoteCurrency, quotePeriod, subscriptions } = this.settings();
     return {
-      // Whole cents: a sum of prices must not show how floating point adds.
+      // Whole cents, so that sums show no floating-point errors.
       total: Math.round(total * 100) / 100,
       currency: subscriptions[subscriptionId]?.currency ?? quoteCurrency,
       ...quotePeriod,
@@ -135,7 +134,7 @@ export class Subscriptions {
     return this.switchedTo.get(subscriptionId) ?? this.settings().subscriptions[subscriptionId]?.plan_id;
   }
 
-  /** Where either type is unknown, the plans are taken to fit. */
+  /** True also where either type is unknown. */
   private sameType(subscriptionId: number, planId: number): boolean {
     const { plans, subscriptions } = this.settings();
     const currentPlan = this.planOf(subscriptionId);

@@ -1,8 +1,8 @@
 /**
- * Runs a command of this project, on a fresh clone too: `node scripts/bootstrap.mjs jest --watch`. Before it, packages are
- * installed if they are not what package-lock.json says. Nothing but Node is needed, so nothing but Node is imported.
+ * Runs a command of this project, also on a fresh clone: `node scripts/bootstrap.mjs jest --watch`. It installs the packages
+ * first if they are not those of package-lock.json. So it imports nothing but Node's own modules.
  *
- * The command's status is this program's; a command that a signal ended gives 128 + the signal's number.
+ * It ends with the command's status; if a signal ended the command, with 128 + the signal's number.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -20,13 +20,13 @@ if (!isNewEnough(process.versions.node, wanted)) {
 if (!isInstalled()) {
   console.error('installing packages (once, about a minute)…');
   const { status, said } = runNpm(['ci', '--include=dev', '--no-audit', '--no-fund']);
-  if (status !== 0) fail(1, `${said}\nnpm ci failed: what it said is above`);
+  if (status !== 0) fail(1, `${said}\nnpm ci failed: its output is above`);
 }
 
 const [command, ...args] = process.argv.slice(2);
 if (command !== undefined) run(command, args);
 
-/** A range of one kind only, `>=a.b.c`, which is all that package.json uses. */
+/** Supports only ranges like `>=a.b.c`, as package.json has them. */
 function isNewEnough(version, range) {
   const [is, least] = [version, range.replace('>=', '')].map((text) => text.split('.').map(Number));
   const at = is.findIndex((part, index) => part !== least[index]);
@@ -34,21 +34,21 @@ function isNewEnough(version, range) {
 }
 
 /**
- * npm leaves in node_modules a lock file of what it installed. Times say nothing (a checkout changes them), so the
- * contents are compared; a package that is there beyond the lock file does no harm.
+ * npm keeps a lock file of what it installed in node_modules. The contents are compared, because a checkout changes the times; an
+ * additional package does no harm.
  */
 function isInstalled() {
   const installed = readJson('node_modules/.package-lock.json')?.packages;
   if (installed === undefined) return false;
   return Object.entries(readJson('package-lock.json').packages).every(([path, { version, integrity, optional }]) => {
-    // The project itself stands under the empty path; optional packages are there or not, as the platform has it.
+    // The empty path is the project itself; whether an optional package is installed depends on the platform.
     if (path === '' || optional) return true;
     return installed[path]?.version === version && installed[path]?.integrity === integrity;
   });
 }
 
 function runNpm(npmArgs) {
-  // Started by npm, it is that very npm; else the one on PATH.
+  // The npm that started this program; else the one on PATH.
   const npm = process.env.npm_execpath?.endsWith('npm-cli.js') ? [process.execPath, process.env.npm_execpath] : ['npm'];
   const { status, stdout, stderr, error } = spawnSync(npm[0], [...npm.slice(1), ...npmArgs], {
     cwd: root,
@@ -66,12 +66,12 @@ function run(program, programArgs) {
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
-      // Ctrl-C goes to everybody at the terminal, the child too; twice would mean "at once" to many programs.
+      // The terminal sends Ctrl-C to the child, too; many programs take a second one as "at once".
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
     });
   }
   child.once('error', (error) => {
-    fail(127, error.code === 'ENOENT' ? `there is no command ${program}` : error.message);
+    fail(127, error.code === 'ENOENT' ? `command not found: ${program}` : error.message);
   });
   child.once('exit', (status, signal) => {
     process.exit(status ?? 128 + constants.signals[signal]);

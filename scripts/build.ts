@@ -1,6 +1,6 @@
 /**
- * Makes `dist/`: the compiled sources, and the workflows as one prebuilt bundle, so that a worker in production starts
- * without a bundler and runs the very code that was built.
+ * Makes `dist/`: the compiled sources, and the workflows as one prebuilt bundle, so that a worker in production needs no bundler
+ * and runs exactly the code that was built.
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,17 +12,17 @@ const root = join(__dirname, '..');
 const dist = join(root, 'dist');
 
 async function main(): Promise<void> {
-  // What a renamed file left behind would be shipped.
+  // Else the old output of a renamed file would be shipped.
   rmSync(dist, { recursive: true, force: true });
   await compileInto(dist, join(root, 'tsconfig.build.json'));
   await bundleInto(dist);
   console.log('built: dist/, with dist/workflow-bundle.js and dist/workflow-bundle.encrypted.js');
 }
 
-/** Both bundles, where the worker that is compiled into this folder looks for them. */
+/** Writes both bundles to where the worker that is compiled into this folder looks for them. */
 export async function bundleInto(folder: string): Promise<void> {
   writeFileSync(join(folder, 'workflow-bundle.js'), await bundleWorkflows());
-  // Where payloads are encrypted, the converters differ, and they are part of the bundle.
+  // With encryption the converters are different, and they are part of the bundle.
   writeFileSync(join(folder, 'workflow-bundle.encrypted.js'), await bundleWorkflows({ encrypted: true }));
 }
 

@@ -1,9 +1,9 @@
-/** The TypeScript compiler as a process of its own: it takes seconds, in which its parent has other things to do. */
+/** The TypeScript compiler as a process of its own, so that the parent can do other things meanwhile. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 
-/** The sources do not compile; the compiler has said why. */
+/** The sources do not compile; the compiler has printed why. */
 export class CompileError extends Error {}
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The main job, seen: real sagas on a real Temporal server, over real HTTP, against the sandbox. Each story says what
- * happened and is held against the sandbox's ledger; one that went wrong makes the demo fail.
+ * The demo: real sagas on a real Temporal server, over real HTTP, against the sandbox. Each story prints what happened and is
+ * checked against the sandbox's ledger; if one goes wrong, the demo fails.
  *
  *   npm run demo            runs the stories, cleans up, exits
  *   npm run demo -- --keep  leaves one saga stuck for you, and everything running until Ctrl-C
@@ -34,19 +34,19 @@ import { NoTemporalError } from './temporal-cli';
 import { provideTemporal } from './dev-server';
 import { startProcess } from './processes';
 
-/** What a demo needs to have at hand in a story. */
+/** What a story uses. */
 interface Stage {
   sandbox: Sandbox;
   sagas: OrderSagaClient;
-  /** Deletes the run of a saga that has ended. */
+  /** Deletes the run of an ended saga. */
   forget: (workflowId: string) => Promise<void>;
-  /** A reference of its own for each story and each run of the demo. */
+  /** Makes a reference that is unique to the story and the run of the demo. */
   reference: (name: string) => string;
 }
 
 interface Story {
   title: string;
-  /** @returns what to say of it; throws when it went wrong */
+  /** @returns what to print; throws when it went wrong */
   play: (stage: Stage) => Promise<string>;
 }
 
@@ -166,7 +166,7 @@ const stories: Story[] = [
   },
 ];
 
-/** The one that is left for the reader with --keep. */
+/** The saga that --keep leaves for the reader. */
 const stuck: Story = {
   title: 'An order that is stuck: the provider refuses our credentials',
   play: async ({ sandbox, sagas, reference }) => {
@@ -241,10 +241,10 @@ function expect(truth: boolean, sentence: string): void {
   if (!truth) throw new WentWrong(`expected: ${sentence}`);
 }
 
-async function play({ title }: Story, tell: () => Promise<string>): Promise<boolean> {
+async function play({ title }: Story, act: () => Promise<string>): Promise<boolean> {
   console.log(`\n${title}`);
   try {
-    console.log(`    →  ${await tell()}`);
+    console.log(`    →  ${await act()}`);
     return true;
   } catch (error) {
     console.log(`    ✗  WENT WRONG: ${error instanceof WentWrong ? error.message : String(error)}`);
@@ -255,7 +255,7 @@ async function play({ title }: Story, tell: () => Promise<string>): Promise<bool
 async function main(): Promise<boolean> {
   const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
   const ending: (() => Promise<unknown>)[] = [];
-  // For good: a second Ctrl-C, or one that reaches this process in two ways, must not end it in the middle of cleaning up.
+  // Handled from now on: a second Ctrl-C, or one that arrives twice, must not end this process during the clean-up.
   const interrupted = new Promise<'interrupted'>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => resolve('interrupted'));
   });
@@ -274,7 +274,7 @@ async function main(): Promise<boolean> {
 
 async function run(keep: boolean, ending: (() => Promise<unknown>)[]): Promise<boolean> {
   console.log('waiting for a Temporal server, the sandbox, a codec server and a worker…');
-  // Of this run alone: when it ends, nobody reads what it left at a server that others use.
+  // Unique to this run, because nothing needs its payloads on a shared server after it.
   const payloadKeys = `demo:${randomBytes(32).toString('base64')}`;
   // Each of the two must know the other's address before it starts.
   const uiPort = await freePort();
@@ -297,7 +297,7 @@ async function run(keep: boolean, ending: (() => Promise<unknown>)[]): Promise<b
   const worker = await startProcess('src/worker.ts', {
     ...environment,
     PROVIDER_BASE_URL: sandbox.url,
-    // With a server that others use, their workers must not take the demo's tasks.
+    // On a shared server, other workers must not take the demo's tasks.
     ...(temporal.uiUrl === undefined ? { TASK_QUEUE: taskQueue } : {}),
     SERVER_POINTERS: '/vm_object_ids',
     LOG_LEVEL: 'error',
@@ -314,13 +314,13 @@ async function run(keep: boolean, ending: (() => Promise<unknown>)[]): Promise<b
   console.log(`Temporal   ${temporal.address}${temporal.uiUrl ? `   Web UI ${temporal.uiUrl}` : ''}`);
   console.log(`Sandbox    ${sandbox.url}   its ledger ${sandbox.url}/_sandbox/ledger`);
   const reader = temporal.uiUrl === undefined ? `temporal … --codec-endpoint ${codecUrl}` : 'the Web UI';
-  console.log(`Codec      ${codecUrl}   Temporal stores nothing in the clear; ${reader} reads it through here`);
+  console.log(`Codec      ${codecUrl}   Temporal stores nothing unencrypted; ${reader} decodes it here`);
   console.log(worker.ready);
 
   let good = true;
   for (const story of stories) good = (await play(story, () => story.play(stage))) && good;
   good = (await play(stuck, () => stuck.play(stage))) && good;
-  if (keep) tellWhereToLook(stage, environment, temporal.uiUrl);
+  if (keep) printWhereToLook(stage, environment, temporal.uiUrl);
   else good = (await play({ ...stuck, title: 'The stuck order, settled' }, () => settleStuck(stage))) && good;
   const twice = placedTwice(sandbox.ledger);
   console.log(
@@ -329,7 +329,7 @@ async function run(keep: boolean, ending: (() => Promise<unknown>)[]): Promise<b
   return good && twice.length === 0;
 }
 
-function tellWhereToLook({ reference }: Stage, environment: Record<string, string>, uiUrl: string | undefined): void {
+function printWhereToLook({ reference }: Stage, environment: Record<string, string>, uiUrl: string | undefined): void {
   const stuckReference = reference('stuck');
   console.log('\nWhere to look, and what to do with the stuck order:');
   if (uiUrl) {
@@ -341,7 +341,7 @@ function tellWhereToLook({ reference }: Stage, environment: Record<string, strin
   console.log(`    or             ${settings.join(' ')} npm run cli -- decide ${stuckReference} retry '{"by":"you"}'`);
 }
 
-/** As after its retention: Temporal knows nothing of it any more. */
+/** Deletes a run, as Temporal does after its retention. */
 async function forgetRun({ connection, workflow, options: { namespace } }: Client, workflowId: string): Promise<void> {
   await connection.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId } });
   for (;;) {

@@ -1,12 +1,12 @@
 /**
- * A Temporal dev server for tests, the demo and trying things out, as a child that never outlives its parent.
+ * A Temporal dev server for tests, the demo and experiments, as a child that never outlives its parent.
  *
  *   parent ──IPC channel── tethered.mjs ── temporal server start-dev
  *
- * The SDK's own (TestWorkflowEnvironment) leaves its server behind when the parent is killed; here the channel breaks
- * with the parent, however it ends, and the one in the middle then ends the server.
+ * The SDK's own (TestWorkflowEnvironment) leaves its server behind when the parent is killed. Here the channel closes with the
+ * parent, however it ends, and `tethered.mjs` then ends the server.
  *
- *   npm run temporal    one at localhost:7233 with the Web UI, until Ctrl-C
+ *   npm run temporal    a server at localhost:7233 with the Web UI, until Ctrl-C
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { holdProgram, readied } from './held-program';
 import { assertFree, freePorts, touch, untilNamespaceReady, untilPageReady } from './reachable';
 import { NoTemporalError, resolveTemporal, type ResolveOptions } from './temporal-cli';
 
-/** Each with other ports. */
+/** Each start uses other ports. */
 const startsMax = 5;
 
 export interface DevServerOptions {
@@ -25,29 +25,29 @@ export interface DevServerOptions {
   cli: string;
   /** Created with the server, beside `default`. @default 'default' */
   namespace?: string;
-  /** @default any that is free */
+  /** @default any free port */
   port?: number;
   /** @default true */
   ui?: boolean;
-  /** @default any that is free */
+  /** @default any free port */
   uiPort?: number;
-  /** Where the Web UI has payloads decoded and encoded. */
+  /** The codec server of the Web UI. */
   uiCodecEndpoint?: string;
-  /** Keeps everything beyond the server's end. @default in memory */
+  /** The server keeps its data in this file. @default in memory */
   dbFile?: string;
   searchAttributes?: Record<string, 'Text' | 'Keyword' | 'Int' | 'Double' | 'Bool' | 'Datetime' | 'KeywordList'>;
-  /** More of it, or other values. */
+  /** Additional or other values. */
   dynamicConfig?: Record<string, unknown>;
-  /** What the server writes is added to it. @default swallowed, but for the end of it in an error */
+  /** The server's output is appended to it. @default none; an error has the end of the output */
   logFile?: string;
 }
 
 export interface DevServer {
   readonly address: string;
   readonly uiUrl: string | undefined;
-  /** The server's own process. */
+  /** The process id of the server itself. */
   readonly pid: number;
-  /** Ends it, and in good order where it keeps a file. A second call changes nothing. */
+  /** Ends the server, gracefully if it keeps a file. A second call changes nothing. */
   stop: () => Promise<void>;
   /** SIGKILL, as in a crash. */
   kill: () => Promise<void>;
@@ -55,16 +55,16 @@ export interface DevServer {
 
 export interface TemporalServer {
   readonly address: string;
-  /** Unknown for a server that ran before. */
+  /** Undefined for a server that was already running. */
   readonly uiUrl: string | undefined;
-  /** The CLI that started it; a server that ran before needs none. */
+  /** The CLI that started it; undefined for a server that was already running. */
   readonly cli: string | undefined;
-  /** Leaves a server that ran before alone. */
+  /** Does not stop a server that was already running. */
   stop: () => Promise<void>;
 }
 
 /**
- * The server of TEMPORAL_ADDRESS, or one of its own.
+ * Uses the server at TEMPORAL_ADDRESS, or starts one.
  * @throws NoTemporalError
  */
 export async function provideTemporal(
@@ -84,7 +84,7 @@ export async function provideTemporal(
 
 /** @throws with the end of what the server wrote, when it cannot start */
 export async function startDevServer(options: DevServerOptions): Promise<DevServer> {
-  // Asked here and not of the server: its answer comes while somebody else's program already answers at that port.
+  // Checked here: the server reports a port in use too late, when another program has already answered there.
   for (const port of [options.port, options.ui === false ? undefined : options.uiPort]) {
     if (port !== undefined) await assertFree(port);
   }
@@ -97,7 +97,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       uiUrl: uiPort === undefined ? undefined : `http://127.0.0.1:${uiPort}`,
     };
     const program = holdProgram(options.cli, argumentsFor(options, port, uiPort), {
-      // With nothing but memory there is no good order to end in, and going through the motions takes a second.
+      // A server without a file has nothing to save, and a graceful end takes a second.
       ...(options.dbFile === undefined ? {} : { TETHERED_GRACE_MS: '5000' }),
       ...(options.logFile === undefined ? {} : { TETHERED_LOG_FILE: options.logFile }),
     });
@@ -105,7 +105,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       const held = await readied(program, (signal) => untilAllReady(where, options.namespace ?? 'default', signal));
       return { ...where, ...held };
     } catch (error) {
-      // Between being found free and being used, a port may go to somebody else; the server may end without a word then.
+      // Before a free port is used, another process may take it; the server may then end without a message.
       const lost = error instanceof Error && /address already in use|can't set .*port| ended$/.test(error.message);
       const chosen = options.port !== undefined || options.uiPort !== undefined;
       if (!lost || chosen || start === startsMax) throw error;
@@ -131,7 +131,7 @@ function argumentsFor(options: DevServerOptions, port: number, uiPort: number | 
     ...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]),
     ...(options.uiCodecEndpoint === undefined ? [] : ['--ui-codec-endpoint', options.uiCodecEndpoint]),
     ...(options.namespace === undefined ? [] : ['--namespace', options.namespace]),
-    // The write-ahead log makes a server with a file up to twice as fast.
+    // A write-ahead log makes a server with a file up to twice as fast.
     ...(options.dbFile === undefined ? [] : ['--db-filename', options.dbFile, '--sqlite-pragma', 'journal_mode=WAL']),
     ...pairs('--search-attribute', options.searchAttributes ?? {}),
     ...pairs('--dynamic-config-value', Object.fromEntries(config.map(([key, value]) => [key, JSON.stringify(value)]))),
@@ -139,12 +139,12 @@ function argumentsFor(options: DevServerOptions, port: number, uiPort: number | 
 }
 
 /**
- * A run that is to be deleted goes once the server has noted down that it is done with the rest of it, which it does each half
- * minute as shipped, for many shards. Here is one.
+ * The server deletes a run after it has acknowledged the run's other tasks. By default it does so every half minute, for many
+ * shards; a dev server has one shard.
  */
 const ofDevServers = { 'history.transferProcessorUpdateAckInterval': '1s' };
 
-/** What every server of ours is told beyond its defaults, the one that runs in production too. */
+/** The dynamic configuration of all our servers, also in production. */
 function dynamicConfig(): Record<string, unknown> {
   const file = readFileSync(join(__dirname, '..', 'deploy', 'temporal', 'dynamic-config.yaml'), 'utf8');
   const settings = parse(file) as Record<string, { value: unknown }[]>;
@@ -161,7 +161,7 @@ async function main(): Promise<void> {
       namespace: { type: 'string' },
     },
   });
-  // A server of one's own is what is asked for here, whatever others run already.
+  // This command always starts a server, also where TEMPORAL_ADDRESS is set.
   const temporal = await resolveTemporal({ env: { ...process.env, TEMPORAL_ADDRESS: '' } });
   if (temporal.kind !== 'cli') return;
   const server = await startDevServer({

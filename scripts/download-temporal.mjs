@@ -1,6 +1,6 @@
 /**
- * Has the SDK download the Temporal CLI: `node download-temporal.mjs VERSION FOLDER`. The SDK does so only on the way to
- * starting a server, which is therefore started, and stopped at once.
+ * Lets the SDK download the Temporal CLI: `node download-temporal.mjs VERSION FOLDER`. The SDK downloads it only to start a
+ * server, so a server is started, and stopped at once.
  */
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 
@@ -14,9 +14,9 @@ try {
   });
   await environment.teardown();
 } catch (error) {
-  // On one line: the message repeats its causes, the stack says nothing more.
+  // One line: the message contains its causes, and the stack adds nothing.
   console.error(error instanceof Error ? error.message.replaceAll('\n', ' ') : error);
   process.exitCode = 1;
 }
-// The SDK's runtime would keep the process.
+// The SDK's runtime would keep the process alive.
 process.exit();

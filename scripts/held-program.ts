@@ -1,24 +1,24 @@
-/** A program that ends with whoever started it, however that one ends: `tethered.mjs` stands between the two. */
+/** A program that ends when its parent ends, however the parent ends: `tethered.mjs` is between the two. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
 export interface HeldProgram {
   readonly pid: number;
-  /** Ends it, in good order where it was given time for that. A second call changes nothing. */
+  /** Ends the program, gracefully if TETHERED_GRACE_MS is set. A second call changes nothing. */
   stop: () => Promise<void>;
   /** SIGKILL, as in a crash. */
   kill: () => Promise<void>;
 
   /** Never resolves; rejects when the program ends. */
   failed: Promise<never>;
-  /** From now on it does not keep this process from ending. */
+  /** From now on the program does not keep this process alive. */
   release: () => void;
 }
 
 /**
- * @param settings of `tethered.mjs`, and the program's own
- * @throws when it cannot be started
+ * @param settings environment variables for `tethered.mjs` and the program
+ * @throws when the program cannot be started
  */
 export async function holdProgram(
   command: string,
@@ -26,7 +26,7 @@ export async function holdProgram(
   settings: Record<string, string>,
 ): Promise<HeldProgram> {
   const tether = fork(join(__dirname, 'tethered.mjs'), [command, ...args], {
-    // No loaders of the parent's, and a group of its own: Ctrl-C is for the parent, which may still need the server.
+    // Without the parent's loaders, and in a group of its own: Ctrl-C is for the parent, which may still need the server.
     execArgv: [],
     detached: true,
     stdio: 'ignore',
@@ -34,7 +34,7 @@ export async function holdProgram(
   });
   const exited = once(tether, 'exit');
   const failed = untilEnded(tether, command);
-  // Only whoever still waits for readiness wants to hear of it.
+  // Matters only to a caller that still waits for readiness.
   failed.catch(() => undefined);
   const pid = await Promise.race([untilRunning(tether), failed]);
   return {
@@ -57,7 +57,7 @@ export async function holdProgram(
   };
 }
 
-/** Holds the program until it is ready, and ends it when it never is. @throws with what it said last */
+/** Starts the program and waits until it is ready; ends it if it does not become ready. @throws with its last output */
 export async function readied(
   program: Promise<HeldProgram>,
   untilReady: (signal: AbortSignal) => Promise<void>,
@@ -94,7 +94,7 @@ async function untilEnded(tether: ChildProcess, command: string): Promise<never>
   return new Promise((_resolve, reject) => {
     tether.on('message', ({ ended, said }: Told) => {
       if (ended !== undefined)
-        reject(new Error(`${command} ended (${ended}) ${said ? `with:\n${said}` : 'in silence'}`));
+        reject(new Error(`${command} ended (${ended}) ${said ? `with:\n${said}` : 'without output'}`));
     });
     tether.once('error', reject);
     tether.once('exit', () => {
@@ -103,7 +103,7 @@ async function untilEnded(tether: ChildProcess, command: string): Promise<never>
   });
 }
 
-/** Temporal’s programs read settings of the same names as our own processes do; those are not meant for them. */
+/** Temporal’s programs read settings with the same names as ours, which are not meant for them. */
 function withoutTemporal(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }

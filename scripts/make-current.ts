@@ -1,10 +1,10 @@
 /**
- * Makes a version of the workers current: from then on new sagas begin on it. Says how all versions stand.
+ * Makes a version of the workers current, so that new sagas begin on it, and prints the state of all versions.
  *
  *   npm run make-current -- BUILD_ID     of the deployment TEMPORAL_DEPLOYMENT_NAME; waits until its workers are there
- *   npm run make-current                 only says how they stand
+ *   npm run make-current                 only prints their state
  *
- * Reads the same TEMPORAL_… settings as the worker. Status 0: done. 1: it cannot be. 2: wrong arguments.
+ * Reads the same TEMPORAL_… settings as the worker. Status 0: done. 1: not possible. 2: wrong arguments.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
@@ -14,14 +14,14 @@ import { readClientConfig, SettingsError } from '../src/config';
 
 const { VersionDrainageStatus, WorkerDeploymentVersionStatus } = temporal.api.enums.v1;
 
-/** A worker that starts takes seconds; one that is not there by then was not started. */
+/** A worker needs seconds to start. */
 const workersWithinMs = 60_000;
 const lookEveryMs = 500;
 
 export interface Version {
   buildId: string;
   current: boolean;
-  /** `draining`: sagas of it are open; `drained`: its workers may be stopped. */
+  /** `draining`: it has open sagas; `drained`: its workers may be stopped. */
   drainage: 'draining' | 'drained' | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface Deployment {
   deploymentName: string;
 }
 
-/** @returns the versions that the server knows, the newest first; none before the first worker of them was there */
+/** @returns the versions that the server knows, the newest first; none before their first worker has started */
 export async function versionsOf({ connection, namespace, deploymentName }: Deployment): Promise<Version[]> {
   try {
     const { workerDeploymentInfo: info } = await connection.workflowService.describeWorkerDeployment({
@@ -55,8 +55,8 @@ function drainageOf(status: temporal.api.enums.v1.VersionDrainageStatus | null |
 }
 
 /**
- * Waits for the workers of that version: the server knows a version from its first poller on, and refuses to make it current
- * until it polls every task queue, for workflows and for activities, that the current one polls.
+ * Waits for the workers of that version: the server refuses to make a version current until it polls every task queue (for
+ * workflows and for activities) that the current version polls.
  *
  * @throws NoWorkersError when they do not come
  */
@@ -68,7 +68,7 @@ export async function makeCurrent(
   const { connection, namespace, deploymentName } = deployment;
   const deadline = Date.now() + withinMs;
   for (;;) {
-    let missing = 'no worker of it has come';
+    let missing = 'no worker of it has started';
     if ((await versionsOf(deployment)).some((version) => version.buildId === buildId)) {
       try {
         await connection.workflowService.setWorkerDeploymentCurrentVersion({ namespace, deploymentName, buildId });
@@ -87,7 +87,7 @@ export async function makeCurrent(
   }
 }
 
-/** What the server said, without the status code that gRPC puts before it. */
+/** The server's message, without the status code that gRPC puts before it. */
 function detailsOf(error: unknown): string {
   const { details, message } = error as { details?: string; message: string };
   return details ?? message;

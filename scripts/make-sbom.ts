@@ -1,8 +1,8 @@
 /**
- * What is shipped, package by package: a CycloneDX bill of materials, and its licences held against the ones we take.
+ * Makes a CycloneDX bill of materials of what is shipped, and checks the licences against those that we accept.
  *
  *   npm run sbom    writes reports/sbom.cdx.json and docs/licences.md
- *   npm run sbom -- --check    fails when docs/licences.md is not what the lockfile says, or a licence is not among ours
+ *   npm run sbom -- --check    fails when docs/licences.md does not fit the lockfile, or a licence is not accepted
  *
  * Made from an installation of the production packages alone: `npm sbom --omit dev` in a checkout leaves out every package
  * that a development package needs as well.
@@ -16,7 +16,7 @@ import { z } from 'zod';
 const root = join(__dirname, '..');
 const list = join(root, 'docs', 'licences.md');
 
-/** Permissive ones. Any other is a decision that somebody takes here. */
+/** Permissive licences. To accept another one, add it here. */
 const taken = [
   'MIT',
   'ISC',
@@ -29,7 +29,7 @@ const taken = [
   'Unlicense',
 ];
 
-/** Packages whose package.json does not name the licence that lies beside it. */
+/** Packages whose package.json does not name the licence of their licence file. */
 const readByHand: Record<string, string> = { unionfs: 'Unlicense' };
 
 const bomSchema = z.object({
@@ -55,7 +55,7 @@ function makeBom(): string {
   try {
     for (const file of ['package.json', 'package-lock.json']) cpSync(join(root, file), join(folder, file));
     npm(folder, ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund']);
-    // npm would count the development packages that are not there as missing.
+    // npm would report the development packages as missing.
     const project = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, unknown>;
     delete project['devDependencies'];
     writeFileSync(join(folder, 'package.json'), JSON.stringify(project));
@@ -91,7 +91,7 @@ function readShipped(bom: string): Shipped[] {
     .sort((a, b) => a.name.localeCompare(b.name) || a.version.localeCompare(b.version));
 }
 
-/** `(MIT OR CC0-1.0)` is taken when one of its parts is. */
+/** `(MIT OR CC0-1.0)` is accepted if one of its parts is. */
 function isTaken({ licence }: Shipped): boolean {
   return licence.split(/[()\s]|\bOR\b/).some((part) => taken.includes(part));
 }
@@ -119,14 +119,14 @@ function main(): void {
   const shipped = readShipped(bom);
   const foreign = shipped.filter((one) => !isTaken(one));
   for (const { name, version, licence } of foreign)
-    console.error(`not a licence that we take: ${name} ${version} (${licence})`);
+    console.error(`licence not accepted: ${name} ${version} (${licence})`);
   if (foreign.length > 0) process.exitCode = 1;
   mkdirSync(join(root, 'reports'), { recursive: true });
   writeFileSync(join(root, 'reports', 'sbom.cdx.json'), bom);
   const text = describe(shipped);
   if (!process.argv.includes('--check')) writeFileSync(list, text);
   else if (readFileSync(list, 'utf8') !== text) {
-    console.error('docs/licences.md is not what the lockfile says: npm run sbom');
+    console.error('docs/licences.md does not fit the lockfile: run `npm run sbom`');
     process.exitCode = 1;
   }
   console.log(`${shipped.length} packages shipped, ${new Set(shipped.map(({ licence }) => licence)).size} licences`);

@@ -1,4 +1,4 @@
-/** Our programs as processes of their own, as somebody runs them: settings in the environment, a line when ready. */
+/** Our programs as processes, as an operator runs them: settings in the environment, a line when they are ready. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
@@ -16,16 +16,16 @@ export interface RunningProcess {
   readonly pid: number;
   /** Standard error so far. */
   errors: () => string;
-  /** Its end, whoever brought it about. */
+  /** Resolves when the process has ended. */
   readonly exited: Promise<Exit>;
-  /** Sends the signal and waits for the end; a process that has ended stays ended. */
+  /** Sends the signal, if the process still runs, and waits for its end. */
   kill: (signal: NodeJS.Signals) => Promise<Exit>;
 }
 
 /**
- * @param program a path in the project: a source, or a compiled file
+ * @param program a path in the project: a source or a compiled file
  * @param flags of Node's own
- * @throws with what it wrote, when it ends before it is ready
+ * @throws with its output, when it ends before it is ready
  */
 export async function startProcess(
   program: string,
@@ -52,7 +52,7 @@ export async function startProcess(
       throw new Error(`${program} ended with ${status} before it was ready:\n${errors}`);
     }),
   ]);
-  // It was there to say that it is ready, so it has one.
+  // It printed that it is ready, so it has a process id.
   const pid = child.pid ?? 0;
   return {
     ready,

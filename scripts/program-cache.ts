@@ -1,4 +1,4 @@
-/** Programs that the project needs and does not ship: where each run looks for them, and how they are built there once. */
+/** A cache for programs that the project needs and does not ship; they are built once. */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { accessSync, constants, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -6,9 +6,9 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Three minutes on two cores with nothing cached; beyond this it hangs on something. */
+/** A build takes three minutes on two cores with nothing cached; after this limit it hangs. */
 const buildMaxMs = 20 * 60_000;
-/** A holder that has had its program for this long has died, whatever its number says. */
+/** After so long the holder of a lock has died, whatever process has its id now. */
 const lockMaxMs = buildMaxMs + 5 * 60_000;
 
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
@@ -17,9 +17,9 @@ export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /**
- * Builds the packages of one Go module into the folder; each program bears the last part of its package's path.
- * @param announce is called when there is a Go to build with: it takes long
- * @throws when there is none, or with the last line that it wrote
+ * Builds the packages of one Go module into the folder; each program is named for the last part of its package's path.
+ * @param announce is called if Go is installed, before the build, which takes long
+ * @throws when Go is not installed, or with the last line of its output
  */
 export async function goInstall(
   packages: readonly string[],
@@ -32,7 +32,7 @@ export async function goInstall(
   announce();
   const child = spawn(go, ['install', '-ldflags=-s -w', ...packages], {
     env: { ...env, GOBIN: folder },
-    // Outside of any module: a go.mod above the current folder is none of its business.
+    // Outside of any module, so that a go.mod above the current folder has no effect.
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: buildMaxMs,
@@ -40,7 +40,7 @@ export async function goInstall(
   await endOf(child);
 }
 
-/** @throws with the last line that it wrote, unless it ended well */
+/** @throws with the last line of its output, unless its status is 0 */
 export async function endOf(child: ReturnType<typeof spawn>): Promise<void> {
   let errors = '';
   child.stderr?.on('data', (chunk: Buffer) => (errors = (errors + chunk.toString()).slice(-4_000)));
@@ -53,7 +53,7 @@ export async function endOf(child: ReturnType<typeof spawn>): Promise<void> {
   });
 }
 
-/** The work, in one process at a time. Two at once would only be a waste, which is why a lock of the dead may be broken. */
+/** Does the work in one process at a time. Two at once would do no harm, so the lock of a dead process may be broken. */
 export async function alone<T>(lock: string, work: () => Promise<T>): Promise<T> {
   const mine = `${lock}.${randomUUID()}`;
   writeFileSync(mine, String(process.pid));
@@ -72,7 +72,7 @@ export async function alone<T>(lock: string, work: () => Promise<T>): Promise<T>
   }
 }
 
-/** A link appears together with its content, so that nobody reads a lock without a holder. */
+/** A symbolic link is created with its content, so that no process reads a lock without a holder. */
 function taken(lock: string, mine: string): boolean {
   try {
     linkSync(mine, lock);
@@ -82,7 +82,7 @@ function taken(lock: string, mine: string): boolean {
   }
 }
 
-/** Its holder died, or is so old that its number now belongs to somebody else. */
+/** The holder has died, or the lock is so old that its process id must belong to another process. */
 function isLeftBehind(lock: string): boolean {
   try {
     if (Date.now() - statSync(lock).mtimeMs > lockMaxMs) return true;

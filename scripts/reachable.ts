@@ -1,13 +1,13 @@
-/** Ports that are free, and waiting until the server that was started there answers. */
+/** Finds free ports, and waits until a server answers. */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 
-/** On a quiet machine it takes less than a second. */
+/** On an idle machine it takes less than a second. */
 const readyMaxMs = 60_000;
-/** One answer; what does not come by then is asked for again. */
+/** For one answer; then the question is repeated. */
 const answerMaxMs = 5_000;
 
 /** @throws when it still fails after a minute, or with the signal's reason */
@@ -28,9 +28,9 @@ export async function untilReady(
   }
 }
 
-/** Ready is: a client can list the namespace's workflows. */
+/** Ready means that a client can list the namespace's workflows. */
 export async function untilNamespaceReady(address: string, namespace: string, signal?: AbortSignal): Promise<void> {
-  // First a bare socket: a gRPC channel that is refused once waits a second before it tries again.
+  // First a plain socket: a gRPC channel that was refused once waits a second before it tries again.
   await untilReady(`the Temporal server at ${address}`, () => touch(address), signal);
   const connection = Connection.lazy({ address });
   const list = () => connection.workflowService.listWorkflowExecutions({ namespace, pageSize: 1 });
@@ -53,7 +53,7 @@ export async function untilPageReady(what: string, url: string, signal?: AbortSi
   await untilReady(`${what} at ${url}`, look, signal);
 }
 
-/** @throws when nobody takes a connection there */
+/** @throws when no server accepts a connection there */
 export async function touch(address: string): Promise<void> {
   const { hostname, port } = new URL(`tcp://${address}`);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -64,18 +64,18 @@ export async function touch(address: string): Promise<void> {
   }
 }
 
-/** @throws with a sentence, when somebody has it */
+/** @throws when the port is in use */
 export async function assertFree(port: number): Promise<void> {
   const server = createServer();
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening');
   } catch (error) {
-    throw new Error(`port ${port} cannot be read: it is in use`, { cause: error });
+    throw new Error(`port ${port} is in use`, { cause: error });
   }
   await once(server.close(), 'close');
 }
 
-/** They differ: all are held until all are known. */
+/** Different ports: each is held until all are known. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer());
   for (const server of servers) await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -85,8 +85,8 @@ export async function freePorts(count: number): Promise<number[]> {
 }
 
 /**
- * Below those that the system hands out by itself, so that nobody gets one by chance before it is used. A Temporal server
- * on PostgreSQL can have no others: it keeps them in a column that ends at 32767.
+ * Ports below the system's ephemeral range, so that no other process gets one by chance. A Temporal server on PostgreSQL needs
+ * them: it stores ports in a column with a maximum of 32767.
  */
 export async function lowPorts(count: number): Promise<number[]> {
   const found = new Set<number>();

@@ -1,14 +1,14 @@
 /**
- * Where the Temporal dev server comes from. The first of these that there is:
+ * Where the Temporal dev server comes from. The first of these that exists:
  *
- *   TEMPORAL_ADDRESS        a server that runs already; no CLI is needed
- *   TEMPORAL_CLI_PATH       this CLI and no other
- *   PATH                    a `temporal` that is installed
+ *   TEMPORAL_ADDRESS        a running server; no CLI is needed
+ *   TEMPORAL_CLI_PATH       exactly this CLI
+ *   PATH                    an installed `temporal`
  *   the project's cache     what an earlier run put there
- *   a download              by the SDK's own means, into the cache
+ *   a download              by the SDK, into the cache
  *   `go install`            from the module's source, into the cache
  *
- *   tsx scripts/temporal-cli.ts    does all that, then prints the address or the path
+ *   tsx scripts/temporal-cli.ts    does this, then prints the address or the path
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -16,11 +16,11 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { alone, cacheFolder, endOf, goInstall, isExecutable, onPath } from './program-cache';
 
-/** The release whose server (1.29.1) everything here was tried on. */
+/** The release that this project is tested with; its server is 1.29.1. */
 export const cliVersion = '1.5.1';
 const goModule = `github.com/temporalio/cli/cmd/temporal@v${cliVersion}`;
 
-/** A network that is not there often shows only as silence, so silence is what ends a download, not slowness. */
+/** A missing network is often silent, so a download ends when no byte comes, and not when it is slow. */
 const downloadSilenceMaxMs = 10_000;
 const downloadMaxMs = 5 * 60_000;
 
@@ -31,13 +31,13 @@ export type Temporal = { kind: 'address'; address: string } | { kind: 'cli'; pat
 export interface ResolveOptions {
   /** @default process.env */
   env?: NodeJS.ProcessEnv;
-  /** Is told, in one line, what takes long. @default standard error */
+  /** Called with one line before something that takes long. @default standard error */
   say?: (line: string) => void;
-  /** Puts the CLI into the folder and answers its path. @default the SDK's download */
+  /** Puts the CLI into the folder. @returns its path @default the SDK's download */
   download?: (folder: string) => Promise<string>;
 }
 
-/** There is no server and no way to one; the message says what to do. */
+/** There is no server, and none can be started; the message says what to do. */
 export class NoTemporalError extends Error {}
 
 /** @throws NoTemporalError */
@@ -52,7 +52,7 @@ export async function resolveTemporal({
   const chosen = env['TEMPORAL_CLI_PATH'];
   if (chosen) {
     if (isExecutable(chosen)) return { kind: 'cli', path: chosen, how: 'TEMPORAL_CLI_PATH' };
-    // Whoever set it wants that very CLI: to run against another one would answer another question.
+    // No other CLI is tried: the operator wants exactly this one.
     throw new NoTemporalError(`TEMPORAL_CLI_PATH is set to ${chosen}, which is not an executable file`);
   }
 
@@ -64,7 +64,7 @@ export async function resolveTemporal({
 
   mkdirSync(dirname(cached), { recursive: true });
   return alone(`${dirname(cached)}.lock`, async () => {
-    // Somebody else may have got it while this process waited.
+    // Another process may have got it while this one waited.
     if (isExecutable(cached)) return { kind: 'cli', path: cached, how: 'cache' };
     const tried: string[] = [];
     for (const [how, get] of [
@@ -91,14 +91,14 @@ export function cachedCliPath(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /**
- * The SDK downloads the CLI only on the way to starting it, and waits for ever. So a process of its own does it, is
- * watched, and is ended when no byte comes; it has started no server as long as the file is not complete.
+ * The SDK downloads the CLI only to start a server, and waits for ever. So a process of its own does it, and is ended when no byte
+ * comes; it has started no server before the file is complete.
  */
 async function downloadCli(folder: string): Promise<string> {
   const script = join(__dirname, 'download-temporal.mjs');
   const child = spawn(process.execPath, [script, `v${cliVersion}`, folder], { stdio: ['ignore', 'ignore', 'pipe'] });
   const ended = endOf(child);
-  // Until the last byte the file has another name, with an ending of its own.
+  // Until it is complete, the file has a temporary name.
   const complete = () => readdirSync(folder).find((name) => name.endsWith(cliVersion));
   const started = Date.now();
   let [bytes, lastByteAt] = [0, started];
@@ -126,8 +126,8 @@ async function buildCli(folder: string, env: NodeJS.ProcessEnv, say: (line: stri
 
 function whatToDo(tried: readonly string[]): string {
   return [
-    'there is no Temporal server to run against, and no CLI to start one. Any one of these helps:',
-    '  a server that runs already    export TEMPORAL_ADDRESS=localhost:7233',
+    'there is no Temporal server, and no CLI to start one. Any one of these helps:',
+    '  a running server              export TEMPORAL_ADDRESS=localhost:7233',
     '  the Temporal CLI, installed   so that `temporal --version` works (docs.temporal.io/cli)',
     '  the Temporal CLI, elsewhere   export TEMPORAL_CLI_PATH=<its path>',
     `  the Go toolchain              go install ${goModule}`,

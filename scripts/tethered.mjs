@@ -1,9 +1,9 @@
 /**
- * Holds a program that must not outlive the one who asked for it: `node tethered.mjs COMMAND ARGUMENT…`, started with an
- * IPC channel. However the asker ends, by SIGKILL too, the system closes the channel, and then the program is ended.
+ * Runs a program that must not outlive this process's parent: `node tethered.mjs COMMAND ARGUMENT…`, started with an IPC
+ * channel. However the parent ends, also by SIGKILL, the system closes the channel, and then the program is ended.
  *
- * TETHERED_GRACE_MS is how long it may take to end in good order (without it, it is killed), TETHERED_LOG_FILE what its
- * output is added to. Sends `{ pid }` when the program runs, and `{ ended, said }` with the last of its output when it has ended.
+ * TETHERED_GRACE_MS is the time for a graceful end (without it, the program is killed); its output is appended to
+ * TETHERED_LOG_FILE. Sends `{ pid }` when the program runs, and `{ ended, said }` with its last output when it has ended.
  */
 import { spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
@@ -27,7 +27,7 @@ held.once('spawn', () => tell({ pid: held.pid }));
 held.once('error', (error) => finish(error.message));
 held.once('close', (status, signal) => finish(signal ?? `status ${status}`));
 
-// Were this process to fall over its own feet (a log file that cannot be written), nobody would hold the program.
+// If this process crashed (a log file that cannot be written), nothing would end the program.
 process.once('uncaughtException', (error) => {
   held.kill('SIGKILL');
   tell({ ended: error.message, said }, () => process.exit(1));
@@ -35,14 +35,14 @@ process.once('uncaughtException', (error) => {
 process.once('disconnect', end);
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, end);
 
-/** In good order, where a time is given for it. */
+/** Ends the program, gracefully if TETHERED_GRACE_MS is set. */
 function end() {
   held.kill(Number(graceMs) > 0 ? 'SIGTERM' : 'SIGKILL');
   setTimeout(() => held.kill('SIGKILL'), Number(graceMs)).unref();
 }
 
 function finish(ended) {
-  // What was said last is often why; it must be in the log before this process is gone.
+  // The last output often says why; it must be in the log before this process ends.
   const leave = () => tell({ ended, said }, () => process.exit());
   if (log === undefined) leave();
   else log.end(leave);

@@ -3,7 +3,7 @@ import { bundleWorkflowCode, type BundleOptions } from '@temporalio/worker';
 import { failureConverterPath } from '../src/security/data-converter';
 import { payloadConverterPath, workflowModules } from '../src/temporal/workflow-modules';
 
-/** Webpack's report of a bundle that works is of no interest; what it cannot build it throws. */
+/** Drops Webpack's report of a successful build; a failed build throws. */
 export const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error };
 
 export interface WorkflowBundleOptions {
@@ -11,7 +11,7 @@ export interface WorkflowBundleOptions {
   encrypted?: boolean;
   /** Other workflows than ours. */
   workflowsPath?: string;
-  /** Paths of modules, and of those that stand in for them. */
+  /** Paths of modules, and of their replacements. */
   instead?: Record<string, string>;
 }
 

@@ -2,7 +2,7 @@
  * JSON Schemas of everything that others send or read, made from the one zod source into `schemas/`.
  *
  *   npm run schemas            writes them
- *   npm run schemas -- --check fails when they are not what the source says
+ *   npm run schemas -- --check fails when they do not fit the source
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ const sources: Record<string, z.ZodType> = {
   record: recordSchema,
 };
 
-/** The file's text for each schema. Requests and decisions are described as they are sent, the rest as it is read. */
+/** The text of each schema file. Requests and decisions are described as they are sent, the rest as it is read. */
 async function makeSchemas(): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const [name, schema] of Object.entries(sources)) {
@@ -46,7 +46,7 @@ async function main(): Promise<void> {
   if (process.argv.includes('--check')) {
     const stale = [...files].filter(([name, text]) => read(join(folder, name)) !== text).map(([name]) => name);
     if (stale.length === 0) return;
-    console.error(`schemas that are not what the source says (npm run schemas): ${stale.join(', ')}`);
+    console.error(`schemas that do not fit the source (run \`npm run schemas\`): ${stale.join(', ')}`);
     process.exitCode = 1;
     return;
   }

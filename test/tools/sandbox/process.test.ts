@@ -104,7 +104,9 @@ describe('the sandbox as a process', () => {
     const { port } = holder.address() as AddressInfo;
     const { said, ended } = run({ SANDBOX_PORT: String(port) });
     expect((await ended).code).toBe(1);
-    expect(said.err).toBe(`The sandbox cannot start: port ${port} is in use; set SANDBOX_PORT to another, or to 0\n`);
+    expect(said.err).toBe(
+      `The sandbox cannot start: port ${port} is in use; set SANDBOX_PORT to another port, or to 0 for any free port\n`,
+    );
     expect(said.out).toBe('');
     await new Promise((resolve) => holder.close(resolve));
   });

@@ -124,7 +124,7 @@ describe('the command', () => {
   });
 
   it('that is not there is named', () => {
-    expect(run('no-such-command')).toMatchObject({ status: 127, stderr: 'there is no command no-such-command\n' });
+    expect(run('no-such-command')).toMatchObject({ status: 127, stderr: 'command not found: no-such-command\n' });
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)('hears %s, and is waited for', async (signal) => {

@@ -124,7 +124,7 @@ describeWithCli('a dev server', () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
     const { port } = holder.address() as AddressInfo;
-    await expect(startDevServer({ cli, ui: false, port })).rejects.toThrow(`port ${port} cannot be read: it is in use`);
+    await expect(startDevServer({ cli, ui: false, port })).rejects.toThrow(`port ${port} is in use`);
     holder.close();
   });
 });
