@@ -154,7 +154,7 @@ describe('approval', () => {
     try {
       await answer(saga, 'approve');
       const waiting = await untilWaiting(saga);
-      expect(waiting.question).toMatch(/Approve 7 usd.*before was 5 usd/s);
+      expect(waiting.question).toMatch(/Approve 7 usd.*The approved quote, 5 usd/s);
       expect(changesOf(request)).toEqual([]);
       await answer(saga, 'approve');
       expect(await saga.result()).toMatchObject({ quote: { total: 7 } });
