@@ -10,7 +10,7 @@ export const callMatchSchema = z.strictObject({
   planId: id.optional(),
   subscriptionId: id.optional(),
   vmObjectId: id.optional(),
-  /** In the path of row 3, or among the `cartItems` of row 1. */
+  /** The id in the path of row 3, or one of the `cartItems` of row 1. */
   cartItemId: id.optional(),
 });
 /** A call must match all given fields. */

@@ -56,7 +56,7 @@ export interface FirewallsChanged {
   type: 'firewallsAssigned' | 'firewallsUnassigned';
   seq: number;
   vmObjectId: number;
-  /** As requested; what changed is the difference of `before` and `after`. */
+  /** The requested firewalls; what changed is the difference of `before` and `after`. */
   firewalls: number[];
   before: number[];
   after: number[];
@@ -73,7 +73,7 @@ export interface Call {
   endpoint: EndpointName | null;
   row: number | null;
   method: string;
-  /** With the query, as sent. */
+  /** The path with its query, as sent. */
   path: string;
   headers: Record<string, string>;
   /** Parsed if it was JSON, else the text; null for no body. */

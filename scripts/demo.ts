@@ -66,7 +66,7 @@ const stories: Story[] = [
       const label = reference('buy');
       const items = [{ ...item, quantity: 2 }, item];
       const saga = await sagas.provision({ reference: label, account, label, items, firewalls: [143, 144] });
-      const { servers } = await told(saga);
+      const { servers } = await resultOf(saga);
       const [order, ...more] = ordersWithLabel(sandbox.ledger, label);
       expect(order !== undefined && more.length === 0, 'one order');
       expect(
@@ -82,9 +82,9 @@ const stories: Story[] = [
       const label = reference('forgotten');
       const request = { reference: label, account, label, items: [item], firewalls: [143] };
       const saga = await sagas.provision(request);
-      const { order } = await told(saga);
+      const { order } = await resultOf(saga);
       await forget(saga.workflowId);
-      const again = await told(await sagas.provision(request));
+      const again = await resultOf(await sagas.provision(request));
       expect(ordersWithLabel(sandbox.ledger, label).length === 1, 'one order');
       expect(isDeepStrictEqual(again.order, order), 'the answer is the first one’s');
       return 'the recorded answer, from the journal; nothing was ordered again';
@@ -108,7 +108,7 @@ const stories: Story[] = [
       const resources = [{ resource_name: 'vm_backup' as const, delta_value: '1' }];
       const request = { reference: reference('change'), subscription_id: 5512, resources, guard: { maxTotal: 50 } };
       const saga = await sagas.change(request);
-      const { quote } = await told(saga);
+      const { quote } = await resultOf(saga);
       expect(changeOrdersOf(sandbox.ledger, 5512).length === 1, 'one change order');
       return `placed for ${quote ? `${quote.total} ${quote.currency}` : 'terms that are not known'}`;
     },
@@ -128,7 +128,7 @@ const stories: Story[] = [
     title: 'A plan switch: quoted and done',
     play: async ({ sandbox, sagas, reference }) => {
       const saga = await sagas.switch({ reference: reference('switch'), subscription_id: 5514, plan_id: 21 });
-      const { finalQuote } = await told(saga);
+      const { finalQuote } = await resultOf(saga);
       expect(switchesOf(sandbox.ledger, 5514).length === 1, 'one switch');
       return `switched to plan 21 for ${finalQuote?.total} ${finalQuote?.currency}`;
     },
@@ -138,7 +138,7 @@ const stories: Story[] = [
     play: async ({ sandbox, sagas, reference }) => {
       sandbox.addServer({ vmObjectId: 42, firewalls: [150, 151] });
       const saga = await sagas.firewalls({ reference: reference('firewalls'), vmObjectId: 42, exactly: [143, 151] });
-      await told(saga);
+      await resultOf(saga);
       const now = firewallsOf(sandbox.ledger, 42);
       expect(now.length === 2 && now.includes(143) && now.includes(151), 'the server has exactly 143 and 151');
       return '143 assigned first, then 150 unassigned; 151 was left alone';
@@ -159,7 +159,7 @@ const stories: Story[] = [
         note: 'seen in the control panel',
         vmObjectIds,
       });
-      await told(saga);
+      await resultOf(saga);
       expect(ordersWithLabel(sandbox.ledger, label).length === 1, 'still one order');
       return 'it waited; a person confirmed that it was placed; it was not ordered again';
     },
@@ -182,12 +182,12 @@ async function settleStuck({ sandbox, sagas, reference }: Stage): Promise<string
   const label = reference('stuck');
   const saga = await sagas.get(label, 'provisionServers');
   await saga.decide('retry', { by: 'demo', note: 'the token is fixed' });
-  await told(saga);
+  await resultOf(saga);
   expect(ordersWithLabel(sandbox.ledger, label).length === 1, 'one order');
   return 'a person fixed the token and sent retry: ordered once';
 }
 
-async function told<S extends SagaHandle>(saga: S): Promise<Awaited<ReturnType<S['result']>>> {
+async function resultOf<S extends SagaHandle>(saga: S): Promise<Awaited<ReturnType<S['result']>>> {
   const result = await saga.result();
   await printSteps(saga);
   return result as Awaited<ReturnType<S['result']>>;

@@ -7,7 +7,7 @@ import { Connection } from '@temporalio/client';
 
 /** On an idle machine it takes less than a second. */
 const readyMaxMs = 60_000;
-/** For one answer; then the question is repeated. */
+/** The time for one answer; then the question is repeated. */
 const answerMaxMs = 5_000;
 
 /** @throws when it still fails after a minute, or with the signal's reason */

@@ -23,14 +23,14 @@ for (const stream of [held.stdout, held.stderr]) {
   });
 }
 
-held.once('spawn', () => tell({ pid: held.pid }));
+held.once('spawn', () => report({ pid: held.pid }));
 held.once('error', (error) => finish(error.message));
 held.once('close', (status, signal) => finish(signal ?? `status ${status}`));
 
 // If this process crashed (a log file that cannot be written), nothing would end the program.
 process.once('uncaughtException', (error) => {
   held.kill('SIGKILL');
-  tell({ ended: error.message, said }, () => process.exit(1));
+  report({ ended: error.message, said }, () => process.exit(1));
 });
 process.once('disconnect', end);
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, end);
@@ -43,12 +43,12 @@ function end() {
 
 function finish(ended) {
   // The last output often says why; it must be in the log before this process ends.
-  const leave = () => tell({ ended, said }, () => process.exit());
+  const leave = () => report({ ended, said }, () => process.exit());
   if (log === undefined) leave();
   else log.end(leave);
 }
 
-function tell(message, then = () => {}) {
+function report(message, then = () => {}) {
   if (process.connected) process.send(message, then);
   else then();
 }

@@ -7,7 +7,7 @@ import { payloadConverterPath, workflowModules } from '../src/temporal/workflow-
 export const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error };
 
 export interface WorkflowBundleOptions {
-  /** For a worker with keys. */
+  /** The bundle is for a worker with keys. */
   encrypted?: boolean;
   /** Other workflows than ours. */
   workflowsPath?: string;

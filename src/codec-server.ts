@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { readCodecServerConfig, SettingsError } from './config';
 import { startCodecServer } from './security/codec-server/server';
 
-/** Not the worker's log, which loads Temporal's core: this process does not need it. */
+/** This is not the worker's log, which loads Temporal's core. */
 function createLog(): pino.Logger {
   // The level is fixed: the log always says who read what.
   return pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ dest: 2, sync: true }));

@@ -16,7 +16,7 @@ export const clientSettings = {
 };
 
 export interface ClientConfig {
-  /** As the official environment configuration reads it: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_TLS…`, profiles. */
+  /** From Temporal's official environment configuration: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_TLS…`, profiles. */
   temporal: ClientConnectConfig;
   namespace: string;
   taskQueue: string;

@@ -10,7 +10,7 @@ import { readSettings, readText, SettingsError, type Environment } from './setti
 /** Where the journal is. */
 export interface JournalConfig {
   address: JournalAddress;
-  /** For messages: the address without its password. */
+  /** The address without its password, for messages. */
   name: string;
 }
 
@@ -22,7 +22,7 @@ export const journalSettings = {
 const expected = 'must be postgres://user@host/database or file:/path/of/a/file';
 
 /**
- * For programs that use the journal only. The default is this machine's own file.
+ * Reads the settings of programs that use the journal only. The default is this machine's own file.
  *
  * @throws SettingsError
  */
@@ -108,7 +108,7 @@ function inFile(file: string): JournalConfig {
   return { address: { file }, name: `file:${file}` };
 }
 
-/** In the user's folder for program state, so that it does not depend on the working directory. */
+/** The default file is in the user's folder for program state, so it does not depend on the working directory. */
 function defaultFile({ XDG_STATE_HOME }: Environment): string {
   return join(XDG_STATE_HOME ?? join(homedir(), '.local', 'state'), 'order-saga', 'journal.db');
 }

@@ -57,7 +57,7 @@ type Bounds = readonly [min: number, max: number];
 
 const hourMs = 3_600_000;
 
-/** At most an hour between two calls, and a day for all of them: longer waits would hide that the provider is down. */
+/** Two calls are at most an hour apart, and all of them take at most a day: longer waits would hide that the provider is down. */
 const budgetBounds: readonly Bounds[] = [
   [0, hourMs],
   [0, hourMs],

@@ -87,7 +87,7 @@ export const workerSettings = {
   ACTIVITIES_AT_ONCE: whole(1, 10_000).default(200),
   WORKFLOW_TASKS_AT_ONCE: whole(2, 10_000).default(200),
   HEALTH_ADDRESS: listenAddress(0).optional(),
-  /** Not port 0: no scraper could find the port. */
+  /** Port 0 is refused, because no scraper could find the port. */
   METRICS_ADDRESS: listenAddress(1).optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: serviceUrl('must be the address of a collector, http://…').optional(),
   LOG_LEVEL: z
@@ -117,7 +117,7 @@ export interface WorkerConfig extends ClientConfig {
   journal: JournalConfig;
   activities: ActivitySettings;
   secrets: SecretSources;
-  /** For all workers of the task queue together. Undefined: limited by their slots only. */
+  /** The limit for all workers of the task queue together. Undefined: only their slots limit the calls. */
   callsPerSecond: number | undefined;
   /** Undefined: every worker takes every saga. */
   version: WorkerVersion | undefined;
@@ -133,7 +133,7 @@ export interface WorkerConfig extends ClientConfig {
   logLevel: string;
 }
 
-/** Of a Temporal Worker Deployment. */
+/** A version of a Temporal Worker Deployment. */
 export interface WorkerVersion {
   deploymentName: string;
   buildId: string;

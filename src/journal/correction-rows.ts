@@ -27,7 +27,7 @@ export async function countCorrections(db: Kysely<JournalTables>, { workflow, re
   return corrections;
 }
 
-/** In the order in which they were made. */
+/** @returns the corrections in the order in which they were made */
 export function correctionsOf(db: Kysely<JournalTables>, { workflow, reference }: Key): Promise<CorrectionRow[]> {
   return db
     .selectFrom('correction')

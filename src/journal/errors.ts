@@ -43,7 +43,7 @@ const file = 'its file cannot be opened';
 const late = 'its database did not answer in time';
 const lost = 'the connection to its database was lost';
 
-/** By SQLSTATE, by SQLite's result code, or by Node's error code. */
+/** The codes are SQLSTATE, SQLite's result codes, and Node's error codes. */
 const byCode: Sentences = [
   [/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOENT)$/, 'no database answers at its address'],
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'the host name of its database is unknown'],
@@ -85,7 +85,7 @@ export function asUnavailable(error: unknown): unknown {
   return why === undefined ? error : new JournalUnavailable(why, { cause: error });
 }
 
-/** Also an error of another realm: Jest runs tests in a realm of their own. */
+/** Recognises an error of another realm, too: Jest runs tests in a realm of their own. */
 function isError(error: unknown): error is Error {
   return error instanceof Error || types.isNativeError(error);
 }

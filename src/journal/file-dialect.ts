@@ -49,7 +49,7 @@ class FileDriver extends SqliteDriver {
     try {
       for (;;) {
         try {
-          // Not as a prepared statement, which would stay open when it fails.
+          // A prepared statement would stay open when it fails.
           database.exec('begin immediate');
           return;
         } catch (error) {

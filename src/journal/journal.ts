@@ -100,7 +100,7 @@ export interface Answer {
   failure?: string | undefined;
   /** The value of a call that is done; the failure's facts of a call that failed. */
   answer: unknown;
-  /** Of a cart item that was added. */
+  /** The id of a cart item that was added. */
   cartItemId?: number | undefined;
 }
 
@@ -681,7 +681,7 @@ async function decidePivot(
   rows: readonly Effect[],
   meaning: Noted,
 ): Promise<Known | undefined> {
-  // Also for a placed pivot: the number of its servers follows from all corrections.
+  // This also counts for a placed pivot: the number of its servers follows from all corrections.
   if ((await countCorrections(tx, key)) > (meaning.corrections ?? 0)) return { how: 'corrected' };
   const live = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
   if (live?.outcome === 'done') return { effect: live };
@@ -690,7 +690,7 @@ async function decidePivot(
     if (live.outcome === null && leftMs > 0) return { how: 'under-way', row: live.id, leftMs };
     return unknown(live, leftMs);
   }
-  // Without its items: those that the call names now may have been added since.
+  // The doubt names no items: those that the call names now may have been added since.
   const doubt = await insertDoubt(tx, key, journal, { ...meaning, call: { ...meaning.call, about: {} } });
   return doubt && unknown(doubt, await leftInAir(tx, doubt, journal));
 }

@@ -14,7 +14,7 @@ import * as fifth from './migrations/0005-open-references';
 import * as sixth from './migrations/0006-turns-of-ended-sagas';
 import type { JournalTables } from './schema';
 
-/** By number. A released name never changes. */
+/** The schema's number is their count. A released name never changes. */
 const migrations: Record<string, Migration> = {
   '0001-references-effects-endings': first,
   '0002-turns': second,

@@ -19,7 +19,7 @@ export async function openJournal(address: JournalAddress, sealing: Sealing): Pr
 const patientStatementMs = 60_000;
 
 /**
- * For a person who asks: nothing is created or migrated. To read only, a standby is enough.
+ * Opens a journal for a person who asks: nothing is created or migrated. To read only, a standby is enough.
  *
  * @throws JournalSchemaError; JournalUnavailable, also for a file that is not there
  */

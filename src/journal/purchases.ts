@@ -26,7 +26,7 @@ interface Key {
 
 /** The operator's settings, and what a person has agreed to. */
 export interface PurchaseRules {
-  /** As in the setting. An item that may be a server counts as one. */
+  /** The setting `PLAN_TYPES_MORE`. An item that may be a server counts as one. */
   planTypesMore: readonly string[];
   /** 0: nobody is asked about likely duplicates. */
   duplicateWithinMs: number;
@@ -62,7 +62,7 @@ export async function concernAbout(
   if (account !== null && limits.length > 0) await lockName(tx, `account ${account}`);
   if (duplicateWithinMs > 0) for (const digest of [...digests].sort()) await lockName(tx, `purchase ${digest}`);
 
-  // As a number, so that the index is used. After the locks, so that their last holder's purchase is in the past.
+  // The time is a number, so that the index is used. It is read after the locks, so that their last holder's purchase is in the past.
   const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
   const concerns = [
     ...(duplicateWithinMs > 0 ? await duplicates(tx, key, bought, { now, withinMs: duplicateWithinMs }) : []),

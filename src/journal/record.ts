@@ -212,7 +212,7 @@ async function endingOf(row: EndingRow, open: Opening): Promise<RecordedEnding> 
 
 const isCleanUp = ({ workflow }: RecordedEnding) => workflow === 'cleanCart';
 
-/** By the last run of the saga itself: the outcome of a clean-up does not say what the saga bought. */
+/** The outcome of the last run of the saga itself: the outcome of a clean-up does not say what the saga bought. */
 function stateOf(effects: readonly RecordedEffect[], endings: readonly RecordedEnding[]): SagaRecord['state'] {
   const last = endings.findLast((ending) => !isCleanUp(ending));
   if (last === undefined) return 'open';

@@ -99,7 +99,7 @@ export class Gauges {
       this.set(metrics.backlogAge, secondsOf(stats?.approximateBacklogAge), { taskType });
     }
     this.set(metrics.paused, await this.count(pausedQuery), {});
-    // Last, because it also asks the journal: if the journal does not answer, the other gauges are already set.
+    // This comes last, because it also asks the journal: if the journal does not answer, the other gauges are already set.
     for (const [how, lost] of Object.entries(await this.lost.look())) this.set(metrics.lost, lost, { how });
   }
 
@@ -166,7 +166,7 @@ export class Gauges {
   }
 }
 
-/** Of a duration, or of a time since 1970. */
+/** @returns the seconds of a duration, or of a time since 1970 */
 function secondsOf(proto: { seconds?: unknown; nanos?: number | null } | null | undefined): number {
   return Number(proto?.seconds ?? 0) + (proto?.nanos ?? 0) / 1e9;
 }

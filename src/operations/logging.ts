@@ -28,7 +28,7 @@ function toStandardError(): DestinationStream {
   return destination;
 }
 
-/** For a terminal, if `pino-pretty` is installed. */
+/** @returns a stream of lines for people, on a terminal with `pino-pretty` installed */
 async function linesForPeople(): Promise<DestinationStream | undefined> {
   if (!process.stderr.isTTY) return undefined;
   try {

@@ -13,7 +13,7 @@ import { metrics } from '../domain/metrics';
 import { waitKinds } from '../domain/progress';
 import type { CallEvent } from '../provider/client';
 
-/** With the labels that the SDK adds to what workflows count. */
+/** A meter with the labels that the SDK adds to what workflows count. */
 export function workerMeter(
   { metricMeter }: Runtime,
   { namespace, taskQueue }: Pick<WorkerConfig, 'namespace' | 'taskQueue'>,

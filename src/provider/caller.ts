@@ -251,7 +251,7 @@ export class Caller {
   }
 }
 
-/** After a bug in this room, a request that was sent must not be reported as not sent. */
+/** If this room has a bug, a request that was sent must still not be reported as not sent. */
 function asFailure(error: unknown, endpoint: string, { sent, status }: CallState): ProviderFailure {
   const what = `failed inside the client (${error instanceof Error ? error.name : typeof error})`;
   return sent ? new UnknownOutcome(what, { endpoint, status }) : new NotSent(what, { endpoint });

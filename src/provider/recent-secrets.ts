@@ -9,7 +9,7 @@
 /** A failure's answer is searched for all of them: more of them would delay other calls. */
 const charsMax = 32_768;
 
-/** Of a long script its beginning is enough, unless the provider quotes it from the middle. */
+/** The beginning of a long script is enough, unless the provider quotes it from the middle. */
 const secretCharsMax = 4_096;
 
 /** Shorter secrets are words that occur in other answers; they are blanked out only in the answer to their own call. */

@@ -24,7 +24,7 @@ export function readRetryAfter(header: string | readonly string[] | undefined, n
   return dateMs === undefined ? undefined : Math.max(0, dateMs - nowMs);
 }
 
-/** Not Date.parse, which accepts almost any text with a number in it as a date. */
+/** Date.parse is not used, because it accepts almost any text with a number in it as a date. */
 function readHttpDate(value: string, nowMs: number): number | undefined {
   const parts = dateForms.map((form) => form.exec(value)?.groups).find((groups) => groups !== undefined);
   if (parts === undefined) return undefined;

@@ -46,7 +46,7 @@ export interface PlanSwitchBody {
   plan_id: number;
 }
 
-/** Where the document shows no response: any JSON, or null for an empty body. */
+/** The response of a row without a documented one: any JSON, or null for an empty body. */
 export const notShownSchema = z.unknown();
 
 /** Row 2. `data.message` is a text for people; it is optional. */

@@ -4,13 +4,13 @@ import { EncryptionCodec } from './payload-codec';
 import type { PayloadKeys } from './keys';
 import { ReadablePayloads } from './readable-payloads';
 
-/** For a client, whose keys must be the worker's. The last codec decodes first. */
+/** The converter of a client, whose keys must be the worker's. The last codec decodes first. */
 export function createDataConverter(keys: PayloadKeys | undefined): DataConverter {
   if (keys === undefined) return { payloadCodecs: [new ReadablePayloads()] };
   return { payloadCodecs: [new ReadablePayloads(), new EncryptionCodec(keys)], failureConverterPath };
 }
 
-/** For a worker: it also marks requests that arrived unencrypted, for the workflows. */
+/** The converter of a worker: it also marks requests that arrived unencrypted, for the workflows. */
 export function createWorkerDataConverter(keys: PayloadKeys | undefined, payloadConverterPath: string): DataConverter {
   if (keys === undefined) return { payloadCodecs: [new ReadablePayloads()] };
   return {

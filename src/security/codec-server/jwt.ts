@@ -29,7 +29,7 @@ const algorithms = [
   'EdDSA',
   'Ed25519',
 ];
-/** For the difference of two clocks that NTP sets. */
+/** Allows for the difference of two clocks that NTP sets. */
 const clockToleranceSeconds = 5;
 const keysTimeoutMs = 5_000;
 
