@@ -26,7 +26,7 @@ export function activities(summary: string): ActivityInterfaceFor<Activities> {
 
 /**
  * A call that ended without a word (its worker was killed or stopped) may be tried again this often, where a repeat is
- * allowed at all. Five workers dying under one step is no accident: then a person looks.
+ * allowed at all. Five workers that die under one step are no accident: a person looks.
  */
 export const lostCallAttemptsMax = 5;
 

@@ -128,7 +128,7 @@ async function callOnce<T>(
     const { value, recorded } = answer;
     await journal.learn(answer, value);
     if (recorded === undefined) return { ok: true, value };
-    // Whoever did it may have done more of which this run does not know.
+    // The run that did it may have done more, of which this run does not know.
     journal.inDoubt = true;
     return { ok: true, value, detail: `from the journal: ${inWords(recorded.at)}, run ${recorded.run}` };
   } catch (error) {
@@ -170,7 +170,7 @@ function readFailure({ cause }: ActivityFailure): CallFailure | undefined {
 
 /**
  * The activity ended without one of our failures: its time ran out, its worker was killed or stopped (`WorkerShutdown`), or
- * its code broke. What it did, if anything, the journal will tell the next attempt.
+ * its code broke. The journal tells the next attempt what it did, if anything.
  */
 function lostCall(error: ActivityFailure, attempts: number): CallFailure {
   return {

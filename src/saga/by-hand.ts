@@ -12,7 +12,7 @@ export interface ByHand<T> {
   call?: (step: string) => EffectCall;
 }
 
-/** What a list would show, as somebody says who has looked elsewhere. It is not verified: that is said of the list only. */
+/** What a list would show, as a person says who has looked elsewhere. It does not count as verified: only the list does. */
 export const seenByHand = 'seen';
 
 export type MarkDone = Extract<Decision, { decision: 'markDone' }>;
@@ -24,5 +24,5 @@ export function callsByHand(specs: readonly { step: { id: string }; byHand?: ByH
 
 /** The detail of the step. */
 export function describeByHand({ by, note }: MarkDone): string {
-  return `done by hand, says ${by ?? 'somebody'}: ${note}`;
+  return `done by hand, says ${by ?? 'a person'}: ${note}`;
 }

@@ -36,7 +36,7 @@ function wrongWorkflowId(workflow: WorkflowName, reference: string): Problem[] {
 }
 
 /**
- * A request in the clear where requests are encrypted: whoever sent it does not know the keys, and what it holds stands in
+ * A request in the clear where requests are encrypted: its sender does not know the keys, and what it holds stands in
  * the history for all to read. A setting allows it; asked of an activity for the same reason as the plan types.
  */
 async function plaintextRefused(): Promise<Problem[]> {

@@ -13,7 +13,7 @@ export interface Concerned {
   step: Step;
   /** What is to be placed: "the order", "the switch". */
   noun: string;
-  /** The request's: how long whoever is asked has. */
+  /** The request's rule: how long a person has to answer. */
   approval: ApprovalRule | undefined;
 }
 
@@ -24,7 +24,7 @@ export async function askAboutConcern(
   concern: Concern,
 ): Promise<void> {
   const { id, kind } = concern;
-  const question = `Place ${noun} all the same? ${describe(concern)}`;
+  const question = `Place ${noun} anyway? ${describe(concern)}`;
   try {
     await askApproval(saga, { kind, step, subject: id, question, expiresInMs: approvalExpiresInMs(approval) });
   } catch (error) {
@@ -37,10 +37,10 @@ export async function askAboutConcern(
 function describe(concern: Concern): string {
   if (concern.kind === 'duplicate') {
     const { others, more, withinMs } = concern;
-    const told = others.map(({ reference, at }) => `${reference} on ${inWords(at)}`).join(', ');
+    const references = others.map(({ reference, at }) => `${reference} on ${inWords(at)}`).join(', ');
     return (
       `The same was bought within ${describePeriod(withinMs)} under another reference, or may have been: ` +
-      `${told}${more ? ', and older ones' : ''}.`
+      `${references}${more ? ', and older ones' : ''}.`
     );
   }
   const { account, unit, withinMs, spent, adds } = concern;

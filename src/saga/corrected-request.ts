@@ -62,7 +62,7 @@ export class CorrectedRequest<R, C extends object> {
     const corrected = rules.apply(request, correction);
     const checked = rules.check(corrected);
     if (!checked.ok) return describeProblems(checked.problems);
-    // The next run is told all of them at once.
+    // The next run learns all of them at once.
     if (JSON.stringify([...corrections, correction]).length > requestBytesMax) {
       return `all corrections of a request together must not be longer than ${requestBytesMax} characters`;
     }

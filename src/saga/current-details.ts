@@ -12,7 +12,7 @@ const questionCharsMax = 600;
 const excerptCharsMax = 300;
 const noticeBytesMax = 1_900;
 
-/** What *Request Cancellation* does at a wait; `docs/operating.md` tells it at length. */
+/** What *Request Cancellation* does at a wait; `docs/operating.md` has more of it. */
 const cancelDoes: Record<WaitKind, string> = {
   stuck: 'what can be put back is put back; an order that was placed stays',
   refused: 'what was done is put back; nothing is placed',
@@ -60,7 +60,7 @@ export function describeWait(question: Question & { id: string; undoing?: boolea
   return cut(paragraphs.join('\n\n'), noticeBytesMax) + hiddenEnd;
 }
 
-/** Nobody is asked: for whoever wonders why nothing happens. */
+/** No question: it says why nothing happens. */
 export function describeQueue({ resource, since, before, holder, lookedAt }: Queued): string {
   const others = before === 1 ? 'one saga is' : `${before} sagas are`;
   const paragraphs = [

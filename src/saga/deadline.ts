@@ -31,7 +31,7 @@ export class Deadline {
   private pivots = 0;
   private pivotsBegun = 0;
 
-  /** @param nothingPlaced asked when it has passed, and no pivot is in flight; undefined: that cannot be told now */
+  /** @param nothingPlaced asked when it has passed, and no pivot is in flight; undefined: nobody can say that now */
   async bound<T>(
     notAfter: string | undefined,
     nothingPlaced: () => Promise<boolean | undefined>,

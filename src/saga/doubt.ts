@@ -59,8 +59,8 @@ export async function askAboutPlacement(
 }
 
 /**
- * @returns undefined where somebody else has said of this row that it was not placed, and it was sent again since: then that is to
- * be asked about
+ * @returns undefined where another person has said of this row that it was not placed, and it was sent again since: then a person is
+ * asked about that
  */
 export async function writePlaced(
   saga: Saga,

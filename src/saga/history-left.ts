@@ -1,13 +1,13 @@
 /**
  * How long a run's history has grown, and what a saga does about it. Temporal ends a run whose history is too long: nothing is undone
- * then, and nothing is told. So a saga of long trouble goes slowly while there is room to put everything back, and ends by itself while
+ * then, and reports nothing. So a saga of long trouble goes slowly while there is room to put everything back, and ends by itself while
  * there still is.
  *
  * ```text
  *   events     0 ─────────────── 10,000 ─────── 15,000 ─────── 20,000 ─────────────── 25,000 ────────────── 51,200
  *   forward      side by side, with │ one after the other, once each, │ it fails as HistoryFull, and undoes;
  *                automatic retries  │ up to the first that fails      │ what may be left out waits on
- *   undoing      side by side, with automatic retries │ one after the other, once each  │ left behind, and told
+ *   undoing      side by side, with automatic retries │ one after the other, once each  │ left behind, and listed
  * ```
  *
  * What is under way at a mark goes beyond it: 200 steps side by side by 3,400 events, one after the other by 2,200. docs/decisions/0025

@@ -50,7 +50,7 @@ import { reminderDelaysMs } from './reminders';
 
 const progressQuery = defineQuery<ProgressView>('progress');
 
-/** Enough of a random id to tell the questions of one saga apart, and few enough to type. */
+/** Enough of a random id to distinguish the questions of one saga, and few enough to type. */
 const idChars = 8;
 
 type AskedQuestion = Question & { id: string };
@@ -259,14 +259,14 @@ function isFull({ whenFull }: Pick<Question, 'whenFull'>): boolean {
   return !hasRoomToAsk(whenFull !== undefined);
 }
 
-/** Of a signal that is ignored: enough to see what was wrong with it, and fifty of them still fit a report. */
+/** Enough to see what was wrong with an ignored signal; fifty of them still fit a report. */
 const whyCharsMax = 1_000;
 
 const signalStays = '. This signal, and the secret in it, can be read in this history for good: choose another secret';
 
 /**
- * Of a secret in a correction that was not encrypted where there are keys: it would stand in the history for all to read. The
- * setting that allows it came with the failure, because a workflow reads none.
+ * A secret in a correction that was not encrypted, although there are keys, would stand in the history for all to read. The setting
+ * that allows it came with the failure, because a workflow reads none.
  */
 function plaintextObjection(decision: Decision, body: unknown, { lastFailure }: Question): string | undefined {
   if (decision.decision !== 'retry' || lastFailure?.takesClear) return undefined;

@@ -1,5 +1,5 @@
 /**
- * What a run knows of the journal, and what the journal has yet to be told: a call whose outcome could not be written down when it
+ * What a run knows of the journal, and what is still to be written into it: a call whose outcome could not be written down when it
  * had ended. It is written before the next call is made, whatever that is.
  */
 import type { Effected, JournalKnowledge, Unwritten } from '../domain/effects';
@@ -21,7 +21,7 @@ export class JournalMemory {
 
   constructor(private readonly writeOutcome: WriteOutcome) {}
 
-  /** @param answer what the journal is to be told of the call */
+  /** @param answer what is to be written of the call */
   async learn(
     { knows, doubts, unwritten }: Pick<Partial<Effected<unknown>>, 'knows' | 'doubts' | 'unwritten'>,
     answer: unknown,

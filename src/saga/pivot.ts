@@ -41,7 +41,7 @@ export interface Pivot<T> {
   note: () => PivotNote;
   act: Act<Placement<T>>;
   refusal: SagaFailureName;
-  /** The request's: how long whoever is asked has. */
+  /** The request's rule: how long a person has to answer. */
   approval: ApprovalRule | undefined;
   corrections?: Corrections;
   /** How many corrections of the request are in it. */
@@ -50,11 +50,11 @@ export interface Pivot<T> {
   beforeSending?: () => Promise<void>;
   /** It is not sent after this time. */
   quoteUntil?: () => string | undefined;
-  /** Whether this run has come to terms. Where not, the pivot only tells what the journal knows of it, and is not sent. */
+  /** Whether this run has come to terms. Where it has not, the pivot only reads what the journal knows of it, and is not sent. */
   isAgreed: () => boolean;
   /** Comes to terms, before it is sent again: where there were none, or after a person's decision, since they may have moved. */
   beforeAgain: () => Promise<void>;
-  /** Looks whether it happened, without a person; undefined where that cannot be told. */
+  /** Looks whether it happened, without a person; undefined where no look can show that. */
   look?: () => Promise<number[] | undefined>;
   /** What a person may say of it who confirms it. */
   confirming?: Confirming | undefined;

@@ -10,7 +10,7 @@ import type { Step } from './progress';
 export interface Correction {
   /** A strict one: it names what may be corrected. */
   schema: () => z.ZodObject;
-  /** A sentence where each field is right by itself, and does not fit all the same. */
+  /** A sentence where each field is valid, and the whole is not. */
   objection?: (correction: Record<string, unknown>) => string | undefined;
   apply: (correction: Record<string, unknown>, said: Said) => Promise<void> | void;
 }
@@ -47,7 +47,7 @@ export interface Question {
   expiry?: { inMs: number; decision: Extract<Decision, { decision: 'reject' }> };
   /** So it is decided where the run has no room to wait on. Without it the saga fails then. */
   whenFull?: Extract<Decision, { decision: 'skip' }>;
-  /** A sentence when a well-formed decision does not fit all the same, such as a wrong number of servers. */
+  /** A sentence where a well-formed decision does not fit, such as a wrong number of servers. */
   objection?: (decision: Decision) => string | undefined;
 }
 
@@ -125,7 +125,7 @@ function titlesOf(specs: readonly Stuck['spec'][]): string {
   return titles.slice(0, titlesMax).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** What stands behind a failure, and whose it is, for somebody who does not know our names for it. */
+/** What stands behind a failure, and whose it is, for a reader who does not know our names for it. */
 export function cause({ failure, message }: CallFailure): string {
   switch (failure) {
     case 'Unauthorized':
@@ -188,7 +188,7 @@ export function cause({ failure, message }: CallFailure): string {
 /** A refusal shows so many of the steps; `progress` has them all. */
 const stepsToldMax = 20;
 
-/** Which steps were done must be said: a word on one server is none on the one beside it. */
+/** Which steps were done must be said: what is true of one server may not be true of another. */
 function wrongSteps(decision: Decision, waiting: readonly string[]): string | undefined {
   if (decision.decision !== 'markDone') return undefined;
   const those = `those that wait are ${waiting.slice(0, stepsToldMax).join(', ')}${waiting.length > stepsToldMax ? ', …' : ''}`;

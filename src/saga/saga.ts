@@ -165,7 +165,7 @@ export class Saga {
     return this.mode.name === 'placed';
   }
 
-  /** Another saga may rely on what was done by now: none of it is undone, and it is told where the saga does not get to its end. */
+  /** Another saga may rely on what was done by now: none of it is undone, and it is reported where the saga does not get to its end. */
   undoNothingSoFar(): void {
     for (const undo of this.levels.flat()) delete undo.act;
   }

@@ -8,7 +8,7 @@
  *    wait for the signal, or for some time; a cancellation ends it at once
  * ```
  *
- * The journal has the queue. Whoever ends tells the next one by a signal; the timer is for a saga that ended without a word.
+ * The journal has the queue. A saga that ends wakes the next one by a signal; the timer is for one that ended without a signal.
  */
 import { condition, defineSignal, log, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import { turnSignal, type TurnAnswer } from '../domain/turns';
@@ -22,11 +22,11 @@ import { activities } from './activities';
 export async function waitForTurn(saga: Saga, resource: string, first?: TurnAnswer): Promise<void> {
   const { journal, progress } = saga;
   journal.resource = resource;
-  let told = false;
+  let woken = false;
   setHandler(
     defineSignal(turnSignal),
     () => {
-      told = true;
+      woken = true;
     },
     { description: 'Look at once whether it is its turn; for a saga that is queued' },
   );
@@ -42,8 +42,8 @@ export async function waitForTurn(saga: Saga, resource: string, first?: TurnAnsw
       progress.queue(step.id, queued);
       setCurrentDetails(describeQueue(queued));
       step.goOn(`queued since ${inWords(since)}, ${before} before it; ${holder} works`);
-      await condition(() => told, lookInMs);
-      told = false;
+      await condition(() => woken, lookInMs);
+      woken = false;
       answer = await ask(saga, step, resource);
     }
     if (queuedSince !== undefined) {

@@ -41,7 +41,7 @@ describe('the same under another reference', () => {
     const waiting = await untilWaiting(saga, 'duplicate');
     expect(waiting).toMatchObject({ step: 'place-order', choices: ['approve', 'reject'] });
     expect(waiting.question).toMatch(
-      new RegExp(`^Place the order all the same\\? The same was bought within 1h .*: ${first.reference} on 20\\d\\d-`),
+      new RegExp(`^Place the order anyway\\? The same was bought within 1h .*: ${first.reference} on 20\\d\\d-`),
     );
     expect(ordersOf(second)).toEqual([]);
     await expect(saga.decide('approve', { question: 'another' })).rejects.toThrow(/not the one that waits/);
@@ -201,7 +201,7 @@ describe('a spend limit', () => {
     const saga = await rig.sagas.provision(request);
     const waiting = await untilWaiting(saga, 'over-limit');
     expect(waiting.question).toBe(
-      'Place the order all the same? Account ZZ-1 has a limit of 3 servers/1h. ' +
+      'Place the order anyway? Account ZZ-1 has a limit of 3 servers/1h. ' +
         'Spent in the last 1h: 2 servers. This one adds 2: 4 in all.',
     );
     // What keeps to the limit goes on meanwhile; then the yes was to less than it comes to now.

@@ -264,7 +264,7 @@ here(`on a server that ends a run at ${eventsMax} events`, () => {
         leftovers: [
           {
             kind: 'cart-item',
-            why: 'done by hand, says somebody: deleted in the panel; the journal could not be told',
+            why: 'done by hand, says a person: deleted in the panel; the journal could not be told',
           },
         ],
       });
