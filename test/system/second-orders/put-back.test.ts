@@ -280,7 +280,7 @@ describe('the journal', () => {
     });
     await answer(saga, 'approve');
     const { lastFailure } = await untilWaiting(saga, 'stuck');
-    expect(lastFailure?.message).toMatch(/^this is another journal than the one that the saga began with; nothing was sent/);
+    expect(lastFailure?.message).toMatch(/^this is not the journal that the saga began with; nothing was sent/);
     expect(placed(request)).toEqual([]);
     // The old one is lost for good: then somebody says so.
     await rig.withJournal((journal) => restored(journal, 'ask'));
