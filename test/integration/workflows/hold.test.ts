@@ -13,17 +13,11 @@ import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 let rig: Rig;
-beforeAll(async () => {
+// One for each test: a release goes on looking for a minute, and lets go whatever it finds.
+beforeEach(async () => {
   rig = await Rig.start();
 });
-afterAll(() => rig.close());
-afterEach(async () => {
-  // What a test that failed has left.
-  await rig.temporal.workflow
-    .getHandle('hold')
-    .terminate()
-    .catch(() => undefined);
-});
+afterEach(() => rig.close());
 
 /** As the Web UI does it: a name, an id, a queue, some JSON. */
 const startHold = (workflowId: string, ...args: unknown[]) =>
@@ -36,7 +30,6 @@ const held = async (count: number, start: () => Promise<SagaHandle>) => {
 };
 const cli = (...args: string[]) => runHere(args, '', rig.environment);
 
-// The first of all: no release of an earlier hold is under way, which would let it go.
 it('can be terminated: what was held is let go by the next release', async () => {
   const hold = await startHold('hold', { note: 'a test' });
   const [saga] = await held(1, () => rig.sagas.provision(provisionRequest()));
