@@ -281,7 +281,7 @@ describe('a secret by its name', () => {
 
   it.each([
     ['is not there', 'nowhere', undefined, /there is no secret nowhere for custom_script/],
-    ['is not base64', 'not-base64', 'not base64!', /the secret not-base64 is not what custom_script must be/],
+    ['is not base64', 'not-base64', 'not base64!', /the secret not-base64 is not a valid custom_script/],
   ])('that %s leaves the saga stuck, not failed, until it is fixed', async (_title, name, value, message) => {
     if (value !== undefined) writeFileSync(join(secretsFolder, name), value);
     const request = withSecret({ custom_script: { secret: name } });
