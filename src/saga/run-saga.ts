@@ -25,6 +25,7 @@ import {
   CancelledFailure,
   isCancellation,
   log,
+  patched,
   upsertMemo,
   upsertSearchAttributes,
   workflowInfo,
@@ -112,6 +113,7 @@ export async function runSaga<W extends WorkflowName>(
       fail(progress, 'InvalidRequest', `the request is wrong: ${describeProblems(problems)}`, problems);
     }
     checked = read;
+    saga.journal.request = read.request;
     const { request, planTypesMore } = read;
     nameForSearch(request);
     throwIfCancelled();
@@ -178,7 +180,7 @@ async function giveUp<W extends WorkflowName>(
   if (own.length > 0) progress.enter('undoing');
   await saga.undoAll();
   if (standing) await cleanUp?.(saga, standing, own);
-  if (checked && whatIsKnown(saga, ways) !== 'nothing') await reportOthers?.(saga, checked.request);
+  if (checked && (saga.journal.isOwn || saga.journal.inDoubt)) await reportOthers?.(saga, checked.request);
   reportLeftovers?.(saga, standing, checked);
   const { leftovers, skipped } = progress;
   // A clean-up puts nothing back.
@@ -203,11 +205,16 @@ async function giveUp<W extends WorkflowName>(
   throw endedAs(error.type, error.message, report);
 }
 
-/** Where a run did not come to take its reference, and has no pivot to look for, it knows nothing of what earlier runs did. */
+/**
+ * Where a run has neither taken its reference, nor read in the journal that it belongs to its request, the reference may be another
+ * request's: whatever was done under it is not this run's to end.
+ */
 function whatIsKnown({ journal }: Saga, { pivot, knowsOfOther }: Knowing): 'nothing' | 'something' | 'all-in-order' {
   if (knowsOfOther) return knowsOfOther();
-  const hasTaken = journal.knows !== undefined || journal.inDoubt;
-  return hasTaken || pivot !== undefined ? 'all-in-order' : 'nothing';
+  if (journal.isOwn) return 'all-in-order';
+  // Older runs have taken it for their own where a person skipped the look.
+  const wasTakenForOwn = pivot !== undefined || journal.inDoubt;
+  return wasTakenForOwn && !patched('nothing-is-known-unread') ? 'all-in-order' : 'nothing';
 }
 
 /** An end that the saga knows, and no failure to Temporal's own metrics and logs. */
@@ -257,6 +264,7 @@ async function takeReference(
     );
   }
   journal.knows = taken.knows;
+  journal.isOwn = true;
   if (taken.how === 'known') {
     journal.inDoubt = true;
     step.say(`known since ${inWords(taken.at)}, run ${taken.run}: what was done for it is used, and not done again`);

@@ -143,10 +143,14 @@ async function reportOthers(saga: Saga, { vmObjectId }: SetFirewallsRequest): Pr
   const { progress, journal } = saga;
   const step = saga.quietStep('read-changed', 'Look into the journal for what other runs have changed');
   const changed = await saga.one(
-    { step, act: ({ retry }) => activities('read what was changed').readChanged({ vmObjectId, retry }) },
+    {
+      step,
+      act: ({ retry }) => activities('read what was changed').readChanged({ vmObjectId, ...journal.toCompare, retry }),
+    },
     { refusal: 'ask', skippable: true },
   );
   if (changed.skipped) return;
+  journal.heard(changed.value);
   const reported = progress.leftovers.flatMap((one) => (one.kind === 'firewalls' ? one.firewalls : []));
   const unreported = (firewalls: readonly number[]) => firewalls.filter((id) => !reported.includes(id));
   const assigned = unreported(changed.value.assigned);
