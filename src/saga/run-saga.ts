@@ -31,6 +31,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Standing } from '../activities/journal';
+import type { JournalKnowledge } from '../domain/effects';
 import type { SagaFailureName } from '../domain/failures';
 import { attributesGivenMemo, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
@@ -45,6 +46,7 @@ import { throwIfCancelled } from './attempts';
 import { checkRequest, stringField, type CheckedRequest } from './check-request';
 import { HumanDecisions } from './human-decisions';
 import { HistoryIsFull } from './history-left';
+import type { JournalMemory } from './journal-memory';
 import { knowsNothingPlaced, lookBack, placementOf, type PivotStep } from './look-back';
 import { countEnd, type SagaEnd } from './metrics';
 import { inWords, Progress } from './progress';
@@ -242,12 +244,16 @@ async function takeReference(
   const taken = await saga.must(
     {
       step,
-      act: ({ retry }) =>
-        activities('write the request into the journal').takeReference({
+      act: async ({ retry }) => {
+        const answer = await activities('write the request into the journal').takeReference({
           request,
           ...definedOnly({ account, resource }),
           retry,
-        }),
+        });
+        // Here, because a saga that is cancelled meanwhile hears no more of it.
+        if (answer.how !== 'taken') tookIt(journal, answer.knows);
+        return answer;
+      },
     },
     { refusal: 'ask' },
   );
@@ -263,14 +269,17 @@ async function takeReference(
       fields.map((field) => ({ field, message: 'differs from the first request' })),
     );
   }
-  journal.knows = taken.knows;
-  journal.isOwn = true;
   if (taken.how === 'known') {
     journal.inDoubt = true;
     step.say(`known since ${inWords(taken.at)}, run ${taken.run}: what was done for it is used, and not done again`);
   }
   if (resource !== undefined) await waitForTurn(saga, resource, taken.turn);
   return taken.how === 'known' ? (taken.corrections ?? []) : [];
+}
+
+function tookIt(journal: JournalMemory, knows: JournalKnowledge): void {
+  journal.knows = knows;
+  journal.isOwn = true;
 }
 
 /**

@@ -265,6 +265,30 @@ describe('one that was started anew while a clean-up of it waited is, once it wa
   });
 });
 
+it('one that was cancelled while it took its reference is not lost, and keeps no place in a queue', async () => {
+  const request = firewallsRequest();
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => (goOn = resolve));
+  const works = Journal.prototype.take;
+  const take = jest.spyOn(Journal.prototype, 'take').mockImplementationOnce(async function (this: Journal, ...args) {
+    const taken = await works.apply(this, args);
+    await held;
+    return taken;
+  });
+  const saga = await rig.sagas.firewalls(request);
+  await until(() => Promise.resolve(take.mock.calls.length > 0));
+  await run(saga).cancel();
+  await until(async () => {
+    const { events } = await run(saga).fetchHistory();
+    return events?.some((event) => event.workflowExecutionCancelRequestedEventAttributes);
+  });
+  goOn();
+  expect((await outcomeOf(saga)).cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
+  take.mockRestore();
+  expect(await look()).toEqual(none);
+  expect(await rig.withJournal(({ db }) => db.selectFrom('turn').selectAll().execute())).toEqual([]);
+});
+
 it('one that was terminated and reset goes on', async () => {
   const saga = await waiting();
   await run(saga).terminate('a test');
