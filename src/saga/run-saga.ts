@@ -277,8 +277,9 @@ async function takeReference(
   return taken.how === 'known' ? (taken.corrections ?? []) : [];
 }
 
+/** Where it is taken again, what the run has known since its last call counts: a journal that lacks that row was put back. */
 function tookIt(journal: JournalMemory, knows: JournalKnowledge): void {
-  journal.knows = knows;
+  journal.knows ??= knows;
   journal.isOwn = true;
 }
 
