@@ -57,7 +57,7 @@ import { inTurn, waitForTurn } from './turn';
 
 /** What the runner has to know of a story beside the story itself. */
 export interface SagaDefinition<W extends WorkflowName = WorkflowName> {
-  /** The step that cannot be undone, where there is one. */
+  /** The step that cannot be undone, where there is one. A request that only asks for a quote has none. */
   pivot?: PivotStep;
   /**
    * Runs when everything is undone: what other runs of the reference left, and this one does not know of.
@@ -130,7 +130,7 @@ export async function runSaga<W extends WorkflowName>(
     };
     const told = await saga.deadline.bound(
       notAfter,
-      () => knowsNothingPlaced(saga, ways.pivot),
+      () => knowsNothingPlaced(saga, pivotOf(saga, ways)),
       async () => {
         const take = () => takeReference(saga, request, resourceOf(workflow, request));
         const known = { planTypesMore, corrections: ways.knowsOfOther ? [] : await take() };
@@ -174,9 +174,10 @@ async function giveUp<W extends WorkflowName>(
   { cancelled, isThrough, checked }: { cancelled: () => boolean; isThrough: boolean; checked: Checked<W> | undefined },
   ways: SagaDefinition<W>,
 ): Promise<never> {
-  const { pivot, cleanUp, reportLeftovers, reportOthers, knowsOfOther } = ways;
+  const { cleanUp, reportLeftovers, reportOthers, knowsOfOther } = ways;
   const { progress } = saga;
   saga.humanDecisions.isLast = true;
+  const pivot = pivotOf(saga, ways);
   const standing = pivot && (await lookBack(saga, pivot));
   const own = saga.undoable;
   if (own.length > 0) progress.enter('undoing');
@@ -205,6 +206,12 @@ async function giveUp<W extends WorkflowName>(
   progress.enter(outcome, true);
   ended(progress, error.type);
   throw endedAs(error.type, error.message, report);
+}
+
+/** A mere quote places nothing: nothing is looked for, and no row of doubt is written for it after the journal was put back. */
+function pivotOf({ journal }: Saga, { pivot }: Knowing): PivotStep | undefined {
+  const { quoteOnly = false } = (journal.request ?? {}) as { quoteOnly?: boolean };
+  return quoteOnly && patched('a-quote-has-no-pivot') ? undefined : pivot;
 }
 
 /**
