@@ -63,8 +63,13 @@ export interface Standing {
   known: boolean;
   /** True where the reference belongs to another request than the one that looks: then nothing else is told, and nothing was written. */
   isAnothers?: boolean;
-  /** The workflow is still running, or paused. Temporal is asked only where `orRunning` is set. */
+  /**
+   * The workflow is still running, or paused; or it is open in another namespace, where nobody here can ask. Looked up only where
+   * `orRunning` is set.
+   */
   running: boolean;
+  /** That other namespace. */
+  runningIn?: string;
   /** When this was looked up, by the journal's clock. Only where `orRunning` is set. */
   seenMs?: number | undefined;
   placement:
@@ -149,9 +154,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
             retryInMs: lookAgainIn(placement.leftMs),
           });
         }
-        const running = input.orRunning
-          ? { running: await isRunning(workflowIdOf(saga.workflow, saga.reference)), seenMs }
-          : { running: false };
+        const running = input.orRunning ? { ...(await whetherRunning(journal, saga)), seenMs } : { running: false };
         if (placement.how !== 'placed') return { ...rest, ...running, placement };
         const { at, run, answer, note } = placement;
         const placed = { how: 'placed', at, run, placed: answer as Placement<unknown>, note } as const;
@@ -239,6 +242,13 @@ export async function isAnothers(journal: Journal, saga: SagaKey, { request }: T
   if (request === undefined) return false;
   const first = (await takenBy(journal, saga))?.request;
   return first !== undefined && differences(first, request).length > 0;
+}
+
+async function whetherRunning(journal: Journal, saga: SagaKey): Promise<Pick<Standing, 'running' | 'runningIn'>> {
+  if (await isRunning(workflowIdOf(saga.workflow, saga.reference))) return { running: true };
+  const runningIn = (await takenBy(journal, saga))?.openIn;
+  if (runningIn === undefined || runningIn === Context.current().info.namespace) return { running: false };
+  return { running: true, runningIn };
 }
 
 async function unprotectedOf(journal: Journal, saga: SagaKey): Promise<Leftover[]> {
