@@ -9,8 +9,8 @@ export interface TakenBy {
 }
 
 /** @returns undefined where it was never taken. @throws JournalUnavailable, JournalUnreadable */
-export async function takenBy(journal: Journal, key: SagaKey): Promise<TakenBy | undefined> {
-  const found = await journal.inTransaction((tx) => referenceOf(tx, key));
+export async function takenBy(journal: Journal, { workflow, reference }: SagaKey): Promise<TakenBy | undefined> {
+  const found = await journal.inTransaction((tx) => referenceOf(tx, { workflow, reference }));
   if (found === undefined) return undefined;
   const { request, open_in } = found;
   return {
