@@ -5,10 +5,10 @@
  * ```text
  *   mean ──nothing is to be sent──▶ the recorded answer, or a failure that says why
  *     │
- *   still wanted? (a pivot) ── the clock, as the request is written ── send ── write the outcome
- *     │ no                        │ too late                                     │ the journal is down
- *     └────── not sent ◀──────────┘                                              ▼
- *                                                       the answer goes to the workflow, which has it written
+ *   still wanted? ── the clock, as the request is written ── send ── write the outcome
+ *     │ no                        │ too late                            │ the journal is down
+ *     └────── not sent ◀──────────┘                                     ▼
+ *                                              the answer goes to the workflow, which has it written
  * ```
  */
 import { setTimeout as pause } from 'node:timers/promises';

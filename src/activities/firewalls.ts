@@ -9,6 +9,7 @@ import type { ProviderClient } from '../provider/client';
 import { rawResponse, type CallContext, type Call } from './call';
 import { lookAgainIn, type Effect, type EffectContext } from './effect';
 import { sagaOf } from './saga-of';
+import { isAnothers, type Standing, type ToCompare } from './journal';
 import type { ReadTold } from './secrets-sent';
 import { OwnFailure } from './translate-failure';
 
@@ -89,8 +90,15 @@ export function createFirewallActivities(
     },
 
     /** What runs of the saga have changed and not undone, as the journal has it. It does not call the provider. */
-    readChanged({ vmObjectId, ...input }: CallContext & { vmObjectId: number }): Promise<ChangedFirewalls> {
-      return call('read', input, () => changedOnServer(journal, sagaOf(Context.current().info).saga, vmObjectId));
+    readChanged({
+      vmObjectId,
+      ...input
+    }: CallContext & ToCompare & { vmObjectId: number }): Promise<ChangedFirewalls & Pick<Standing, 'isAnothers'>> {
+      return call('read', input, async () => {
+        const { saga } = sagaOf(Context.current().info);
+        if (await isAnothers(journal, saga, input)) return { isAnothers: true, assigned: [], unassigned: [] };
+        return changedOnServer(journal, saga, vmObjectId);
+      });
     },
 
     listFirewalls(input: ListFirewalls): Promise<FirewallList> {

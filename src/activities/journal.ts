@@ -21,6 +21,7 @@ import type { Corrected, Ending, Journal, SagaKey, Verdict } from '../journal/jo
 import { open } from '../journal/open-references';
 import { recordOf } from '../journal/record';
 import { standingOf } from '../journal/standing';
+import { takenBy } from '../journal/taken-by';
 import type { CallContext, Call } from './call';
 import { lookAgainIn, reportLate, type EffectContext } from './effect';
 import { whoHolds } from './hold';
@@ -52,11 +53,23 @@ export type ReferenceTaken =
   /** Another request has it. */
   | { how: 'taken'; at: string; run: string; fields: string[] };
 
+/** The request of a run that has not taken its reference: it is told nothing of another request's. */
+export interface ToCompare {
+  request?: unknown;
+}
+
 export interface Standing {
   /** False: this reference was never taken. */
   known: boolean;
-  /** The workflow is still running, or paused. Temporal is asked only where `orRunning` is set. */
+  /** True where the reference belongs to another request than the one that looks: then nothing else is told, and nothing was written. */
+  isAnothers?: boolean;
+  /**
+   * The workflow is still running, or paused; or it is open in another namespace, where nobody here can ask. Looked up only where
+   * `orRunning` is set.
+   */
   running: boolean;
+  /** That other namespace. */
+  runningIn?: string;
   /** When this was looked up, by the journal's clock. Only where `orRunning` is set. */
   seenMs?: number | undefined;
   placement:
@@ -125,9 +138,12 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      * What the saga has done at the provider, as the journal has it. Fails with `UnderWay`, and must be called again, while the
      * pivot may be in the air; with `JournalPutBack` while the journal is an older copy, until an operator confirms that.
      */
-    readStanding(input: CallContext & Pick<EffectContext, 'knows'> & { orRunning?: boolean }): Promise<Standing> {
+    readStanding(
+      input: CallContext & Pick<EffectContext, 'knows'> & ToCompare & { orRunning?: boolean },
+    ): Promise<Standing> {
       return call('read', input, async () => {
         const { saga } = sagaOf(Context.current().info);
+        if (await isAnothers(journal, saga, input)) return standingOfAnother;
         const { placement, seenMs, ...rest } = await standingOf(journal, saga, {
           knows: input.knows,
           inAirMs: settings.inAirMs,
@@ -138,9 +154,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
             retryInMs: lookAgainIn(placement.leftMs),
           });
         }
-        const running = input.orRunning
-          ? { running: await isRunning(workflowIdOf(saga.workflow, saga.reference)), seenMs }
-          : { running: false };
+        const running = input.orRunning ? { ...(await whetherRunning(journal, saga)), seenMs } : { running: false };
         if (placement.how !== 'placed') return { ...rest, ...running, placement };
         const { at, run, answer, note } = placement;
         const placed = { how: 'placed', at, run, placed: answer as Placement<unknown>, note } as const;
@@ -210,6 +224,31 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       });
     },
   };
+}
+
+const standingOfAnother: Standing = {
+  known: true,
+  isAnothers: true,
+  running: false,
+  placement: { how: 'none' },
+  items: [],
+  perhapsOrdered: [],
+  doubtfulAdds: [],
+  assigned: [],
+};
+
+/** As `takeReference` compares them. */
+export async function isAnothers(journal: Journal, saga: SagaKey, { request }: ToCompare): Promise<boolean> {
+  if (request === undefined) return false;
+  const first = (await takenBy(journal, saga))?.request;
+  return first !== undefined && differences(first, request).length > 0;
+}
+
+async function whetherRunning(journal: Journal, saga: SagaKey): Promise<Pick<Standing, 'running' | 'runningIn'>> {
+  if (await isRunning(workflowIdOf(saga.workflow, saga.reference))) return { running: true };
+  const runningIn = (await takenBy(journal, saga))?.openIn;
+  if (runningIn === undefined || runningIn === Context.current().info.namespace) return { running: false };
+  return { running: true, runningIn };
 }
 
 async function unprotectedOf(journal: Journal, saga: SagaKey): Promise<Leftover[]> {

@@ -1,5 +1,5 @@
 /**
- * Asks Temporal whether it still waits for this task, right before a pivot is sent. A worker that was suspended may hold a
+ * Asks Temporal whether it still waits for this task, right before a call that changes something is sent. A worker that was suspended may hold a
  * task that Temporal gave up long ago, of a run that was reset, deleted or terminated since.
  */
 import { Context } from '@temporalio/activity';

@@ -1,8 +1,13 @@
 /** Which sagas are lost: they have begun by the journal and have no ending there, and Temporal has no run of them that goes on. */
-import { standingOf, wasCancelledUntouched, type Standing, type WayLost } from '../client/lost';
+import type { Client } from '@temporalio/client';
+import { standingOf, untouchedBySame, type Standing, type WayLost } from '../client/lost';
 import { readClientConfig } from '../config';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
+import type { RequestOf } from '../domain/requests';
+import { JournalUnreadable } from '../journal/errors';
+import type { Journal } from '../journal/journal';
 import { mayBePlaced, openReferences, type OpenReference } from '../journal/open-references';
+import { takenBy } from '../journal/taken-by';
 import type { CommandContext } from './command-context';
 import { withSagas } from './connect';
 import { exitStatus } from './exit-status';
@@ -28,7 +33,7 @@ export async function lost({ printer }: CommandContext): Promise<number> {
           const { firstSeenAt } = reference;
           const next = nextOf(reference, how, {
             mayBePlaced: await mayBePlaced(journal, reference),
-            wasCancelled: how === 'gone' && (await wasCancelledUntouched(temporal, idOf(reference))),
+            untouched: how === 'gone' ? await inTheWay(temporal, journal, reference) : undefined,
           });
           found.push({ workflowId: idOf(reference), how, firstSeenAt, next });
         }
@@ -50,6 +55,18 @@ function idOf({ workflow, reference }: { workflow: WorkflowName; reference: stri
   return workflowIdOf(workflow, reference);
 }
 
+type Untouched = Awaited<ReturnType<typeof untouchedBySame>>;
+
+/** Whether the same request, sent again, only finds a run that did nothing. */
+async function inTheWay(temporal: Client, journal: Journal, reference: OpenReference): Promise<Untouched> {
+  const taken = await takenBy(journal, reference).catch((error: unknown) => {
+    if (error instanceof JournalUnreadable) return undefined;
+    throw error;
+  });
+  const request = taken?.request as RequestOf[WorkflowName] | undefined;
+  return untouchedBySame(temporal, idOf(reference), reference.workflow, request);
+}
+
 /**
  * How to bring a lost saga to an end. Either way the journal knows what was done, and none of it is done twice. Emptying the cart ends only
  * a saga that has placed nothing.
@@ -57,12 +74,16 @@ function idOf({ workflow, reference }: { workflow: WorkflowName; reference: stri
 function nextOf(
   { workflow, reference }: OpenReference,
   how: WayLost,
-  { mayBePlaced, wasCancelled }: { mayBePlaced: boolean; wasCancelled: boolean },
+  { mayBePlaced, untouched }: { mayBePlaced: boolean; untouched: Untouched },
 ): string {
   const isCart = workflow === 'provisionServers' && !mayBePlaced;
   const clean = isCart ? `; or order-saga clean ${reference}, which empties its cart` : '';
-  if (wasCancelled) {
-    return `Reset its cancelled run in the Web UI, to its first workflow task: it goes on from what the journal knows${clean}`;
+  if (untouched !== undefined) {
+    const which =
+      untouched === 'cancelled'
+        ? 'Reset its cancelled run'
+        : 'See to the reason for which its last run was refused, and then reset that run';
+    return `${which} in the Web UI, to its first workflow task: it goes on from what the journal knows${clean}`;
   }
   return how === 'gone'
     ? `send the same request again: it goes on from what the journal knows${clean}`

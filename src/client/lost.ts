@@ -1,7 +1,10 @@
 /** Whether sagas that have begun, and have no ending in the journal, go on. */
 import type { Client } from '@temporalio/client';
+import type { WorkflowName } from '../domain/identity';
 import { isOutcome } from '../domain/outcomes';
-import { UnknownReferenceError } from './errors';
+import { requestSchemas, type RequestOf } from '../domain/requests';
+import { ReferenceTakenError, UnknownReferenceError } from './errors';
+import { requireSameRequest } from './first-request';
 import { withTemporalErrors } from './temporal-errors';
 import { latestOf, toRow } from './saga-list';
 
@@ -33,17 +36,27 @@ export async function standingOf(temporal: Client, workflowIds: readonly string[
 }
 
 /**
- * Whether the last run under the id was cancelled before it had the reference. It says nothing about the saga, and a caller that sends the
- * same request again gets that run: only a person starts again what a person has cancelled.
+ * How the last run under the id has ended, where it was cancelled or refused before it had the reference. It says nothing about the saga,
+ * and a caller that sends the same request again gets that run: only a person starts it again.
+ *
+ * @param request the saga's; undefined where it cannot be read
+ * @returns undefined where the last run is no such run, or had another request: the same request, sent again, is no longer held up by it
  */
-export async function wasCancelledUntouched(temporal: Client, workflowId: string): Promise<boolean> {
-  try {
-    const last = toRow(await withTemporalErrors(temporal, () => temporal.workflow.getHandle(workflowId).describe()));
-    return last?.status === 'CANCELLED' && last.state === 'untouched';
-  } catch (error) {
-    if (error instanceof UnknownReferenceError) return false;
+export async function untouchedBySame<W extends WorkflowName>(
+  temporal: Client,
+  workflowId: string,
+  workflow: W,
+  request: RequestOf[W] | undefined,
+): Promise<'cancelled' | 'refused' | undefined> {
+  return withTemporalErrors(temporal, async () => {
+    const last = toRow(await temporal.workflow.getHandle(workflowId).describe());
+    if (last?.state !== 'untouched') return undefined;
+    if (request !== undefined) await requireSameRequest(temporal, workflow, request, requestSchemas());
+    return last.status === 'CANCELLED' ? 'cancelled' : 'refused';
+  }).catch((error: unknown) => {
+    if (error instanceof UnknownReferenceError || error instanceof ReferenceTakenError) return undefined;
     throw error;
-  }
+  });
 }
 
 async function describe(temporal: Client, workflowId: string): Promise<Standing> {

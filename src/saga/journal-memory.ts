@@ -16,10 +16,27 @@ export class JournalMemory {
   turn?: string;
   /** True where a call may have left something behind of which this run does not know. */
   inDoubt = false;
+  /** Whether the reference belongs to this run's request, as the journal has said. */
+  isOwn = false;
+  /** The request, once it was checked. */
+  request: unknown;
   private readonly unwritten: { unwritten: Unwritten; answer: unknown }[] = [];
   private writing: Promise<CallFailure | undefined> | undefined;
 
   constructor(private readonly writeOutcome: WriteOutcome) {}
+
+  /**
+   * Goes along with each look into the journal, until the reference is known to belong to the request: where it belongs to another one,
+   * nothing is told of that one.
+   */
+  get toCompare(): { request?: unknown } {
+    return this.isOwn || this.request === undefined ? {} : { request: this.request };
+  }
+
+  /** What a look has said of whose the reference is. */
+  heard({ isAnothers = false }: { isAnothers?: boolean | undefined }): void {
+    this.isOwn ||= !isAnothers;
+  }
 
   /** @param answer what is to be written of the call */
   async learn(

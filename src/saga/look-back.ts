@@ -3,6 +3,7 @@
  * and stands in the report.
  */
 import { CancellationScope } from '@temporalio/workflow';
+import type { EffectContext } from '../activities/effect';
 import type { Standing } from '../activities/journal';
 import type { Placement } from '../domain/effects';
 import { attempt } from './attempts';
@@ -18,12 +19,16 @@ export interface PivotStep {
   known: (placed: Placement<unknown>) => Record<string, unknown>;
 }
 
+function look({ journal }: Saga, asked: EffectContext): Promise<Standing> {
+  return activities('read what was placed').readStanding({ ...asked, ...journal.toCompare });
+}
+
 /** What was placed, or may have been, by whichever run. */
 export async function placementOf(saga: Saga): Promise<Standing['placement']> {
   const { placement } = await saga.must(
     {
       step: saga.quietStep('read-journal', 'Look into the journal for what was placed'),
-      act: (asked) => activities('read what was placed').readStanding(asked),
+      act: (asked) => look(saga, asked),
     },
     { refusal: 'ask' },
   );
@@ -53,9 +58,7 @@ export async function placedBefore(saga: Saga): Promise<Exclude<Standing['placem
 export async function knowsNothingPlaced(saga: Saga, pivot: PivotStep | undefined): Promise<boolean | undefined> {
   if (pivot === undefined) return true;
   const step = new Step('read-journal', 'Look into the journal for what was placed');
-  const looked = await attempt({ step, journal: saga.journal }, (asked) =>
-    activities('read what was placed').readStanding(asked),
-  );
+  const looked = await attempt({ step, journal: saga.journal }, (asked) => look(saga, asked));
   return looked.ok ? looked.value.placement.how === 'none' : undefined;
 }
 
@@ -69,11 +72,12 @@ export async function lookBack(saga: Saga, pivot: PivotStep): Promise<Standing |
   const looked = await saga.one(
     {
       step: saga.quietStep('read-journal', 'Look into the journal for what was placed'),
-      act: (asked) => activities('read what was placed').readStanding(asked),
+      act: (asked) => look(saga, asked),
     },
     { refusal: 'ask', skippable: true },
   );
   const standing = looked.skipped ? undefined : looked.value;
+  if (standing) saga.journal.heard(standing);
   const placement = standing?.placement ?? { how: 'unread' as const };
   if (placement.how === 'none') return standing;
   const step = saga.step(pivot.id, pivot.title);

@@ -30,6 +30,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Standing } from '../activities/journal';
+import type { JournalKnowledge } from '../domain/effects';
 import type { SagaFailureName } from '../domain/failures';
 import { attributesGivenMemo, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
@@ -44,6 +45,7 @@ import { throwIfCancelled } from './attempts';
 import { checkRequest, stringField, type CheckedRequest } from './check-request';
 import { HumanDecisions } from './human-decisions';
 import { HistoryIsFull } from './history-left';
+import type { JournalMemory } from './journal-memory';
 import { knowsNothingPlaced, lookBack, placementOf, type PivotStep } from './look-back';
 import { countEnd, type SagaEnd } from './metrics';
 import { inWords, Progress } from './progress';
@@ -54,7 +56,7 @@ import { inTurn, waitForTurn } from './turn';
 
 /** What the runner has to know of a story beside the story itself. */
 export interface SagaDefinition<W extends WorkflowName = WorkflowName> {
-  /** The step that cannot be undone, where there is one. */
+  /** The step that cannot be undone, where there is one. A request that only asks for a quote has none. */
   pivot?: PivotStep;
   /**
    * Runs when everything is undone: what other runs of the reference left, and this one does not know of.
@@ -112,6 +114,7 @@ export async function runSaga<W extends WorkflowName>(
       fail(progress, 'InvalidRequest', `the request is wrong: ${describeProblems(problems)}`, problems);
     }
     checked = read;
+    saga.journal.request = read.request;
     const { request, planTypesMore } = read;
     nameForSearch(request);
     throwIfCancelled();
@@ -126,7 +129,7 @@ export async function runSaga<W extends WorkflowName>(
     };
     const told = await saga.deadline.bound(
       notAfter,
-      () => knowsNothingPlaced(saga, ways.pivot),
+      () => knowsNothingPlaced(saga, pivotOf(saga, ways)),
       async () => {
         const take = () => takeReference(saga, request, resourceOf(workflow, request));
         const known = { planTypesMore, corrections: ways.knowsOfOther ? [] : await take() };
@@ -170,15 +173,16 @@ async function giveUp<W extends WorkflowName>(
   { cancelled, isThrough, checked }: { cancelled: () => boolean; isThrough: boolean; checked: Checked<W> | undefined },
   ways: SagaDefinition<W>,
 ): Promise<never> {
-  const { pivot, cleanUp, reportLeftovers, reportOthers, knowsOfOther } = ways;
+  const { cleanUp, reportLeftovers, reportOthers, knowsOfOther } = ways;
   const { progress } = saga;
   saga.humanDecisions.isLast = true;
+  const pivot = pivotOf(saga, ways);
   const standing = pivot && (await lookBack(saga, pivot));
   const own = saga.undoable;
   if (own.length > 0) progress.enter('undoing');
   await saga.undoAll();
   if (standing) await cleanUp?.(saga, standing, own);
-  if (checked && whatIsKnown(saga, ways) !== 'nothing') await reportOthers?.(saga, checked.request);
+  if (checked && (saga.journal.isOwn || saga.journal.inDoubt)) await reportOthers?.(saga, checked.request);
   reportLeftovers?.(saga, standing, checked);
   const { leftovers, skipped } = progress;
   // A clean-up puts nothing back.
@@ -203,11 +207,18 @@ async function giveUp<W extends WorkflowName>(
   throw endedAs(error.type, error.message, report);
 }
 
-/** Where a run did not come to take its reference, and has no pivot to look for, it knows nothing of what earlier runs did. */
-function whatIsKnown({ journal }: Saga, { pivot, knowsOfOther }: Knowing): 'nothing' | 'something' | 'all-in-order' {
-  if (knowsOfOther) return knowsOfOther();
-  const hasTaken = journal.knows !== undefined || journal.inDoubt;
-  return hasTaken || pivot !== undefined ? 'all-in-order' : 'nothing';
+/** A mere quote places nothing: nothing is looked for, and no row of doubt is written for it after the journal was put back. */
+function pivotOf({ journal }: Saga, { pivot }: Knowing): PivotStep | undefined {
+  const { quoteOnly = false } = (journal.request ?? {}) as { quoteOnly?: boolean };
+  return quoteOnly ? undefined : pivot;
+}
+
+/**
+ * Where a run has neither taken its reference, nor read in the journal that it belongs to its request, the reference may be another
+ * request's: whatever was done under it is not this run's to end.
+ */
+function whatIsKnown({ journal }: Saga, { knowsOfOther }: Knowing): 'nothing' | 'something' | 'all-in-order' {
+  return knowsOfOther?.() ?? (journal.isOwn ? 'all-in-order' : 'nothing');
 }
 
 /** An end that the saga knows, and no failure to Temporal's own metrics and logs. */
@@ -235,12 +246,16 @@ async function takeReference(
   const taken = await saga.must(
     {
       step,
-      act: ({ retry }) =>
-        activities('write the request into the journal').takeReference({
+      act: async ({ retry }) => {
+        const answer = await activities('write the request into the journal').takeReference({
           request,
           ...definedOnly({ account, resource }),
           retry,
-        }),
+        });
+        // Here, because a saga that is cancelled meanwhile hears no more of it.
+        if (answer.how !== 'taken') tookIt(journal, answer.knows);
+        return answer;
+      },
     },
     { refusal: 'ask' },
   );
@@ -256,13 +271,18 @@ async function takeReference(
       fields.map((field) => ({ field, message: 'differs from the first request' })),
     );
   }
-  journal.knows = taken.knows;
   if (taken.how === 'known') {
     journal.inDoubt = true;
     step.say(`known since ${inWords(taken.at)}, run ${taken.run}: what was done for it is used, and not done again`);
   }
   if (resource !== undefined) await waitForTurn(saga, resource, taken.turn);
   return taken.how === 'known' ? (taken.corrections ?? []) : [];
+}
+
+/** Where it is taken again, what the run has known since its last call counts: a journal that lacks that row was put back. */
+function tookIt(journal: JournalMemory, knows: JournalKnowledge): void {
+  journal.knows ??= knows;
+  journal.isOwn = true;
 }
 
 /**

@@ -90,7 +90,12 @@ async function settle(saga: Saga, reference: string, sight: Sight): Promise<Stan
     const standing = await look(saga, reference);
     sight.standing = standing.running ? undefined : standing;
     if (standing.running) {
-      const message = `the provisioning of ${reference} is still running: request its cancellation instead`;
+      const { runningIn } = standing;
+      const message =
+        runningIn === undefined
+          ? `the provisioning of ${reference} is still running: request its cancellation instead`
+          : `the provisioning of ${reference} is open in namespace ${runningIn}, and may be running: request its cancellation there; ` +
+            'if it was terminated, start the clean-up there';
       throw new SagaFailed('InvalidRequest', message);
     }
     const { placement, perhapsOrdered } = standing;

@@ -16,6 +16,7 @@ import type { ApprovalRule, Guard } from '../domain/requests';
 import type { Checked } from '../domain/validation';
 import type { z } from 'zod';
 import { CorrectedRequest } from '../saga/corrected-request';
+import { PlacedBefore } from '../saga/ends';
 import type { PivotStep } from '../saga/look-back';
 import { placePivot } from '../saga/pivot';
 import type { Saga } from '../saga/saga';
@@ -65,7 +66,14 @@ export async function placeQuoted<R extends QuotedRequest, P>(
   const quote = ({ retry }: CallContext) => story.quote(corrected.request, { retry });
   if (quoteOnly) {
     const policy = { refusal: 'OrderRejected', corrections: { refused: correction } } as const;
-    return { quote: (await saga.must({ step, act: quote }, policy)).quote };
+    for (;;) {
+      try {
+        return { quote: (await saga.must({ step, act: quote }, policy)).quote };
+      } catch (error) {
+        // Nothing is corrected any more, as the ignored decision says: the first request is quoted again.
+        if (!(error instanceof PlacedBefore)) throw error;
+      }
+    }
   }
   const placing = saga.step(pivot.id, pivot.title);
   const approved = new ApprovedQuote(saga, { step, quote, notAvailable, guard, approval, correction });

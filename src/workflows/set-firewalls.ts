@@ -137,18 +137,33 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
 
 /**
  * This run takes the changes of an earlier run for the state before, and does not undo them: others may rely on them by now. It reports
- * them where the server still shows them, or where the list cannot be read.
+ * them where the server still shows them, or where the list cannot be read. Where the journal cannot be read, it reports what the request
+ * may have changed.
  */
-async function reportOthers(saga: Saga, { vmObjectId }: SetFirewallsRequest): Promise<void> {
+async function reportOthers(
+  saga: Saga,
+  { vmObjectId, exactly, assign = [], unassign = [] }: SetFirewallsRequest,
+): Promise<void> {
   const { progress, journal } = saga;
-  const step = saga.quietStep('read-changed', 'Look into the journal for what other runs have changed');
-  const changed = await saga.one(
-    { step, act: ({ retry }) => activities('read what was changed').readChanged({ vmObjectId, retry }) },
-    { refusal: 'ask', skippable: true },
-  );
-  if (changed.skipped) return;
   const reported = progress.leftovers.flatMap((one) => (one.kind === 'firewalls' ? one.firewalls : []));
   const unreported = (firewalls: readonly number[]) => firewalls.filter((id) => !reported.includes(id));
+  const step = saga.quietStep('read-changed', 'Look into the journal for what other runs have changed');
+  const changed = await saga.one(
+    {
+      step,
+      act: ({ retry }) => activities('read what was changed').readChanged({ vmObjectId, ...journal.toCompare, retry }),
+    },
+    { refusal: 'ask', skippable: true },
+  );
+  if (changed.skipped) {
+    const firewalls = unreported(exactly ?? [...assign, ...unassign]);
+    if (firewalls.length === 0 && exactly === undefined) return;
+    const others = exactly === undefined ? '' : ', and others perhaps unassigned';
+    const why = `perhaps changed by another run of this saga${others}: the journal could not be read, and a person went on without it`;
+    progress.leave({ kind: 'firewalls', vmObjectId, firewalls, why });
+    return;
+  }
+  journal.heard(changed.value);
   const assigned = unreported(changed.value.assigned);
   const unassigned = unreported(changed.value.unassigned);
   if (assigned.length + unassigned.length === 0) return;

@@ -5,6 +5,7 @@ import { waysLost } from '../../../src/client/lost';
 import { LostSagas, type LostCounts } from '../../../src/operations/lost-sagas';
 import { JournalUnavailable } from '../../../src/journal/errors';
 import { Journal } from '../../../src/journal/journal';
+import { rigSettings } from '../../support/activity-settings';
 import { runHere } from '../../support/command-line';
 import { deleteRun } from '../../support/delete-run';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
@@ -265,6 +266,30 @@ describe('one that was started anew while a clean-up of it waited is, once it wa
   });
 });
 
+it('one that was cancelled while it took its reference is not lost, and keeps no place in a queue', async () => {
+  const request = firewallsRequest();
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => (goOn = resolve));
+  const works = Journal.prototype.take;
+  const take = jest.spyOn(Journal.prototype, 'take').mockImplementationOnce(async function (this: Journal, ...args) {
+    const taken = await works.apply(this, args);
+    await held;
+    return taken;
+  });
+  const saga = await rig.sagas.firewalls(request);
+  await until(() => Promise.resolve(take.mock.calls.length > 0));
+  await run(saga).cancel();
+  await until(async () => {
+    const { events } = await run(saga).fetchHistory();
+    return events?.some((event) => event.workflowExecutionCancelRequestedEventAttributes);
+  });
+  goOn();
+  expect((await outcomeOf(saga)).cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
+  take.mockRestore();
+  expect(await look()).toEqual(none);
+  expect(await rig.withJournal(({ db }) => db.selectFrom('turn').selectAll().execute())).toEqual([]);
+});
+
 it('one that was terminated and reset goes on', async () => {
   const saga = await waiting();
   await run(saga).terminate('a test');
@@ -326,6 +351,58 @@ describe('one whose run was deleted, and whose next one was cancelled before it 
     expect((await outcomeOf(another)).failure?.type).toBe('ReferenceTaken');
     expect((await rig.sagas.firewalls(request)).existing).toBe(false);
     expect((await lastRunOf(saga).result()).outcome).toBe('done');
+    expect(await look()).toEqual(none);
+  });
+});
+
+describe('one whose run was deleted, and whose next one was refused', () => {
+  /** Its plan type is taken while the setting has it. */
+  const counting = (planTypesMore: string[]) => rig.replaceWorkers({ activities: { ...rigSettings, planTypesMore } });
+
+  /** @returns the refused run */
+  async function goneAndRefused(request: ReturnType<typeof provisionRequest>): Promise<SagaHandle> {
+    await counting(['vps:other']);
+    const saga = await waiting(request);
+    const { runId } = await run(saga).describe();
+    await deleteRun(rig.temporal, { workflowId: saga.workflowId, runId });
+    await counting([]);
+    await rig.temporal.workflow.start('provisionServers', {
+      ...{ workflowId: saga.workflowId, taskQueue: 'order-saga', args: [request] },
+    });
+    const refused = lastRunOf(saga);
+    expect((await outcomeOf(refused)).failure).toMatchObject({ type: 'InvalidRequest' });
+    await counting(['vps:other']);
+    return refused;
+  }
+
+  beforeEach(async () => {
+    await rig.close();
+    rig = await Rig.start({
+      planTypesMore: ['vps:other'],
+      sandbox: { supportedPlanTypes: ['cloud_servers_standard', 'vps'] },
+    });
+  });
+
+  it('goes on where that one is reset, as is told', async () => {
+    const request = provisionRequest({ items: [{ plan_type: 'vps' }] });
+    const refused = await goneAndRefused(request);
+    expect((await rig.sagas.provision(request)).existing).toBe(true);
+    const told = await cli('journal', 'lost');
+    expect(told.out).toMatch(/was refused, and then reset that run in the Web UI, to its first workflow task/);
+    await resetTo(rig.temporal, refused, (await workflowTasksOf(rig.temporal, refused))[0]!);
+    expect((await lastRunOf(refused).result()).outcome).toBe('done');
+    expect(await look()).toEqual(none);
+  });
+
+  it('goes on where the same request is sent again, if another one was refused', async () => {
+    const request = provisionRequest();
+    const saga = await waiting(request);
+    const { runId } = await run(saga).describe();
+    await deleteRun(rig.temporal, { workflowId: saga.workflowId, runId });
+    await startAnew(saga, { ...request, label: 'something else' });
+    expect((await outcomeOf(lastRunOf(saga))).failure).toMatchObject({ type: 'ReferenceTaken' });
+    expect((await cli('journal', 'lost')).out).toContain('send the same request again');
+    expect((await (await rig.sagas.provision(request)).result()).outcome).toBe('done');
     expect(await look()).toEqual(none);
   });
 });

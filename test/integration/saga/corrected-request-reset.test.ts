@@ -5,6 +5,7 @@ import { recordSchema } from '../../../src/domain/record';
 import { recordOf } from '../../../src/journal/record';
 import { describeTimeline } from '../../../src/cli/print-record';
 import type { WorkflowName } from '../../../src/domain/identity';
+import { inputsOf } from '../../support/events';
 import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { Rig } from '../../support/rig';
@@ -56,6 +57,17 @@ it.each([0, 1, 2])('reset to workflow task %d, it orders what was corrected, and
   expect({ outcome, leftovers }).toEqual({ outcome: 'done', leftovers: [] });
   expect(ordersOf(request)).toMatchObject([{ cartItems: cartItemIds, ...asCorrected }]);
   expect(openItemsOf(request)).toEqual([]);
+});
+
+it('reset, it still names the last row that it knows, where it has taken the reference once more', async () => {
+  const { request, saga } = await corrected();
+  await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[1] ?? 0);
+  await latest('provisionServers', request).result();
+  const run = rig.temporal.workflow.getHandle(saga.workflowId);
+  const [, ...again] = await inputsOf(run, 'takeReference');
+  expect(again).toHaveLength(1);
+  const row = expect.any(String) as string;
+  expect((await inputsOf(run, 'addCartItem')).at(-1)).toMatchObject({ knows: { row } });
 });
 
 describe('reset to where it was refused, it asks again', () => {

@@ -1,7 +1,10 @@
 import { firewallsOf, neverLessProtected } from '../../../sandbox/sentences';
+import { SagaHandle } from '../../../src/client/handle';
+import { JournalUnavailable } from '../../../src/journal/errors';
+import { Journal } from '../../../src/journal/journal';
 import { firewallsRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
-import { outcomeOf, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -140,6 +143,41 @@ it('leaves what it assigned, and says so, where nobody can know what was there b
     rig.sandbox.configure({ firewallListResponse: 'objects' });
   }
 });
+
+it.each([
+  {
+    changes: { assign: [143], unassign: [150] },
+    firewalls: [143, 150],
+    why: /^perhaps changed by another run of this saga: /,
+  },
+  { changes: { exactly: [143] }, firewalls: [143], why: /, and others perhaps unassigned: / },
+])(
+  'tells what other runs of it may have changed, where a person goes on without the journal (%#)',
+  async ({ changes, firewalls, why }) => {
+    const request = requestFor([150], changes);
+    const { vmObjectId } = request;
+    fault(vmObjectId, 'unassign-firewalls', { kind: 'unauthorized', times: 'all' });
+    const lost = await rig.sagas.firewalls(request);
+    await untilWaiting(lost, 'stuck');
+    await rig.temporal.workflow.getHandle(lost.workflowId).terminate('a test');
+
+    fault(vmObjectId, 'list-firewalls', { kind: 'unauthorized', times: 'all' });
+    const { workflowId } = lost;
+    await rig.temporal.workflow.start('setFirewalls', { workflowId, taskQueue: 'order-saga', args: [request] });
+    const again = new SagaHandle(rig.temporal, 'setFirewalls', request.reference, '', true);
+    expect((await untilWaiting(again, 'stuck')).step).toBe('list-firewalls');
+    const away = jest.spyOn(Journal.prototype, 'inTransaction').mockRejectedValue(new JournalUnavailable('a test'));
+    await again.cancel();
+    const { step } = await untilWaiting(again, 'stuck');
+    away.mockRestore();
+    expect(step).toBe('read-changed');
+    await answer(again, 'skip', { note: 'the journal is away' });
+    expect((await outcomeOf(again)).cancelled).toMatchObject({
+      outcome: 'reversed-with-leftovers',
+      leftovers: [{ kind: 'firewalls', vmObjectId, firewalls, why: expect.stringMatching(why) as string }],
+    });
+  },
+);
 
 it('asks a person when the list does not show what was assigned', async () => {
   const request = requestFor([], { assign: [143] });
