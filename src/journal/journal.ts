@@ -293,7 +293,7 @@ export class Journal {
   }
 
   /** Finds the row of a commit whose confirmation was lost. */
-  private async findWritten({ workflow, reference, call }: Meaning, row: string): Promise<Meant | undefined> {
+  private async findWritten({ workflow, reference, call, recall }: Meaning, row: string): Promise<Meant | undefined> {
     return this.inTransaction(async (tx) => {
       const key = { workflow, reference };
       // Waits for that commit, if the database is still working on it.
@@ -301,8 +301,8 @@ export class Journal {
       const found = await effectOf(tx, row);
       if (found === undefined) return undefined;
       const { id } = await theJournal(tx);
-      const others = (await rowsOfStep(tx, key, call)).filter((other) => other.id !== row);
-      return { how: 'send', knows: { journal: id, epoch: found.epoch, row }, doubts: doubtsAmong(others).length };
+      const doubts = doubtsBeside(row, await rowsOfStep(tx, key, call), recall);
+      return { how: 'send', knows: { journal: id, epoch: found.epoch, row }, doubts };
     });
   }
 
@@ -499,7 +499,6 @@ async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
   const refused = isGone ? undefined : await whyNot(tx, key, journal, call, meaning.restsOn ?? []);
   if (refused !== undefined) return refused;
 
-  const doubts = doubtsAmong(rows);
   const known =
     call.kind === 'pivot'
       ? await decidePivot(tx, key, journal, rows, meaning)
@@ -513,12 +512,12 @@ async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
       knows: knowledge,
       at,
       run: known.effect.run,
-      doubts: doubts.length,
+      doubts: doubtsBeside(known.effect.id, rows, meaning.recall),
       effect: known.effect,
     };
   }
   if (meaning.recall) {
-    const youngest = doubts.at(-1);
+    const youngest = rows.findLast(isDoubtful);
     const leftMs = youngest?.outcome === null ? await leftInAir(tx, youngest, journal) : 0;
     if (youngest && leftMs > 0) return { how: 'under-way', row: youngest.id, leftMs };
   }
@@ -530,7 +529,8 @@ async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
   if (concern) return { how: 'asks', concern };
   await insertEffect(tx, key, meaning, { id: row, epoch: journal.epoch });
   if (bought) await insertPurchase(tx, row, bought);
-  return { how: 'send', knows: { journal: journal.id, epoch: journal.epoch, row }, doubts: doubts.length };
+  const doubts = doubtsBeside(row, rows, meaning.recall);
+  return { how: 'send', knows: { journal: journal.id, epoch: journal.epoch, row }, doubts };
 }
 
 /**
@@ -754,9 +754,22 @@ export function openPivot({ id, meant_ms, run, in_air_ms, failure }: Effect): Om
   return { row: id, at: iso(meant_ms), run, inAirMs: in_air_ms, putBack: failure === putBack };
 }
 
-/** Calls of a repeatable step with an unknown outcome. */
-function doubtsAmong(rows: readonly Effect[]): Effect[] {
-  return rows.filter(({ kind, outcome }) => kind === 'mutate' && (outcome === null || outcome === 'unknown'));
+/** A call of a repeatable step with an unknown outcome. */
+function isDoubtful({ kind, outcome }: Effect): boolean {
+  return kind === 'mutate' && (outcome === null || outcome === 'unknown');
+}
+
+/**
+ * Counts the other calls of a repeatable step that may have made something that is still there. Where a second call makes a second thing,
+ * one that is done counts, too: what it made is surely gone only when its row is `undone`.
+ *
+ * @param row of the call that counts for the run
+ * @param makesMore as `recall` in {@link Meaning}
+ */
+function doubtsBeside(row: string, rows: readonly Effect[], makesMore = false): number {
+  const mayBeThere = (other: Effect) =>
+    isDoubtful(other) || (makesMore && other.kind === 'mutate' && other.outcome === 'done');
+  return rows.filter((other) => other.id !== row && mayBeThere(other)).length;
 }
 
 /** The step's recorded answer, if what it made has not been undone. */
