@@ -21,6 +21,7 @@ import { stillDoneByHand } from './by-hand-rows';
 import { correctionsOf, countCorrections, insertCorrection, type CorrectionRow } from './correction-rows';
 import { nowMs } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
+import { notPutBack } from './put-back-firewalls';
 import { insertPurchase, concernAbout, type Bought, type PurchaseRules } from './purchases';
 import type { JournalTables } from './schema';
 import type { Sealing } from './sealing';
@@ -978,17 +979,23 @@ async function markPutBack(tx: Tx, known: number): Promise<void> {
     .execute();
 }
 
+/** A change of firewalls is undone only once this call, and those before it, have put back all of them. */
 export async function markUndone(tx: Tx, key: SagaKey, { step, about }: EffectCall, by: string): Promise<void> {
-  await tx
-    .updateTable('effect')
-    .set({ outcome: 'undone', undone_by: by })
-    .where((where) => where.and({ ...key, step }))
-    .where('kind', '=', 'mutate')
-    .where('outcome', 'in', ['done', 'unknown'])
-    .where((where) =>
-      about.cartItemId === undefined ? where('cart_item_id', 'is', null) : where('cart_item_id', '=', about.cartItemId),
-    )
-    .execute();
+  const rows = await rowsOfStep(tx, key, { kind: 'compensate', step });
+  // The answer of this call may be late, and then its row does not say `done`.
+  const calls = rows.map((row) => ({ ...row, about: aboutOf(row), ...(row.id === by ? { outcome: 'done' } : {}) }));
+  const { cartItemId } = about;
+  const isUndone = (call: (typeof calls)[number]) =>
+    cartItemId === undefined
+      ? call.cart_item_id === null && notPutBack(call, calls).length === 0
+      : call.cart_item_id === cartItemId;
+  const before = calls.slice(0, calls.map(({ id }) => id).indexOf(by));
+  const undone = before.filter(
+    (call) => call.kind === 'mutate' && (call.outcome === 'done' || call.outcome === 'unknown') && isUndone(call),
+  );
+  if (undone.length === 0) return;
+  const ids = undone.map(({ id }) => id);
+  await tx.updateTable('effect').set({ outcome: 'undone', undone_by: by }).where('id', 'in', ids).execute();
 }
 
 export function aboutOf({ about }: Pick<Effect, 'about'>): About {
