@@ -127,10 +127,11 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      */
     readStanding(input: CallContext & Pick<EffectContext, 'knows'> & { orRunning?: boolean }): Promise<Standing> {
       return call('read', input, async () => {
-        const { saga } = sagaOf(Context.current().info);
+        const { saga, run: own } = sagaOf(Context.current().info);
         const { placement, seenMs, ...rest } = await standingOf(journal, saga, {
           knows: input.knows,
           inAirMs: settings.inAirMs,
+          ...(input.orRunning ? {} : { run: own }),
         });
         if (placement.how === 'put-back') throw new OwnFailure('JournalPutBack', placement.why);
         if (placement.how === 'under-way') {

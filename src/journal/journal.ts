@@ -179,7 +179,7 @@ export class Journal {
         .onConflict((conflict) => conflict.columns(['workflow', 'reference']).doNothing())
         .executeTakeFirst();
       if (inserted.numInsertedOrUpdatedRows === 1n) return { journal, first: undefined, corrected: [] };
-      // After the journal was put back, an effect may have come before its reference: the request is filled in.
+      // After the journal was put back, an effect or a doubt may have come before its reference: the request is filled in.
       await tx
         .updateTable('reference')
         .set({ account: account ?? null, request: sealed })
@@ -211,9 +211,10 @@ export class Journal {
     });
   }
 
-  /** Whether the reference was ever taken. @throws JournalUnavailable */
+  /** Whether the reference was ever taken, with a request. @throws JournalUnavailable */
   async isTaken(key: SagaKey): Promise<boolean> {
-    return (await this.inTransaction((tx) => referenceOf(tx, key))) !== undefined;
+    const reference = await this.inTransaction((tx) => referenceOf(tx, key));
+    return reference !== undefined && reference.request !== null;
   }
 
   /**

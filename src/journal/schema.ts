@@ -30,7 +30,7 @@ interface ReferenceTable {
   workflow: WorkflowName;
   reference: string;
   account: string | null;
-  /** Sealed. Null where the journal was put back, and the reference is known only from a later effect. */
+  /** Sealed. Null where the journal was put back, and the reference is known only from a later effect or doubt. */
   request: string | null;
   first_seen_ms: number;
   first_run: string;
