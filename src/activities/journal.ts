@@ -101,7 +101,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const { knows, first } = await journal.take(saga, { account, request, run, namespace });
         const fields = first?.request === undefined ? [] : differences(first.request, request);
         if (first !== undefined && fields.length > 0) return { how: 'taken', at: first.at, run: first.run, fields };
-        if (first !== undefined) await open(journal, saga, namespace);
+        if (first !== undefined) await open(journal, saga, { namespace, run });
         const turn = resource === undefined ? {} : { turn: await askForTurn(journal, saga, resource, settings) };
         if (first === undefined) return { how: 'new', knows, ...turn };
         const { at, corrections } = first;

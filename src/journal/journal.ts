@@ -12,7 +12,7 @@
  * of one reference decide one after the other.
  */
 import { randomUUID } from 'node:crypto';
-import type { Kysely, Selectable, Transaction } from 'kysely';
+import { sql, type Kysely, type Selectable, type Transaction } from 'kysely';
 import type { About, AnsweredOutcome, EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../domain/effects';
 import { correctedBy } from '../domain/corrections';
 import type { WorkflowName } from '../domain/identity';
@@ -175,6 +175,7 @@ export class Journal {
           epoch: epochOfNew(journal),
           touched_ms: now,
           open_in: namespace ?? null,
+          runs: namespace === undefined ? null : ` ${run} `,
         })
         .onConflict((conflict) => conflict.columns(['workflow', 'reference']).doNothing())
         .executeTakeFirst();
@@ -422,7 +423,8 @@ export class Journal {
   ): Promise<Place | undefined> {
     const sealed = await this.sealing.seal(report);
     return this.inTransaction(async (tx) => {
-      if (!leavesOpen) await closeAsSeen(tx, key, seenMs);
+      if (by !== key.workflow) await closeAsSeen(tx, key, { leavesOpen, seenMs });
+      else await closeByRun(tx, key, run);
       const isTaken = await lock(tx, key);
       const isInAir = resource !== undefined && (await inAirOf(tx, key)) > 0;
       const next = resource === undefined ? undefined : await endTurn(tx, key, resource, { isInAir });
@@ -487,13 +489,13 @@ type Decided =
   | (Omit<Extract<Meant, { how: 'recorded' }>, 'answer'> & { effect: Effect });
 
 async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
-  const { workflow, reference, namespace, call, knows } = meaning;
+  const { workflow, reference, namespace, run, call, knows } = meaning;
   const key = { workflow, reference };
-  const taken = await lock(tx, key, namespace);
+  const taken = await lock(tx, key, namespace === undefined ? undefined : { namespace, run });
   const journal = await theJournal(tx);
   const lacks = await whatIsLacking(tx, journal, taken, knows);
   if (lacks !== undefined) return { how: 'put-back', why: lacks };
-  if (!taken) await insertReference(tx, key, meaning.run, knows?.epoch ?? epochOfNew(journal), namespace);
+  if (!taken) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(journal), namespace);
 
   const rows = await rowsOfStep(tx, key, call);
   // An undo of something that is gone is recorded already: no other reason counts.
@@ -845,21 +847,45 @@ export async function inAirOf(tx: Tx, key: SagaKey): Promise<number> {
   return leftMs;
 }
 
-/** @param namespace where the reference is open from now on, unless it already is. @returns false where it is not known */
-export async function lock(tx: Tx, key: SagaKey, namespace?: string): Promise<boolean> {
+/** @param by the run in which the reference is open from now on, unless it already is. @returns false where it is not known */
+export async function lock(tx: Tx, key: SagaKey, by?: { namespace: string; run: string }): Promise<boolean> {
   const locked = await tx
     .updateTable('reference')
     .set((set) => ({
       touched_ms: nowMs(tx),
-      ...(namespace === undefined ? {} : { open_in: set.fn.coalesce('open_in', set.val(namespace)) }),
+      ...(by ? { open_in: set.fn.coalesce('open_in', set.val(by.namespace)), runs: runsWith(by.run) } : {}),
     }))
     .where((where) => where.and({ ...key }))
     .executeTakeFirst();
   return locked.numUpdatedRows > 0n;
 }
 
-/** Closes the reference, unless it was used since `seenMs`. */
-async function closeAsSeen(tx: Tx, key: SagaKey, seenMs: number | undefined): Promise<void> {
+const anywhere = (run: string) => `% ${run} %`;
+
+function runsWith(run: string) {
+  return sql<string>`case when runs like ${anywhere(run)} then runs else coalesce(runs, ' ') || ${`${run} `} end`;
+}
+
+/**
+ * Closes the reference, unless a later run has been seen: the ending of a run that was reset may be written late. A run that was not seen
+ * before is later than all others.
+ */
+async function closeByRun(tx: Tx, key: SagaKey, run: string): Promise<void> {
+  const isLater = sql<boolean>`runs like ${anywhere(run)} and runs not like ${`% ${run} `}`;
+  await tx
+    .updateTable('reference')
+    .set({ open_in: sql`case when ${isLater} then open_in end`, runs: runsWith(run) })
+    .where((where) => where.and({ ...key }))
+    .execute();
+}
+
+/** Closes the reference of another saga, unless it was used since `seenMs`. */
+async function closeAsSeen(
+  tx: Tx,
+  key: SagaKey,
+  { leavesOpen, seenMs }: Pick<Ending, 'leavesOpen' | 'seenMs'>,
+): Promise<void> {
+  if (leavesOpen) return;
   await tx
     .updateTable('reference')
     .set({ open_in: null })
@@ -892,7 +918,8 @@ export async function insertReference(
 ): Promise<void> {
   const now = nowMs(tx);
   const times = { first_seen_ms: now, touched_ms: now };
-  const row = { ...key, ...times, account: null, request: null, first_run: run, epoch, open_in: namespace ?? null };
+  const opened = namespace === undefined ? {} : { open_in: namespace, runs: ` ${run} ` };
+  const row = { ...key, ...times, account: null, request: null, first_run: run, epoch, ...opened };
   await tx.insertInto('reference').values(row).execute();
 }
 
