@@ -114,7 +114,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const { knows, first } = await journal.take(saga, { account, request, run, namespace });
         const fields = first?.request === undefined ? [] : differences(first.request, request);
         if (first !== undefined && fields.length > 0) return { how: 'taken', at: first.at, run: first.run, fields };
-        if (first !== undefined) await open(journal, saga, namespace);
+        if (first !== undefined) await open(journal, saga, { namespace, run });
         const turn = resource === undefined ? {} : { turn: await askForTurn(journal, saga, resource, settings) };
         if (first === undefined) return { how: 'new', knows, ...turn };
         const { at, corrections } = first;
@@ -142,11 +142,12 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       input: CallContext & Pick<EffectContext, 'knows'> & ToCompare & { orRunning?: boolean },
     ): Promise<Standing> {
       return call('read', input, async () => {
-        const { saga } = sagaOf(Context.current().info);
+        const { saga, run: own } = sagaOf(Context.current().info);
         if (await isAnothers(journal, saga, input)) return standingOfAnother;
         const { placement, seenMs, ...rest } = await standingOf(journal, saga, {
           knows: input.knows,
           inAirMs: settings.inAirMs,
+          ...(input.orRunning ? {} : { run: own }),
         });
         if (placement.how === 'put-back') throw new OwnFailure('JournalPutBack', placement.why);
         if (placement.how === 'under-way') {

@@ -3,7 +3,9 @@
  * are undone, which firewalls other sagas rely on.
  */
 import { sql } from 'kysely';
+import type { EffectOutcome } from '../domain/effects';
 import { aboutOf, changeInAir, lock, theJournal, type Journal, type SagaKey } from './journal';
+import { notPutBack } from './put-back-firewalls';
 import { turnOf } from './turn-rows';
 
 export type ServerLook =
@@ -68,6 +70,8 @@ export interface ChangedFirewalls {
   unassigned: number[];
 }
 
+const mayBeThere = new Set<EffectOutcome | null>([null, 'unknown', 'done']);
+
 /** @throws JournalUnavailable */
 export function changedOnServer(
   journal: Journal,
@@ -78,12 +82,16 @@ export function changedOnServer(
     const rows = await tx
       .selectFrom('effect')
       .selectAll()
-      .where((where) => where.and({ workflow, reference, kind: 'mutate' }))
-      .where((where) => where.or([where('outcome', 'is', null), where('outcome', 'in', ['done', 'unknown'])]))
-      .where('vm_object_id', '=', vmObjectId)
+      .where((where) => where.and({ workflow, reference, vm_object_id: vmObjectId }))
+      .orderBy('seq')
       .execute();
+    const calls = rows.map((row) => ({ ...row, about: aboutOf(row) }));
     const by = (activity: string) => [
-      ...new Set(rows.flatMap((row) => (row.activity === activity ? (aboutOf(row).firewalls ?? []) : []))),
+      ...new Set(
+        calls
+          .filter((call) => call.kind === 'mutate' && call.activity === activity && mayBeThere.has(call.outcome))
+          .flatMap((call) => notPutBack(call, calls)),
+      ),
     ];
     return { assigned: by('assignFirewalls'), unassigned: by('unassignFirewalls') };
   });

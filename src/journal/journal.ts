@@ -12,7 +12,7 @@
  * of one reference decide one after the other.
  */
 import { randomUUID } from 'node:crypto';
-import type { Kysely, Selectable, Transaction } from 'kysely';
+import { sql, type Kysely, type Selectable, type Transaction } from 'kysely';
 import type { About, AnsweredOutcome, EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../domain/effects';
 import { correctedBy } from '../domain/corrections';
 import type { WorkflowName } from '../domain/identity';
@@ -21,6 +21,7 @@ import { stillDoneByHand } from './by-hand-rows';
 import { correctionsOf, countCorrections, insertCorrection, type CorrectionRow } from './correction-rows';
 import { nowMs } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
+import { notPutBack } from './put-back-firewalls';
 import { insertPurchase, concernAbout, type Bought, type PurchaseRules } from './purchases';
 import type { JournalTables } from './schema';
 import type { Sealing } from './sealing';
@@ -174,11 +175,12 @@ export class Journal {
           epoch: epochOfNew(journal),
           touched_ms: now,
           open_in: namespace ?? null,
+          runs: namespace === undefined ? null : ` ${run} `,
         })
         .onConflict((conflict) => conflict.columns(['workflow', 'reference']).doNothing())
         .executeTakeFirst();
       if (inserted.numInsertedOrUpdatedRows === 1n) return { journal, first: undefined, corrected: [] };
-      // After the journal was put back, an effect may have come before its reference: the request is filled in.
+      // After the journal was put back, an effect or a doubt may have come before its reference: the request is filled in.
       await tx
         .updateTable('reference')
         .set({ account: account ?? null, request: sealed })
@@ -210,9 +212,10 @@ export class Journal {
     });
   }
 
-  /** Whether the reference was ever taken. @throws JournalUnavailable */
+  /** Whether the reference was ever taken, with a request. @throws JournalUnavailable */
   async isTaken(key: SagaKey): Promise<boolean> {
-    return (await this.inTransaction((tx) => referenceOf(tx, key))) !== undefined;
+    const reference = await this.inTransaction((tx) => referenceOf(tx, key));
+    return reference !== undefined && reference.request !== null;
   }
 
   /**
@@ -293,7 +296,7 @@ export class Journal {
   }
 
   /** Finds the row of a commit whose confirmation was lost. */
-  private async findWritten({ workflow, reference, call }: Meaning, row: string): Promise<Meant | undefined> {
+  private async findWritten({ workflow, reference, call, recall }: Meaning, row: string): Promise<Meant | undefined> {
     return this.inTransaction(async (tx) => {
       const key = { workflow, reference };
       // Waits for that commit, if the database is still working on it.
@@ -301,8 +304,8 @@ export class Journal {
       const found = await effectOf(tx, row);
       if (found === undefined) return undefined;
       const { id } = await theJournal(tx);
-      const others = (await rowsOfStep(tx, key, call)).filter((other) => other.id !== row);
-      return { how: 'send', knows: { journal: id, epoch: found.epoch, row }, doubts: doubtsAmong(others).length };
+      const doubts = doubtsBeside(row, await rowsOfStep(tx, key, call), recall);
+      return { how: 'send', knows: { journal: id, epoch: found.epoch, row }, doubts };
     });
   }
 
@@ -420,7 +423,8 @@ export class Journal {
   ): Promise<Place | undefined> {
     const sealed = await this.sealing.seal(report);
     return this.inTransaction(async (tx) => {
-      if (!leavesOpen) await closeAsSeen(tx, key, seenMs);
+      if (by !== key.workflow) await closeAsSeen(tx, key, { leavesOpen, seenMs });
+      else await closeByRun(tx, key, run);
       const isTaken = await lock(tx, key);
       const isInAir = resource !== undefined && (await inAirOf(tx, key)) > 0;
       const next = resource === undefined ? undefined : await endTurn(tx, key, resource, { isInAir });
@@ -485,13 +489,13 @@ type Decided =
   | (Omit<Extract<Meant, { how: 'recorded' }>, 'answer'> & { effect: Effect });
 
 async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
-  const { workflow, reference, namespace, call, knows } = meaning;
+  const { workflow, reference, namespace, run, call, knows } = meaning;
   const key = { workflow, reference };
-  const taken = await lock(tx, key, namespace);
+  const taken = await lock(tx, key, namespace === undefined ? undefined : { namespace, run });
   const journal = await theJournal(tx);
   const lacks = await whatIsLacking(tx, journal, taken, knows);
   if (lacks !== undefined) return { how: 'put-back', why: lacks };
-  if (!taken) await insertReference(tx, key, meaning.run, knows?.epoch ?? epochOfNew(journal), namespace);
+  if (!taken) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(journal), namespace);
 
   const rows = await rowsOfStep(tx, key, call);
   // An undo of something that is gone is recorded already: no other reason counts.
@@ -499,7 +503,6 @@ async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
   const refused = isGone ? undefined : await whyNot(tx, key, journal, call, meaning.restsOn ?? []);
   if (refused !== undefined) return refused;
 
-  const doubts = doubtsAmong(rows);
   const known =
     call.kind === 'pivot'
       ? await decidePivot(tx, key, journal, rows, meaning)
@@ -513,12 +516,12 @@ async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
       knows: knowledge,
       at,
       run: known.effect.run,
-      doubts: doubts.length,
+      doubts: doubtsBeside(known.effect.id, rows, meaning.recall),
       effect: known.effect,
     };
   }
   if (meaning.recall) {
-    const youngest = doubts.at(-1);
+    const youngest = rows.findLast(isDoubtful);
     const leftMs = youngest?.outcome === null ? await leftInAir(tx, youngest, journal) : 0;
     if (youngest && leftMs > 0) return { how: 'under-way', row: youngest.id, leftMs };
   }
@@ -530,7 +533,8 @@ async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
   if (concern) return { how: 'asks', concern };
   await insertEffect(tx, key, meaning, { id: row, epoch: journal.epoch });
   if (bought) await insertPurchase(tx, row, bought);
-  return { how: 'send', knows: { journal: journal.id, epoch: journal.epoch, row }, doubts: doubts.length };
+  const doubts = doubtsBeside(row, rows, meaning.recall);
+  return { how: 'send', knows: { journal: journal.id, epoch: journal.epoch, row }, doubts };
 }
 
 /**
@@ -754,9 +758,22 @@ export function openPivot({ id, meant_ms, run, in_air_ms, failure }: Effect): Om
   return { row: id, at: iso(meant_ms), run, inAirMs: in_air_ms, putBack: failure === putBack };
 }
 
-/** Calls of a repeatable step with an unknown outcome. */
-function doubtsAmong(rows: readonly Effect[]): Effect[] {
-  return rows.filter(({ kind, outcome }) => kind === 'mutate' && (outcome === null || outcome === 'unknown'));
+/** A call of a repeatable step with an unknown outcome. */
+function isDoubtful({ kind, outcome }: Effect): boolean {
+  return kind === 'mutate' && (outcome === null || outcome === 'unknown');
+}
+
+/**
+ * Counts the other calls of a repeatable step that may have made something that is still there. Where a second call makes a second thing,
+ * one that is done counts, too: what it made is surely gone only when its row is `undone`.
+ *
+ * @param row of the call that counts for the run
+ * @param makesMore as `recall` in {@link Meaning}
+ */
+function doubtsBeside(row: string, rows: readonly Effect[], makesMore = false): number {
+  const mayBeThere = (other: Effect) =>
+    isDoubtful(other) || (makesMore && other.kind === 'mutate' && other.outcome === 'done');
+  return rows.filter((other) => other.id !== row && mayBeThere(other)).length;
 }
 
 /** The step's recorded answer, if what it made has not been undone. */
@@ -830,21 +847,45 @@ export async function inAirOf(tx: Tx, key: SagaKey): Promise<number> {
   return leftMs;
 }
 
-/** @param namespace where the reference is open from now on, unless it already is. @returns false where it is not known */
-export async function lock(tx: Tx, key: SagaKey, namespace?: string): Promise<boolean> {
+/** @param by the run in which the reference is open from now on, unless it already is. @returns false where it is not known */
+export async function lock(tx: Tx, key: SagaKey, by?: { namespace: string; run: string }): Promise<boolean> {
   const locked = await tx
     .updateTable('reference')
     .set((set) => ({
       touched_ms: nowMs(tx),
-      ...(namespace === undefined ? {} : { open_in: set.fn.coalesce('open_in', set.val(namespace)) }),
+      ...(by ? { open_in: set.fn.coalesce('open_in', set.val(by.namespace)), runs: runsWith(by.run) } : {}),
     }))
     .where((where) => where.and({ ...key }))
     .executeTakeFirst();
   return locked.numUpdatedRows > 0n;
 }
 
-/** Closes the reference, unless it was used since `seenMs`. */
-async function closeAsSeen(tx: Tx, key: SagaKey, seenMs: number | undefined): Promise<void> {
+const anywhere = (run: string) => `% ${run} %`;
+
+function runsWith(run: string) {
+  return sql<string>`case when runs like ${anywhere(run)} then runs else coalesce(runs, ' ') || ${`${run} `} end`;
+}
+
+/**
+ * Closes the reference, unless a later run has been seen: the ending of a run that was reset may be written late. A run that was not seen
+ * before is later than all others.
+ */
+async function closeByRun(tx: Tx, key: SagaKey, run: string): Promise<void> {
+  const isLater = sql<boolean>`runs like ${anywhere(run)} and runs not like ${`% ${run} `}`;
+  await tx
+    .updateTable('reference')
+    .set({ open_in: sql`case when ${isLater} then open_in end`, runs: runsWith(run) })
+    .where((where) => where.and({ ...key }))
+    .execute();
+}
+
+/** Closes the reference of another saga, unless it was used since `seenMs`. */
+async function closeAsSeen(
+  tx: Tx,
+  key: SagaKey,
+  { leavesOpen, seenMs }: Pick<Ending, 'leavesOpen' | 'seenMs'>,
+): Promise<void> {
+  if (leavesOpen) return;
   await tx
     .updateTable('reference')
     .set({ open_in: null })
@@ -877,7 +918,8 @@ export async function insertReference(
 ): Promise<void> {
   const now = nowMs(tx);
   const times = { first_seen_ms: now, touched_ms: now };
-  const row = { ...key, ...times, account: null, request: null, first_run: run, epoch, open_in: namespace ?? null };
+  const opened = namespace === undefined ? {} : { open_in: namespace, runs: ` ${run} ` };
+  const row = { ...key, ...times, account: null, request: null, first_run: run, epoch, ...opened };
   await tx.insertInto('reference').values(row).execute();
 }
 
@@ -965,17 +1007,23 @@ async function markPutBack(tx: Tx, known: number): Promise<void> {
     .execute();
 }
 
+/** A change of firewalls is undone only once this call, and those before it, have put back all of them. */
 export async function markUndone(tx: Tx, key: SagaKey, { step, about }: EffectCall, by: string): Promise<void> {
-  await tx
-    .updateTable('effect')
-    .set({ outcome: 'undone', undone_by: by })
-    .where((where) => where.and({ ...key, step }))
-    .where('kind', '=', 'mutate')
-    .where('outcome', 'in', ['done', 'unknown'])
-    .where((where) =>
-      about.cartItemId === undefined ? where('cart_item_id', 'is', null) : where('cart_item_id', '=', about.cartItemId),
-    )
-    .execute();
+  const rows = await rowsOfStep(tx, key, { kind: 'compensate', step });
+  // The answer of this call may be late, and then its row does not say `done`.
+  const calls = rows.map((row) => ({ ...row, about: aboutOf(row), ...(row.id === by ? { outcome: 'done' } : {}) }));
+  const { cartItemId } = about;
+  const isUndone = (call: (typeof calls)[number]) =>
+    cartItemId === undefined
+      ? call.cart_item_id === null && notPutBack(call, calls).length === 0
+      : call.cart_item_id === cartItemId;
+  const before = calls.slice(0, calls.map(({ id }) => id).indexOf(by));
+  const undone = before.filter(
+    (call) => call.kind === 'mutate' && (call.outcome === 'done' || call.outcome === 'unknown') && isUndone(call),
+  );
+  if (undone.length === 0) return;
+  const ids = undone.map(({ id }) => id);
+  await tx.updateTable('effect').set({ outcome: 'undone', undone_by: by }).where('id', 'in', ids).execute();
 }
 
 export function aboutOf({ about }: Pick<Effect, 'about'>): About {

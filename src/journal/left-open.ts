@@ -4,6 +4,7 @@
  */
 import type { Leftover } from '../domain/leftovers';
 import type { RecordedEffect, SagaRecord } from '../domain/record';
+import { notPutBack } from './put-back-firewalls';
 
 type Open = Pick<SagaRecord, 'workflow' | 'placement' | 'request'> & { servers: SagaRecord['servers'] };
 
@@ -13,7 +14,9 @@ export function leftOpen(
 ): Leftover[] {
   const pivot = effects.find(({ kind, outcome }) => kind === 'pivot' && outcome !== 'not-done' && outcome !== 'denied');
   const named = pivot?.about.cartItems ?? [];
-  const made = effects.filter(({ kind }) => kind === 'mutate').flatMap((effect) => madeBy(effect, named, placement));
+  const made = effects
+    .filter(({ kind }) => kind === 'mutate')
+    .flatMap((effect) => madeBy(effect, effects, named, placement));
   const wanted = (request as { firewalls?: number[] } | undefined)?.firewalls ?? [];
   if (workflow !== 'provisionServers') return [...made, ...unknownPlacement(pivot, placement)];
   const items = made.filter(({ kind }) => kind !== 'firewalls');
@@ -23,11 +26,13 @@ export function leftOpen(
 
 /** @param named the items of an order that was placed, or may have been */
 function madeBy(
-  { activity, outcome, about }: RecordedEffect,
+  effect: RecordedEffect,
+  effects: readonly RecordedEffect[],
   named: readonly number[],
   placement: SagaRecord['placement'],
 ): Leftover[] {
-  const { item, cartItemId, vmObjectId, firewalls } = about;
+  const { activity, outcome, about } = effect;
+  const { item, cartItemId, vmObjectId } = about;
   if (outcome === 'done' && cartItemId !== undefined) {
     if (!named.includes(cartItemId)) return [{ kind: 'cart-item', cartItemId, why: 'it was added, and not deleted' }];
     const why = 'it may belong to an order, and nobody knows whether that order was placed';
@@ -36,7 +41,8 @@ function madeBy(
   if (outcome !== 'done' && mayBeThere(outcome) && item !== undefined) {
     return [{ kind: 'cart-item-unknown', item, why: 'a call to add it ended without an answer' }];
   }
-  if (!mayBeThere(outcome) || vmObjectId === undefined || firewalls === undefined) return [];
+  const firewalls = notPutBack(effect, effects);
+  if (!mayBeThere(outcome) || vmObjectId === undefined || firewalls.length === 0) return [];
   const changed = activity === 'assignFirewalls' ? 'assigned' : 'unassigned';
   const why = `${outcome === 'done' ? '' : 'perhaps '}${changed}, and the saga has not ended`;
   return [{ kind: 'firewalls', vmObjectId, firewalls, why }];

@@ -12,6 +12,7 @@ import * as third from './migrations/0003-corrections';
 import * as fourth from './migrations/0004-purchases';
 import * as fifth from './migrations/0005-open-references';
 import * as sixth from './migrations/0006-turns-of-ended-sagas';
+import * as seventh from './migrations/0007-runs-of-references';
 import type { JournalTables } from './schema';
 
 /** The schema's number is their count. A released name never changes. */
@@ -22,6 +23,7 @@ const migrations: Record<string, Migration> = {
   '0004-purchases': fourth,
   '0005-open-references': fifth,
   '0006-turns-of-ended-sagas': sixth,
+  '0007-runs-of-references': seventh,
 };
 
 export const schemaNumber = Object.keys(migrations).length;

@@ -53,12 +53,12 @@ export function mayBePlaced(journal: Journal, { workflow, reference }: SagaKey):
 }
 
 /** Opens a reference again for another run. @throws JournalUnavailable */
-export function open(journal: Journal, key: SagaKey, namespace: string): Promise<void> {
+export function open(journal: Journal, key: SagaKey, by: { namespace: string; run: string }): Promise<void> {
   return journal.inTransaction(async (tx) => {
-    await lock(tx, key);
+    await lock(tx, key, by);
     await tx
       .updateTable('reference')
-      .set({ open_in: namespace })
+      .set({ open_in: by.namespace })
       .where((where) => where.and({ ...key }))
       .execute();
   });

@@ -61,7 +61,7 @@ export async function recordOf(journal: Journal, key: SagaKey): Promise<SagaReco
   for (const row of rows.endings) endings.push(await endingOf(row, open));
 
   const placement = placementOf(effects, rows.isInDoubt);
-  const state = stateOf(effects, endings);
+  const state = taken.open_in === null ? stateOf(effects, endings) : 'open';
   const main = lifted(effects, endings, placement);
   const { workflow } = key;
   const found = state === 'open' ? leftOpen({ workflow, placement, request, servers: main.servers }, effects) : [];

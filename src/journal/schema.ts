@@ -30,7 +30,7 @@ interface ReferenceTable {
   workflow: WorkflowName;
   reference: string;
   account: string | null;
-  /** Sealed. Null where the journal was put back, and the reference is known only from a later effect. */
+  /** Sealed. Null where the journal was put back, and the reference is known only from a later effect or doubt. */
   request: string | null;
   first_seen_ms: number;
   first_run: string;
@@ -40,6 +40,8 @@ interface ReferenceTable {
   touched_ms: number;
   /** The namespace of its open run; null where the run has ended, or began before this column existed. */
   open_in: string | null;
+  /** The runs that opened it, meant anything or ended, as they were first seen, with a space around each. Null: none, or not known. */
+  runs: string | null;
 }
 
 interface EffectTable {

@@ -3,7 +3,9 @@ import type { Kysely, Selectable } from 'kysely';
 import type { JournalKnowledge, OpenItem, OpenPivot, PivotNote } from '../domain/effects';
 import {
   aboutOf,
+  epochOfNew,
   insertDoubt,
+  insertReference,
   iso,
   leftInAir,
   lock,
@@ -46,18 +48,23 @@ export interface Asking {
   /** As in `Meaning`. */
   knows?: JournalKnowledge | undefined;
   inAirMs: number;
+  /** Of the saga itself, where it asks; absent where another one does. */
+  run?: string | undefined;
 }
 
 /**
- * Writes the row of a pivot in doubt, as `mean` does: while the journal may have lost a pivot, nothing may say that none was placed.
+ * Writes the row of a pivot in doubt, as `mean` does: while the journal may have lost a pivot, nothing may say that none was placed. Where
+ * new references are in doubt, so is one that its saga has not come to take.
  *
  * @throws JournalUnavailable, JournalUnreadable
  */
-export async function standingOf(journal: Journal, key: SagaKey, { knows, inAirMs }: Asking): Promise<Standing> {
+export async function standingOf(journal: Journal, key: SagaKey, { knows, inAirMs, run }: Asking): Promise<Standing> {
   const { taken, rows, pivot, leftMs, lacks } = await journal.inTransaction(async (tx) => {
-    const isTaken = await lock(tx, key);
+    const isKnown = await lock(tx, key);
     const from = await theJournal(tx);
-    const lacks = await whatIsLacking(tx, from, isTaken, knows);
+    const lacks = await whatIsLacking(tx, from, isKnown, knows);
+    const isNewInDoubt = !isKnown && lacks === undefined && from.doubts_new === 1;
+    if (isNewInDoubt && run !== undefined) await insertReference(tx, key, run, epochOfNew(from));
     const taken = await referenceOf(tx, key);
     const rows = await effectsOf(tx, key);
     const doubt = () => insertDoubt(tx, key, from, { call: lostPivot, run: taken?.first_run ?? '', inAirMs });

@@ -2,12 +2,13 @@
 import { z } from 'zod';
 import type { CallContext } from '../activities/call';
 import type { FirewallList } from '../activities/firewalls';
+import type { Standing } from '../activities/journal';
 import { firewallsSchema } from '../domain/requests';
 import type { Server } from '../domain/results';
 import { activities } from '../saga/activities';
-import { failureOf } from '../saga/attempts';
+import { attempt, failureOf } from '../saga/attempts';
 import { seenByHand } from '../saga/by-hand';
-import type { Step } from '../saga/progress';
+import { Step } from '../saga/progress';
 import type { Saga } from '../saga/saga';
 import type { StepOutcome, StepSpec } from '../saga/step-runner';
 import type { Protected, Protection } from './protection';
@@ -65,6 +66,32 @@ export async function protectServers(
   );
   servers.forEach((server, index) => keepNote(server, outcomes[index]));
   return verify(saga, servers, secrets);
+}
+
+/**
+ * For a saga that ends: what earlier runs have assigned counts as protection only while the provider's list does not deny it. Nobody else
+ * may have looked. A list that cannot be read denies nothing.
+ */
+export async function lookAtAssigned(
+  saga: Saga,
+  protection: Protection,
+  assigned: Standing['assigned'],
+): Promise<void> {
+  const isOwn = (id: number) => protection.servers?.some((one) => one.vmObjectId === id && one.lacks !== undefined);
+  for (const vmObjectId of new Set(assigned.map((one) => one.vmObjectId))) {
+    if (isOwn(vmObjectId)) continue;
+    const step = new Step(`list-firewalls-${vmObjectId}`, `List the firewalls of server ${vmObjectId}`);
+    const looked = await attempt<FirewallList>({ step, journal: saga.journal, undoing: true }, ({ retry }) =>
+      activities(`list firewalls of ${vmObjectId}`).listFirewalls({ vmObjectId, secrets: 'unknown', retry }),
+    );
+    if (!looked.ok || !('firewalls' in looked.value)) continue;
+    const { firewalls: shown } = looked.value;
+    const all = assigned.flatMap((one) => (one.vmObjectId === vmObjectId ? one.firewalls : []));
+    protection.denied.set(
+      vmObjectId,
+      all.filter((id) => !shown.includes(id)),
+    );
+  }
 }
 
 type Guarded = Protected & { assigning: Step; verifying: Step };

@@ -20,6 +20,8 @@ export class Protection {
   isPlaced = false;
   /** Undefined until they are known; an order may bring none. */
   servers?: Protected[];
+  /** What the provider's list does not show of what earlier runs have assigned, by server. */
+  readonly denied = new Map<number, readonly number[]>();
   private isReported = false;
 
   /** @param wanted for each server of the order */
@@ -39,19 +41,21 @@ export class Protection {
       const why = 'the saga ended before the object ids of the servers were known';
       saga.progress.leave({ kind: 'server-unprotected', firewalls, why });
     }
-    for (const server of servers ?? []) saga.progress.leave(...leftoversOf(server, assigned));
+    for (const server of servers ?? []) saga.progress.leave(...this.leftoversOf(server, assigned));
   }
 
   private untouched(vmObjectId: number): Protected {
     return { vmObjectId, firewalls: [...this.wanted] };
   }
-}
 
-function leftoversOf({ vmObjectId, firewalls, lacks, note }: Protected, assigned: Standing['assigned']): Leftover[] {
-  const before = assigned.flatMap((one) => (one.vmObjectId === vmObjectId ? one.firewalls : []));
-  const missing = lacks ?? firewalls.filter((id) => !before.includes(id));
-  if (missing.length === 0) return [];
-  const what = lacks === undefined ? 'they were not assigned' : 'the provider’s list does not show them';
-  const why = note === undefined ? `the saga ended: ${what}` : `${what}; a person left it out: ${note}`;
-  return [{ kind: 'server-unprotected', vmObjectId, firewalls: missing, why }];
+  private leftoversOf({ vmObjectId, firewalls, lacks, note }: Protected, assigned: Standing['assigned']): Leftover[] {
+    const before = assigned.flatMap((one) => (one.vmObjectId === vmObjectId ? one.firewalls : []));
+    const denied = this.denied.get(vmObjectId) ?? [];
+    const missing = lacks ?? firewalls.filter((id) => !before.includes(id) || denied.includes(id));
+    if (missing.length === 0) return [];
+    const isDenied = lacks !== undefined || missing.every((id) => before.includes(id));
+    const what = isDenied ? 'the provider’s list does not show them' : 'they were not assigned';
+    const why = note === undefined ? `the saga ended: ${what}` : `${what}; a person left it out: ${note}`;
+    return [{ kind: 'server-unprotected', vmObjectId, firewalls: missing, why }];
+  }
 }

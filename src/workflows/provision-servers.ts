@@ -9,11 +9,14 @@
  *   assign the firewalls to each server (8)
  *   look whether each server has them (10)
  * ```
+ *
+ * Where the saga does not reach its end, it looks whether the list shows what earlier runs have assigned (10).
  */
 import { definedOnly } from '../domain/defined-only';
 import type { Standing } from '../activities/journal';
 import type { PlacedOrder } from '../activities/orders';
 import type { Placement } from '../domain/effects';
+import type { Leftover } from '../domain/leftovers';
 import { serversOrdered } from '../domain/plan-types';
 import type { ProvisionServersRequest } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
@@ -23,7 +26,7 @@ import { PlacedBefore } from '../saga/ends';
 import type { PivotStep } from '../saga/look-back';
 import { placePivot } from '../saga/pivot';
 import { confirmingServers, findServers, idsAmong, knownIds, searchDirectory } from './find-servers';
-import { protectServers } from './protect-servers';
+import { lookAtAssigned, protectServers } from './protect-servers';
 import { Protection } from './protection';
 import { Purchase } from './purchase';
 import type { Saga } from '../saga/saga';
@@ -40,6 +43,8 @@ const placing: PivotStep = {
 export function provisionServers(input: unknown): Promise<ResultOf['provisionServers']> {
   let asked: { purchase: Purchase; protection: Protection } | undefined;
   const unknownAdds = new UnknownAdds();
+  /** What the list denies of what earlier runs have assigned, where the story did not begin. */
+  const unbegun = new Protection([]);
   const story = async (saga: Saga, first: ProvisionServersRequest, { planTypesMore, corrections }: StoryContext) => {
     const { progress } = saga;
     const purchase = new Purchase(saga, first, planTypesMore, corrections);
@@ -93,10 +98,16 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
     const placement = standing?.placement.how === 'placed' ? standing.placement.placed : undefined;
     if (placement === undefined && !protection.isPlaced) return;
     const { assigned = [] } = standing ?? {};
+    for (const [vmObjectId, firewalls] of unbegun.denied) protection.denied.set(vmObjectId, firewalls);
     const ids = knownIds(saga, request, placement, ordered) ?? idsAmong(assigned, ordered);
     protection.reportLeftovers(saga, assigned, ids);
   };
-  return runSaga('provisionServers', input, story, { pivot: placing, cleanUp: deleteStrayItems, reportLeftovers });
+  const cleanUp = async (saga: Saga, standing: Standing, own: readonly Leftover[]) => {
+    await deleteStrayItems(saga, standing, own);
+    if (standing.placement.how !== 'placed') return;
+    await lookAtAssigned(saga, asked?.protection ?? unbegun, standing.assigned);
+  };
+  return runSaga('provisionServers', input, story, { pivot: placing, cleanUp, reportLeftovers });
 }
 
 interface Checked {

@@ -138,7 +138,7 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
     },
     'the open references of a namespace are gone through': async () => {
       const run = await Run.begin(journal);
-      await open(journal, run.key, 'orders');
+      await open(journal, run.key, { namespace: 'orders', run: run.run });
       const [first] = await openReferences(journal, 'orders', undefined, 100);
       await openReferences(journal, 'orders', first, 100);
       await close(journal, first!);

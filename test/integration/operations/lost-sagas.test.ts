@@ -219,6 +219,34 @@ it('one that had ended, and was reset, is where it was terminated then', async (
   await untilLost({ terminated: 1 });
 });
 
+it('one that was reset is where it was terminated then, although the ending of the run before was written late', async () => {
+  const request = provisionRequest({ firewalls: [143] });
+  const match = { planId: planIdOf(request.reference) };
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match });
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
+  let goOn = (): void => undefined;
+  const held = new Promise<void>((resolve) => (goOn = resolve));
+  const works = Journal.prototype.ended;
+  let late: Promise<unknown> | undefined;
+  const ended = jest.spyOn(Journal.prototype, 'ended').mockImplementationOnce(function (this: Journal, ...args) {
+    const writing = held.then(() => works.apply(this, args));
+    late = writing;
+    return writing;
+  });
+  const saga = await rig.sagas.provision(request);
+  await until(() => Promise.resolve(late !== undefined));
+  await resetTo(rig.temporal, saga, await taskBefore(rig.temporal, { workflowId: saga.workflowId }, 'placeOrder'));
+  expect((await untilWaiting(lastRunOf(saga), 'stuck')).step).toMatch(/^assign-/);
+  goOn();
+  await late;
+  ended.mockRestore();
+  await run(saga).terminate('a test');
+  await untilLost({ terminated: 1 });
+  const record = JSON.parse((await cli('record', saga.workflowId, '--json')).out) as { leftovers: unknown[] };
+  expect(record).toMatchObject({ state: 'open', placement: 'placed' });
+  expect(record.leftovers).toContainEqual(expect.objectContaining({ kind: 'server-unprotected', firewalls: [143] }));
+});
+
 describe('one that was started anew while a clean-up of it waited is, once it was terminated again', () => {
   /** @returns a clean-up that waits with an item to delete, until the saga is `away` again */
   async function cleaning(request: ReturnType<typeof provisionRequest>) {

@@ -7,7 +7,7 @@ import { SagaHandle } from '../../../src/client/handle';
 import type { WorkflowName } from '../../../src/domain/identity';
 import { brokenPromises, type Asked } from '../../support/promises';
 import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
-import { resetTo, workflowTasksOf } from '../../support/reset';
+import { resetTo, taskBefore, workflowTasksOf } from '../../support/reset';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
@@ -104,6 +104,20 @@ it('uses the items that are in the cart', async () => {
   expect([...result.cartItemIds].sort()).toEqual(items);
   expect(addsOf(request)).toHaveLength(2);
   expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+  expect(openItemsOf(request)).toEqual([]);
+});
+
+it('deletes an item of which nobody knows whether it was deleted, and uses another one', async () => {
+  const request = provisionRequest();
+  const { faults } = rig.sandbox;
+  faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label }, times: 1 });
+  const unanswered = faults.add({ endpoint: 'delete-cart-item', kind: 'error-before', times: 'all' });
+  const saga = await rig.sagas.provision(request);
+  await untilWaiting(saga, 'stuck');
+  faults.lift(unanswered);
+  await resetTo(rig.temporal, saga, await taskBefore(rig.temporal, { workflowId: saga.workflowId }, 'addCartItem'));
+  expect(await latest('provisionServers', request).result()).toMatchObject({ outcome: 'done', leftovers: [] });
+  expect(addsOf(request)).toHaveLength(2);
   expect(openItemsOf(request)).toEqual([]);
 });
 

@@ -1,5 +1,6 @@
 /** Servers that were bought and run without the firewalls that were asked for: told, however the saga ends. */
 import { firewallsOf, ordersWithLabel } from '../../../sandbox/sentences';
+import { SagaHandle } from '../../../src/client/handle';
 import { brokenPromises } from '../../support/promises';
 import { provisionRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
@@ -71,6 +72,25 @@ it('is told of the servers that a cancelled saga had not come to, and of no othe
   const silent = { cancelled: { ...ended.cancelled!, leftovers: [] } };
   expect(brokenPromises(rig.sandbox.ledger, asked, silent)).toEqual([
     expect.stringContaining(`server ${open[0]} runs without firewalls`),
+  ]);
+});
+
+it('is told of what the list does not show of what an earlier run has assigned, by a run that does not come to assign', async () => {
+  const request = provisionRequest({ firewalls: [143, 144] });
+  rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.filter((id) => id !== 144) });
+  const saga = await rig.sagas.provision(request);
+  expect(await untilWaiting(saga, 'stuck')).toMatchObject({ step: expect.stringMatching(/^verify-/) });
+  const { workflowId } = saga;
+  await rig.temporal.workflow.getHandle(workflowId).terminate('a test');
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
+  await rig.temporal.workflow.start('provisionServers', { workflowId, taskQueue: 'order-saga', args: [request] });
+  const again = new SagaHandle(rig.temporal, 'provisionServers', request.reference, '', true);
+  await untilWaiting(again, 'stuck');
+  await again.cancel();
+  const why = 'the saga ended: the provider’s list does not show them';
+  const [vmObjectId] = idsOf(request.reference);
+  expect((await outcomeOf(again)).cancelled?.leftovers).toEqual([
+    { kind: 'server-unprotected', vmObjectId, firewalls: [144], why },
   ]);
 });
 

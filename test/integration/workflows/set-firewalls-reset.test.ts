@@ -104,4 +104,47 @@ describe('what an earlier run has changed is told by one that does not get to it
     const { cancelled } = await outcomeOf(again());
     expect(cancelled?.leftovers).toEqual([{ ...left, why: expect.stringMatching(/^perhaps assigned by another run/) }]);
   });
+
+  it('where it has unassigned, and put back, only some of what that run has unassigned', async () => {
+    const two = firewallsRequest({ assign: [143], unassign: [1, 2] });
+    const server = two.vmObjectId;
+    const later = () => new SagaHandle(rig.temporal, 'setFirewalls', two.reference, '', true);
+    const unseen = { endpoint: 'list-firewalls', kind: 'unauthorized', nth: 2, match: { vmObjectId: server } } as const;
+    rig.sandbox.addServer({ vmObjectId: server, firewalls: [1, 2] });
+    rig.sandbox.faults.add(unseen);
+    const saga = await rig.sagas.firewalls(two);
+    await untilWaiting(saga, 'stuck');
+    const { workflowId } = saga;
+    await rig.temporal.workflow.getHandle(workflowId).terminate('a test');
+    await (await rig.sagas.firewalls({ reference: 'another', vmObjectId: server, assign: [2] })).result();
+    rig.sandbox.faults.add(unseen);
+    await rig.temporal.workflow.start('setFirewalls', { workflowId, taskQueue: 'order-saga', args: [two] });
+    await untilWaiting(later(), 'stuck');
+    await later().cancel();
+    const { cancelled } = await outcomeOf(later());
+    expect(cancelled).toMatchObject({
+      outcome: 'reversed-with-leftovers',
+      leftovers: [
+        { firewalls: [143], why: expect.stringMatching(/^assigned by another run/) },
+        { firewalls: [1], why: expect.stringMatching(/^unassigned by another run/) },
+      ],
+    });
+    expect(firewallsOf(rig.sandbox.ledger, server).sort()).toEqual([143, 2]);
+  });
+
+  it('where it has assigned, and put back, only some of what that run has assigned', async () => {
+    const two = firewallsRequest({ assign: [143, 146], unassign: [1] });
+    const server = two.vmObjectId;
+    rig.sandbox.addServer({ vmObjectId: server, firewalls: [1] });
+    rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'unauthorized', nth: 1 });
+    const saga = await rig.sagas.firewalls(two);
+    await untilWaiting(saga, 'stuck');
+    const { workflowId } = saga;
+    await rig.temporal.workflow.getHandle(workflowId).terminate('a test');
+    await (await rig.sagas.firewalls({ reference: 'another', vmObjectId: server, unassign: [146] })).result();
+    rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'refuse-before', nth: 1 });
+    await rig.temporal.workflow.start('setFirewalls', { workflowId, taskQueue: 'order-saga', args: [two] });
+    const { failure } = await outcomeOf(new SagaHandle(rig.temporal, 'setFirewalls', two.reference, '', true));
+    expect(failure?.report.leftovers).toEqual([{ ...left, vmObjectId: server }]);
+  });
 });

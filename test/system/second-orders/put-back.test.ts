@@ -258,6 +258,30 @@ describe('the journal', () => {
     expect(await (await rig.sagas.change(fresh)).result()).toMatchObject({ decisions: [] });
   });
 
+  it('put back to before a reference was seen: one that is cancelled while it is held does not say that nothing was placed', async () => {
+    backup();
+    const request = changeRequest();
+    await (await rig.sagas.change(request)).result();
+    await putBack();
+    await rig.withJournal((journal) => restored(journal, 'ask'));
+    await rig.sagas.hold({ note: 'a restore' });
+    const again = await startAgain('changeOrder', request);
+    await untilWaiting(again, 'held');
+    await again.cancel();
+    expect((await outcomeOf(again)).cancelled).toMatchObject({
+      outcome: 'reversed-with-leftovers',
+      leftovers: [{ kind: 'placement-unknown', step: 'place-change-order' }],
+    });
+    const later = await startAgain('changeOrder', request);
+    await untilWaiting(later, 'held');
+    await rig.withJournal(trustNewReferences);
+    await rig.sagas.release();
+    await untilWaiting(later, 'outcome-unknown');
+    await answer(later, 'confirmPlaced', { note: 'the panel shows it' });
+    await later.result();
+    expect(placed(request)).toHaveLength(1);
+  });
+
   it('what it has after it was put back stays known', async () => {
     const request = changeRequest();
     const saga = await rig.sagas.change(request);

@@ -1,6 +1,7 @@
 import type { EffectCall } from '../../../../src/domain/effects';
 import { changedOnServer, inAirAtServer, lookAtServer } from '../../../../src/journal/firewalls';
 import type { Journal } from '../../../../src/journal/journal';
+import { recordOf } from '../../../../src/journal/record';
 import { takeTurn } from '../../../../src/journal/turns';
 import type { TestDatabases } from '../databases';
 import { assign, inAirMs, letPass, putBackOld, sharedJournal, rowOf, Run, takeBackAssign, unassignOld } from '../runs';
@@ -179,7 +180,36 @@ export function firewalls(databases: TestDatabases): void {
       expect(await changed()).toEqual({ assigned: [150, 151], unassigned: [149] });
       await letPass(journal);
       await run.do(on(takeBackAssign));
-      expect(await changed()).toEqual({ assigned: [], unassigned: [149] });
+      expect(await changed()).toEqual({ assigned: [151], unassigned: [149] });
+      await run.do(on(putBackOld));
+      await run.do(on(takeBackAssign, 151));
+      expect(await changed()).toEqual({ assigned: [], unassigned: [] });
+    });
+
+    it('are not undone while only some of them were put back, by whichever calls', async () => {
+      const { knows } = await run.do(on(assign, 150, 151));
+      await run.do(on(takeBackAssign, 150), 'unknown');
+      await run.again().do(on(takeBackAssign, 151));
+      expect(await rowOf(journal, knows.row)).toMatchObject({ outcome: 'done' });
+      const last = await run.do(on(takeBackAssign, 150));
+      expect(await rowOf(journal, knows.row)).toMatchObject({ outcome: 'undone', undone_by: last.knows.row });
+    });
+
+    it('are not undone by a call that was meant before them, and of which the answer was written late', async () => {
+      await run.do(on(assign));
+      const back = await run.send(on(takeBackAssign));
+      await letPass(journal);
+      const { knows } = await run.again().do(on(assign));
+      await run.answer(on(takeBackAssign), back, 'done');
+      expect(await rowOf(journal, knows.row)).toMatchObject({ outcome: 'done' });
+      expect(await changedOnServer(journal, run.key, vmObjectId)).toMatchObject({ assigned: [150] });
+    });
+
+    it('are told firewall by firewall in the record of a saga that has not ended', async () => {
+      const saga = await Run.begin(journal, 'setFirewalls');
+      await saga.do(on(assign, 150, 151));
+      await saga.do(on(takeBackAssign, 150));
+      expect((await recordOf(journal, saga.key))?.leftovers).toMatchObject([{ kind: 'firewalls', firewalls: [151] }]);
     });
 
     it.each([null, 'unknown', 'done'] as const)(

@@ -379,6 +379,30 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       expect(await resent.mean(place(1))).toMatchObject({ how: 'unknown', putBack: true });
     });
 
+    it('are in doubt as well where their saga ends before it has taken them, then and later', async () => {
+      await restored(journal, 'ask');
+      const run = new Run(journal);
+      const stands = (asking: { run?: string } = { run: run.run }) =>
+        standingOf(journal, run.key, { inAirMs, ...asking });
+      expect(await stands({})).toMatchObject({ known: false, placement: { how: 'none' } });
+      const first = await stands();
+      expect(first).toMatchObject({ placement: { how: 'unknown', putBack: true, inAirMs } });
+      expect(await stands()).toMatchObject({ placement: first.placement });
+      expect(await journal.isTaken(run.key)).toBe(false);
+      await trustNewReferences(journal);
+      expect((await run.take()).first).toMatchObject({ request: { label: 'web-1' } });
+      const { row } = first.placement as { row: string };
+      expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', row, putBack: true });
+    });
+
+    it('are not in doubt where the operator trusts them, and are not written down before they are taken', async () => {
+      await restored(journal, 'trust');
+      const run = new Run(journal);
+      const stands = await standingOf(journal, run.key, { inAirMs, run: run.run });
+      expect(stands).toMatchObject({ known: false, placement: { how: 'none' } });
+      expect((await run.take()).first).toBeUndefined();
+    });
+
     it('do not free references from before', async () => {
       const run = await Run.begin(journal);
       await restored(journal, 'ask');

@@ -71,11 +71,27 @@ export function repeatableSteps(databases: TestDatabases): void {
     expect(await run.again().mean(add())).toMatchObject({ how: 'recorded', answer: { cartItemId: 8 } });
   });
 
-  it.each([null, 'unknown'] as const)('sends an add again while its delete has the outcome %s', async (outcome) => {
-    await run.adds(7);
-    const deleting = await run.send(remove(7));
-    if (outcome !== null) await run.answer(remove(7), deleting, outcome);
-    await run.send(add());
+  it.each([null, 'unknown'] as const)(
+    'sends an add again while its delete has the outcome %s, and tells that the first item may be there as well',
+    async (outcome) => {
+      await run.adds(7);
+      const deleting = await run.send(remove(7));
+      if (outcome !== null) await run.answer(remove(7), deleting, outcome);
+      const again = await run.send(add());
+      expect(again).toMatchObject({ doubts: 1 });
+      await run.answer(add(), again, 'done', { answer: { cartItemId: 8 }, cartItemId: 8 });
+      expect(await run.again().mean(add())).toMatchObject({ how: 'recorded', answer: { cartItemId: 8 }, doubts: 1 });
+      await run.removes(7);
+      expect(await run.again().mean(add())).toMatchObject({ how: 'recorded', answer: { cartItemId: 8 }, doubts: 0 });
+    },
+  );
+
+  it('tells that there may be two items also where both adds are done by now', async () => {
+    const first = await run.send(add());
+    await letPass(journal);
+    await run.adds(8);
+    await run.answer(add(), first, 'done', { answer: { cartItemId: 7 }, cartItemId: 7 });
+    expect(await run.again().mean(add())).toMatchObject({ how: 'recorded', answer: { cartItemId: 8 }, doubts: 1 });
   });
 
   it('does not send an add again when its delete was refused', async () => {
