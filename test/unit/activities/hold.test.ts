@@ -9,7 +9,7 @@ it('sees a hold that began while it read which sagas are held', async () => {
   const client = {
     withAbortSignal: <T>(_signal: AbortSignal, call: () => T) => call(),
     workflow: {
-      async *list () {
+      async *list() {
         yield { workflowId: 'provision/T-1' };
         await Promise.resolve();
         isHeld = true;
