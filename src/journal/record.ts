@@ -205,9 +205,9 @@ async function endingOf(row: EndingRow, open: Opening): Promise<RecordedEnding> 
     run,
     at: iso(ended_ms),
     workflow: ended_by,
-    ...(report ? { report } : {}),
+    ...definedOnly({ report }),
     outcome: outcome as RecordedEnding['outcome'],
-    ...(ended ? { ended } : {}),
+    ...definedOnly({ ended }),
     ...definedOnly({ result }),
   };
 }
