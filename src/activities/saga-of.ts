@@ -1,7 +1,7 @@
 /** The saga for which an activity works, read from its own task. */
 import type { Info } from '@temporalio/activity';
 import { readWorkflowId, type WorkflowName } from '../domain/identity';
-import type { SagaKey } from '../journal/journal';
+import type { SagaKey } from '../journal/rows';
 
 export interface Caller {
   /** Whose effects these are: a clean-up works on the provisioning of its reference. */

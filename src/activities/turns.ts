@@ -2,7 +2,8 @@
 import { Context, log } from '@temporalio/activity';
 import { workflowIdOf } from '../domain/identity';
 import { turnSignal, type TurnAnswer } from '../domain/turns';
-import type { Journal, SagaKey } from '../journal/journal';
+import type { Journal } from '../journal/journal';
+import type { SagaKey } from '../journal/rows';
 import type { Place } from '../journal/turn-rows';
 import { dropTurn, takeTurn, whoIsNext } from '../journal/turns';
 import type { CallContext, Call } from './call';

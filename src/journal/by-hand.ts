@@ -7,20 +7,10 @@ import { randomUUID } from 'node:crypto';
 import type { EffectCall, JournalKnowledge } from '../domain/effects';
 import { isDoneByHand } from './by-hand-rows';
 import { nowMs } from './dialects';
-import {
-  epochOfNew,
-  insertEffect,
-  insertReference,
-  lock,
-  markUndone,
-  rowsOfStep,
-  theJournal,
-  whatIsLacking,
-  type Journal,
-  type SagaKey,
-  type Tx,
-  type Verdict,
-} from './journal';
+import { epochOfNew, whatIsLacking } from './lost-time';
+import { insertEffect, insertReference, lock, rowsOfStep, theJournal, type SagaKey, type Tx } from './rows';
+import { markUndone } from './put-back-firewalls';
+import type { Journal, Verdict } from './journal';
 
 export interface ByHand {
   calls: readonly EffectCall[];

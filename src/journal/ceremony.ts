@@ -1,6 +1,7 @@
 /** What a person does with the whole journal after it was put back to an older copy. */
 import { nowMs } from './dialects';
-import { theJournal, type Journal } from './journal';
+import { theJournal } from './rows';
+import type { Journal } from './journal';
 
 export type NewReferences = 'ask' | 'trust';
 

@@ -4,7 +4,9 @@
  */
 import { sql } from 'kysely';
 import type { EffectOutcome } from '../domain/effects';
-import { aboutOf, changeInAir, lock, theJournal, type Journal, type SagaKey } from './journal';
+import { aboutOf, lock, theJournal, type SagaKey } from './rows';
+import { changeInAir } from './decide';
+import type { Journal } from './journal';
 import { notPutBack } from './put-back-firewalls';
 import { turnOf } from './turn-rows';
 

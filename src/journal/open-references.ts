@@ -6,7 +6,8 @@
  * references as among hundreds.
  */
 import { sql } from 'kysely';
-import { iso, livePivot, lock, type Journal, type SagaKey } from './journal';
+import { iso, livePivot, lock, type SagaKey } from './rows';
+import type { Journal } from './journal';
 
 export interface OpenReference extends SagaKey {
   firstSeenAt: string;

@@ -13,7 +13,9 @@ import { redact } from '../domain/secrets';
 import { correctionsOf, type CorrectionRow } from './correction-rows';
 import { nowMs } from './dialects';
 import { asUnavailable, JournalUnreadable } from './errors';
-import { aboutOf, inDoubt, iso, referenceOf, theJournal, type Journal, type SagaKey } from './journal';
+import { aboutOf, iso, referenceOf, theJournal, type SagaKey } from './rows';
+import { inDoubt } from './lost-time';
+import type { Journal } from './journal';
 import { leftOpen } from './left-open';
 import type { JournalTables } from './schema';
 import { effectsOf } from './standing';
@@ -203,9 +205,9 @@ async function endingOf(row: EndingRow, open: Opening): Promise<RecordedEnding> 
     run,
     at: iso(ended_ms),
     workflow: ended_by,
-    ...(report ? { report } : {}),
+    ...definedOnly({ report }),
     outcome: outcome as RecordedEnding['outcome'],
-    ...(ended ? { ended } : {}),
+    ...definedOnly({ ended }),
     ...definedOnly({ result }),
   };
 }

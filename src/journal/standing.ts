@@ -1,22 +1,10 @@
 /** What a saga has done at the provider, by the journal: what was placed, what is in the cart, what is unknown. */
 import type { Kysely, Selectable } from 'kysely';
 import type { JournalKnowledge, OpenItem, OpenPivot, PivotNote } from '../domain/effects';
-import {
-  aboutOf,
-  epochOfNew,
-  insertDoubt,
-  insertReference,
-  iso,
-  leftInAir,
-  lock,
-  lostPivot,
-  openPivot,
-  referenceOf,
-  theJournal,
-  whatIsLacking,
-  type Journal,
-  type SagaKey,
-} from './journal';
+import { aboutOf, insertReference, iso, leftInAir, lock, referenceOf, theJournal, type SagaKey } from './rows';
+import { epochOfNew, insertDoubt, lostPivot, whatIsLacking } from './lost-time';
+import { openPivot } from './decide';
+import type { Journal } from './journal';
 import type { JournalTables } from './schema';
 
 export interface Standing {

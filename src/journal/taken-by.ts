@@ -1,5 +1,6 @@
 /** Whose a reference is: the request that it was taken with, and the namespace in which its saga is open. */
-import { referenceOf, type Journal, type SagaKey } from './journal';
+import { referenceOf, type SagaKey } from './rows';
+import type { Journal } from './journal';
 
 export interface TakenBy {
   /** Undefined where only its effects are still known. */

@@ -16,7 +16,8 @@ import type { Transaction } from 'kysely';
 import { workflowIdOf } from '../domain/identity';
 import type { QueuedTurn, TurnAnswer } from '../domain/turns';
 import { lockName, nowMs } from './dialects';
-import { inAirOf, iso, livePivot, lock, type Journal, type SagaKey } from './journal';
+import { inAirOf, iso, livePivot, lock, type SagaKey } from './rows';
+import type { Journal } from './journal';
 import type { JournalTables } from './schema';
 import { nextOf, turnOf, type Place, type Turn } from './turn-rows';
 

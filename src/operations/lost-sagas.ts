@@ -8,7 +8,8 @@
 import type { Client } from '@temporalio/client';
 import { standingOf, waysLost, type WayLost } from '../client/lost';
 import { workflowIdOf } from '../domain/identity';
-import type { Journal, SagaKey } from '../journal/journal';
+import type { Journal } from '../journal/journal';
+import type { SagaKey } from '../journal/rows';
 import { close, openReferences } from '../journal/open-references';
 
 const sliceSize = 100;

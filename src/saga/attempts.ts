@@ -6,6 +6,7 @@
  *
  * A call that was lost with its worker is simply made again, a pivot too: the journal knows whether it was sent.
  */
+import { definedOnly } from '../domain/defined-only';
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -118,9 +119,7 @@ async function callOnce<T>(
   const asked = {
     step: step.id,
     retry,
-    ...(knows ? { knows } : {}),
-    ...(turn ? { turn } : {}),
-    ...(notAfter ? { notAfter } : {}),
+    ...definedOnly({ knows, turn, notAfter }),
   };
   try {
     const answer = await uninterrupted.run(() => act(asked));

@@ -2,6 +2,7 @@
  * A pivot of which nobody knows whether it happened: a person is asked about its row in the journal, and the answer is written
  * into that row, for every run that will ever ask.
  */
+import { definedOnly } from '../domain/defined-only';
 import { CancellationScope } from '@temporalio/workflow';
 import type { Placement } from '../domain/effects';
 import type { CallFailure, PivotDoubt } from '../domain/failures';
@@ -45,7 +46,7 @@ export async function askAboutPlacement(
 ): Promise<Seen | undefined> {
   const { row } = doubt;
   const question = questionAbout(doubtful, doubt);
-  const decision = await saga.humanDecisions.ask({ ...question, ...(lastFailure ? { lastFailure } : {}) });
+  const decision = await saga.humanDecisions.ask({ ...question, ...definedOnly({ lastFailure }) });
   if (decision.decision === 'confirmPlaced') {
     const { by, note, vmObjectIds, orderId } = decision;
     return writePlaced(saga, row, { how: 'confirmed', vmObjectIds, orderId }, { by, note });
@@ -72,7 +73,7 @@ export async function writePlaced(
     activities('write “placed” into the journal').confirmPlacement({
       row,
       placed,
-      ...(verdict ? { verdict } : {}),
+      ...definedOnly({ verdict }),
       retry,
     }),
   );

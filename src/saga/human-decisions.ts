@@ -88,7 +88,7 @@ export class HumanDecisions {
       id,
       kind,
       step,
-      ...(steps ? { steps } : {}),
+      ...definedOnly({ steps }),
       question: question.question,
       choices,
       since,
@@ -303,7 +303,7 @@ function refusal(message: string): ApplicationFailure {
 function withoutInstructions({ failure, message, endpoint, status, body, doubt }: CallFailure) {
   return {
     failure,
-    whose: ownerOf({ failure, ...(doubt ? { doubt } : {}), ...definedOnly({ endpoint }) }),
+    whose: ownerOf({ failure, ...definedOnly({ doubt, endpoint }) }),
     message,
     ...definedOnly({ endpoint, status, body }),
   };

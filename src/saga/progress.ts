@@ -5,6 +5,7 @@
  * A search attribute is written only once something happened that an operator filters on: a saga that meets no trouble
  * writes no event for it.
  */
+import { definedOnly } from '../domain/defined-only';
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
@@ -82,9 +83,7 @@ export class Step {
       title: this.title,
       status: this.status,
       attempts: this.attempts,
-      ...(this.startedAt === undefined ? {} : { startedAt: this.startedAt }),
-      ...(this.endedAt === undefined ? {} : { endedAt: this.endedAt }),
-      ...(this.detail === undefined ? {} : { detail: this.detail }),
+      ...definedOnly({ startedAt: this.startedAt, endedAt: this.endedAt, detail: this.detail }),
     };
   }
 }
@@ -202,8 +201,7 @@ export class Progress {
       workflow: this.workflow,
       state: this.state,
       steps: this.steps.filter(({ isShown }) => isShown).map((step) => step.view()),
-      ...(this.waiting === undefined ? {} : { waiting: this.waiting }),
-      ...(this.queued === undefined ? {} : { queued: this.queued }),
+      ...definedOnly({ waiting: this.waiting, queued: this.queued }),
       leftovers: this.leftovers,
       ignored: this.ignored,
       decisions: this.decisions,

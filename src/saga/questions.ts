@@ -1,4 +1,5 @@
 /** What a person is asked when a step does not go on by itself, in plain words. */
+import { definedOnly } from '../domain/defined-only';
 import type { z } from 'zod';
 import type { Decision, DecisionName } from '../domain/decisions';
 import type { CallFailure } from '../domain/failures';
@@ -111,7 +112,7 @@ export function refusedQuestion(
       `Refused: “${titlesOf(steps)}” was not done. ${why} ` +
       'Retry with a correction, or as it is; or request cancellation.',
     choices: ['retry'],
-    ...(lastFailure ? { lastFailure } : {}),
+    ...definedOnly({ lastFailure }),
     correction,
   };
 }

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { restored } from '../../../src/journal/ceremony';
 import type { JournalAddress } from '../../../src/journal/dialects';
-import type { Journal, Meant } from '../../../src/journal/journal';
+import type { Journal } from '../../../src/journal/journal';
+import type { Meant } from '../../../src/journal/meaning';
 import { effectsOf } from '../../../src/journal/standing';
 import { describeEachDatabase, inFiles } from './databases';
 import { add, letPass, openedJournals, place, remove, rowOf, Run } from './runs';

@@ -3,7 +3,9 @@
  * told to, and tells what came of it.
  */
 import type { EffectCall } from '../../../src/domain/effects';
-import type { Journal, Meant, SagaKey } from '../../../src/journal/journal';
+import type { Journal } from '../../../src/journal/journal';
+import type { Meant } from '../../../src/journal/meaning';
+import type { SagaKey } from '../../../src/journal/rows';
 import { openJournal } from '../../../src/journal/open';
 import { createSealing } from '../../../src/security/sealing';
 

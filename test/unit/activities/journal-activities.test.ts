@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import type { JournalKnowledge } from '../../../src/domain/effects';
-import { Journal, referenceOf } from '../../../src/journal/journal';
+import { Journal } from '../../../src/journal/journal';
+import { referenceOf } from '../../../src/journal/rows';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { createSealing } from '../../../src/security/sealing';
 import { grpcCodes } from '../../../src/temporal/grpc';

@@ -17,7 +17,8 @@ import { createActivities, type Activities, type ActivityNeeds } from '../../../
 import type { CallFailure } from '../../../src/domain/failures';
 import { holdWorkflow } from '../../../src/domain/hold';
 import { workflowIdOf, type WorkflowName } from '../../../src/domain/identity';
-import type { Journal, SagaKey } from '../../../src/journal/journal';
+import type { Journal } from '../../../src/journal/journal';
+import type { SagaKey } from '../../../src/journal/rows';
 import { openJournal } from '../../../src/journal/open';
 import { effectsOf } from '../../../src/journal/standing';
 import { ProviderClient } from '../../../src/provider/client';

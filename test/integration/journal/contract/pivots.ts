@@ -1,4 +1,5 @@
-import { referenceOf, type Journal } from '../../../../src/journal/journal';
+import { referenceOf } from '../../../../src/journal/rows';
+import type { Journal } from '../../../../src/journal/journal';
 import type { TestDatabases } from '../databases';
 import { inAirMs, letPass, sharedJournal, place, rowOf, Run } from '../runs';
 

@@ -1,0 +1,255 @@
+/** The rules by which a call may be sent, or not: one transaction reads the rows of the saga, decides, and writes. */
+import type { EffectCall, OpenPivot } from '../domain/effects';
+import { stillDoneByHand } from './by-hand-rows';
+import { countCorrections } from './correction-rows';
+import { epochOfNew, inDoubt, insertDoubt, isOfAny, mayBeOfLostTime, putBack, whatIsLacking } from './lost-time';
+import type { Decided, Noted } from './meaning';
+import { concernAbout, insertPurchase } from './purchases';
+import {
+  aboutOf,
+  type Effect,
+  insertEffect,
+  insertReference,
+  iso,
+  type JournalRow,
+  leftInAir,
+  livePivot,
+  lock,
+  mayHaveHappened,
+  openRows,
+  rowsOfStep,
+  type SagaKey,
+  theJournal,
+  type Tx,
+} from './rows';
+import { hasTurn } from './turn-rows';
+
+export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
+  const { workflow, reference, namespace, run, call, knows } = meaning;
+  const key = { workflow, reference };
+  const taken = await lock(tx, key, namespace === undefined ? undefined : { namespace, run });
+  const journal = await theJournal(tx);
+  const lacks = await whatIsLacking(tx, journal, taken, knows);
+  if (lacks !== undefined) return { how: 'put-back', why: lacks };
+  if (!taken) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(journal), namespace);
+
+  const rows = await rowsOfStep(tx, key, call);
+  // An undo of something that is gone is recorded already: no other reason counts.
+  const isGone = call.kind === 'compensate' && recall(rows, meaning) !== undefined;
+  const refused = isGone ? undefined : await whyNot(tx, key, journal, call, meaning.restsOn ?? []);
+  if (refused !== undefined) return refused;
+
+  const known =
+    call.kind === 'pivot'
+      ? await decidePivot(tx, key, journal, rows, meaning)
+      : (recall(rows, meaning) ?? (await byHand(tx, key, rows, meaning)));
+  if (known !== undefined) {
+    if ('how' in known) return known;
+    const at = iso(known.effect.answered_ms ?? known.effect.decided_ms ?? known.effect.meant_ms);
+    const knowledge = { journal: journal.id, epoch: journal.epoch, row: known.effect.id };
+    return {
+      how: 'recorded',
+      knows: knowledge,
+      at,
+      run: known.effect.run,
+      doubts: doubtsBeside(known.effect.id, rows, meaning.recall),
+      effect: known.effect,
+    };
+  }
+  if (meaning.recall) {
+    const youngest = rows.findLast(isDoubtful);
+    const leftMs = youngest?.outcome === null ? await leftInAir(tx, youngest, journal) : 0;
+    if (youngest && leftMs > 0) return { how: 'under-way', row: youngest.id, leftMs };
+  }
+  if (meaning.turn !== undefined && !(await hasTurn(tx, key, meaning.turn))) return { how: 'turn-lost' };
+  if (meaning.recallOnly) return { how: 'no-terms' };
+  const { rules } = meaning;
+  const bought = await meaning.boughtBy?.(tx);
+  const concern = bought && rules && (await concernAbout(tx, key, bought, rules));
+  if (concern) return { how: 'asks', concern };
+  await insertEffect(tx, key, meaning, { id: row, epoch: journal.epoch });
+  if (bought) await insertPurchase(tx, row, bought);
+  const doubts = doubtsBeside(row, rows, meaning.recall);
+  return { how: 'send', knows: { journal: journal.id, epoch: journal.epoch, row }, doubts };
+}
+
+/** Why other calls about the same things forbid this call now. */
+async function whyNot(
+  tx: Tx,
+  key: SagaKey,
+  journal: JournalRow,
+  { kind, activity, about }: EffectCall,
+  restsOn: readonly string[],
+): Promise<Exclude<Decided, { how: 'recorded' | 'send' }> | undefined> {
+  if (kind === 'compensate' && about.cartItemId !== undefined) {
+    const item = about.cartItemId;
+    const order = await livePivot(tx, key);
+    const mayBeOld = await mayBeOfLostTime(tx, key, journal, item);
+    const isNamed = order && (names(order, item) || (mayBeOld && isOfAny(order, journal)));
+    if (!isNamed) {
+      const doubt = mayBeOld && order?.outcome !== 'done' ? await inDoubt(tx, key, journal) : undefined;
+      return doubt && { how: 'ordered', placed: false, ...doubt };
+    }
+    const leftMs = order.outcome === null ? await leftInAir(tx, order, journal) : 0;
+    if (leftMs > 0) return { how: 'under-way', row: order.id, leftMs };
+    return { how: 'ordered', placed: order.outcome === 'done', at: iso(order.meant_ms), run: order.run };
+  }
+  if (kind === 'compensate') return changeInAir(tx, key, journal, { vmObjectId: about.vmObjectId, besides: activity });
+  const items = kind === 'pivot' ? (about.cartItems ?? []) : [];
+  const steps = await takenBackOf(tx, key, items, restsOn);
+  if (steps.length > 0) return { how: 'undone', steps };
+  const { vmObjectId } = about;
+  return vmObjectId === undefined ? undefined : changeInAir(tx, key, journal, { vmObjectId, kind: 'compensate' });
+}
+
+/** Steps that made these items, or have these ids, and were undone, or are being undone. */
+async function takenBackOf(
+  tx: Tx,
+  key: SagaKey,
+  items: readonly number[],
+  restsOn: readonly string[],
+): Promise<string[]> {
+  if (items.length === 0 && restsOn.length === 0) return [];
+  const rows = await tx
+    .selectFrom('effect')
+    .selectAll()
+    .where((where) => where.and({ ...key }))
+    .where((where) =>
+      where.or([
+        ...(items.length > 0 ? [where('cart_item_id', 'in', [...items])] : []),
+        ...(restsOn.length > 0 ? [where('step', 'in', [...restsOn])] : []),
+      ]),
+    )
+    .where('kind', '!=', 'pivot')
+    .orderBy('seq')
+    .execute();
+  const steps = rows.filter((row) => row.kind === 'mutate' && isTakenBack(row, rows)).map(({ step }) => step);
+  return [...new Set(steps)];
+}
+
+/**
+ * If two changes of one server overlap, the last one wins. So firewalls are put back only when no other change of the server can still
+ * take effect, and a run changes them only when no undo of an earlier run can. A call that was given up without an answer may still
+ * take effect.
+ *
+ * @param besides the activity of calls that may overlap, because they do the same
+ * @param kind only calls of this kind
+ */
+export async function changeInAir(
+  tx: Tx,
+  key: SagaKey,
+  journal: JournalRow,
+  { vmObjectId, besides, kind }: { vmObjectId: number | undefined; besides?: string; kind?: 'compensate' | undefined },
+): Promise<{ how: 'under-way'; row: string; leftMs: number } | undefined> {
+  const isMeant = (row: Effect) => (kind === undefined ? row.kind !== 'pivot' : row.kind === kind);
+  const meets = (row: Effect) => isMeant(row) && aboutOf(row).vmObjectId === vmObjectId && row.activity !== besides;
+  for (const row of (await openRows(tx, key)).filter(meets)) {
+    const leftMs = await leftInAir(tx, row, journal);
+    if (leftMs > 0) return { how: 'under-way', row: row.id, leftMs };
+  }
+  return undefined;
+}
+
+/**
+ * Whether what a row made was undone, or may have been. If the step was surely done again, or the provider gave the same id again, only
+ * the last time counts.
+ */
+function isTakenBack(row: Effect, rows: readonly Effect[]): boolean {
+  const item = row.cart_item_id;
+  const isRepeatOf = ({ kind, step, seq, outcome, cart_item_id }: Effect) =>
+    kind === 'mutate' &&
+    outcome === 'done' &&
+    seq > row.seq &&
+    (item === null ? step === row.step : cart_item_id === item);
+  if (rows.some(isRepeatOf)) return false;
+  return row.outcome === 'undone' || rows.some((other) => takesBack(other, row));
+}
+
+function takesBack(other: Effect, { step, seq, cart_item_id }: Effect): boolean {
+  return (
+    other.kind === 'compensate' &&
+    other.step === step &&
+    other.seq > seq &&
+    mayHaveHappened(other.outcome) &&
+    (cart_item_id === null || other.cart_item_id === cart_item_id)
+  );
+}
+
+type Known = { effect: Effect } | Exclude<Decided, { how: 'recorded' | 'send' }>;
+
+/** @returns what is known of the pivot; undefined where a new one may be meant */
+async function decidePivot(
+  tx: Tx,
+  key: SagaKey,
+  journal: JournalRow,
+  rows: readonly Effect[],
+  meaning: Noted,
+): Promise<Known | undefined> {
+  // This also counts for a placed pivot: the number of its servers follows from all corrections.
+  if ((await countCorrections(tx, key)) > (meaning.corrections ?? 0)) return { how: 'corrected' };
+  const live = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
+  if (live?.outcome === 'done') return { effect: live };
+  if (live !== undefined) {
+    const leftMs = await leftInAir(tx, live, journal);
+    if (live.outcome === null && leftMs > 0) return { how: 'under-way', row: live.id, leftMs };
+    return unknown(live, leftMs);
+  }
+  // The doubt names no items: those that the call names now may have been added since.
+  const doubt = await insertDoubt(tx, key, journal, { ...meaning, call: { ...meaning.call, about: {} } });
+  return doubt && unknown(doubt, await leftInAir(tx, doubt, journal));
+}
+
+function names(order: Effect, item: number): boolean {
+  return aboutOf(order).cartItems?.includes(item) ?? false;
+}
+
+function unknown(pivot: Effect, leftMs: number): Known {
+  return { how: 'unknown', ...openPivot(pivot), note: pivot.note, leftMs };
+}
+
+export function openPivot({ id, meant_ms, run, in_air_ms, failure }: Effect): Omit<OpenPivot, 'note'> {
+  return { row: id, at: iso(meant_ms), run, inAirMs: in_air_ms, putBack: failure === putBack };
+}
+
+/** A call of a repeatable step with an unknown outcome. */
+function isDoubtful({ kind, outcome }: Effect): boolean {
+  return kind === 'mutate' && (outcome === null || outcome === 'unknown');
+}
+
+/**
+ * Counts the other calls of a repeatable step that may have made something that is still there. Where a second call makes a second thing,
+ * one that is done counts, too: what it made is surely gone only when its row is `undone`.
+ *
+ * @param row of the call that counts for the run
+ * @param makesMore as `recall` in {@link Meaning}
+ */
+export function doubtsBeside(row: string, rows: readonly Effect[], makesMore = false): number {
+  const mayBeThere = (other: Effect) =>
+    isDoubtful(other) || (makesMore && other.kind === 'mutate' && other.outcome === 'done');
+  return rows.filter((other) => other.id !== row && mayBeThere(other)).length;
+}
+
+/** The step's recorded answer, if what it made has not been undone. */
+export function recall(
+  rows: readonly Effect[],
+  { call, recall: wanted }: Pick<Noted, 'call' | 'recall'>,
+): Known | undefined {
+  if (call.kind === 'compensate') {
+    // A provider may give an id again: the last item that had it counts.
+    const item = call.about.cartItemId ?? -1;
+    const last = rows.findLast(({ kind, cart_item_id }) => kind === 'mutate' && cart_item_id === item);
+    const gone = last?.outcome === 'undone' ? last : undefined;
+    return gone && { effect: rows.find(({ id }) => id === gone.undone_by) ?? gone };
+  }
+  if (!wanted) return undefined;
+  // An item that was added before a correction is another item.
+  const isSame = (row: Effect) => aboutOf(row).corrected === call.about.corrected;
+  const made = rows.filter((row) => row.kind === 'mutate' && row.outcome === 'done' && isSame(row));
+  const effect = made.findLast((row) => !rows.some((other) => takesBack(other, row)));
+  return effect && { effect };
+}
+
+async function byHand(tx: Tx, key: SagaKey, rows: readonly Effect[], meaning: Noted): Promise<Known | undefined> {
+  const effect = meaning.countsByHand ? await stillDoneByHand(tx, key, rows, meaning) : undefined;
+  return effect && { effect };
+}

@@ -1,0 +1,159 @@
+/**
+ * A journal that was put back to an older copy: how that is noticed, and what is in doubt because of it. An epoch counts how often an
+ * operator has confirmed it (`journal restored`); rows and references of an older epoch may lack what was written in the lost time.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import type { EffectCall, JournalKnowledge } from '../domain/effects';
+import { nowMs } from './dialects';
+import type { MeantCall } from './meaning';
+import {
+  type Effect,
+  effectOf,
+  type Insertable,
+  insertEffect,
+  insertReference,
+  iso,
+  type JournalRow,
+  livePivot,
+  referenceOf,
+  rowsOfStep,
+  type SagaKey,
+  theJournal,
+  type Tx,
+} from './rows';
+import type { JournalTables } from './schema';
+
+/**
+ * Compares the journal with what a run's history knows. If rows are missing, the journal was put back to an older copy, and nobody
+ * here knows what else was in the lost part.
+ *
+ * @returns a sentence; undefined where nothing is missing, or where a person has run `journal restored` since
+ */
+export async function whatIsLacking(
+  tx: Tx,
+  journal: JournalRow,
+  taken: boolean,
+  knows: JournalKnowledge | undefined,
+): Promise<string | undefined> {
+  if (knows !== undefined && !isSeenToSince(journal, knows.epoch)) {
+    const isAnother = knows.journal !== journal.id;
+    const there = taken && (knows.row === undefined || (await effectOf(tx, knows.row)) !== undefined);
+    if (isAnother || !there || knows.epoch !== journal.epoch) {
+      await markPutBack(tx, knows.epoch);
+      return isAnother
+        ? 'this is not the journal that the saga began with'
+        : 'the journal lacks what this saga wrote into it: it was put back to an older copy';
+    }
+  }
+  if (journal.put_back_ms === null) return undefined;
+  return `the journal was found to be an older copy on ${iso(journal.put_back_ms)}`;
+}
+
+/** Whether the epoch was raised since: then rows of the older epoch may be missing, and are in doubt. */
+function isSeenToSince(journal: JournalRow, epoch: number): boolean {
+  return journal.raised_ms > 0 && journal.epoch > epoch;
+}
+
+/** The epoch of a new reference; 0 (in doubt from the start) where it may be one that was lost. */
+export function epochOfNew({ epoch, doubts_new }: Pick<JournalRow, 'epoch' | 'doubts_new'>): number {
+  return doubts_new === 1 ? 0 : epoch;
+}
+
+/** Writes a row for a pivot that may have been sent in the lost time. A person is asked about it. */
+export async function insertDoubt(
+  tx: Tx,
+  key: SagaKey,
+  journal: JournalRow,
+  meant: Insertable,
+): Promise<Effect | undefined> {
+  if ((await inDoubt(tx, key, journal)) === undefined) return undefined;
+  const id = randomUUID();
+  await insertEffect(tx, key, meant, { id, epoch: journal.epoch, outcome: 'unknown', failure: putBack });
+  return effectOf(tx, id);
+}
+
+/** @returns since when the reference is in doubt; undefined where nothing was lost, or its fate in the lost time is known */
+export async function inDoubt(
+  tx: Kysely<JournalTables>,
+  key: SagaKey,
+  { epoch, raised_ms }: JournalRow,
+): Promise<{ at: string; run: string } | undefined> {
+  const reference = await referenceOf(tx, key);
+  if (reference === undefined || reference.epoch === epoch) return undefined;
+  const pivots = await rowsOfStep(tx, key, { kind: 'pivot', step: '' });
+  if (pivots.some((row) => row.epoch === epoch)) return undefined;
+  return { at: iso(raised_ms), run: reference.first_run };
+}
+
+/** False for an item that was added after the journal was put back: it is in no order of the lost time. */
+export async function mayBeOfLostTime(
+  tx: Tx,
+  key: SagaKey,
+  { epoch, raised_ms }: JournalRow,
+  item: number,
+): Promise<boolean> {
+  if (raised_ms === 0) return false;
+  const added = await tx
+    .selectFrom('effect')
+    .select('epoch')
+    .where((where) => where.and({ ...key }))
+    .where('kind', '=', 'mutate')
+    .where('cart_item_id', '=', item)
+    .execute();
+  return !added.some((row) => row.epoch === epoch);
+}
+
+/** Whether the row may stand for another order, from the lost time, with unknown items. */
+export function isOfAny({ failure, decided_ms, epoch }: Effect, journal: JournalRow): boolean {
+  return failure === putBack || (epoch < journal.epoch && decided_ms !== null && decided_ms >= journal.raised_ms);
+}
+
+/** The failure of a row that stands for a pivot of the lost time. */
+export const putBack = 'JournalPutBack';
+
+/**
+ * The row of a call that was answered is gone: the journal was put back in between. The row is written again, so that its outcome is
+ * not lost as well; and the call counts as in the air like a new one.
+ *
+ * @returns for a pivot, the row that has taken its place, if any: one that a person was asked about, or another call
+ */
+export async function insertLost(tx: Tx, key: SagaKey, { call, run, knows, inAirMs }: MeantCall): Promise<Effect> {
+  const journal = await theJournal(tx);
+  const { epoch } = knows;
+  if (!isSeenToSince(journal, epoch)) await markPutBack(tx, epoch);
+  if ((await referenceOf(tx, key)) === undefined) await insertReference(tx, key, run, epoch);
+  const live = call.kind === 'pivot' ? await livePivot(tx, key) : undefined;
+  if (live !== undefined) return live;
+  await insertEffect(tx, key, { call, run, inAirMs }, { id: knows.row, epoch });
+  return tx.selectFrom('effect').selectAll().where('id', '=', knows.row).executeTakeFirstOrThrow();
+}
+
+/** A pivot of which only is known that it may have been sent. */
+export const lostPivot: EffectCall = { step: 'lost', kind: 'pivot', activity: '', about: {} };
+
+/** The row that a person was asked about is gone. It is only known that the person has seen what was placed. */
+export async function insertSeen(tx: Tx, key: SagaKey, row: string): Promise<void> {
+  await noteLoss(tx, key);
+  const seen = { call: lostPivot, run: '', inAirMs: 0 };
+  if ((await referenceOf(tx, key)) === undefined) await insertReference(tx, key, seen.run, 0);
+  await insertEffect(tx, key, seen, { id: row, epoch: 0, failure: putBack });
+}
+
+/** The row of a question is gone. Unless the epoch was raised since the question, this shows that the journal was put back. */
+export async function noteLoss(tx: Tx, key: SagaKey): Promise<void> {
+  const journal = await theJournal(tx);
+  const { epoch } = (await referenceOf(tx, key)) ?? { epoch: 0 };
+  if (!isSeenToSince(journal, epoch)) await markPutBack(tx, epoch);
+}
+
+/** @param known the epoch of the run that noticed it: the next epoch must be greater, even if the database's clock is behind */
+async function markPutBack(tx: Tx, known: number): Promise<void> {
+  await tx
+    .updateTable('journal')
+    .set((set) => ({
+      put_back_ms: set.fn.coalesce('put_back_ms', nowMs(tx)),
+      epoch: set.case().when('epoch', '<', known).then(known).else(set.ref('epoch')).end(),
+    }))
+    .execute();
+}

@@ -1,0 +1,73 @@
+/** What a run asks the journal before it sends a call, and what the journal may answer. */
+import type { EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../domain/effects';
+import type { Concern } from '../domain/spending';
+import type { Bought, PurchaseRules } from './purchases';
+import type { Effect, SagaKey, Tx } from './rows';
+
+export interface Meaning extends SagaKey {
+  call: EffectCall;
+  run: string;
+  /** The run's namespace: the reference is open there from now on. Undefined where the reference is another saga's. */
+  namespace?: string | undefined;
+  /** What the run's history knows of the journal; undefined before the run has used it. */
+  knows: JournalKnowledge | undefined;
+  /** After so long the worker that means it now can no longer be sending it. */
+  inAirMs: number;
+  /** If the step has already made something, return its recorded answer and send nothing. Always so for a pivot. */
+  recall?: boolean;
+  /** Steps that must not have been undone: what is sent now relies on them. */
+  restsOn?: readonly string[];
+  /** If a person has done the call by hand, send nothing; see by-hand.ts. */
+  countsByHand?: boolean;
+  /** Is sealed. */
+  note?: PivotNote | undefined;
+  /** The saga's turn, if it has one. After the turn is over, nothing is meant. */
+  turn?: string | undefined;
+  /** For a pivot: how many corrections of the request the run knows. */
+  corrections?: number | undefined;
+  /** For a pivot: the run has no agreed terms, so it gets only what is known of the pivot, and nothing is meant. */
+  recallOnly?: boolean | undefined;
+  /** For a pivot: the operator's rules for purchases, over all references. */
+  rules?: PurchaseRules | undefined;
+}
+
+/** A meaning, ready to be written. */
+export type Noted = Omit<Meaning, 'note'> & {
+  note: string | null;
+  /** For a pivot. */
+  boughtBy?: (tx: Tx) => Promise<Bought | undefined>;
+};
+
+export type Meant =
+  | { how: 'send'; knows: JournalKnowledge & { row: string }; doubts: number }
+  | { how: 'recorded'; knows: JournalKnowledge; answer: unknown; at: string; run: string; doubts: number }
+  /** The first call may still be in the air for so long: ask again then. */
+  | { how: 'under-way'; row: string; leftMs: number }
+  | ({ how: 'unknown'; leftMs: number } & OpenPivot)
+  /** These steps, on which it rests, were undone since. */
+  | { how: 'undone'; steps: string[] }
+  /** The item is in an order that was placed, or may have been. */
+  | { how: 'ordered'; placed: boolean; at: string; run: string }
+  | { how: 'put-back'; why: string }
+  /** The request was corrected since: the run knows an older version. */
+  | { how: 'corrected' }
+  /** The saga's turn is over: another saga may have worked on the same server or subscription since. */
+  | { how: 'turn-lost' }
+  /** It may be meant, but not by a run without agreed terms. */
+  | { how: 'no-terms' }
+  /** A person has to agree first. */
+  | { how: 'asks'; concern: Concern };
+
+/** A call that was meant, as the worker that made it knows it. */
+export interface MeantCall {
+  call: EffectCall;
+  run: string;
+  /** As in {@link Meaning}, in case the row has to be written again. */
+  inAirMs: number;
+  knows: JournalKnowledge & { row: string };
+}
+
+export type Decided =
+  | Exclude<Meant, { how: 'recorded' | 'unknown' }>
+  | (Omit<Extract<Meant, { how: 'unknown' }>, 'note'> & { note: string | null })
+  | (Omit<Extract<Meant, { how: 'recorded' }>, 'answer'> & { effect: Effect });

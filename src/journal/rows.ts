@@ -1,0 +1,185 @@
+/** The rows of a saga in the journal: how they are found, locked and written. What they mean is decided elsewhere. */
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import type { About, EffectCall } from '../domain/effects';
+import type { WorkflowName } from '../domain/identity';
+import { nowMs } from './dialects';
+import type { JournalTables } from './schema';
+
+export interface SagaKey {
+  workflow: WorkflowName;
+  reference: string;
+}
+
+export type Effect = Selectable<JournalTables['effect']>;
+
+export type JournalRow = Selectable<JournalTables['journal']>;
+
+export type Tx = Transaction<JournalTables>;
+
+export const mayHaveHappened = (outcome: Effect['outcome']) =>
+  outcome === null || outcome === 'unknown' || outcome === 'done';
+
+export function livePivot(tx: Tx, key: SagaKey): Promise<Effect | undefined> {
+  return tx
+    .selectFrom('effect')
+    .selectAll()
+    .where((where) => where.and({ ...key }))
+    .where('kind', '=', 'pivot')
+    .where((where) => where.or([where('outcome', 'is', null), where('outcome', 'in', ['done', 'unknown'])]))
+    .executeTakeFirst();
+}
+
+/** All rows of the step, the oldest first; for a pivot, the rows of all pivots of the saga. */
+export function rowsOfStep(
+  tx: Kysely<JournalTables>,
+  key: SagaKey,
+  { kind, step }: Pick<EffectCall, 'kind' | 'step'>,
+): Promise<Effect[]> {
+  return tx
+    .selectFrom('effect')
+    .selectAll()
+    .where((where) => where.and({ ...key }))
+    .where((where) => (kind === 'pivot' ? where('kind', '=', 'pivot') : where('step', '=', step)))
+    .orderBy('seq')
+    .execute();
+}
+
+/** Milliseconds until no worker can still be sending it, counted from when it was meant or the journal was put back. */
+export async function leftInAir(tx: Tx, { meant_ms, in_air_ms }: Effect, { raised_ms }: JournalRow): Promise<number> {
+  const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
+  return Math.max(0, Math.max(meant_ms, raised_ms) + in_air_ms - now);
+}
+
+/** Calls of a saga with no outcome yet, or an unknown one. */
+export function openRows(tx: Tx, { workflow, reference }: SagaKey): Promise<Effect[]> {
+  return tx
+    .selectFrom('effect')
+    .selectAll()
+    .where((where) => where.and({ workflow, reference }))
+    .where((where) => where.or([where('outcome', 'is', null), where('outcome', '=', 'unknown')]))
+    .execute();
+}
+
+/** Milliseconds until no call of a saga can still be sent or take effect. */
+export async function inAirOf(tx: Tx, key: SagaKey): Promise<number> {
+  const journal = await theJournal(tx);
+  let leftMs = 0;
+  for (const row of await openRows(tx, key)) leftMs = Math.max(leftMs, await leftInAir(tx, row, journal));
+  return leftMs;
+}
+
+/** @param by the run in which the reference is open from now on, unless it already is. @returns false where it is not known */
+export async function lock(tx: Tx, key: SagaKey, by?: { namespace: string; run: string }): Promise<boolean> {
+  const locked = await tx
+    .updateTable('reference')
+    .set((set) => ({
+      touched_ms: nowMs(tx),
+      ...(by ? { open_in: set.fn.coalesce('open_in', set.val(by.namespace)), runs: runsWith(by.run) } : {}),
+    }))
+    .where((where) => where.and({ ...key }))
+    .executeTakeFirst();
+  return locked.numUpdatedRows > 0n;
+}
+
+const anywhere = (run: string) => `% ${run} %`;
+
+function runsWith(run: string) {
+  return sql<string>`case when runs like ${anywhere(run)} then runs else coalesce(runs, ' ') || ${`${run} `} end`;
+}
+
+/**
+ * Closes the reference, unless a later run has been seen: the ending of a run that was reset may be written late. A run that was not seen
+ * before is later than all others.
+ */
+export async function closeByRun(tx: Tx, key: SagaKey, run: string): Promise<void> {
+  const isLater = sql<boolean>`runs like ${anywhere(run)} and runs not like ${`% ${run} `}`;
+  await tx
+    .updateTable('reference')
+    .set({ open_in: sql`case when ${isLater} then open_in end`, runs: runsWith(run) })
+    .where((where) => where.and({ ...key }))
+    .execute();
+}
+
+/** Closes the reference of another saga, unless it was used since `seenMs`. */
+export async function closeAsSeen(
+  tx: Tx,
+  key: SagaKey,
+  { leavesOpen, seenMs }: { leavesOpen?: boolean | undefined; seenMs?: number | undefined },
+): Promise<void> {
+  if (leavesOpen) return;
+  await tx
+    .updateTable('reference')
+    .set({ open_in: null })
+    .where((where) => where.and({ ...key, ...(seenMs === undefined ? {} : { touched_ms: seenMs }) }))
+    .execute();
+}
+
+export function theJournal(tx: Kysely<JournalTables>): Promise<JournalRow> {
+  return tx.selectFrom('journal').selectAll().executeTakeFirstOrThrow();
+}
+
+export function referenceOf(tx: Kysely<JournalTables>, key: SagaKey) {
+  return tx
+    .selectFrom('reference')
+    .selectAll()
+    .where((where) => where.and({ ...key }))
+    .executeTakeFirst();
+}
+
+export function effectOf(tx: Tx, id: string): Promise<Effect | undefined> {
+  return tx.selectFrom('effect').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+export async function insertReference(
+  tx: Tx,
+  key: SagaKey,
+  run: string,
+  epoch: number,
+  namespace?: string,
+): Promise<void> {
+  const now = nowMs(tx);
+  const times = { first_seen_ms: now, touched_ms: now };
+  const opened = namespace === undefined ? {} : { open_in: namespace, runs: ` ${run} ` };
+  const row = { ...key, ...times, account: null, request: null, first_run: run, epoch, ...opened };
+  await tx.insertInto('reference').values(row).execute();
+}
+
+/** A call, as it is written into a row. */
+export interface Insertable {
+  call: EffectCall;
+  run: string;
+  inAirMs: number;
+  /** Sealed. */
+  note?: string | null;
+}
+
+export async function insertEffect(
+  tx: Tx,
+  key: SagaKey,
+  { call: { about, ...call }, run, inAirMs, note = null }: Insertable,
+  row: Pick<Effect, 'id' | 'epoch'> & Partial<Pick<Effect, 'outcome' | 'failure'>>,
+): Promise<void> {
+  await tx
+    .insertInto('effect')
+    .values({
+      ...key,
+      ...call,
+      ...row,
+      run,
+      about: JSON.stringify(about),
+      note,
+      cart_item_id: about.cartItemId ?? null,
+      vm_object_id: about.vmObjectId ?? null,
+      meant_ms: nowMs(tx),
+      in_air_ms: inAirMs,
+    })
+    .execute();
+}
+
+export function aboutOf({ about }: Pick<Effect, 'about'>): About {
+  return JSON.parse(about) as About;
+}
+
+export function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
