@@ -1,6 +1,6 @@
 /** What a saga asks the journal and writes into it, beside its effects. None of these calls the provider. */
-import { definedOnly } from '../domain/defined-only';
 import { Context } from '@temporalio/activity';
+import { definedOnly } from '../domain/defined-only';
 import { differences } from '../domain/differences';
 import type {
   EffectCall,
@@ -22,7 +22,6 @@ import type { SagaKey } from '../journal/rows';
 import { open } from '../journal/open-references';
 import { recordOf } from '../journal/record';
 import { standingOf } from '../journal/standing';
-import { takenBy } from '../journal/taken-by';
 import type { CallContext, Call } from './call';
 import { lookAgainIn, reportLate, type EffectContext } from './effect';
 import { whoHolds } from './hold';
@@ -54,7 +53,7 @@ export type ReferenceTaken =
   /** Another request has it. */
   | { how: 'taken'; at: string; run: string; fields: string[] };
 
-/** The request of a run that has not taken its reference: it is told nothing of another request's. */
+/** The request of a run that has not taken its reference: it learns nothing of another request's. */
 export interface ToCompare {
   request?: unknown;
 }
@@ -62,7 +61,7 @@ export interface ToCompare {
 export interface Standing {
   /** False: this reference was never taken. */
   known: boolean;
-  /** True where the reference belongs to another request than the one that looks: then nothing else is told, and nothing was written. */
+  /** True where the reference belongs to another request than the one that looks: then nothing else is said, and nothing was written. */
   isAnothers?: boolean;
   /**
    * The workflow is still running, or paused; or it is open in another namespace, where nobody here can ask. Looked up only where
@@ -145,7 +144,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       return call('read', input, async () => {
         const { saga, run: own } = sagaOf(Context.current().info);
         if (await isAnothers(journal, saga, input)) return standingOfAnother;
-        const { placement, seenMs, ...rest } = await standingOf(journal, saga, {
+        const { placement, seenMs, openIn, ...rest } = await standingOf(journal, saga, {
           knows: input.knows,
           inAirMs: settings.inAirMs,
           ...(input.orRunning ? {} : { run: own }),
@@ -156,7 +155,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
             retryInMs: lookAgainIn(placement.leftMs),
           });
         }
-        const running = input.orRunning ? { ...(await whetherRunning(journal, saga)), seenMs } : { running: false };
+        const running = input.orRunning ? { ...(await whetherRunning(saga, openIn)), seenMs } : { running: false };
         if (placement.how !== 'placed') return { ...rest, ...running, placement };
         const { at, run, answer, note } = placement;
         const placed = { how: 'placed', at, run, placed: answer as Placement<unknown>, note } as const;
@@ -242,15 +241,18 @@ const standingOfAnother: Standing = {
 /** As `takeReference` compares them. */
 export async function isAnothers(journal: Journal, saga: SagaKey, { request }: ToCompare): Promise<boolean> {
   if (request === undefined) return false;
-  const first = (await takenBy(journal, saga))?.request;
+  const first = await journal.firstRequest(saga);
   return first !== undefined && differences(first, request).length > 0;
 }
 
-async function whetherRunning(journal: Journal, saga: SagaKey): Promise<Pick<Standing, 'running' | 'runningIn'>> {
-  if (await isRunning(workflowIdOf(saga.workflow, saga.reference))) return { running: true };
-  const runningIn = (await takenBy(journal, saga))?.openIn;
-  if (runningIn === undefined || runningIn === Context.current().info.namespace) return { running: false };
-  return { running: true, runningIn };
+/** @param openIn the namespace in which its run is open, as the journal has it */
+async function whetherRunning(
+  { workflow, reference }: SagaKey,
+  openIn: string | undefined,
+): Promise<Pick<Standing, 'running' | 'runningIn'>> {
+  if (await isRunning(workflowIdOf(workflow, reference))) return { running: true };
+  if (openIn === undefined || openIn === Context.current().info.namespace) return { running: false };
+  return { running: true, runningIn: openIn };
 }
 
 async function unprotectedOf(journal: Journal, saga: SagaKey): Promise<Leftover[]> {

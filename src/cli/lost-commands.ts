@@ -7,7 +7,6 @@ import type { RequestOf } from '../domain/requests';
 import { JournalUnreadable } from '../journal/errors';
 import type { Journal } from '../journal/journal';
 import { mayBePlaced, openReferences, type OpenReference } from '../journal/open-references';
-import { takenBy } from '../journal/taken-by';
 import type { CommandContext } from './command-context';
 import { withSagas } from './connect';
 import { exitStatus } from './exit-status';
@@ -59,12 +58,12 @@ type Untouched = Awaited<ReturnType<typeof untouchedBySame>>;
 
 /** Whether the same request, sent again, only finds a run that did nothing. */
 async function inTheWay(temporal: Client, journal: Journal, reference: OpenReference): Promise<Untouched> {
-  const taken = await takenBy(journal, reference).catch((error: unknown) => {
+  const { workflow } = reference;
+  const request = await journal.firstRequest({ workflow, reference: reference.reference }).catch((error: unknown) => {
     if (error instanceof JournalUnreadable) return undefined;
     throw error;
   });
-  const request = taken?.request as RequestOf[WorkflowName] | undefined;
-  return untouchedBySame(temporal, idOf(reference), reference.workflow, request);
+  return untouchedBySame(temporal, idOf(reference), workflow, request as RequestOf[WorkflowName] | undefined);
 }
 
 /**

@@ -2,8 +2,8 @@
  * Rows for what a person has done by hand at the provider: their outcome is `done`, with who said so and how they know. No call was
  * sent for them. There are none for a pivot: there a person only says what the outcome of a sent call was.
  */
-import { definedOnly } from '../domain/defined-only';
 import { randomUUID } from 'node:crypto';
+import { definedOnly } from '../domain/defined-only';
 import type { EffectCall, JournalKnowledge } from '../domain/effects';
 import { isDoneByHand } from './by-hand-rows';
 import { nowMs } from './dialects';

@@ -10,6 +10,7 @@ import {
   type Effect,
   insertEffect,
   insertReference,
+  isDoubtful,
   iso,
   type JournalRow,
   leftInAir,
@@ -209,11 +210,6 @@ function unknown(pivot: Effect, leftMs: number): Known {
 
 export function openPivot({ id, meant_ms, run, in_air_ms, failure }: Effect): Omit<OpenPivot, 'note'> {
   return { row: id, at: iso(meant_ms), run, inAirMs: in_air_ms, putBack: failure === putBack };
-}
-
-/** A call of a repeatable step with an unknown outcome. */
-function isDoubtful({ kind, outcome }: Effect): boolean {
-  return kind === 'mutate' && (outcome === null || outcome === 'unknown');
 }
 
 /**

@@ -3,8 +3,7 @@
  * are undone, which firewalls other sagas rely on.
  */
 import { sql } from 'kysely';
-import type { EffectOutcome } from '../domain/effects';
-import { aboutOf, lock, theJournal, type SagaKey } from './rows';
+import { aboutOf, lock, mayHaveHappened, theJournal, type SagaKey } from './rows';
 import { changeInAir } from './decide';
 import type { Journal } from './journal';
 import { notPutBack } from './put-back-firewalls';
@@ -72,8 +71,6 @@ export interface ChangedFirewalls {
   unassigned: number[];
 }
 
-const mayBeThere = new Set<EffectOutcome | null>([null, 'unknown', 'done']);
-
 /** @throws JournalUnavailable */
 export function changedOnServer(
   journal: Journal,
@@ -91,7 +88,7 @@ export function changedOnServer(
     const by = (activity: string) => [
       ...new Set(
         calls
-          .filter((call) => call.kind === 'mutate' && call.activity === activity && mayBeThere.has(call.outcome))
+          .filter((call) => call.kind === 'mutate' && call.activity === activity && mayHaveHappened(call.outcome))
           .flatMap((call) => notPutBack(call, calls)),
       ),
     ];

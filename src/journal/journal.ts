@@ -35,6 +35,7 @@ import {
   leftInAir,
   livePivot,
   lock,
+  openedBy,
   referenceOf,
   rowsOfStep,
   type SagaKey,
@@ -118,8 +119,7 @@ export class Journal {
           first_run: run,
           epoch: epochOfNew(journal),
           touched_ms: now,
-          open_in: namespace ?? null,
-          runs: namespace === undefined ? null : ` ${run} `,
+          ...openedBy(run, namespace),
         })
         .onConflict((conflict) => conflict.columns(['workflow', 'reference']).doNothing())
         .executeTakeFirst();
@@ -158,8 +158,22 @@ export class Journal {
 
   /** Whether the reference was ever taken, with a request. @throws JournalUnavailable */
   async isTaken(key: SagaKey): Promise<boolean> {
-    const reference = await this.inTransaction((tx) => referenceOf(tx, key));
-    return reference !== undefined && reference.request !== null;
+    return (await this.sealedRequest(key)) !== null;
+  }
+
+  /**
+   * The request that a reference was taken with.
+   *
+   * @returns undefined where it was never taken, or only its effects are still known
+   * @throws JournalUnavailable, JournalUnreadable
+   */
+  async firstRequest(key: SagaKey): Promise<unknown> {
+    const sealed = await this.sealedRequest(key);
+    return sealed === null ? undefined : this.unseal(sealed, 'the first request');
+  }
+
+  private async sealedRequest(key: SagaKey): Promise<string | null> {
+    return (await this.inTransaction((tx) => referenceOf(tx, key)))?.request ?? null;
   }
 
   /**

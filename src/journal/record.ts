@@ -3,8 +3,8 @@
  *
  * Values that cannot be decrypted are listed and left out; the rest is shown, because a missing key must not hide that something was sent.
  */
-import { definedOnly } from '../domain/defined-only';
 import type { Selectable } from 'kysely';
+import { definedOnly } from '../domain/defined-only';
 import { workflowNames, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
 import type { RecordedCorrection, RecordedEffect, RecordedEnding, SagaRecord } from '../domain/record';

@@ -19,6 +19,11 @@ export type Tx = Transaction<JournalTables>;
 export const mayHaveHappened = (outcome: Effect['outcome']) =>
   outcome === null || outcome === 'unknown' || outcome === 'done';
 
+/** A call of a repeatable step with an unknown outcome. */
+export function isDoubtful({ kind, outcome }: Effect): boolean {
+  return kind === 'mutate' && (outcome === null || outcome === 'unknown');
+}
+
 export function livePivot(tx: Tx, key: SagaKey): Promise<Effect | undefined> {
   return tx
     .selectFrom('effect')
@@ -81,6 +86,11 @@ export async function lock(tx: Tx, key: SagaKey, by?: { namespace: string; run: 
   return locked.numUpdatedRows > 0n;
 }
 
+/** Of a new reference. Each run of it stands in `runs` with a space before and after, in the order in which they were first seen. */
+export function openedBy(run: string, namespace: string | undefined): { open_in: string; runs: string } | undefined {
+  return namespace === undefined ? undefined : { open_in: namespace, runs: ` ${run} ` };
+}
+
 const anywhere = (run: string) => `% ${run} %`;
 
 function runsWith(run: string) {
@@ -139,8 +149,7 @@ export async function insertReference(
 ): Promise<void> {
   const now = nowMs(tx);
   const times = { first_seen_ms: now, touched_ms: now };
-  const opened = namespace === undefined ? {} : { open_in: namespace, runs: ` ${run} ` };
-  const row = { ...key, ...times, account: null, request: null, first_run: run, epoch, ...opened };
+  const row = { ...key, ...times, account: null, request: null, first_run: run, epoch, ...openedBy(run, namespace) };
   await tx.insertInto('reference').values(row).execute();
 }
 

@@ -1,7 +1,19 @@
 /** What a saga has done at the provider, by the journal: what was placed, what is in the cart, what is unknown. */
-import type { Kysely, Selectable } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { JournalKnowledge, OpenItem, OpenPivot, PivotNote } from '../domain/effects';
-import { aboutOf, insertReference, iso, leftInAir, lock, referenceOf, theJournal, type SagaKey } from './rows';
+import {
+  aboutOf,
+  type Effect,
+  insertReference,
+  isDoubtful,
+  iso,
+  leftInAir,
+  lock,
+  mayHaveHappened,
+  referenceOf,
+  type SagaKey,
+  theJournal,
+} from './rows';
 import { epochOfNew, insertDoubt, lostPivot, whatIsLacking } from './lost-time';
 import { openPivot } from './decide';
 import type { Journal } from './journal';
@@ -12,6 +24,8 @@ export interface Standing {
   known: boolean;
   /** The reference's `touched_ms` when this was read; see `Ending.seenMs`. */
   seenMs?: number | undefined;
+  /** The namespace in which its run is open; undefined where the run has ended. */
+  openIn?: string | undefined;
   placement:
     | { how: 'none' }
     | { how: 'placed'; at: string; run: string; answer: unknown; note: PivotNote | undefined }
@@ -29,8 +43,6 @@ export interface Standing {
   /** Firewalls that were assigned and not unassigned again. */
   assigned: { vmObjectId: number; firewalls: readonly number[] }[];
 }
-
-type Effect = Selectable<JournalTables['effect']>;
 
 export interface Asking {
   /** As in `Meaning`. */
@@ -56,7 +68,9 @@ export async function standingOf(journal: Journal, key: SagaKey, { knows, inAirM
     const taken = await referenceOf(tx, key);
     const rows = await effectsOf(tx, key);
     const doubt = () => insertDoubt(tx, key, from, { call: lostPivot, run: taken?.first_run ?? '', inAirMs });
-    const pivot = rows.find(isLivePivot) ?? (lacks === undefined ? await doubt() : undefined);
+    const pivot =
+      rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome)) ??
+      (lacks === undefined ? await doubt() : undefined);
     return { taken, rows, pivot, leftMs: pivot ? await leftInAir(tx, pivot, from) : 0, lacks };
   });
   const named = pivot ? (aboutOf(pivot).cartItems ?? []) : [];
@@ -67,13 +81,13 @@ export async function standingOf(journal: Journal, key: SagaKey, { knows, inAirM
   return {
     known: taken !== undefined,
     seenMs: taken?.touched_ms,
+    openIn: taken?.open_in ?? undefined,
     placement: lacks === undefined ? await placementOf(journal, pivot, leftMs) : { how: 'put-back', why: lacks },
     items: items.filter(({ cartItemId }) => !named.includes(cartItemId)),
     perhapsOrdered: pivot?.outcome === 'done' ? [] : items.filter(({ cartItemId }) => named.includes(cartItemId)),
     doubtfulAdds: rows.flatMap((row) => {
       const { item } = aboutOf(row);
-      const open = row.kind === 'mutate' && (row.outcome === null || row.outcome === 'unknown');
-      return open && item !== undefined ? [item] : [];
+      return isDoubtful(row) && item !== undefined ? [item] : [];
     }),
     assigned: rows.flatMap((row) => {
       const { vmObjectId, firewalls } = aboutOf(row);
@@ -97,10 +111,6 @@ async function placementOf(
   }
   if (outcome === null && leftMs > 0) return { how: 'under-way', leftMs };
   return { how: 'unknown', ...openPivot(pivot), note: await journal.noteOf(pivot.note) };
-}
-
-function isLivePivot({ kind, outcome }: Effect): boolean {
-  return kind === 'pivot' && (outcome === null || outcome === 'unknown' || outcome === 'done');
 }
 
 export function effectsOf(db: Kysely<JournalTables>, key: SagaKey): Promise<Effect[]> {
