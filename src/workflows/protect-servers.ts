@@ -11,7 +11,7 @@ import { seenByHand } from '../saga/by-hand';
 import { Step } from '../saga/progress';
 import type { Saga } from '../saga/saga';
 import type { StepOutcome, StepSpec } from '../saga/step-runner';
-import type { Protected, Protection } from './protection';
+import type { Denied, Protected, Protection } from './protection';
 import type { SecretsSent } from './secrets-sent';
 
 export async function protectServers(
@@ -71,13 +71,16 @@ export async function protectServers(
 /**
  * For a saga that ends: what earlier runs have assigned counts as protection only while the provider's list does not deny it. Nobody else
  * may have looked. A list that cannot be read denies nothing.
+ *
+ * @param servers of this run: what it has looked at itself it need not look at again
  */
 export async function lookAtAssigned(
   saga: Saga,
-  protection: Protection,
   assigned: Standing['assigned'],
-): Promise<void> {
-  const isOwn = (id: number) => protection.servers?.some((one) => one.vmObjectId === id && one.lacks !== undefined);
+  servers: readonly Protected[] = [],
+): Promise<Denied> {
+  const denied = new Map<number, readonly number[]>();
+  const isOwn = (id: number) => servers.some((one) => one.vmObjectId === id && one.lacks !== undefined);
   for (const vmObjectId of new Set(assigned.map((one) => one.vmObjectId))) {
     if (isOwn(vmObjectId)) continue;
     const step = new Step(`list-firewalls-${vmObjectId}`, `List the firewalls of server ${vmObjectId}`);
@@ -87,11 +90,12 @@ export async function lookAtAssigned(
     if (!looked.ok || !('firewalls' in looked.value)) continue;
     const { firewalls: shown } = looked.value;
     const all = assigned.flatMap((one) => (one.vmObjectId === vmObjectId ? one.firewalls : []));
-    protection.denied.set(
+    denied.set(
       vmObjectId,
       all.filter((id) => !shown.includes(id)),
     );
   }
+  return denied;
 }
 
 type Guarded = Protected & { assigning: Step; verifying: Step };

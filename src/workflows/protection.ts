@@ -15,43 +15,51 @@ export interface Protected {
   note?: string;
 }
 
+/** By server: the firewalls that earlier runs have assigned, and the provider's list does not show. */
+export type Denied = ReadonlyMap<number, readonly number[]>;
+
+/** What is known of the servers beyond this run. */
+interface Known {
+  /** By earlier runs, as the journal has it. */
+  assigned: Standing['assigned'];
+  denied: Denied;
+  /** Of the servers, where they are known. */
+  ids: readonly number[] | undefined;
+}
+
+const nothingKnown: Known = { assigned: [], denied: new Map(), ids: undefined };
+
 export class Protection {
   /** Whether this run knows that the order was placed. */
   isPlaced = false;
   /** Undefined until they are known; an order may bring none. */
   servers?: Protected[];
-  /** What the provider's list does not show of what earlier runs have assigned, by server. */
-  readonly denied = new Map<number, readonly number[]>();
   private isReported = false;
 
   /** @param wanted for each server of the order */
   constructor(private readonly wanted: readonly number[]) {}
 
-  /**
-   * Reports once: the report at the story's end also holds where the saga is cancelled in its last moment.
-   *
-   * @param ids of the servers, where they are known; the journal may know more
-   */
-  reportLeftovers(saga: Saga, assigned: Standing['assigned'] = [], ids?: readonly number[]): void {
+  /** Reports once: the report at the story's end also holds where the saga is cancelled in its last moment. */
+  reportLeftovers(saga: Saga, known: Known = nothingKnown): void {
     if (this.isReported || this.wanted.length === 0) return;
     this.isReported = true;
-    const servers = this.servers ?? ids?.map((id) => this.untouched(id));
+    const servers = this.servers ?? known.ids?.map((id) => this.untouched(id));
     if (servers === undefined) {
       const firewalls = [...this.wanted];
       const why = 'the saga ended before the object ids of the servers were known';
       saga.progress.leave({ kind: 'server-unprotected', firewalls, why });
     }
-    for (const server of servers ?? []) saga.progress.leave(...this.leftoversOf(server, assigned));
+    for (const server of servers ?? []) saga.progress.leave(...this.leftoversOf(server, known));
   }
 
   private untouched(vmObjectId: number): Protected {
     return { vmObjectId, firewalls: [...this.wanted] };
   }
 
-  private leftoversOf({ vmObjectId, firewalls, lacks, note }: Protected, assigned: Standing['assigned']): Leftover[] {
+  private leftoversOf({ vmObjectId, firewalls, lacks, note }: Protected, { assigned, denied }: Known): Leftover[] {
     const before = assigned.flatMap((one) => (one.vmObjectId === vmObjectId ? one.firewalls : []));
-    const denied = this.denied.get(vmObjectId) ?? [];
-    const missing = lacks ?? firewalls.filter((id) => !before.includes(id) || denied.includes(id));
+    const isThere = (id: number) => before.includes(id) && !denied.get(vmObjectId)?.includes(id);
+    const missing = lacks ?? firewalls.filter((id) => !isThere(id));
     if (missing.length === 0) return [];
     const isDenied = lacks !== undefined || missing.every((id) => before.includes(id));
     const what = isDenied ? 'the provider’s list does not show them' : 'they were not assigned';

@@ -12,9 +12,9 @@
  *
  * Where the saga does not reach its end, it looks whether the list shows what earlier runs have assigned (10).
  */
-import { definedOnly } from '../domain/defined-only';
 import type { Standing } from '../activities/journal';
 import type { PlacedOrder } from '../activities/orders';
+import { definedOnly } from '../domain/defined-only';
 import type { Placement } from '../domain/effects';
 import type { Leftover } from '../domain/leftovers';
 import { serversOrdered } from '../domain/plan-types';
@@ -27,7 +27,7 @@ import type { PivotStep } from '../saga/look-back';
 import { placePivot } from '../saga/pivot';
 import { confirmingServers, findServers, idsAmong, knownIds, searchDirectory } from './find-servers';
 import { lookAtAssigned, protectServers } from './protect-servers';
-import { Protection } from './protection';
+import { type Denied, Protection } from './protection';
 import { Purchase } from './purchase';
 import type { Saga } from '../saga/saga';
 import { runSaga, type StoryContext } from '../saga/run-saga';
@@ -43,8 +43,8 @@ const placing: PivotStep = {
 export function provisionServers(input: unknown): Promise<ResultOf['provisionServers']> {
   let asked: { purchase: Purchase; protection: Protection } | undefined;
   const unknownAdds = new UnknownAdds();
-  /** What the list denies of what earlier runs have assigned, where the story did not begin. */
-  const unbegun = new Protection([]);
+  /** What the provider's list does not show of what earlier runs have assigned. */
+  let denied: Denied = new Map();
   const story = async (saga: Saga, first: ProvisionServersRequest, { planTypesMore, corrections }: StoryContext) => {
     const { progress } = saga;
     const purchase = new Purchase(saga, first, planTypesMore, corrections);
@@ -98,14 +98,13 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
     const placement = standing?.placement.how === 'placed' ? standing.placement.placed : undefined;
     if (placement === undefined && !protection.isPlaced) return;
     const { assigned = [] } = standing ?? {};
-    for (const [vmObjectId, firewalls] of unbegun.denied) protection.denied.set(vmObjectId, firewalls);
     const ids = knownIds(saga, request, placement, ordered) ?? idsAmong(assigned, ordered);
-    protection.reportLeftovers(saga, assigned, ids);
+    protection.reportLeftovers(saga, { assigned, denied, ids });
   };
   const cleanUp = async (saga: Saga, standing: Standing, own: readonly Leftover[]) => {
     await deleteStrayItems(saga, standing, own);
     if (standing.placement.how !== 'placed') return;
-    await lookAtAssigned(saga, asked?.protection ?? unbegun, standing.assigned);
+    denied = await lookAtAssigned(saga, standing.assigned, asked?.protection.servers);
   };
   return runSaga('provisionServers', input, story, { pivot: placing, cleanUp, reportLeftovers });
 }
