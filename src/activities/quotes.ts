@@ -1,6 +1,6 @@
 /** Prepares a quote for a workflow: change orders and plan switches are quoted in the same form. */
-import { definedOnly } from '../domain/defined-only';
 import { randomUUID } from 'node:crypto';
+import { definedOnly } from '../domain/defined-only';
 import type { Quote } from '../domain/quotes';
 import type { ProviderClient } from '../provider/client';
 import { rawResponse } from './call';

@@ -2,8 +2,8 @@
  * The only place that decides "retry or not": it makes one named failure of what a room threw, the call's kind and its budget.
  * Workflows decide by that name and obey `retryInMs`; they never see a status. docs/failures.md has the table.
  */
-import { definedOnly } from '../domain/defined-only';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { definedOnly } from '../domain/defined-only';
 import type { CallFailure } from '../domain/failures';
 import { JournalUnavailable, JournalUnreadable } from '../journal/errors';
 import {

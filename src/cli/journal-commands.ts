@@ -1,8 +1,8 @@
 /** The commands that use the journal only: they work without Temporal, and show what Temporal has forgotten. */
-import { definedOnly } from '../domain/defined-only';
 import { checkReference } from '../client/client';
 import { AmbiguousReferenceError } from '../client/errors';
 import { readJournalConfig } from '../config';
+import { definedOnly } from '../domain/defined-only';
 import { readWorkflowId, type WorkflowName } from '../domain/identity';
 import { restored, trustNewReferences, type NewReferences } from '../journal/ceremony';
 import { JournalUnavailable } from '../journal/errors';

@@ -4,9 +4,9 @@
  * Exit status: 0 done, 1 the saga failed or was cancelled, 2 bad usage or request, 3 no connection, 4 it waits for a decision,
  * 5 partly done, 6 failed or cancelled with leftovers.
  */
-import { definedOnly } from '../domain/defined-only';
 import type { Readable } from 'node:stream';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { definedOnly } from '../domain/defined-only';
 import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
 import { decisionNames } from '../domain/decisions';
 import type { NewReferences } from '../journal/ceremony';

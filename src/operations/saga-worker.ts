@@ -1,5 +1,4 @@
 /** A Temporal worker that runs sagas, and the provider client behind it. Tests and production build it the same way. */
-import { definedOnly } from '../domain/defined-only';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -12,6 +11,7 @@ import {
 } from '@temporalio/worker';
 import { createActivities } from '../activities/index';
 import type { ProviderConfig, WorkerConfig, WorkerVersion } from '../config';
+import { definedOnly } from '../domain/defined-only';
 import type { Journal } from '../journal/journal';
 import { openJournal } from '../journal/open';
 import { ProviderClient, type CallEvent, type Credentials } from '../provider/client';

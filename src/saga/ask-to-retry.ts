@@ -1,6 +1,6 @@
 /** Steps that do not go on by themselves: a person says what becomes of them, and may correct the request first. */
-import { definedOnly } from '../domain/defined-only';
 import type { Decision } from '../domain/decisions';
+import { definedOnly } from '../domain/defined-only';
 import type { OnRefusal } from '../domain/requests';
 import type { HumanDecisions } from './human-decisions';
 import { cause, refusedQuestion, type Corrections, type Question, type Stuck } from './questions';

@@ -6,7 +6,6 @@
  *
  * A call that was lost with its worker is simply made again, a pivot too: the journal knows whether it was sent.
  */
-import { definedOnly } from '../domain/defined-only';
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -16,6 +15,7 @@ import {
   sleep,
 } from '@temporalio/workflow';
 import type { EffectContext } from '../activities/effect';
+import { definedOnly } from '../domain/defined-only';
 import type { Effected } from '../domain/effects';
 import { callFailureNames, describeFailure, type CallFailure } from '../domain/failures';
 import type { Deadline } from './deadline';
@@ -169,7 +169,7 @@ function readFailure({ cause }: ActivityFailure): CallFailure | undefined {
 
 /**
  * The activity ended without one of our failures: its time ran out, its worker was killed or stopped (`WorkerShutdown`), or
- * its code broke. The journal tells the next attempt what it did, if anything.
+ * its code broke. The next attempt reads in the journal what it did, if anything.
  */
 function lostCall(error: ActivityFailure, attempts: number): CallFailure {
   return {

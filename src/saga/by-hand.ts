@@ -1,6 +1,6 @@
 /**
  * What a person has done by hand, because our own calls would not go through: the step counts as done, nothing is left over, and the
- * journal is told who says so. Not offered where the step makes something that later steps need to know (a cart item's id).
+ * journal has who says so. Not offered where the step makes something that later steps need to know (a cart item's id).
  */
 import type { Decision } from '../domain/decisions';
 import type { EffectCall } from '../domain/effects';

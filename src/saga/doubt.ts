@@ -2,8 +2,8 @@
  * A pivot of which nobody knows whether it happened: a person is asked about its row in the journal, and the answer is written
  * into that row, for every run that will ever ask.
  */
-import { definedOnly } from '../domain/defined-only';
 import { CancellationScope } from '@temporalio/workflow';
+import { definedOnly } from '../domain/defined-only';
 import type { Placement } from '../domain/effects';
 import type { CallFailure, PivotDoubt } from '../domain/failures';
 import type { Act } from './attempts';

@@ -38,7 +38,7 @@ export class CorrectedSince extends Error {
 
 export const whyPlacedBefore = 'it was placed before, or perhaps: the journal is asked first';
 
-/** By another run. What comes before the pivot does not matter any more: the pivot tells what the journal knows of it. */
+/** By another run. What comes before the pivot does not matter any more: the pivot finds what the journal knows of it. */
 export class PlacedBefore extends Error {
   constructor() {
     super(whyPlacedBefore);

@@ -1,5 +1,5 @@
 /** Steps that were tried and failed, and what that says of the story: that it goes on, begins again, or ends. */
-import { describeFailure, type CallFailure } from '../domain/failures';
+import { describeFailure, type CallFailure, type CallFailureName } from '../domain/failures';
 import { CorrectedSince, PlacedBefore, SagaFailed, TakenBack, TurnLost, whyPlacedBefore } from './ends';
 import type { Step } from './progress';
 
@@ -10,13 +10,14 @@ export interface Failed<P> {
 
 /** Throws where a failure says that the story has to be begun again, or to end. */
 export function breakOff(failed: readonly Failed<{ step: Step }>[]): void {
-  const takenBack = failed.find(({ failure }) => failure.failure === 'TakenBack');
+  const first = (name: CallFailureName) => failed.find(({ failure }) => failure.failure === name);
+  const takenBack = first('TakenBack');
   if (takenBack) throw new TakenBack(takenBack.spec, takenBack.failure);
-  const turnLost = failed.find(({ failure }) => failure.failure === 'TurnLost');
+  const turnLost = first('TurnLost');
   if (turnLost) throw new TurnLost(turnLost.failure);
-  const corrected = failed.find(({ failure }) => failure.failure === 'CorrectedSince');
+  const corrected = first('CorrectedSince');
   if (corrected) throw new CorrectedSince(corrected.failure);
-  const late = failed.find(({ failure }) => failure.failure === 'DeadlinePassed');
+  const late = first('DeadlinePassed');
   if (late === undefined) return;
   endAll(failed, 'failed');
   throw new SagaFailed('DeadlinePassed', `${late.spec.step.title}: ${late.failure.message}`);

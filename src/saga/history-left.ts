@@ -1,7 +1,7 @@
 /**
- * How long a run's history has grown, and what a saga does about it. Temporal ends a run whose history is too long: nothing is undone
- * then, and reports nothing. So a saga of long trouble goes slowly while there is room to put everything back, and ends by itself while
- * there still is.
+ * How long a run's history has grown, and what a saga does about it. Temporal ends a run whose history is too long: it
+ * undoes nothing then, and reports nothing. So a saga of long trouble goes slowly while there is room to put everything back, and ends by
+ * itself while there still is.
  *
  * ```text
  *   events     0 ─────────────── 10,000 ─────── 15,000 ─────── 20,000 ─────────────── 25,000 ────────────── 51,200

@@ -12,7 +12,6 @@
  * At most one question is open at a time: steps that run side by side are asked about together. A decision is taken while
  * its handler runs, in one go, so a second one in the same task finds the question closed.
  */
-import { definedOnly } from '../domain/defined-only';
 import { ApplicationFailure } from '@temporalio/common';
 import {
   condition,
@@ -34,6 +33,7 @@ import {
   type Decision,
   type DecisionName,
 } from '../domain/decisions';
+import { definedOnly } from '../domain/defined-only';
 import { ownerOf, type CallFailure } from '../domain/failures';
 import { heldReleasedSignal, readHoldWords } from '../domain/hold';
 import type { ProgressView } from '../domain/progress';

@@ -27,7 +27,7 @@ export class JournalMemory {
 
   /**
    * Goes along with each look into the journal, until the reference is known to belong to the request: where it belongs to another one,
-   * nothing is told of that one.
+   * the answer says nothing of that one.
    */
   get toCompare(): { request?: unknown } {
     return this.isOwn || this.request === undefined ? {} : { request: this.request };

@@ -37,7 +37,7 @@ export async function placementOf(saga: Saga): Promise<Standing['placement']> {
 
 /**
  * Looked at where a person would be asked, or the saga would end, over what another run may have placed already: a run that was reset to
- * after it took its reference is told nothing of that.
+ * after it took its reference does not know of that.
  *
  * @returns undefined where it was not placed
  */

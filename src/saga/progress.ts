@@ -5,8 +5,8 @@
  * A search attribute is written only once something happened that an operator filters on: a saga that meets no trouble
  * writes no event for it.
  */
-import { definedOnly } from '../domain/defined-only';
 import { upsertSearchAttributes } from '@temporalio/workflow';
+import { definedOnly } from '../domain/defined-only';
 import type { WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
 import { isOutcome } from '../domain/outcomes';

@@ -1,7 +1,7 @@
 /** What a person is asked when a step does not go on by itself, in plain words. */
-import { definedOnly } from '../domain/defined-only';
 import type { z } from 'zod';
 import type { Decision, DecisionName } from '../domain/decisions';
+import { definedOnly } from '../domain/defined-only';
 import type { CallFailure } from '../domain/failures';
 import type { WaitKind } from '../domain/progress';
 import { whyFull } from './history-left';

@@ -18,7 +18,6 @@
  * Any other error is a mistake in our code. It fails the workflow task, not the saga: the run stands still, loses nothing,
  * and goes on when a fixed worker comes.
  */
-import { definedOnly } from '../domain/defined-only';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import {
   CancellationScope,
@@ -30,6 +29,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Standing } from '../activities/journal';
+import { definedOnly } from '../domain/defined-only';
 import type { JournalKnowledge } from '../domain/effects';
 import type { SagaFailureName } from '../domain/failures';
 import { attributesGivenMemo, type WorkflowName } from '../domain/identity';
@@ -64,7 +64,7 @@ export interface SagaDefinition<W extends WorkflowName = WorkflowName> {
    * @param own what this run has undone, or reported
    */
   cleanUp?: (saga: Saga, standing: Standing, own: readonly Leftover[]) => Promise<unknown>;
-  /** Runs when everything is undone, where the saga may have taken its reference: tells what other runs of it have left. */
+  /** Runs when everything is undone, where the saga may have taken its reference: reports what other runs of it have left. */
   reportOthers?: (saga: Saga, request: RequestOf[W]) => Promise<unknown>;
   /**
    * Runs last before the report, also where the journal could not be read: says what the saga leaves that no undo knows of.
@@ -87,7 +87,7 @@ type Checked<W extends WorkflowName> = Extract<CheckedRequest<W>, { ok: true }>;
 /** What counts for the ending, whatever the story. */
 type Knowing = Pick<SagaDefinition, 'pivot' | 'knowsOfOther' | 'seenOfOtherMs'>;
 
-/** What a story is told beside the request. */
+/** What a story gets beside the request. */
 export interface StoryContext {
   /** Plan types beyond the document's four, as the setting has them. */
   planTypesMore: readonly string[];
@@ -127,7 +127,7 @@ export async function runSaga<W extends WorkflowName>(
       begunAgain = true;
       return (await placementOf(saga)).how !== 'none';
     };
-    const told = await saga.deadline.bound(
+    const returned = await saga.deadline.bound(
       notAfter,
       () => knowsNothingPlaced(saga, pivotOf(saga, ways)),
       async () => {
@@ -148,7 +148,7 @@ export async function runSaga<W extends WorkflowName>(
     isThrough = true;
     // A call in flight is awaited; where it was the last one, the story does not notice.
     throwIfCancelled();
-    const result = () => ({ ...told, outcome: isWhole(progress) ? 'done' : 'partly' }) as ResultOf[W];
+    const result = () => ({ ...returned, outcome: isWhole(progress) ? 'done' : 'partly' }) as ResultOf[W];
     const { outcome } = result();
     await CancellationScope.nonCancellable(() =>
       writeEnding(saga, { ended: 'done', report: reportOf(progress, outcome, 'done'), result: result() }, ways),

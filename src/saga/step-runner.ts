@@ -23,7 +23,7 @@ import { activities } from './activities';
 export interface Undo {
   /** "Delete cart item 17" */
   title: string;
-  /** Absent where nothing can safely put it back: then it is only told as a leftover. */
+  /** Absent where nothing can safely put it back: then it is only reported as a leftover. */
   act?: Act<unknown>;
   byHand?: ByHand<unknown>;
   leftover: (why: string) => Leftover;
@@ -61,7 +61,7 @@ export interface FailurePolicy {
 /** `note`: what a person said who left it out. */
 export type StepOutcome<T> = { skipped: false; value: T } | { skipped: true; note?: string };
 
-/** What is done on the way, at once and not when all are through: progress tells the truth, and undos are armed. */
+/** What is done on the way, at once and not when all are through: progress is up to date, and undos are armed. */
 export interface StepHooks<T, P> {
   undoing?: boolean;
   begin?: (spec: P) => void;
@@ -215,7 +215,7 @@ export class StepRunner<T, P extends StepSpec<T>> {
     for (const spec of named) {
       if (spec.byHand === undefined) throw new Error(`${spec.step.id} cannot be done by hand`);
       if (!isWritten) {
-        // No later run would know it: it is told as what may be left.
+        // No later run would know it: it is reported as what may be left.
         this.leaveOut(spec, `${describeByHand(decision)}; the journal could not be told`);
         continue;
       }

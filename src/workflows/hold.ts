@@ -9,7 +9,6 @@
  *
  * Neither workflow is a saga: they call no provider and no journal, so Temporal itself retries their one activity until it succeeds.
  */
-import { definedOnly } from '../domain/defined-only';
 import { ApplicationFailure } from '@temporalio/common';
 import {
   CancellationScope,
@@ -30,6 +29,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index';
+import { definedOnly } from '../domain/defined-only';
 import {
   describeHold,
   heldReleasedSignal,
