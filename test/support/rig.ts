@@ -16,7 +16,9 @@ import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import type { ActivitySettings } from '../../src/activities/settings';
 import { OrderSagaClient } from '../../src/client/client';
 import { SearchAttributesMissingError } from '../../src/client/errors';
+import { SagaHandle } from '../../src/client/handle';
 import type { ProviderConfig } from '../../src/config';
+import type { WorkflowName } from '../../src/domain/identity';
 import type { JournalAddress } from '../../src/journal/dialects';
 import type { Journal } from '../../src/journal/journal';
 import { openJournal } from '../../src/journal/open';
@@ -26,9 +28,11 @@ import type { PayloadKeys } from '../../src/security/keys';
 import type { SecretSources } from '../../src/security/secret-resolver';
 import { createSealing } from '../../src/security/sealing';
 import { payloadConverterPath } from '../../src/temporal/workflow-modules';
+import { openCartItems } from '../../sandbox/sentences';
 import { Sandbox, type SandboxOptions } from '../../sandbox/server';
 import { rigSettings } from './activity-settings';
 import { replayAll } from './replay';
+import { planIdOf } from './requests';
 import { differences, rowsIn } from './rows-and-ledger';
 
 export interface RigOptions {
@@ -168,6 +172,16 @@ export class Rig {
   get journalUrl(): string {
     const address = this.journalAddress;
     return 'file' in address ? `file:${address.file}` : address.postgres;
+  }
+
+  /** The saga's last run, whichever that is. */
+  latest<W extends WorkflowName>(workflow: W, { reference }: { reference: string }): SagaHandle<W> {
+    return new SagaHandle<W>(this.temporal, workflow, reference, '', true);
+  }
+
+  /** The saga's items that the provider's cart holds: each saga of the tests has a plan of its own. */
+  openItems({ reference }: { reference: string }): ReturnType<typeof openCartItems> {
+    return openCartItems(this.sandbox.ledger).filter(({ item }) => item.plan_id === planIdOf(reference));
   }
 
   /** A look into the journal, beside the workers. */

@@ -1,12 +1,10 @@
 /** What a person has corrected holds for the reference, whichever run goes on: reset to before it, started again, or told what it was. */
-import { callsTo, changeOrdersOf, openCartItems, orders } from '../../../sandbox/sentences';
-import { SagaHandle } from '../../../src/client/handle';
+import { callsTo, changeOrdersOf, orders } from '../../../sandbox/sentences';
 import { recordSchema } from '../../../src/domain/record';
 import { recordOf } from '../../../src/journal/record';
 import { describeTimeline } from '../../../src/cli/print-record';
-import type { WorkflowName } from '../../../src/domain/identity';
 import { inputsOf } from '../../support/events';
-import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
+import { changeRequest, provisionRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { Rig } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -20,13 +18,8 @@ afterEach(() => {
   rig.sandbox.faults.clear();
 });
 
-const latest = <W extends WorkflowName>(workflow: W, { reference }: { reference: string }) =>
-  new SagaHandle<W>(rig.temporal, workflow, reference, '', true);
 const ordersOf = ({ account }: { account: string }) =>
   orders(rig.sandbox.ledger).filter((order) => order.account === account);
-const openItemsOf = ({ reference }: { reference: string }) =>
-  openCartItems(rig.sandbox.ledger).filter(({ item }) => item.plan_id === planIdOf(reference));
-
 const secret = 'a new password';
 
 /** Refused, corrected, and then stuck: its item is in the cart as it was corrected, and nothing is ordered. */
@@ -41,7 +34,7 @@ async function corrected() {
   const correction = { quantity: 1, password: secret };
   await answer(saga, 'retry', { by: 'op', note: 'out of stock', correction });
   await untilWaiting(saga, 'stuck');
-  expect(openItemsOf(request)).toMatchObject([{ item: { quantity: 1, password: secret } }]);
+  expect(rig.openItems(request)).toMatchObject([{ item: { quantity: 1, password: secret } }]);
   return { request, saga, before };
 }
 
@@ -52,17 +45,17 @@ it.each([0, 1, 2])('reset to workflow task %d, it orders what was corrected, and
   const { request, saga, before } = await corrected();
   expect(before).toBe(4);
   await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[task] ?? 0);
-  const again = latest('provisionServers', request);
+  const again = rig.latest('provisionServers', request);
   const { outcome, cartItemIds, leftovers } = await again.result();
   expect({ outcome, leftovers }).toEqual({ outcome: 'done', leftovers: [] });
   expect(ordersOf(request)).toMatchObject([{ cartItems: cartItemIds, ...asCorrected }]);
-  expect(openItemsOf(request)).toEqual([]);
+  expect(rig.openItems(request)).toEqual([]);
 });
 
 it('reset, it still names the last row that it knows, where it has taken the reference once more', async () => {
   const { request, saga } = await corrected();
   await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[1] ?? 0);
-  await latest('provisionServers', request).result();
+  await rig.latest('provisionServers', request).result();
   const run = rig.temporal.workflow.getHandle(saga.workflowId);
   const [, ...again] = await inputsOf(run, 'takeReference');
   expect(again).toHaveLength(1);
@@ -74,7 +67,7 @@ describe('reset to where it was refused, it asks again', () => {
   const askedAgain = async () => {
     const { request, saga } = await corrected();
     await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[3] ?? 0);
-    const again = latest('provisionServers', request);
+    const again = rig.latest('provisionServers', request);
     await untilWaiting(again, 'refused');
     return { request, again };
   };
@@ -84,7 +77,7 @@ describe('reset to where it was refused, it asks again', () => {
     await answer(again, 'retry');
     expect(await again.result()).toMatchObject({ outcome: 'done', leftovers: [] });
     expect(ordersOf(request)).toMatchObject([asCorrected]);
-    expect(openItemsOf(request)).toEqual([]);
+    expect(rig.openItems(request)).toEqual([]);
   });
 
   it('and puts what is corrected now on top of that', async () => {
@@ -92,7 +85,7 @@ describe('reset to where it was refused, it asks again', () => {
     await answer(again, 'retry', { correction: { quantity: 2 } });
     expect(await again.result()).toMatchObject({ outcome: 'done', leftovers: [] });
     expect(ordersOf(request)).toMatchObject([{ items: [{ quantity: 2, password: secret }] }]);
-    expect(openItemsOf(request)).toEqual([]);
+    expect(rig.openItems(request)).toEqual([]);
   });
 });
 
@@ -105,7 +98,7 @@ it('ended from outside and started again, it orders what was corrected, and adds
   await rig.temporal.workflow.start('provisionServers', {
     ...{ workflowId: saga.workflowId, taskQueue: 'order-saga', args: [request] },
   });
-  expect(await latest('provisionServers', request).result()).toMatchObject({ outcome: 'done', decisions: [] });
+  expect(await rig.latest('provisionServers', request).result()).toMatchObject({ outcome: 'done', decisions: [] });
   expect(adds()).toBe(before);
   expect(ordersOf(request)).toMatchObject([asCorrected]);
 });
@@ -119,9 +112,9 @@ it('the reference is taken for the request as it was first asked, and for no oth
       ...{ workflowId: saga.workflowId, taskQueue: 'order-saga', args: [args] },
     });
   await start({ ...request, items: [{ ...request.items[0], quantity: 1, password: secret }] });
-  expect((await outcomeOf(latest('provisionServers', request))).failure).toMatchObject({ type: 'ReferenceTaken' });
+  expect((await outcomeOf(rig.latest('provisionServers', request))).failure).toMatchObject({ type: 'ReferenceTaken' });
   await start(request);
-  expect((await latest('provisionServers', request).result()).outcome).toBe('done');
+  expect((await rig.latest('provisionServers', request).result()).outcome).toBe('done');
   expect(ordersOf(request)).toHaveLength(1);
 });
 
@@ -137,7 +130,7 @@ it('a change order that was reset to before its correction is placed as it was c
   await answer(saga, 'retry', { correction: { resources } });
   await untilWaiting(saga, 'stuck');
   await resetTo(rig.temporal, saga, tasks[1] ?? 0);
-  expect(await latest('changeOrder', request).result()).toMatchObject({ outcome: 'done', quote: { total: 40 } });
+  expect(await rig.latest('changeOrder', request).result()).toMatchObject({ outcome: 'done', quote: { total: 40 } });
   expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toMatchObject([{ resources }]);
 });
 

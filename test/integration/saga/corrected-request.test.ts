@@ -1,5 +1,5 @@
 /** An order that the provider refuses, and a person is asked about: what may be corrected, and what is bought then. */
-import { callsTo, openCartItems, orders } from '../../../sandbox/sentences';
+import { callsTo, orders } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
@@ -45,9 +45,6 @@ const addsOf = ({ reference }: { reference: string }) =>
   callsTo(rig.sandbox.ledger, 'add-cart-item').filter(({ names }) => names.planId?.includes(planIdOf(reference)));
 const ordersOf = ({ account }: { account: string }) =>
   orders(rig.sandbox.ledger).filter((order) => order.account === account);
-const openItemsOf = ({ reference }: { reference: string }) =>
-  openCartItems(rig.sandbox.ledger).filter(({ item }) => item.plan_id === planIdOf(reference));
-
 describe('an item that the provider refuses', () => {
   it('is corrected, and costs neither the saga nor what was added beside it', async () => {
     const request = provisionRequest({ onRefusal: 'ask', items: [{}, { plan_id: wrongPlan }] });
@@ -91,15 +88,15 @@ describe('an item that the provider refuses', () => {
     const request = provisionRequest({ onRefusal: 'ask', items: [{ quantity: 2 }, { plan_id: wrongPlan }] });
     const saga = await rig.sagas.provision(request);
     await untilWaiting(saga, 'refused');
-    const [first] = openItemsOf(request);
+    const [first] = rig.openItems(request);
     await answer(saga, 'retry', { correction: { item: 1, quantity: 1 } });
     await untilWaiting(saga, 'refused');
-    expect(openItemsOf(request)).toMatchObject([{ item: { quantity: 1 } }]);
-    expect(openItemsOf(request)[0]?.cartItemId).not.toBe(first?.cartItemId);
+    expect(rig.openItems(request)).toMatchObject([{ item: { quantity: 1 } }]);
+    expect(rig.openItems(request)[0]?.cartItemId).not.toBe(first?.cartItemId);
     await answer(saga, 'retry', { correction: { plan_id: planIdOf(request.reference) } });
     expect((await saga.result()).outcome).toBe('done');
     expect(ordersOf(request)).toMatchObject([{ items: [{ quantity: 1 }, { plan_id: planIdOf(request.reference) }] }]);
-    expect(openItemsOf(request)).toEqual([]);
+    expect(rig.openItems(request)).toEqual([]);
   });
 
   it('may be tried again as it is', async () => {
@@ -131,7 +128,7 @@ describe('an order that the provider refuses', () => {
   it('deletes an item that is corrected, and orders what was added in its place', async () => {
     const { request, saga } = await refusedOrder({ items: [{ quantity: 2 }, { quantity: 3 }] });
     await untilWaiting(saga, 'refused');
-    const before = openItemsOf(request).map(({ cartItemId }) => cartItemId);
+    const before = rig.openItems(request).map(({ cartItemId }) => cartItemId);
     await answer(saga, 'retry', { correction: { item: 2, quantity: 1 } });
     const { outcome, cartItemIds, servers, leftovers } = await saga.result();
     expect({ outcome, leftovers }).toEqual({ outcome: 'done', leftovers: [] });
@@ -146,7 +143,7 @@ describe('an order that the provider refuses', () => {
     const addedAt = entries.findIndex((entry) => entry.type === 'cartItemAdded' && entry.cartItemId === cartItemIds[1]);
     expect(deletedAt).toBeGreaterThan(-1);
     expect(deletedAt).toBeLessThan(addedAt);
-    expect(openItemsOf(request)).toEqual([]);
+    expect(rig.openItems(request)).toEqual([]);
   });
 
   it('needs no number for the only item', async () => {
@@ -155,7 +152,7 @@ describe('an order that the provider refuses', () => {
     await answer(saga, 'retry', { correction: { os_template_id: 8 } });
     await saga.result();
     expect(ordersOf(request)).toMatchObject([{ items: [{ os_template_id: 8 }] }]);
-    expect(openItemsOf(request)).toEqual([]);
+    expect(rig.openItems(request)).toEqual([]);
   });
 
   it('is refused once more, and corrected once more', async () => {
@@ -172,16 +169,16 @@ describe('an order that the provider refuses', () => {
     await answer(saga, 'retry', { correction: { quantity: 1 } });
     await saga.result();
     expect(ordersOf(request)).toMatchObject([{ items: [{ quantity: 1 }] }]);
-    expect(openItemsOf(request)).toEqual([]);
+    expect(rig.openItems(request)).toEqual([]);
   });
 
   it('is undone when it is cancelled', async () => {
     const { request, saga } = await refusedOrder({ items: [{}, {}] });
     await untilWaiting(saga, 'refused');
-    expect(openItemsOf(request)).toHaveLength(2);
+    expect(rig.openItems(request)).toHaveLength(2);
     await saga.cancel();
     expect((await outcomeOf(saga)).cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
-    expect(openItemsOf(request)).toEqual([]);
+    expect(rig.openItems(request)).toEqual([]);
     expect(ordersOf(request)).toEqual([]);
   });
 
@@ -191,7 +188,7 @@ describe('an order that the provider refuses', () => {
     await untilWaiting(saga, 'refused');
     const { failure } = await outcomeOf(saga);
     expect(failure).toMatchObject({ type: 'DeadlinePassed', report: { outcome: 'reversed', leftovers: [] } });
-    expect(openItemsOf(request)).toEqual([]);
+    expect(rig.openItems(request)).toEqual([]);
   });
 });
 
@@ -226,7 +223,7 @@ describe('a correction that does not fit', () => {
     expect(rig.sandbox.ledger.calls).toHaveLength(calls);
     await saga.cancel();
     await outcomeOf(saga);
-    expect(openItemsOf(request)).toEqual([]);
+    expect(rig.openItems(request)).toEqual([]);
   });
 
   it('names fewer servers where they were named beforehand', async () => {
@@ -245,11 +242,11 @@ describe('what was approved', () => {
     await untilWaiting(saga, 'approval');
     await answer(saga, 'approve');
     await untilWaiting(saga, 'refused');
-    const [before] = openItemsOf(request);
+    const [before] = rig.openItems(request);
     await answer(saga, 'retry', { correction: { quantity: 1 } });
     const { question } = await untilWaiting(saga, 'approval');
     expect(question).toMatch(/^Approve 1 server: 1 × plan/);
-    expect(openItemsOf(request)).toEqual([before]);
+    expect(rig.openItems(request)).toEqual([before]);
     await answer(saga, 'approve');
     await saga.result();
     expect(ordersOf(request)).toMatchObject([{ items: [{ quantity: 1 }] }]);
@@ -267,7 +264,7 @@ describe('what was approved', () => {
       type: 'NotApproved',
       report: { outcome: 'reversed', leftovers: [] },
     });
-    expect(openItemsOf(request)).toEqual([]);
+    expect(rig.openItems(request)).toEqual([]);
     expect(ordersOf(request)).toEqual([]);
   });
 });
@@ -275,7 +272,7 @@ describe('what was approved', () => {
 it('an item that cannot be deleted is asked about, and told where it is left behind', async () => {
   const { request, saga } = await refusedOrder({ items: [{ quantity: 2 }] });
   await untilWaiting(saga, 'refused');
-  const [before] = openItemsOf(request);
+  const [before] = rig.openItems(request);
   rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'unauthorized' });
   await answer(saga, 'retry', { correction: { quantity: 1 } });
   expect(await untilWaiting(saga, 'stuck')).toMatchObject({ choices: ['retry', 'markDone', 'skip'] });
@@ -285,7 +282,7 @@ it('an item that cannot be deleted is asked about, and told where it is left beh
   await answer(saga, 'skip', { note: 'by hand' });
   const { cancelled } = await outcomeOf(saga);
   expect(cancelled?.leftovers).toEqual([{ kind: 'cart-item', cartItemId: before?.cartItemId, why: 'by hand' }]);
-  expect(openItemsOf(request)).toEqual([before]);
+  expect(rig.openItems(request)).toEqual([before]);
 });
 
 it.each([[{}], [{ onRefusal: 'fail' }]])('a request with %j is undone, and fails', async (changes) => {
@@ -294,6 +291,6 @@ it.each([[{}], [{ onRefusal: 'fail' }]])('a request with %j is undone, and fails
     type: 'OrderRejected',
     report: { outcome: 'reversed', leftovers: [], decisions: [] },
   });
-  expect(openItemsOf(request)).toEqual([]);
+  expect(rig.openItems(request)).toEqual([]);
   expect(await stepOf(saga, 'place-order')).toMatchObject({ status: 'failed' });
 });

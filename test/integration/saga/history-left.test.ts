@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { FaultSpec } from '../../../sandbox/faults';
-import { callsTo, firewallsOf, openCartItems, ordersWithLabel } from '../../../sandbox/sentences';
+import { callsTo, firewallsOf, ordersWithLabel } from '../../../sandbox/sentences';
 import { startDevServer, type DevServer } from '../../../scripts/dev-server';
 import { bundleWorkflows } from '../../../scripts/workflow-bundle';
 import { DecisionRefusedError, SagaEndedError } from '../../../src/client/errors';
@@ -110,9 +110,6 @@ here(`on a server that ends a run at ${eventsMax} events`, () => {
 
   const fault = (request: { reference: string }, spec: Omit<FaultSpec, 'match'>) =>
     rig.sandbox.faults.add({ ...spec, match: { planId: planIdOf(request.reference) } });
-  const openItemsOf = ({ reference }: { reference: string }) =>
-    openCartItems(rig.sandbox.ledger).filter(({ item }) => item.plan_id === planIdOf(reference));
-
   afterEach(() => {
     rig.sandbox.faults.clear();
   });
@@ -127,7 +124,7 @@ here(`on a server that ends a run at ${eventsMax} events`, () => {
     expect(failure).toMatchObject({ type: 'HistoryFull', report: { outcome: 'reversed', leftovers: [] } });
     expect(failure?.report.why).toMatch(/^add-cart-item-\d: the history of this run is full/);
     expect(callsTo(rig.sandbox.ledger, 'delete-cart-item').length).toBeGreaterThanOrEqual(4);
-    expect(openItemsOf(request)).toEqual([]);
+    expect(rig.openItems(request)).toEqual([]);
     expect(await eventsOf(rig.temporal, saga)).toBeLessThan(eventsMax);
   });
 
@@ -139,7 +136,7 @@ here(`on a server that ends a run at ${eventsMax} events`, () => {
     await retryToTheEnd(saga);
     const { failure } = await outcomeOf(saga);
     expect(failure).toMatchObject({ type: 'HistoryFull', report: { outcome: 'reversed-with-leftovers' } });
-    const left = openItemsOf(request).map(({ cartItemId }) => cartItemId);
+    const left = rig.openItems(request).map(({ cartItemId }) => cartItemId);
     expect(left).toHaveLength(4);
     const told = failure?.report.leftovers.map((one) => (one.kind === 'cart-item' ? one.cartItemId : one.kind));
     expect(told?.sort()).toEqual(left.sort());
@@ -290,6 +287,6 @@ here(`on a server that ends a run at ${eventsMax} events`, () => {
     }
     const { failure } = await outcomeOf(saga);
     expect(failure).toMatchObject({ type: 'HistoryFull', report: { outcome: 'reversed', leftovers: [] } });
-    expect(openItemsOf(request)).toEqual([]);
+    expect(rig.openItems(request)).toEqual([]);
   });
 });

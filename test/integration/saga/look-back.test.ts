@@ -2,9 +2,8 @@
  * A run that was reset to after it took its reference is not told that the reference is known. What the run before it has placed counts
  * all the same: nobody is asked about it, it does not fail, and what was added for nothing does not stay in the cart.
  */
-import { firewallsOf, openCartItems, ordersWithLabel, switchesOf } from '../../../sandbox/sentences';
-import { SagaHandle } from '../../../src/client/handle';
-import type { WorkflowName } from '../../../src/domain/identity';
+import { firewallsOf, ordersWithLabel, switchesOf } from '../../../sandbox/sentences';
+import type { SagaHandle } from '../../../src/client/handle';
 import { recordOf } from '../../../src/journal/record';
 import { rigSettings } from '../../support/activity-settings';
 import { planIdOf, provisionRequest, switchRequest } from '../../support/requests';
@@ -25,10 +24,6 @@ afterEach(() => {
   rig.sandbox.configure({ unavailableSubscriptions: [] });
 });
 
-const latest = <W extends WorkflowName>(workflow: W, { reference }: { reference: string }) =>
-  new SagaHandle<W>(rig.temporal, workflow, reference, '', true);
-const openItemsOf = ({ reference }: { reference: string }) =>
-  openCartItems(rig.sandbox.ledger).filter(({ item }) => item.plan_id === planIdOf(reference));
 const orderOf = ({ reference }: { reference: string }) => {
   const [order, ...more] = ordersWithLabel(rig.sandbox.ledger, reference);
   if (order === undefined || more.length > 0) throw new Error(`${reference} has not one order`);
@@ -83,9 +78,9 @@ describe('an order that was placed as it was corrected, reset to before that', (
   it('does not leave in the cart what it adds uncorrected', async () => {
     const { request, saga } = await placedAsCorrected({}, { os_template_id: 7 });
     await resetTo(rig.temporal, saga, await taskBefore(saga, 'addCartItem'));
-    const result = await latest('provisionServers', request).result();
+    const result = await rig.latest('provisionServers', request).result();
     expect(result).toMatchObject({ outcome: 'done', leftovers: [], cartItemIds: orderOf(request).cartItems });
-    expect(openItemsOf(request)).toEqual([]);
+    expect(rig.openItems(request)).toEqual([]);
     expectProtected(request, 1);
   });
 
@@ -93,7 +88,7 @@ describe('an order that was placed as it was corrected, reset to before that', (
     const { request, saga } = await placedAsCorrected({ quantity: 2 }, { os_template_id: 7 });
     rig.sandbox.faults.add(refusesItemOf(request));
     await resetTo(rig.temporal, saga, await taskBefore(saga, 'addCartItem'));
-    const result = await latest('provisionServers', request).result();
+    const result = await rig.latest('provisionServers', request).result();
     expect(result).toMatchObject({ outcome: 'done', leftovers: [], decisions: [] });
     expectProtected(request, 2);
   });
@@ -101,17 +96,17 @@ describe('an order that was placed as it was corrected, reset to before that', (
   it('protects as many servers as were bought', async () => {
     const { request, saga } = await placedAsCorrected({ quantity: 2 }, { quantity: 1 });
     await resetTo(rig.temporal, saga, await taskBefore(saga, 'addCartItem'));
-    const result = await latest('provisionServers', request).result();
+    const result = await rig.latest('provisionServers', request).result();
     expect(result).toMatchObject({ outcome: 'done', leftovers: [], decisions: [] });
     expectProtected(request, 1);
-    expect(openItemsOf(request)).toEqual([]);
+    expect(rig.openItems(request)).toEqual([]);
   });
 
   it('does not end where a refusal ends a saga', async () => {
     const { request, saga } = await placedAsCorrected({ quantity: 2 }, { os_template_id: 7 }, 'fail');
     rig.sandbox.faults.add(refusesItemOf(request));
     await resetTo(rig.temporal, saga, await taskBefore(saga, 'addCartItem'));
-    expect(await latest('provisionServers', request).result()).toMatchObject({ outcome: 'done', leftovers: [] });
+    expect(await rig.latest('provisionServers', request).result()).toMatchObject({ outcome: 'done', leftovers: [] });
     expectProtected(request, 2);
   });
 
@@ -119,7 +114,7 @@ describe('an order that was placed as it was corrected, reset to before that', (
     const { request, saga, match } = await placedAsCorrected({ quantity: 2 }, { os_template_id: 7 });
     rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'unauthorized', match });
     await resetTo(rig.temporal, saga, await taskBefore(saga, 'addCartItem'));
-    const again = latest('provisionServers', request);
+    const again = rig.latest('provisionServers', request);
     await untilWaiting(again, 'stuck');
     await answer(again, 'retry', { by: 'op', correction: { os_template_id: 8 } });
     expect(await again.result()).toMatchObject({ outcome: 'done', leftovers: [] });
@@ -142,7 +137,7 @@ it('an order that was approved and placed is not asked about again', async () =>
   await untilWaiting(saga, 'stuck');
   rig.sandbox.faults.lift(atFirewalls);
   await resetToAfterTaking(saga);
-  const again = latest('provisionServers', request);
+  const again = rig.latest('provisionServers', request);
   expect(await again.result()).toMatchObject({ outcome: 'done', leftovers: [], decisions: [] });
   expect(await stepOf(again, 'approve')).toMatchObject({ status: 'skipped' });
   expectProtected(request, 1);
@@ -155,7 +150,7 @@ describe('a switch that was made, reset to before its quote', () => {
     const { quote } = await saga.result();
     const again = async () => {
       await resetTo(rig.temporal, { workflowId: saga.workflowId }, await taskBefore(saga, 'quotePlanSwitch'));
-      return outcomeOf(latest('switchPlan', request));
+      return outcomeOf(rig.latest('switchPlan', request));
     };
     return { request, quote, again };
   }
@@ -203,5 +198,5 @@ it('an order is not held against a guard that counts other plan types by now', a
   await counting(['vps:server']);
   const [task = 0] = await workflowTasksOf(rig.temporal, { workflowId: saga.workflowId });
   await resetTo(rig.temporal, { workflowId: saga.workflowId }, task);
-  expect(await latest('provisionServers', request).result()).toMatchObject({ outcome: 'done', leftovers: [] });
+  expect(await rig.latest('provisionServers', request).result()).toMatchObject({ outcome: 'done', leftovers: [] });
 });

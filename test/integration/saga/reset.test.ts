@@ -2,9 +2,8 @@
  * A reset goes on from what is known: what the journal has is used and not done again; a person is asked only about what the
  * journal itself does not know. Reset offers every finished workflow task; all of them are tried.
  */
-import { callsTo, changeOrdersOf, openCartItems, ordersWithLabel, switchesOf } from '../../../sandbox/sentences';
-import { SagaHandle } from '../../../src/client/handle';
-import type { WorkflowName } from '../../../src/domain/identity';
+import { callsTo, changeOrdersOf, ordersWithLabel, switchesOf } from '../../../sandbox/sentences';
+import type { SagaHandle } from '../../../src/client/handle';
 import { brokenPromises, type Asked } from '../../support/promises';
 import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { resetTo, taskBefore, workflowTasksOf } from '../../support/reset';
@@ -19,12 +18,6 @@ afterAll(() => rig.close());
 afterEach(() => {
   rig.sandbox.faults.clear();
 });
-
-const latest = <W extends WorkflowName>(workflow: W, { reference }: { reference: string }) =>
-  new SagaHandle<W>(rig.temporal, workflow, reference, '', true);
-
-const openItemsOf = ({ reference }: { reference: string }) =>
-  openCartItems(rig.sandbox.ledger).filter(({ item }) => item.plan_id === planIdOf(reference));
 
 const addsOf = ({ reference }: { reference: string }) =>
   callsTo(rig.sandbox.ledger, 'add-cart-item').filter(({ names }) => names.planId?.includes(planIdOf(reference)));
@@ -52,7 +45,7 @@ describe('from whichever point, of a saga that is done', () => {
       expect(points.length).toBeGreaterThan(2);
       for (const point of points) {
         await resetTo(rig.temporal, { workflowId, runId }, point);
-        expect(await latest(workflow, request).result()).toEqual(first);
+        expect(await rig.latest(workflow, request).result()).toEqual(first);
       }
       const { ledger } = rig.sandbox;
       const placed = {
@@ -72,7 +65,7 @@ it('says where an answer is from', async () => {
   const saga = await rig.sagas.provision(request);
   await saga.result();
   await resetToTask(saga);
-  const again = latest('provisionServers', request);
+  const again = rig.latest('provisionServers', request);
   await again.result();
   const from = new RegExp(`^from the journal: .* UTC, run ${saga.runId}$`);
   expect((await stepOf(again, 'add-cart-item-1'))?.detail).toMatch(from);
@@ -86,7 +79,7 @@ it('while the order is under way, waits for its answer and uses it', async () =>
   const saga = await rig.sagas.provision(request);
   await rig.sandbox.whenStruck(gate);
   await resetToTask(saga);
-  const again = latest('provisionServers', request);
+  const again = rig.latest('provisionServers', request);
   await until(async () => (await stepOf(again, 'place-order'))?.detail?.includes('may still be in the air'));
   rig.sandbox.faults.release(gate);
   expect(await again.result()).toMatchObject({ order: { order_id: expect.any(Number) as number }, decisions: [] });
@@ -98,13 +91,13 @@ it('uses the items that are in the cart', async () => {
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
   const saga = await rig.sagas.provision(request);
   await untilWaiting(saga, 'stuck');
-  const items = openItemsOf(request).map(({ cartItemId }) => cartItemId);
+  const items = rig.openItems(request).map(({ cartItemId }) => cartItemId);
   await resetToTask(saga);
-  const result = await latest('provisionServers', request).result();
+  const result = await rig.latest('provisionServers', request).result();
   expect([...result.cartItemIds].sort()).toEqual(items);
   expect(addsOf(request)).toHaveLength(2);
   expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
-  expect(openItemsOf(request)).toEqual([]);
+  expect(rig.openItems(request)).toEqual([]);
 });
 
 it('deletes an item of which nobody knows whether it was deleted, and uses another one', async () => {
@@ -116,9 +109,9 @@ it('deletes an item of which nobody knows whether it was deleted, and uses anoth
   await untilWaiting(saga, 'stuck');
   faults.lift(unanswered);
   await resetTo(rig.temporal, saga, await taskBefore(rig.temporal, { workflowId: saga.workflowId }, 'addCartItem'));
-  expect(await latest('provisionServers', request).result()).toMatchObject({ outcome: 'done', leftovers: [] });
+  expect(await rig.latest('provisionServers', request).result()).toMatchObject({ outcome: 'done', leftovers: [] });
   expect(addsOf(request)).toHaveLength(2);
-  expect(openItemsOf(request)).toEqual([]);
+  expect(rig.openItems(request)).toEqual([]);
 });
 
 it.each([
@@ -135,13 +128,13 @@ it.each([
   })?.activityTaskScheduledEventAttributes?.workflowTaskCompletedEventId;
   if (task === 0) await resetToTask(saga);
   else await resetTo(rig.temporal, saga, Number(ordering));
-  const result = await latest('provisionServers', request).result();
+  const result = await rig.latest('provisionServers', request).result();
   const [order, ...more] = ordersWithLabel(rig.sandbox.ledger, request.reference);
   expect(more).toEqual([]);
   expect([...(order?.cartItems ?? [])].sort()).toEqual([...result.cartItemIds].sort());
   expect(addsOf(request)).toHaveLength(4);
   expect(result.leftovers).toEqual([]);
-  expect(openItemsOf(request)).toEqual([]);
+  expect(rig.openItems(request)).toEqual([]);
 });
 
 describe('where the earlier run’s order is of unknown fate', () => {
@@ -151,7 +144,7 @@ describe('where the earlier run’s order is of unknown fate', () => {
     const saga = await rig.sagas.provision(request);
     const before = await untilWaiting(saga, 'outcome-unknown');
     await resetToTask(saga);
-    const again = latest('provisionServers', request);
+    const again = rig.latest('provisionServers', request);
     return { request, before, again, waiting: await untilWaiting(again, 'outcome-unknown') };
   }
 
@@ -169,7 +162,7 @@ describe('where the earlier run’s order is of unknown fate', () => {
     await again.cancel();
     const ended = await outcomeOf(again);
     expect(ended.cancelled?.leftovers.map(({ kind }) => kind)).toEqual(['placement-unknown', 'cart-item']);
-    expect(openItemsOf(request)).toHaveLength(1);
+    expect(rig.openItems(request)).toHaveLength(1);
     const asked: Asked = { workflow: 'provisionServers', request };
     expect(brokenPromises(rig.sandbox.ledger, asked, ended)).toEqual([]);
   });
@@ -185,8 +178,8 @@ describe('where the earlier run’s order is of unknown fate', () => {
       return now?.kind === 'outcome-unknown' && now.id !== waiting.id && now;
     });
     expect(next.id).not.toBe(waiting.id);
-    await resetToTask(latest('provisionServers', request), -1);
-    const third = latest('provisionServers', request);
+    await resetToTask(rig.latest('provisionServers', request), -1);
+    const third = rig.latest('provisionServers', request);
     const { id } = await untilWaiting(third, 'outcome-unknown');
     expect(id).toBe(next.id);
     await expect(third.decide('confirmNotPlaced', said)).rejects.toThrow(/is not the one that waits now/);
@@ -204,7 +197,7 @@ describe('of a saga that ends before its pivot, after an earlier run has placed 
     // Nothing is to be added; so it is the person who stops it, right at its beginning.
     const stop = rig.sandbox.faults.add({ endpoint: '*', kind: 'refuse-before', times: 'all' });
     await resetToTask(saga);
-    const again = latest('provisionServers', request);
+    const again = rig.latest('provisionServers', request);
     await again.cancel().catch(() => undefined);
     const ended = await outcomeOf(again);
     rig.sandbox.faults.lift(stop);
@@ -226,7 +219,7 @@ describe('of a saga that ends before its pivot, after an earlier run has placed 
       const match = { subscriptionId: request.subscription_id };
       rig.sandbox.faults.add({ endpoint: '*', kind: 'refuse-before', match });
       await resetToTask(saga);
-      const ended = await outcomeOf(latest(workflow, request));
+      const ended = await outcomeOf(rig.latest(workflow, request));
       expect(ended).toEqual({ result: first });
       expect(brokenPromises(rig.sandbox.ledger, asked, ended)).toEqual([]);
     },
@@ -238,7 +231,7 @@ it('of a saga that never placed anything, reports nothing', async () => {
   const saga = await rig.sagas.change(request);
   await untilWaiting(saga, 'approval');
   await resetToTask(saga);
-  const again = latest('changeOrder', request);
+  const again = rig.latest('changeOrder', request);
   await untilWaiting(again, 'approval');
   await again.decide('reject', {});
   expect((await outcomeOf(again)).failure).toMatchObject({ type: 'NotApproved', report: { leftovers: [] } });

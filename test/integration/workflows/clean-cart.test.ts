@@ -1,4 +1,4 @@
-import { openCartItems, ordersWithLabel } from '../../../sandbox/sentences';
+import { ordersWithLabel } from '../../../sandbox/sentences';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
@@ -12,10 +12,7 @@ afterEach(() => {
   rig.sandbox.faults.clear();
 });
 
-const openItemsOf = (reference: string) =>
-  openCartItems(rig.sandbox.ledger)
-    .filter(({ item }) => item.plan_id === planIdOf(reference))
-    .map(({ cartItemId }) => cartItemId);
+const openItemsOf = (reference: string) => rig.openItems({ reference }).map(({ cartItemId }) => cartItemId);
 const clean = (reference: string) => rig.sagas.start('cleanCart', { reference });
 
 /** A run that was terminated while its order was stuck (`unauthorized`) or of unknown outcome. */

@@ -1,4 +1,4 @@
-import { callsTo, firewallsOf, openCartItems, ordersWithLabel, serversOf } from '../../../sandbox/sentences';
+import { callsTo, firewallsOf, ordersWithLabel, serversOf } from '../../../sandbox/sentences';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
@@ -12,8 +12,6 @@ afterEach(() => {
   rig.sandbox.configure({ orderResponse: 'ids' });
 });
 
-const openItemsOf = (reference: string) =>
-  openCartItems(rig.sandbox.ledger).filter(({ item }) => item.plan_id === planIdOf(reference));
 const addFault = (reference: string, fault: object) =>
   rig.sandbox.faults.add({ endpoint: 'add-cart-item', match: { planId: planIdOf(reference) }, ...fault } as never);
 const orderFault = (reference: string, fault: object) =>
@@ -108,7 +106,7 @@ describe('before the order', () => {
     expect(failure?.type).toBe('OrderRejected');
     expect(failure?.report).toMatchObject({ outcome: 'reversed', leftovers: [] });
     expect(failure?.report.steps.map(({ status }) => status)).toEqual(['undone', 'undone', 'failed']);
-    expect(openItemsOf(request.reference)).toEqual([]);
+    expect(rig.openItems(request)).toEqual([]);
     expect((await saga.progress()).state).toBe('reversed');
   });
 
@@ -124,7 +122,7 @@ describe('before the order', () => {
 
     expect(failure?.type).toBe('OrderRejected');
     expect(addsOf(request.reference)).toHaveLength(2);
-    expect(openItemsOf(request.reference)).toEqual([]);
+    expect(rig.openItems(request)).toEqual([]);
     expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toEqual([]);
   });
 
@@ -135,7 +133,7 @@ describe('before the order', () => {
 
     expect(addsOf(request.reference)).toHaveLength(2);
     expect(result.leftovers).toMatchObject([{ kind: 'cart-item-unknown', item: 1 }]);
-    expect(openItemsOf(request.reference)).toHaveLength(1);
+    expect(rig.openItems(request)).toHaveLength(1);
   });
 
   it.each(['rate-limit', 'error-before', 'reset-before', 'garbage', 'oversized', 'truncated', 'empty'])(
@@ -277,7 +275,7 @@ describe('the order itself', () => {
     await answer(saga, 'confirmNotPlaced', { note: 'not in the panel' });
     const { failure } = await outcomeOf(saga);
     expect(failure).toMatchObject({ type: 'OrderRejected', report: { leftovers: [] } });
-    expect(openItemsOf(request.reference)).toEqual([]);
+    expect(rig.openItems(request)).toEqual([]);
   });
 
   it('leaves the cart items of an order of unknown fate alone when it is cancelled, and lists them', async () => {
@@ -315,7 +313,7 @@ describe('the order itself', () => {
     const saga = await rig.sagas.provision(request);
     const { question } = await untilWaiting(saga, 'stuck');
     expect(question).toMatch(/^Stuck: “Place the order” did not succeed/);
-    expect(openItemsOf(request.reference)).toHaveLength(1);
+    expect(rig.openItems(request)).toHaveLength(1);
     const label = `${request.reference}-corrected`;
     await saga.decide('retry', { correction: { label } });
     await saga.result();
@@ -327,7 +325,7 @@ describe('the order itself', () => {
     orderFault(request.reference, { kind: 'error-code', code: 409 });
     const { failure } = await outcomeOf(await rig.sagas.provision(request));
     expect(failure?.type).toBe('OrderRejected');
-    expect(openItemsOf(request.reference)).toEqual([]);
+    expect(rig.openItems(request)).toEqual([]);
   });
 });
 
