@@ -15,6 +15,8 @@ import type {
 import { describeHold } from '../domain/hold';
 import { workflowIdOf } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
+import { serversOrdered, type ServersOrdered } from '../domain/plan-types';
+import type { ProvisionServersRequest } from '../domain/requests';
 import type { TurnAnswer } from '../domain/turns';
 import { writeByHand } from '../journal/by-hand';
 import type { Corrected, Ending, Journal, Verdict } from '../journal/journal';
@@ -58,6 +60,11 @@ export interface ToCompare {
   request?: unknown;
 }
 
+export interface Bought {
+  ordered: ServersOrdered;
+  vmObjectIds?: number[];
+}
+
 export interface Standing {
   /** False: this reference was never taken. */
   known: boolean;
@@ -84,7 +91,12 @@ export interface Standing {
   doubtfulAdds: number[];
   /** Firewalls that were assigned and not unassigned again. */
   assigned: { vmObjectId: number; firewalls: readonly number[] }[];
-  /** Servers of the order that lack firewalls, where the saga has no ending. Looked up only where `orRunning` is set. */
+  /** Of an order that was placed: what the request asked for, with all corrections. Absent where that is not known. */
+  bought?: Bought;
+  /**
+   * Servers of the order that lack firewalls by the journal; absent where nothing was placed, and where the saga has an ending. Looked up
+   * only where `orRunning` is set.
+   */
   unprotected?: Leftover[];
 }
 
@@ -159,8 +171,9 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         if (placement.how !== 'placed') return { ...rest, ...running, placement };
         const { at, run, answer, note } = placement;
         const placed = { how: 'placed', at, run, placed: answer as Placement<unknown>, note } as const;
-        const unprotected = input.orRunning ? await unprotectedOf(journal, saga) : [];
-        return { ...rest, ...running, placement: placed, ...(unprotected.length > 0 ? { unprotected } : {}) };
+        const unprotected = input.orRunning ? await unprotectedOf(journal, saga) : undefined;
+        const bought = input.orRunning ? undefined : await boughtBy(journal, saga, settings.planTypesMore);
+        return { ...rest, ...running, placement: placed, ...definedOnly({ bought, unprotected }) };
       });
     },
 
@@ -255,7 +268,20 @@ async function whetherRunning(
   return { running: true, runningIn: openIn };
 }
 
-async function unprotectedOf(journal: Journal, saga: SagaKey): Promise<Leftover[]> {
+async function unprotectedOf(journal: Journal, saga: SagaKey): Promise<Leftover[] | undefined> {
   const record = await recordOf(journal, saga);
-  return record?.state === 'open' ? record.leftovers.filter(({ kind }) => kind === 'server-unprotected') : [];
+  if (record?.state !== 'open') return undefined;
+  return record.leftovers.filter(({ kind }) => kind === 'server-unprotected');
+}
+
+async function boughtBy(
+  journal: Journal,
+  saga: SagaKey,
+  planTypesMore: readonly string[],
+): Promise<Bought | undefined> {
+  if (saga.workflow !== 'provisionServers') return undefined;
+  const request = (await journal.correctedRequest(saga)) as ProvisionServersRequest | undefined;
+  if (request === undefined) return undefined;
+  const { items, vmObjectIds } = request;
+  return { ordered: serversOrdered(items, planTypesMore), ...definedOnly({ vmObjectIds }) };
 }

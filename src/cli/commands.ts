@@ -11,7 +11,7 @@ import type { SagaOutcome } from '../domain/outcomes';
 import { requestSchemas } from '../domain/requests';
 import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
-import { answerWithinMs, endOf, follow, outcomeOf, type Ending, type FollowOptions } from './follow';
+import { answerWithinMs, endOf, follow, leftoversOf, outcomeOf, type Ending, type FollowOptions } from './follow';
 import { reportHold } from './hold-commands';
 import type { Printer } from './print';
 import { parseJson, readRequest } from './read-request';
@@ -147,6 +147,7 @@ export async function cancel(
       if (ending.state !== 'cancelled')
         throw new UsageError(`${saga.workflowId} has ended as ${outcomeOf(ending) ?? ending.state}`);
       printer.line(`${saga.workflowId} was cancelled before`);
+      printer.ending(ending, saga.workflowId);
       printer.document(documentOf(saga, undefined, ending));
       return statusOfCancelled(ending);
     }
@@ -192,13 +193,16 @@ export async function followToEnd(
 
 /** `done` where nothing of the saga is there: that is what a cancellation asks for. */
 function statusOfCancelled(ending: Ending): number {
-  const outcome = outcomeOf(ending);
-  return outcome === 'reversed' || outcome === 'untouched' ? exitStatus.done : statusOf(ending);
+  const status = statusOf(ending);
+  return ending.state === 'cancelled' && status === exitStatus.notDone ? exitStatus.done : status;
 }
 
 function statusOf(ending: Ending): number {
   if (ending.state === 'waits') return exitStatus.waits;
-  return statusOfOutcome[outcomeOf(ending) ?? 'reversed'];
+  const outcome = outcomeOf(ending) ?? 'reversed';
+  // Of a saga that does not know what other runs of its reference did.
+  if (outcome === 'untouched' && leftoversOf(ending).length > 0) return exitStatus.leftovers;
+  return statusOfOutcome[outcome];
 }
 
 const statusOfOutcome: Record<SagaOutcome, number> = {

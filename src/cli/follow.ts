@@ -12,6 +12,7 @@ import {
 import type { SagaHandle } from '../client/handle';
 import type { ProgressView, Waiting } from '../domain/progress';
 import type { SagaOutcome } from '../domain/outcomes';
+import type { Leftover } from '../domain/leftovers';
 import type { Report } from '../domain/results';
 
 export type Ending =
@@ -20,6 +21,12 @@ export type Ending =
   | { state: 'cancelled'; report: Report }
   | { state: 'lost'; status: string; message: string }
   | { state: 'waits'; waiting: Waiting };
+
+/** What is left of a saga that ended without its result. */
+export function leftoversOf(ending: Ending): readonly Leftover[] {
+  if (ending.state === 'failed') return ending.failure.report.leftovers;
+  return ending.state === 'cancelled' ? ending.report.leftovers : [];
+}
 
 /** @returns undefined where it has not ended, or left no report */
 export function outcomeOf(ending: Ending): SagaOutcome | undefined {

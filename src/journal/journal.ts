@@ -172,6 +172,19 @@ export class Journal {
     return sealed === null ? undefined : this.unseal(sealed, 'the first request');
   }
 
+  /**
+   * The request of a reference, with what people have corrected of it.
+   *
+   * @returns undefined where the request is not known
+   * @throws JournalUnavailable, JournalUnreadable
+   */
+  async correctedRequest(key: SagaKey): Promise<unknown> {
+    const first = await this.firstRequest(key);
+    if (first === undefined) return undefined;
+    const corrections = await this.unsealAll(await this.inTransaction((tx) => correctionsOf(tx, key)));
+    return correctedBy(corrections, key.workflow, first);
+  }
+
   private async sealedRequest(key: SagaKey): Promise<string | null> {
     return (await this.inTransaction((tx) => referenceOf(tx, key)))?.request ?? null;
   }

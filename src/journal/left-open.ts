@@ -2,14 +2,17 @@
  * What the calls of a saga without an ending have made, and not put back. If the saga still runs, it will use or undo this; if it is
  * lost, these are its leftovers, and no other report has them.
  */
+import { correctedBy } from '../domain/corrections';
 import type { Leftover } from '../domain/leftovers';
 import type { RecordedEffect, SagaRecord } from '../domain/record';
+import { serversOrdered } from '../domain/plan-types';
+import type { ProvisionServersRequest } from '../domain/requests';
 import { notPutBack } from './put-back-firewalls';
 
-type Open = Pick<SagaRecord, 'workflow' | 'placement' | 'request'> & { servers: SagaRecord['servers'] };
+type Open = Pick<SagaRecord, 'workflow' | 'placement' | 'request' | 'corrections' | 'servers'>;
 
 export function leftOpen(
-  { workflow, placement, request, servers = [] }: Open,
+  { workflow, placement, request, corrections, servers = [] }: Open,
   effects: readonly RecordedEffect[],
 ): Leftover[] {
   const pivot = effects.find(({ kind, outcome }) => kind === 'pivot' && outcome !== 'not-done' && outcome !== 'denied');
@@ -17,10 +20,9 @@ export function leftOpen(
   const made = effects
     .filter(({ kind }) => kind === 'mutate')
     .flatMap((effect) => madeBy(effect, effects, named, placement));
-  const wanted = (request as { firewalls?: number[] } | undefined)?.firewalls ?? [];
   if (workflow !== 'provisionServers') return [...made, ...unknownPlacement(pivot, placement)];
   const items = made.filter(({ kind }) => kind !== 'firewalls');
-  const unprotected = placement === 'placed' && wanted.length > 0 ? lacking(wanted, servers, effects) : [];
+  const unprotected = placement === 'placed' ? unprotectedBy({ request, corrections, servers }, effects) : [];
   return [...items, ...unknownPlacement(pivot, placement), ...unprotected];
 }
 
@@ -57,20 +59,35 @@ function unknownPlacement(pivot: RecordedEffect | undefined, placement: SagaReco
   return [{ kind: 'placement-unknown', step: pivot?.step ?? 'unknown', why }];
 }
 
+function unprotectedBy(
+  { request, corrections, servers = [] }: Pick<Open, 'request' | 'corrections' | 'servers'>,
+  effects: readonly RecordedEffect[],
+): Leftover[] {
+  if (request === undefined) return [];
+  const said = corrections.map(({ correction }) => correction);
+  const { firewalls = [], items } = correctedBy(said, 'provisionServers', request) as ProvisionServersRequest;
+  if (firewalls.length === 0) return [];
+  const ids = servers.map(({ vmObjectId }) => vmObjectId);
+  return lacking(firewalls, { servers: ids, ordered: serversOrdered(items).least }, effects);
+}
+
+/** @param ordered servers at least, so far as it is known */
 function lacking(
   wanted: readonly number[],
-  servers: NonNullable<SagaRecord['servers']>,
+  { servers, ordered }: { servers: readonly number[]; ordered: number },
   effects: readonly RecordedEffect[],
 ): Leftover[] {
   const why = 'they were not assigned, and the saga has not ended';
-  if (servers.length === 0) return [{ kind: 'server-unprotected', firewalls: [...wanted], why }];
-  return servers.flatMap(({ vmObjectId }): Leftover[] => {
-    const assigned = effects.flatMap(({ activity, outcome, about }) =>
-      activity === 'assignFirewalls' && outcome === 'done' && about.vmObjectId === vmObjectId
-        ? (about.firewalls ?? [])
-        : [],
-    );
+  const calls = effects.filter(({ kind, activity }) => kind === 'mutate' && activity === 'assignFirewalls');
+  const known = new Set([...servers, ...calls.flatMap(({ about }) => about.vmObjectId ?? [])]);
+  const bare = [...known].flatMap((vmObjectId): Leftover[] => {
+    const done = calls.filter(({ outcome, about }) => outcome === 'done' && about.vmObjectId === vmObjectId);
+    const assigned = done.flatMap(({ about }) => about.firewalls ?? []);
     const firewalls = wanted.filter((id) => !assigned.includes(id));
     return firewalls.length > 0 ? [{ kind: 'server-unprotected', vmObjectId, firewalls, why }] : [];
   });
+  // Of an order whose servers the journal does not all know.
+  const unnamed: Leftover[] =
+    known.size < Math.max(ordered, 1) ? [{ kind: 'server-unprotected', firewalls: [...wanted], why }] : [];
+  return [...bare, ...unnamed];
 }

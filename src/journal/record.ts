@@ -66,7 +66,7 @@ export async function recordOf(journal: Journal, key: SagaKey): Promise<SagaReco
   const state = taken.open_in === null ? stateOf(effects, endings) : 'open';
   const main = lifted(effects, endings, placement);
   const { workflow } = key;
-  const found = state === 'open' ? leftOpen({ workflow, placement, request, servers: main.servers }, effects) : [];
+  const found = state === 'open' ? leftOpen({ workflow, placement, request, corrections, ...main }, effects) : [];
   return {
     reference: key.reference,
     workflow: key.workflow,

@@ -6,13 +6,16 @@
  *   ask about an order of unknown outcome, write down the answer ───┘ look again: it may have taken days
  *   delete each item that belongs to no order (3)      only forward: a deleted item is not added again
  *   look once more                  the provisioning may have begun again meanwhile
+ *   look at the firewalls of the servers (10)          what was assigned may not be there
  * ```
  *
  * It brings a lost saga to its end only where nothing was placed. Placed servers still need their firewalls, and the caller a result:
  * for that an operator resets the saga itself.
  */
 import type { Standing } from '../activities/journal';
+import type { Leftover } from '../domain/leftovers';
 import type { ResultOf } from '../domain/results';
+import { lookAtAssigned } from './protect-servers';
 import { deleteItems, reportDoubtfulAdds, reportPerhapsOrdered, untold } from './cart-items';
 import { askAboutPlacement } from '../saga/doubt';
 import { SagaFailed } from '../saga/ends';
@@ -40,7 +43,7 @@ export function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> {
     else {
       const isSeenTo = now.placement.how === 'none' && untold(now.items, saga.progress.leftovers).length === 0;
       if (isSeenTo) sight.inOrderMs = now.seenMs;
-      reportOpen(saga, now);
+      reportOpen(saga, await withDenied(saga, now));
     }
     sight.isThrough = true;
     const { leftovers, decisions } = saga.progress;
@@ -80,6 +83,17 @@ function reportOpen(saga: Saga, standing: Standing): void {
     const why = 'the clean-up ended before it was deleted';
     saga.progress.leave({ kind: 'cart-item', cartItemId, why });
   }
+}
+
+/** The journal knows what was assigned; only the provider's list shows whether it is there. */
+async function withDenied(saga: Saga, standing: Standing): Promise<Standing> {
+  const { unprotected, assigned } = standing;
+  if (unprotected === undefined) return standing;
+  const why = 'the provider’s list does not show them, and the saga has not ended';
+  const denied = [...(await lookAtAssigned(saga, assigned))].map(([vmObjectId, firewalls]): Leftover => {
+    return { kind: 'server-unprotected', vmObjectId, firewalls: [...firewalls], why };
+  });
+  return { ...standing, unprotected: [...unprotected, ...denied] };
 }
 
 /** The standing of the reference, once the outcome of its order is known. */

@@ -127,7 +127,7 @@ export function idsAmong(assigned: Standing['assigned'], expected: ServersOrdere
 /** The object ids where nobody has to be asked; undefined also where the request names other servers than the placement. */
 export function knownIds(
   { progress }: Saga,
-  { vmObjectIds }: Pick<ProvisionServersRequest, 'vmObjectIds'>,
+  { vmObjectIds }: { vmObjectIds?: number[] | undefined },
   placement: Placement<unknown> | undefined,
   expected: ServersOrdered,
 ): number[] | undefined {

@@ -41,11 +41,11 @@ export async function protectServers(
           ...secrets.withOthers,
           ...asked,
         });
-        server.lacks = [];
+        server.isAssigned = true;
         return answer;
       },
       byHand: {
-        counts: () => (server.lacks = []),
+        counts: () => (server.isAssigned = true),
         call: (step) => ({ step, kind: 'mutate', activity: 'assignFirewalls', about: idsOf(server) }),
       },
     })),
@@ -69,10 +69,10 @@ export async function protectServers(
 }
 
 /**
- * For a saga that ends: what earlier runs have assigned counts as protection only while the provider's list does not deny it. Nobody else
- * may have looked. A list that cannot be read denies nothing.
+ * For a saga that ends: what was assigned counts as protection only while the provider's list does not deny it. Nobody else may have
+ * looked. A list that cannot be read denies nothing.
  *
- * @param servers of this run: what it has looked at itself it need not look at again
+ * @param servers of this run: those that it has looked at are left out
  */
 export async function lookAtAssigned(
   saga: Saga,
@@ -90,10 +90,8 @@ export async function lookAtAssigned(
     if (!looked.ok || !('firewalls' in looked.value)) continue;
     const { firewalls: shown } = looked.value;
     const all = assigned.flatMap((one) => (one.vmObjectId === vmObjectId ? one.firewalls : []));
-    denied.set(
-      vmObjectId,
-      all.filter((id) => !shown.includes(id)),
-    );
+    const missing = all.filter((id) => !shown.includes(id));
+    if (missing.length > 0) denied.set(vmObjectId, missing);
   }
   return denied;
 }

@@ -9,7 +9,9 @@ import type { Saga } from '../saga/saga';
 export interface Protected {
   vmObjectId: number;
   firewalls: number[];
-  /** Undefined: this run has not assigned them; the journal knows what an earlier run has assigned. */
+  /** This run has assigned them. The journal knows what an earlier run has assigned. */
+  isAssigned?: boolean;
+  /** What the provider's list does not show of them; undefined until this run has looked, or a person has. */
   lacks?: number[];
   /** The note of the person who skipped it. */
   note?: string;
@@ -56,8 +58,11 @@ export class Protection {
     return { vmObjectId, firewalls: [...this.wanted] };
   }
 
-  private leftoversOf({ vmObjectId, firewalls, lacks, note }: Protected, { assigned, denied }: Known): Leftover[] {
-    const before = assigned.flatMap((one) => (one.vmObjectId === vmObjectId ? one.firewalls : []));
+  private leftoversOf(server: Protected, { assigned, denied }: Known): Leftover[] {
+    const { vmObjectId, firewalls, isAssigned, lacks, note } = server;
+    const before = isAssigned
+      ? firewalls
+      : assigned.flatMap((one) => (one.vmObjectId === vmObjectId ? one.firewalls : []));
     const isThere = (id: number) => before.includes(id) && !denied.get(vmObjectId)?.includes(id);
     const missing = lacks ?? firewalls.filter((id) => !isThere(id));
     if (missing.length === 0) return [];

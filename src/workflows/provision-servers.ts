@@ -90,15 +90,15 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
   };
   const reportLeftovers = (saga: Saga, standing: Standing | undefined, checked: Checked | undefined) => {
     if (standing === undefined) reportDoubtfulAdds(saga, unknownAdds.numbers);
-    // Corrections are not known where the story did not begin: then the saga reports too much rather than too little.
     const known = asked ?? (checked && notBegun(checked));
     if (known === undefined) return;
     const { protection } = known;
-    const { request, ordered } = known.purchase;
     const placement = standing?.placement.how === 'placed' ? standing.placement.placed : undefined;
     if (placement === undefined && !protection.isPlaced) return;
-    const { assigned = [] } = standing ?? {};
-    const ids = knownIds(saga, request, placement, ordered) ?? idsAmong(assigned, ordered);
+    const { assigned = [], bought } = standing ?? {};
+    // Another run may have corrected the request before it ordered.
+    const { ordered, vmObjectIds } = bought ?? known.purchase;
+    const ids = knownIds(saga, { vmObjectIds }, placement, ordered) ?? idsAmong(assigned, ordered);
     protection.reportLeftovers(saga, { assigned, denied, ids });
   };
   const cleanUp = async (saga: Saga, standing: Standing, own: readonly Leftover[]) => {
@@ -116,7 +116,8 @@ interface Checked {
 
 function notBegun({ request, planTypesMore }: Checked) {
   const ordered = serversOrdered(request.items, planTypesMore);
-  return { purchase: { request, ordered }, protection: new Protection(request.firewalls ?? []) };
+  const { vmObjectIds, firewalls = [] } = request;
+  return { purchase: { ordered, vmObjectIds }, protection: new Protection(firewalls) };
 }
 
 /** The provider's answer; null where the order is known without one. */

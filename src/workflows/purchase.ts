@@ -59,6 +59,10 @@ export class Purchase {
     return this.wanted.request;
   }
 
+  get vmObjectIds(): number[] | undefined {
+    return this.request.vmObjectIds;
+  }
+
   get ordered(): ServersOrdered {
     return serversOrdered(this.request.items, this.planTypesMore);
   }
