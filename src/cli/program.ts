@@ -2,7 +2,7 @@
  * The command line: which commands there are, and what they take.
  *
  * Exit status: 0 done, 1 the saga failed or was cancelled, 2 bad usage or request, 3 no connection, 4 it waits for a decision,
- * 5 partly done, 6 failed or cancelled with leftovers.
+ * 5 partly done, 6 failed or cancelled with leftovers, 70 a mistake of ours.
  */
 import type { Readable } from 'node:stream';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
@@ -27,7 +27,7 @@ const ofTheLost = () => import('./lost-commands.js');
 
 const exits =
   'Exit status: 0 done, 1 the saga failed or was cancelled, 2 bad usage or request, 3 no connection, 4 it waits for a decision, ' +
-  '5 partly done, 6 failed or cancelled with leftovers.';
+  '5 partly done, 6 failed or cancelled with leftovers, 70 a mistake of ours.';
 
 const starting: [command: string, workflow: WorkflowName, does: string][] = [
   ['provision', 'provisionServers', 'buy cloud servers and assign firewalls to them'],
