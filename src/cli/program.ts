@@ -102,13 +102,12 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
       ]),
     )
     .addOption(workflowOption())
+    .option('--server <ID>', 'only sagas that bought the server of this object id, or change its firewalls', objectId)
     .option('--limit <NUMBER>', 'how many rows at most', positive, 100)
-    .action(
-      async ({ state, workflow, limit }: Options & { state?: NonNullable<SagaFilter['state']>; limit: number }) => {
-        const filter = { ...(state ? { state } : {}), ...(workflow ? { workflow: named(workflow) } : {}), limit };
-        settle(await list(context, filter));
-      },
-    );
+    .action(async ({ state, workflow, server, limit }: Options & Pick<SagaFilter, 'state' | 'server'> & Limit) => {
+      const only = definedOnly({ state, server, workflow: workflow === undefined ? undefined : named(workflow) });
+      settle(await list(context, { ...only, limit }));
+    });
 
   command(program, 'decide <REFERENCE> <DECISION> [JSON]', `decide: ${decisionNames.join(', ')}`)
     .addOption(workflowOption())
@@ -225,6 +224,10 @@ interface Options {
   workflow?: string;
 }
 
+interface Limit {
+  limit: number;
+}
+
 /** The words with which workflow ids begin. */
 const workflowWords = workflowNames.map((name) => [workflowIdOf(name, '').replace('/', ''), name] as const);
 
@@ -253,6 +256,12 @@ function rate(text: string): number {
   const [, digits] = /^(\d{1,6}(?:\.\d{1,6})?)(?:\/s)?$/.exec(text) ?? [];
   if (digits === undefined) throw new InvalidArgumentError('It must be a number, like 5 or 0.5/s.');
   return Number(digits);
+}
+
+function objectId(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text))
+    throw new InvalidArgumentError('It must be the object id of a server, like 70001.');
+  return Number(text);
 }
 
 function positive(text: string): number {
