@@ -15,7 +15,9 @@ import { cancel, clean, decide, firewallsOf, list, start, status, watch } from '
 import type { CommandContext, Target } from './command-context';
 import { errorOutputOf, exitStatus } from './exit-status';
 import { holdOff, holdOn, holdStatus } from './hold-commands';
+import { objectId, positive, rate } from './kinds';
 import { Printer, type Streams } from './print';
+import { addReconcileCommands } from './reconcile-commands';
 
 export interface Terminal extends Streams {
   stdin: Readable;
@@ -140,6 +142,14 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     settle,
   );
 
+  addReconcileCommands(
+    program
+      .command('reconcile')
+      .description('compare the journal with Temporal and the provider: what is left, and what has drifted'),
+    context,
+    settle,
+  );
+
   command(program, 'record <REFERENCE>', 'print all that the journal has of a reference; it works without Temporal')
     .addOption(workflowOption())
     .option('--timeline', 'show what was meant, answered, decided, undone and ended, in the order of time')
@@ -249,22 +259,4 @@ function targetOf(reference: string, { workflow }: Options): Target {
 /** The options of a hold, without `json` and others. */
 function namesOf<W extends { by?: string; note?: string }>({ by, note }: W) {
   return { ...definedOnly({ by, note }) } as Pick<W, 'by' | 'note'>;
-}
-
-/** The client checks the range. */
-function rate(text: string): number {
-  const [, digits] = /^(\d{1,6}(?:\.\d{1,6})?)(?:\/s)?$/.exec(text) ?? [];
-  if (digits === undefined) throw new InvalidArgumentError('It must be a number, like 5 or 0.5/s.');
-  return Number(digits);
-}
-
-function objectId(text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text))
-    throw new InvalidArgumentError('It must be the object id of a server, like 70001.');
-  return Number(text);
-}
-
-function positive(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 to 999999.');
-  return Number(text);
 }

@@ -37,7 +37,7 @@ import { compareServers, noteUnprotected, toCompare } from './compare-servers';
 import { beginSweep, ended, found, show, tryToLook, unseen, idOf, type Sweep } from './sweep';
 
 /** Far below the length at which calls are no longer tried again (src/saga/history-left.ts). */
-const eventsMax = 3_000;
+const eventsMax = 500;
 
 /** @param goingOn only where a sweep goes on in another run */
 export async function reconcile(given?: unknown, goingOn?: Sweep): Promise<SweepReport> {
