@@ -55,7 +55,7 @@ describe('the schedule', () => {
     expect((await describeSchedule()).state.paused).toBe(true);
   });
 
-  it('starts sweeps, none beside another', async () => {
+  it('starts sweeps, of which the last is shown', async () => {
     await reconcile('schedule', '--every', '1h', '--rate', '20');
     await rig.temporal.schedule.getHandle('reconcile').trigger();
     const { last } = await until(async () => {

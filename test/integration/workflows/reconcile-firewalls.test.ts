@@ -87,6 +87,22 @@ it('leaves a server alone while a saga works on it', async () => {
   expect((await sweep()).counts).toEqual({ 'firewalls-drift': 1 });
 });
 
+it('takes no change that a saga makes meanwhile for drift', async () => {
+  const [server = 0] = await bought(1, [143]);
+  // Of the sweep: it has asked the journal, and not yet the provider.
+  const gate = rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'gate' });
+  const { runId } = await rig.sagas.sweeps.start({ perSecond: 20 });
+  await rig.sandbox.whenStruck(gate);
+  const saga = await rig.sagas.firewalls(firewallsRequest({ vmObjectId: server, assign: undefined, unassign: [143] }));
+  await saga.result();
+  rig.sandbox.faults.release(gate);
+  expect((await rig.sagas.sweeps.ended(runId)).report).toMatchObject({
+    outcome: 'clean',
+    looked: { busy: 1, servers: 0 },
+  });
+  expect(await sweep()).toMatchObject({ outcome: 'clean', looked: { busy: 0, servers: 1 } });
+});
+
 it('tells of servers that a saga has left without firewalls, until they have them', async () => {
   rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before' });
   const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
