@@ -12,6 +12,7 @@ import { decisionSchemas } from '../src/domain/decisions';
 import { holdSchema, releaseSchema } from '../src/domain/hold';
 import { firewallsOfSchema, serverFirewallsSchema } from '../src/domain/firewalls-of';
 import { progressSchema } from '../src/domain/progress';
+import { reconcileSchema, sweepReportSchema } from '../src/domain/reconcile';
 import { recordSchema } from '../src/domain/record';
 import { requestSchemas } from '../src/domain/requests';
 import { reportSchema, resultSchemas } from '../src/domain/results';
@@ -26,6 +27,8 @@ const sources: Record<string, z.ZodType> = {
   'hold.release': releaseSchema(),
   'firewallsOf.request': firewallsOfSchema(),
   'firewallsOf.result': serverFirewallsSchema(),
+  'reconcile.request': reconcileSchema(),
+  'reconcile.report': sweepReportSchema(),
   progress: progressSchema,
   report: reportSchema,
   record: recordSchema,

@@ -12,6 +12,7 @@ import { createInstallationActivities } from './installation';
 import { createJournalActivities } from './journal';
 import { createOrderActivities } from './orders';
 import { createPlanSwitchActivities } from './plan-switch';
+import { createReconcileActivities, type LookUp } from './reconcile';
 import type { ActivitySettings } from './settings';
 import { createTurnActivities } from './turns';
 import { createReadTold } from './secrets-sent';
@@ -21,9 +22,11 @@ export interface ActivityNeeds {
   journal: Journal;
   secrets: SecretResolver;
   settings: ActivitySettings;
+  /** Which sagas Temporal has a run of: the client's knowledge. */
+  lookUp: LookUp;
 }
 
-export function createActivities({ provider, journal, secrets, settings }: ActivityNeeds) {
+export function createActivities({ provider, journal, secrets, settings, lookUp }: ActivityNeeds) {
   const call = createCall(settings);
   const readSecrets = createReadTold(secrets);
   const effect = createEffect(journal, call, settings, readSecrets);
@@ -37,6 +40,7 @@ export function createActivities({ provider, journal, secrets, settings }: Activ
     ...createChangeOrderActivities(provider, call, effect, settings),
     ...createPlanSwitchActivities(provider, call, effect, settings),
     ...createFirewallActivities(provider, journal, { call, effect, readSecrets }),
+    ...createReconcileActivities(journal, provider, call, lookUp),
   };
 }
 

@@ -1,8 +1,9 @@
 /** Which sagas are lost: they have begun by the journal and have no ending there, and Temporal has no run of them that goes on. */
 import type { Client } from '@temporalio/client';
-import { standingOf, untouchedBySame, type Standing, type WayLost } from '../client/lost';
+import { standingOf, untouchedBySame } from '../client/lost';
 import { readClientConfig } from '../config';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
+import { isLost, type WayLost } from '../domain/lost';
 import type { RequestOf } from '../domain/requests';
 import { JournalUnreadable } from '../journal/errors';
 import type { Journal } from '../journal/journal';
@@ -13,9 +14,6 @@ import { exitStatus } from './exit-status';
 import { withJournal } from './journal-commands';
 
 const sliceSize = 100;
-
-/** A saga that has ended in order is not lost, whether its ending was written down or not. */
-const isLost = (how: Standing | undefined): how is WayLost => how !== undefined && how !== 'open' && how !== 'ended';
 
 /** @returns `waits` where there are some */
 export async function lost({ printer }: CommandContext): Promise<number> {

@@ -15,7 +15,9 @@ import { cancel, clean, decide, firewallsOf, list, start, status, watch } from '
 import type { CommandContext, Target } from './command-context';
 import { errorOutputOf, exitStatus } from './exit-status';
 import { holdOff, holdOn, holdStatus } from './hold-commands';
+import { objectId, positive, rate } from './kinds';
 import { Printer, type Streams } from './print';
+import { addReconcileCommands } from './reconcile-commands';
 
 export interface Terminal extends Streams {
   stdin: Readable;
@@ -102,13 +104,12 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
       ]),
     )
     .addOption(workflowOption())
+    .option('--server <ID>', 'only sagas that bought the server of this object id, or change its firewalls', objectId)
     .option('--limit <NUMBER>', 'how many rows at most', positive, 100)
-    .action(
-      async ({ state, workflow, limit }: Options & { state?: NonNullable<SagaFilter['state']>; limit: number }) => {
-        const filter = { ...(state ? { state } : {}), ...(workflow ? { workflow: named(workflow) } : {}), limit };
-        settle(await list(context, filter));
-      },
-    );
+    .action(async ({ state, workflow, server, limit }: Options & Pick<SagaFilter, 'state' | 'server'> & Limit) => {
+      const only = definedOnly({ state, server, workflow: workflow === undefined ? undefined : named(workflow) });
+      settle(await list(context, { ...only, limit }));
+    });
 
   command(program, 'decide <REFERENCE> <DECISION> [JSON]', `decide: ${decisionNames.join(', ')}`)
     .addOption(workflowOption())
@@ -137,6 +138,14 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     program
       .command('hold')
       .description('hold new sagas of the namespace before their first call; those under way go on'),
+    context,
+    settle,
+  );
+
+  addReconcileCommands(
+    program
+      .command('reconcile')
+      .description('compare the journal with Temporal and the provider: what is left, and what has drifted'),
     context,
     settle,
   );
@@ -225,6 +234,10 @@ interface Options {
   workflow?: string;
 }
 
+interface Limit {
+  limit: number;
+}
+
 /** The words with which workflow ids begin. */
 const workflowWords = workflowNames.map((name) => [workflowIdOf(name, '').replace('/', ''), name] as const);
 
@@ -246,16 +259,4 @@ function targetOf(reference: string, { workflow }: Options): Target {
 /** The options of a hold, without `json` and others. */
 function namesOf<W extends { by?: string; note?: string }>({ by, note }: W) {
   return { ...definedOnly({ by, note }) } as Pick<W, 'by' | 'note'>;
-}
-
-/** The client checks the range. */
-function rate(text: string): number {
-  const [, digits] = /^(\d{1,6}(?:\.\d{1,6})?)(?:\/s)?$/.exec(text) ?? [];
-  if (digits === undefined) throw new InvalidArgumentError('It must be a number, like 5 or 0.5/s.');
-  return Number(digits);
-}
-
-function positive(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 to 999999.');
-  return Number(text);
 }

@@ -36,6 +36,7 @@ import { AmbiguousReferenceError, InvalidRequestError, ReferenceTakenError, Unkn
 import { lookAtFirewalls } from './firewalls-of';
 import { requireSameRequest, tookNoReference } from './first-request';
 import { countHeld, endHold, readHold, startHold, type ReleaseOptions } from './hold';
+import { Sweeps } from './reconcile';
 import { summarize } from './summaries';
 import { withTemporalErrors } from './temporal-errors';
 import { SagaHandle } from './handle';
@@ -53,6 +54,8 @@ export interface OrderSagaClientOptions {
 }
 
 export class OrderSagaClient {
+  /** Compares the journal with Temporal and the provider, by a schedule or at once. */
+  readonly sweeps: Sweeps;
   private readonly taskQueue: string;
   private readonly schemas: RequestSchemas;
   private readonly planTypesMore: readonly string[];
@@ -63,6 +66,7 @@ export class OrderSagaClient {
     { taskQueue = defaultTaskQueue, planTypesMore = [] }: OrderSagaClientOptions = {},
   ) {
     this.taskQueue = taskQueue;
+    this.sweeps = new Sweeps(temporal, taskQueue);
     this.planTypesMore = planTypesMore;
     this.schemas = requestSchemas(planTypesMore);
   }

@@ -3,6 +3,8 @@ export { OrderSagaClient, type OrderSagaClientOptions } from './client';
 export * from './errors';
 export { SagaHandle, type DecisionTaken } from './handle';
 export type { SagaFilter, SagaRow } from './saga-list';
+export type { SweepRun, Sweeps, SweepSchedule } from './reconcile';
+export type { Finding, ReconcileOptions, SweepReport } from '../domain/reconcile';
 /** For the data converter of Temporal's `Client`, where payloads are encrypted. */
 export { createDataConverter } from '../security/data-converter';
 export { parsePayloadKeys, type PayloadKeys } from '../security/keys';

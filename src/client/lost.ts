@@ -1,19 +1,13 @@
 /** Whether sagas that have begun, and have no ending in the journal, go on. */
 import type { Client } from '@temporalio/client';
 import type { WorkflowName } from '../domain/identity';
+import { waysLost, type Standing } from '../domain/lost';
 import { isOutcome } from '../domain/outcomes';
 import { requestSchemas, type RequestOf } from '../domain/requests';
 import { ReferenceTakenError, UnknownReferenceError } from './errors';
 import { requireSameRequest } from './first-request';
 import { withTemporalErrors } from './temporal-errors';
 import { latestOf, toRow } from './saga-list';
-
-/** `failed`, `cancelled`: not by the saga itself. `gone`: Temporal has no run of it any more. */
-export const waysLost = ['terminated', 'timed-out', 'failed', 'cancelled', 'gone'] as const;
-export type WayLost = (typeof waysLost)[number];
-
-/** `ended`: in order, with a report. */
-export type Standing = 'open' | 'ended' | WayLost;
 
 /**
  * Asks visibility once for all of them. Visibility lags, so each saga that it does not show as running is described.

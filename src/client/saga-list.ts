@@ -44,6 +44,8 @@ export interface SagaFilter {
   /** `waiting`: any kind of wait for a person. `failed`, `cancelled`: with any outcome. */
   state?: ListedState | 'waiting' | 'failed' | 'cancelled';
   workflow?: WorkflowName;
+  /** The object id of a server: sagas that bought it, or change its firewalls. */
+  server?: number;
   /** Rows at most. */
   limit?: number;
 }
@@ -92,9 +94,12 @@ function stateOf(
 const { state: stateAttribute } = searchAttributeNames;
 
 /** A saga that undoes and has never waited has written no state: it counts as running. */
-function queryFor({ state, workflow }: SagaFilter): string {
-  const types = `WorkflowType IN (${quoted(workflow === undefined ? workflowNames : [workflow])})`;
-  return state === undefined ? types : `${types} AND ${condition(state)}`;
+function queryFor({ state, workflow, server }: SagaFilter): string {
+  return [
+    `WorkflowType IN (${quoted(workflow === undefined ? workflowNames : [workflow])})`,
+    ...(state === undefined ? [] : [condition(state)]),
+    ...(server === undefined ? [] : [`${searchAttributeNames.servers} = '${server}'`]),
+  ].join(' AND ');
 }
 
 function condition(state: NonNullable<SagaFilter['state']>): string {

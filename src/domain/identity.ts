@@ -31,13 +31,14 @@ export function readWorkflowId(workflowId: string): { workflow: WorkflowName; re
   return workflow && reference.success ? { workflow, reference: reference.data } : undefined;
 }
 
-/** The search attributes that an operator filters by. All but the last are keywords. */
+/** The search attributes that an operator filters by: keywords, a list of keywords (`servers`), and a time. */
 export const searchAttributeNames = {
   state: 'SagaState',
   step: 'SagaStep',
   reference: 'OrderReference',
   account: 'ProviderAccount',
   subscription: 'SubscriptionId',
+  servers: 'ServerIds',
   waitingSince: 'SagaWaitingSince',
 } as const;
 

@@ -49,6 +49,19 @@ export const metrics = {
     name: 'order_saga_paused',
     help: 'Sagas with a call, or the whole run, paused in Temporal; every worker reports the same',
   },
+  sweeps: {
+    name: 'order_saga_sweeps',
+    help: 'Sweeps that have ended, by outcome: clean, found, or could-not-look',
+  },
+  findings: { name: 'order_saga_sweep_findings', help: 'What sweeps have found, by kind' },
+  sweepAge: {
+    name: 'order_saga_sweep_age_seconds',
+    help: 'Time since a sweep last looked at everything, or since its schedule was made; 0: there is no schedule; every worker reports the same',
+  },
+  sweepEvery: {
+    name: 'order_saga_sweep_every_seconds',
+    help: 'How often the schedule starts a sweep; 0: there is no schedule; every worker reports the same',
+  },
   backlog: {
     name: 'order_saga_backlog_tasks',
     help: 'Tasks that no worker has taken yet; every worker reports the same',

@@ -11,6 +11,7 @@ import { holdWorkflow } from '../domain/hold';
 import { searchAttributeNames, workflowNames } from '../domain/identity';
 import { metrics } from '../domain/metrics';
 import { waitKinds, type SagaState } from '../domain/progress';
+import { reconcileWorkflow } from '../domain/reconcile';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import type { Log } from './logging';
 import type { LostSagas } from './lost-sagas';
@@ -19,14 +20,16 @@ import { beginAtZero } from './metrics';
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = temporal.api.enums.v1.TaskQueueType;
 const taskTypes = { workflow: TASK_QUEUE_TYPE_WORKFLOW, activity: TASK_QUEUE_TYPE_ACTIVITY };
 
-/** Soon enough for an alert; a hundred workers ask some twenty small questions a second. */
+/** Soon enough for an alert; a hundred workers ask some sixty small questions a second. */
 const everyMs = 30_000;
 
 /** Up to so many waiting sagas are read one by one. Where more wait, Temporal counts them, and the oldest is searched for. */
 const pageSize = 200;
 
+const dayMs = 24 * 60 * 60 * 1000;
+
 /** No saga waits longer than this. */
-const oldestMs = 400 * 24 * 60 * 60 * 1000;
+const oldestMs = 400 * dayMs;
 const closeMs = 1_000;
 
 const { state, waitingSince } = searchAttributeNames;
@@ -99,8 +102,41 @@ export class Gauges {
       this.set(metrics.backlogAge, secondsOf(stats?.approximateBacklogAge), { taskType });
     }
     this.set(metrics.paused, await this.count(pausedQuery), {});
-    // This comes last, because it also asks the journal: if the journal does not answer, the other gauges are already set.
-    for (const [how, lost] of Object.entries(await this.lost.look())) this.set(metrics.lost, lost, { how });
+    try {
+      const { everySeconds, wellSinceMs } = await this.sweeps();
+      this.set(metrics.sweepEvery, everySeconds, {});
+      this.set(metrics.sweepAge, everySeconds === 0 ? 0 : ageOf(wellSinceMs), {});
+    } finally {
+      // This comes last, because it also asks the journal: if the journal does not answer, the other gauges are already set.
+      for (const [how, lost] of Object.entries(await this.lost.look())) this.set(metrics.lost, lost, { how });
+    }
+  }
+
+  /** Since when no sweep has looked at everything: since the last that did, or since the schedule was made. */
+  private async sweeps(): Promise<{ everySeconds: number; wellSinceMs: number | undefined }> {
+    const { namespace } = this.config;
+    const scheduleId = reconcileWorkflow;
+    const found = await this.connection.workflowService
+      .describeSchedule({ namespace, scheduleId })
+      .catch((error: unknown) => {
+        if (grpcCodeOf(error) === grpcCodes.notFound) return undefined;
+        throw error;
+      });
+    if (found === undefined) return { everySeconds: 0, wellSinceMs: undefined };
+    const query = `WorkflowType = '${reconcileWorkflow}' AND ExecutionStatus = 'Completed'`;
+    const { executions } = await this.connection.workflowService.listWorkflowExecutions({
+      namespace,
+      query,
+      pageSize: 1,
+    });
+    // The newest first.
+    const since = executions[0]?.closeTime ?? found.info?.createTime;
+    const every = found.schedule?.spec?.interval?.[0]?.interval;
+    return {
+      // A schedule with other times than ours says nothing: then a day counts.
+      everySeconds: secondsOf(every) || dayMs / 1000,
+      wellSinceMs: since ? secondsOf(since) * 1000 : undefined,
+    };
   }
 
   private async isHeld(): Promise<boolean> {

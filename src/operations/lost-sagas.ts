@@ -6,8 +6,9 @@
  * slice. Where more are open, a pass takes several looks.
  */
 import type { Client } from '@temporalio/client';
-import { standingOf, waysLost, type WayLost } from '../client/lost';
+import { standingOf } from '../client/lost';
 import { workflowIdOf } from '../domain/identity';
+import { isLost, waysLost, type WayLost } from '../domain/lost';
 import type { Journal } from '../journal/journal';
 import type { SagaKey } from '../journal/rows';
 import { close, openReferences } from '../journal/open-references';
@@ -48,7 +49,7 @@ export class LostSagas {
     for (const reference of open) {
       if (standing.get(idOf(reference)) === 'ended') await close(this.journal, reference);
     }
-    for (const how of standing.values()) if (how !== 'open' && how !== 'ended') this.counting[how] += 1;
+    for (const how of standing.values()) if (isLost(how)) this.counting[how] += 1;
     this.after = open.at(-1);
     if (open.length === sliceSize) return false;
     [this.counted, this.counting, this.after] = [this.counting, none(), undefined];

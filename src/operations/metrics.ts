@@ -10,6 +10,7 @@ import { workflowNames } from '../domain/identity';
 import { leftoverSchema } from '../domain/leftovers';
 import { resultOutcomes } from '../domain/outcomes';
 import { metrics } from '../domain/metrics';
+import { findingKinds, reconcileWorkflow, sweepOutcomes } from '../domain/reconcile';
 import { waitKinds } from '../domain/progress';
 import type { CallEvent } from '../provider/client';
 
@@ -51,4 +52,9 @@ export function beginAtZero(meter: MetricMeter): void {
   );
   zero(metrics.waits, 'kind', waitKinds);
   meter.createCounter(metrics.lateAnswers.name, '', metrics.lateAnswers.help).add(0);
+  const workflowType = reconcileWorkflow;
+  const sweeps = meter.createCounter(metrics.sweeps.name, '', metrics.sweeps.help);
+  for (const outcome of sweepOutcomes) sweeps.add(0, { workflowType, outcome });
+  const findings = meter.createCounter(metrics.findings.name, '', metrics.findings.help);
+  for (const kind of findingKinds) findings.add(0, { workflowType, kind });
 }

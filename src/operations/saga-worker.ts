@@ -10,6 +10,7 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import { createActivities } from '../activities/index';
+import { standingOf } from '../client/lost';
 import type { ProviderConfig, WorkerConfig, WorkerVersion } from '../config';
 import { definedOnly } from '../domain/defined-only';
 import type { Journal } from '../journal/journal';
@@ -64,7 +65,7 @@ export async function createSagaWorker(
     connection,
     namespace: config.namespace,
     taskQueue: config.taskQueue,
-    activities: createActivities({ provider, journal, secrets, settings: config.activities }),
+    activities: createActivities({ provider, journal, secrets, settings: config.activities, lookUp: standingOf }),
     dataConverter: createWorkerDataConverter(config.payloadKeys, payloadConverterPath),
     ...(config.callsPerSecond === undefined ? {} : { maxTaskQueueActivitiesPerSecond: config.callsPerSecond }),
     ...(config.version === undefined ? {} : { workerDeploymentOptions: deploymentOf(config.version) }),

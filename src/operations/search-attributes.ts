@@ -7,13 +7,18 @@ import type { NativeConnection } from '@temporalio/worker';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import { sagaAttributes } from '../temporal/search-attributes';
 
-const { INDEXED_VALUE_TYPE_KEYWORD, INDEXED_VALUE_TYPE_DATETIME } = temporal.api.enums.v1.IndexedValueType;
+const { INDEXED_VALUE_TYPE_KEYWORD, INDEXED_VALUE_TYPE_KEYWORD_LIST, INDEXED_VALUE_TYPE_DATETIME } =
+  temporal.api.enums.v1.IndexedValueType;
+
+/** By the SDK's name: the server's, and the Temporal command line's. */
+const types = {
+  KEYWORD: { indexed: INDEXED_VALUE_TYPE_KEYWORD, word: 'Keyword' },
+  KEYWORD_LIST: { indexed: INDEXED_VALUE_TYPE_KEYWORD_LIST, word: 'KeywordList' },
+  DATETIME: { indexed: INDEXED_VALUE_TYPE_DATETIME, word: 'Datetime' },
+};
 
 const wanted: Record<string, temporal.api.enums.v1.IndexedValueType> = Object.fromEntries(
-  Object.values(sagaAttributes).map(({ name, type }) => [
-    name,
-    type === 'DATETIME' ? INDEXED_VALUE_TYPE_DATETIME : INDEXED_VALUE_TYPE_KEYWORD,
-  ]),
+  Object.values(sagaAttributes).map(({ name, type }) => [name, types[type].indexed]),
 );
 
 export class SearchAttributesError extends Error {}
@@ -68,8 +73,8 @@ async function allThere({ operatorService }: Operator, namespace: string): Promi
 function commands(namespace: string, names: readonly string[]): string {
   return names
     .map((name) => {
-      const type = wanted[name] === INDEXED_VALUE_TYPE_DATETIME ? 'Datetime' : 'Keyword';
-      return `  temporal operator search-attribute create --namespace ${namespace} --name ${name} --type ${type}`;
+      const { word = '' } = Object.values(types).find(({ indexed }) => indexed === wanted[name]) ?? {};
+      return `  temporal operator search-attribute create --namespace ${namespace} --name ${name} --type ${word}`;
     })
     .join('\n');
 }

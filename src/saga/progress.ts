@@ -3,7 +3,7 @@
  * operator finds it.
  *
  * A search attribute is written only once something happened that an operator filters on: a saga that meets no trouble
- * writes no event for it.
+ * writes no event for it, but for the servers that it bought.
  */
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import { definedOnly } from '../domain/defined-only';
@@ -20,9 +20,9 @@ import type {
   StepView,
   Waiting,
 } from '../domain/progress';
-import { sagaAttributes } from '../temporal/search-attributes';
+import { sagaAttributes, serverIdsOf } from '../temporal/search-attributes';
 
-const { state: stateKey, step: stepKey, waitingSince: sinceKey } = sagaAttributes;
+const { state: stateKey, step: stepKey, servers: serversKey, waitingSince: sinceKey } = sagaAttributes;
 
 /** Signals that did not fit are remembered up to here; past it only the newest are. A flood must not fill the memory. */
 const ignoredMax = 50;
@@ -122,6 +122,11 @@ export class Progress {
 
   get known(): Readonly<Record<string, unknown>> {
     return this.facts;
+  }
+
+  /** The servers that an order brought: the saga is found by each of them. One event, whatever becomes of the saga. */
+  nameServers(vmObjectIds: readonly number[]): void {
+    if (vmObjectIds.length > 0) upsertSearchAttributes([{ key: serversKey, value: serverIdsOf(vmObjectIds) }]);
   }
 
   /** The step of this id; a new one stands last. */

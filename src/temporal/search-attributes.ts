@@ -8,19 +8,30 @@ export const sagaAttributes = {
   reference: defineSearchAttributeKey(searchAttributeNames.reference, SearchAttributeType.KEYWORD),
   account: defineSearchAttributeKey(searchAttributeNames.account, SearchAttributeType.KEYWORD),
   subscription: defineSearchAttributeKey(searchAttributeNames.subscription, SearchAttributeType.KEYWORD),
+  servers: defineSearchAttributeKey(searchAttributeNames.servers, SearchAttributeType.KEYWORD_LIST),
   waitingSince: defineSearchAttributeKey(searchAttributeNames.waitingSince, SearchAttributeType.DATETIME),
 };
+
+/** So many ids of any size fit Temporal's limit for the value of one search attribute, 2 KiB. A workflow task with a longer one fails for ever. */
+const serversNamedMax = 100;
+
+/** @returns the object ids as the list has them: the first hundred */
+export function serverIdsOf(vmObjectIds: readonly number[]): string[] {
+  return vmObjectIds.slice(0, serversNamedMax).map(String);
+}
 
 /** The attributes that a request has. Set at the start, they cost no event. */
 export function attributesOf(request: {
   reference: string;
   account?: string | undefined;
   subscription_id?: number;
+  vmObjectId?: number;
 }): SearchAttributePair[] {
-  const { reference, account, subscription_id } = request;
+  const { reference, account, subscription_id, vmObjectId } = request;
   return [
     { key: sagaAttributes.reference, value: reference },
     ...(account === undefined ? [] : [{ key: sagaAttributes.account, value: account }]),
     ...(subscription_id === undefined ? [] : [{ key: sagaAttributes.subscription, value: String(subscription_id) }]),
+    ...(vmObjectId === undefined ? [] : [{ key: sagaAttributes.servers, value: serverIdsOf([vmObjectId]) }]),
   ];
 }

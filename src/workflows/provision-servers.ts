@@ -71,6 +71,7 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
     progress.learn({ order });
     const vmObjectIds = await findServers(saga, request, placement, { ordered, secrets });
     progress.learn({ vmObjectIds });
+    progress.nameServers(vmObjectIds);
     const servers = await protectServers(saga, protection, {
       vmObjectIds,
       requested: request.firewalls ?? [],

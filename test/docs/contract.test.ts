@@ -15,6 +15,7 @@ import {
 import { leftoverSchema } from '../../src/domain/leftovers';
 import { sagaOutcomes } from '../../src/domain/outcomes';
 import { sagaStates, stepStatuses } from '../../src/domain/progress';
+import { couldNotLook, findingKinds, reconcileWorkflow, sweepOutcomes } from '../../src/domain/reconcile';
 import { turnSignal } from '../../src/domain/turns';
 import { readDocument } from './tables';
 
@@ -30,6 +31,7 @@ it.each<[string, readonly string[]]>([
   ['failures', sagaFailureNames],
   ['search attributes', Object.values(searchAttributeNames)],
   ['decisions', decisionNames],
+  ['of sweeps', [reconcileWorkflow, couldNotLook, ...sweepOutcomes, ...findingKinds]],
   [
     'the rest',
     [defaultTaskQueue, attributesGivenMemo, holdWorkflow, releaseWorkflow, releaseName, heldReleasedSignal, turnSignal],

@@ -274,6 +274,8 @@ describe('listing', () => {
   });
 
   it('says that there are none', async () => {
+    expect(await order(['list', '--server', '70001'])).toMatchObject({ status: 0, out: 'no sagas\n' });
+    expect(await order(['list', '--server', '0'])).toMatchObject({ status: 2 });
     expect(await order(['list', '--state', 'servers'])).toMatchObject({ status: 0, out: 'no sagas\n' });
     expect(await order(['list', '--state', 'servers', '--json'])).toMatchObject({ status: 0, out: '[]\n' });
   });

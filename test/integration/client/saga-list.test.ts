@@ -3,7 +3,7 @@ import { OrderSagaClient } from '../../../src/client/client';
 import { SearchAttributesMissingError } from '../../../src/client/errors';
 import type { SagaHandle } from '../../../src/client/handle';
 import { listedStates, type SagaFilter, type SagaRow } from '../../../src/client/saga-list';
-import { changeRequest, switchRequest } from '../../support/requests';
+import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { resetTo } from '../../support/reset';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -154,6 +154,29 @@ it('shows a saga of which a call is paused', async () => {
   await untilListed({ state: 'paused' }, []);
   rig.sandbox.faults.release(gate);
   await saga.result();
+});
+
+describe('by a server shows', () => {
+  it('the saga that bought it, and those that change its firewalls', async () => {
+    const bought = await rig.sagas.provision(provisionRequest({ items: [{ quantity: 2 }] }));
+    const [one = 0, two = 0] = (await bought.result()).servers.map(({ vmObjectId }) => vmObjectId);
+    const changed = await rig.sagas.firewalls(firewallsRequest({ vmObjectId: two }));
+    await untilListed({ server: one }, [bought]);
+    await untilListed({ server: two }, [bought, changed]);
+    await untilListed({ server: two, workflow: 'setFirewalls' }, [changed]);
+  });
+
+  it('an order of more servers than one attribute takes, by each of the first hundred', async () => {
+    // As long as ids can be.
+    const vmObjectIds = Array.from({ length: 150 }, (_, index) => Number.MAX_SAFE_INTEGER - index);
+    const many = provisionRequest({ items: [{ quantity: 150 }] });
+    const body = { vm_object_ids: vmObjectIds };
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'other-body', body, match: { label: many.label } });
+    const bought = await rig.sagas.provision(many);
+    expect((await bought.result()).servers).toHaveLength(150);
+    await untilListed({ server: vmObjectIds[99] ?? 0 }, [bought]);
+    await untilListed({ server: vmObjectIds[100] ?? 0 }, []);
+  });
 });
 
 describe('in a namespace that no worker has been to', () => {

@@ -6,6 +6,7 @@ import { constraints } from './contract/constraints';
 import { corrections } from './contract/corrections';
 import { decisions } from './contract/decisions';
 import { firewalls } from './contract/firewalls';
+import { leftBehind } from './contract/left-behind';
 import { lostRows } from './contract/lost-rows';
 import { openOnes } from './contract/open-references';
 import { pivots } from './contract/pivots';
@@ -34,4 +35,5 @@ describeEachDatabase('the journal', (databases) => {
   describe('turns', () => turns(databases));
   describe('corrections', () => corrections(databases));
   describe('open references', () => openOnes(databases));
+  describe('what is left behind', () => leftBehind(databases));
 });

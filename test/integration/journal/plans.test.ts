@@ -12,6 +12,7 @@ import { parseSpendLimits } from '../../../src/domain/spending';
 import { isPostgres, type JournalAddress } from '../../../src/journal/dialects';
 import { lookAtServer } from '../../../src/journal/firewalls';
 import { Journal } from '../../../src/journal/journal';
+import { endedSagas, leftByLost, statedFirewalls } from '../../../src/journal/left-behind';
 import { openJournal } from '../../../src/journal/open';
 import { close, open, openReferences } from '../../../src/journal/open-references';
 import { standingOf } from '../../../src/journal/standing';
@@ -144,6 +145,14 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
       await close(journal, first!);
       await run.again().take();
     },
+    'a sweep goes through what has ended': async () => {
+      const run = await Run.begin(journal);
+      await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} });
+      await endedSagas(journal, { days: 1, after: undefined, limit: 50 });
+      await endedSagas(journal, { days: 1, after: { ...run.key, firstSeenMs: Date.now() }, limit: 50 });
+      await leftByLost(journal, [run.key]);
+      await statedFirewalls(journal, 17);
+    },
     'a saga looks back and ends': async () => {
       const run = await Run.begin(journal);
       await run.again().take();
@@ -185,10 +194,10 @@ function accesses(plan: string): string[] {
 /** By the whole key of a reference, by a namespace among what is open, or by a row's id. */
 function isNarrow(access: string): boolean {
   return (
-    /(\(workflow=\? AND reference=\?|\(open_in=\?|resource=\?|vm_object_id=\?|(same|account)=\? AND meant_ms>\?|\(id=\?\)|rowid=\?)/.test(
+    /(\(workflow=\? AND reference=\?|\(open_in=\?|resource=\?|vm_object_id=\?|first_seen_ms>\?|(same|account)=\? AND meant_ms>\?|\(id=\?\)|rowid=\?)/.test(
       access,
     ) ||
-    /Index Cond: \(.*(\breference = |\bopen_in = |\bresource = |\bvm_object_id = |\((same|account) = [^)]*\) AND \(meant_ms > |\bseq = |\bid = )/.test(
+    /Index Cond: \(.*(\breference = |\bopen_in = |\bresource = |\bvm_object_id = |\bfirst_seen_ms >= |\((same|account) = [^)]*\) AND \(meant_ms > |\bseq = |\bid = )/.test(
       access,
     )
   );

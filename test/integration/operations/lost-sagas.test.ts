@@ -1,7 +1,7 @@
 /** Sagas that will not end by themselves, in whichever way they were lost: counted, listed, and told what they have left. */
 import { isDeepStrictEqual } from 'node:util';
 import { SagaHandle } from '../../../src/client/handle';
-import { waysLost } from '../../../src/client/lost';
+import { waysLost } from '../../../src/domain/lost';
 import { LostSagas, type LostCounts } from '../../../src/operations/lost-sagas';
 import { JournalUnavailable } from '../../../src/journal/errors';
 import { Journal } from '../../../src/journal/journal';

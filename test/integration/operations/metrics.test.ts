@@ -37,6 +37,7 @@ beforeAll(async () => {
     METRICS_ADDRESS: `127.0.0.1:${port}`,
   });
   await Promise.all(journeys.map((journey) => journey()));
+  await sweepAgain();
   await breakDown();
   samples = await scrape(port);
   await answer(waiting, 'confirmNotPlaced', note);
@@ -91,6 +92,25 @@ function aServer() {
   return request;
 }
 
+/** One that finds what the journeys have left, one that cannot look, and the schedule that says how old the first one is. */
+async function sweepAgain(): Promise<void> {
+  const { sweeps } = rig.sagas;
+  const sweep = async () => sweeps.ended((await sweeps.start({ clean: false })).runId);
+  expect((await sweep()).report).toMatchObject({
+    outcome: 'found',
+    counts: { 'cart-items': 1, 'placement-unknown': 1 },
+  });
+  const putBack = (ms: number | null) =>
+    rig.withJournal(({ db }) => db.updateTable('journal').set({ put_back_ms: ms }).execute());
+  await putBack(1);
+  expect((await sweep()).report).toMatchObject({ outcome: 'could-not-look' });
+  await putBack(null);
+  await sweeps.schedule(60 * 60_000);
+  await until(async () =>
+    (await scrape(port)).some(({ name, value }) => name === metrics.sweepEvery.name && value === 60 * 60),
+  );
+}
+
 /** A run whose workflow task fails again and again, and a moment without Temporal. */
 async function breakDown(): Promise<void> {
   const broken = await rig.temporal.workflow.start('noSuchSaga', { workflowId: 'broken', taskQueue: 'order-saga' });
@@ -138,6 +158,8 @@ it('counts failed calls, and whose trouble they are', () => {
     'Rejected provider': 2,
     'UnknownOutcome provider': 1,
     'Unauthorized us': 1,
+    // A sweep's.
+    'JournalPutBack journal': 1,
   });
 });
 
@@ -145,7 +167,8 @@ it('what a saga expects is no failure to Temporal: no metric of its own counts i
   const failures = samples.filter(
     ({ name, value }) => /^temporal_(local_)?(activity_execution|workflow)_failed/.test(name) && value > 0,
   );
-  expect(failures).toEqual([]);
+  // A sweep that could not look is one.
+  expect(failures.map(({ labels }) => labels['workflow_type'])).toEqual(['reconcile']);
   // The scrape has what they stand beside.
   expect(samples.some(({ name }) => name.startsWith('temporal_activity_execution_latency'))).toBe(true);
 });
@@ -168,6 +191,20 @@ it('knows who waits, and since when, also where another worker brought it there'
   expect(gauge(metrics.waiting, 'outcome-unknown')).toBeGreaterThanOrEqual(1);
   expect(gauge(metrics.oldestWait, 'outcome-unknown')).toBeGreaterThan(0);
   expect(gauge(metrics.oldestWait, 'held')).toBe(0);
+});
+
+it('counts sweeps and what they find, and knows how long ago the last good one was', () => {
+  expect(counted(metrics.sweeps, 'workflowType', 'outcome')).toEqual({
+    'reconcile found': 1,
+    'reconcile could-not-look': 1,
+  });
+  expect(counted(metrics.findings, 'workflowType', 'kind')).toEqual({
+    'reconcile cart-items': 1,
+    'reconcile placement-unknown': 1,
+  });
+  const age = samples.find(({ name }) => name === metrics.sweepAge.name)?.value;
+  expect(age).toBeGreaterThan(0);
+  expect(age).toBeLessThan(600);
 });
 
 it('measures each call of the provider by its row of the document, in buckets up to its time limit', () => {

@@ -4,7 +4,7 @@
  */
 import { firewallsOf, openCartItems, ordersWithLabel } from '../../../sandbox/sentences';
 import { SagaHandle } from '../../../src/client/handle';
-import { waysLost } from '../../../src/client/lost';
+import { waysLost } from '../../../src/domain/lost';
 import type { WorkflowName } from '../../../src/domain/identity';
 import { JournalUnavailable } from '../../../src/journal/errors';
 import { Journal } from '../../../src/journal/journal';

@@ -47,7 +47,7 @@ describe('names itself for the list', () => {
     const run = await startAsNamed('provisionServers', request);
     await run.result();
     expect(await namesOf(run)).toMatchObject({ account: request.account, subscriptionId: undefined });
-    expect(await attributeWritesOf(run)).toEqual([['OrderReference', 'ProviderAccount']]);
+    expect(await attributeWritesOf(run)).toEqual([['OrderReference', 'ProviderAccount'], ['ServerIds']]);
   });
 
   it('by its subscription', async () => {
@@ -58,10 +58,10 @@ describe('names itself for the list', () => {
     expect(await attributeWritesOf(run)).toEqual([['OrderReference', 'SubscriptionId']]);
   });
 
-  it('by its reference alone, where there is nothing else', async () => {
+  it('by its server', async () => {
     const run = await startAsNamed('setFirewalls', firewallsRequest());
     await run.result();
-    expect(await attributeWritesOf(run)).toEqual([['OrderReference']]);
+    expect(await attributeWritesOf(run)).toEqual([['OrderReference', 'ServerIds']]);
   });
 
   it('but not again what the client has named', async () => {

@@ -14,6 +14,7 @@ import type { EndpointName } from '../../../sandbox/endpoints';
 import { callsTo } from '../../../sandbox/sentences';
 import { Sandbox, type SandboxOptions } from '../../../sandbox/server';
 import { createActivities, type Activities, type ActivityNeeds } from '../../../src/activities/index';
+import { standingOf } from '../../../src/client/lost';
 import type { CallFailure } from '../../../src/domain/failures';
 import { holdWorkflow } from '../../../src/domain/hold';
 import { workflowIdOf, type WorkflowName } from '../../../src/domain/identity';
@@ -73,7 +74,10 @@ export class LoneActivities {
   saga(needs: Partial<ActivityNeeds> = {}, workflow: WorkflowName = 'provisionServers'): LoneSaga {
     const secrets = createSecretResolver({ variable: () => undefined });
     const { provider, journal } = this;
-    const activities = createActivities({ provider, journal, secrets, settings: rigSettings, ...needs });
+    const activities = createActivities({
+      ...{ provider, journal, secrets, settings: rigSettings, lookUp: standingOf },
+      ...needs,
+    });
     return new LoneSaga(this, activities, { workflow, reference: randomUUID() }, randomUUID());
   }
 

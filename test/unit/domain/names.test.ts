@@ -41,6 +41,7 @@ it('are these', () => {
     reference: 'OrderReference',
     account: 'ProviderAccount',
     subscription: 'SubscriptionId',
+    servers: 'ServerIds',
     waitingSince: 'SagaWaitingSince',
   });
   expect(waitKinds).toEqual([

@@ -1,0 +1,183 @@
+/** What a sweep looks at. None of these changes anything. */
+import { Context } from '@temporalio/activity';
+import { workflowIdOf } from '../domain/identity';
+import { isLost, type Standing, type WayLost } from '../domain/lost';
+import type { Leftover } from '../domain/leftovers';
+import type { Journal } from '../journal/journal';
+import { endedSagas, leftByLost, statedFirewalls, type ByAge, type LeftBehind } from '../journal/left-behind';
+import { openReferences } from '../journal/open-references';
+import { recordOf } from '../journal/record';
+import { iso, type SagaKey } from '../journal/rows';
+import { readFirewallIds } from '../provider/schemas';
+import type { ProviderClient } from '../provider/client';
+import type { Call, CallContext } from './call';
+import { OwnFailure } from './translate-failure';
+
+/** How sagas stand in Temporal, by workflow id; a hundred at most. */
+export type LookUp = (
+  temporal: Context['client'],
+  workflowIds: readonly string[],
+) => Promise<ReadonlyMap<string, Standing>>;
+
+type Unprotected = Pick<Extract<Leftover, { kind: 'server-unprotected' }>, 'vmObjectId' | 'firewalls'>;
+
+/** What a saga of which nobody sees to has left. */
+export interface Left extends LeftBehind {
+  /** Servers that it has bought, and what they lack, as its report or the journal says. */
+  unprotected: Unprotected[];
+}
+
+export interface LostSlice {
+  /** Sagas without an ending. */
+  count: number;
+  lost: (Left & { how: WayLost })[];
+  /** The last one of the slice; undefined where there are no more. */
+  last?: SagaKey;
+}
+
+export interface LeftSlice {
+  /** Sagas with an ending. */
+  count: number;
+  /** Those that have left something. */
+  left: Left[];
+  /** Servers whose firewalls they have changed, the newest saga's first. */
+  servers: number[];
+  last?: ByAge;
+}
+
+/** How the provider's list of a server compares with what sagas have said last. */
+export type Compared =
+  | { how: 'busy' }
+  /** The list has no format that can be read. */
+  | { how: 'unreadable' }
+  | {
+      how: 'compared';
+      /** Not shown, although a saga has assigned them. */
+      missing: number[];
+      /** Shown, although a saga has unassigned them. */
+      surplus: number[];
+      /** Not shown, and asked for when the server was bought; no saga has unassigned them since. */
+      unprotected: number[];
+    };
+
+/** Small enough for an activity that describes each of them. */
+const sliceSize = 50;
+
+/** A slice with so many ids ends there: an answer has to fit one payload of Temporal's, also where one saga more has 40,000. */
+const idsMax = 20_000;
+
+/** Longer than visibility and fifty descriptions take, shorter than the activity may. */
+const answerWithinMs = 25_000;
+
+export function createReconcileActivities(journal: Journal, provider: ProviderClient, call: Call, lookUp: LookUp) {
+  /** @throws OwnFailure `TemporalUnavailable` */
+  const standingOf = async (workflowIds: readonly string[]) => {
+    const { client } = Context.current();
+    try {
+      return await client.withDeadline(Date.now() + answerWithinMs, () => lookUp(client, workflowIds));
+    } catch (error) {
+      throw new OwnFailure('TemporalUnavailable', `Temporal could not say which sagas go on (${String(error)})`);
+    }
+  };
+  const unprotectedBy = async ({ workflow, reference }: SagaKey): Promise<Unprotected[]> => {
+    const record = await recordOf(journal, { workflow, reference });
+    const [unread] = record?.unreadable ?? [];
+    if (unread !== undefined) {
+      const what = `${unread.what} of ${workflowIdOf(workflow, reference)}`;
+      throw new OwnFailure('JournalUnreadable', `the journal's ${what} cannot be read here: ${unread.why}`);
+    }
+    return (record?.leftovers ?? []).flatMap((left) => (left.kind === 'server-unprotected' ? [left] : []));
+  };
+
+  return {
+    /** A slice of the sagas of this namespace that have no ending in the journal: those that are lost, and what they have left. */
+    lookAtOpen({ after, retry }: CallContext & { after?: SagaKey | undefined }): Promise<LostSlice> {
+      return call('read', { retry }, async () => {
+        const open = await openReferences(journal, Context.current().info.namespace, after, sliceSize);
+        const idOf = ({ workflow, reference }: SagaKey) => workflowIdOf(workflow, reference);
+        const standing = await standingOf(open.map(idOf));
+        const { putBackMs, sagas } = await leftByLost(
+          journal,
+          open.filter((key) => isLost(standing.get(idOf(key)))),
+        );
+        requireWhole(putBackMs);
+        const lost: LostSlice['lost'] = [];
+        for (const saga of sagas) {
+          const how = standing.get(idOf(saga)) as WayLost;
+          lost.push({ ...saga, how, unprotected: await unprotectedBy(saga) });
+          if (idsIn(lost) < idsMax) continue;
+          const { workflow, reference } = saga;
+          const count = 1 + open.findIndex((one) => idOf(one) === idOf(saga));
+          return { count, lost, last: { workflow, reference } };
+        }
+        const last = open.length < sliceSize ? undefined : open.at(-1);
+        const rest = last && { last: { workflow: last.workflow, reference: last.reference } };
+        return { count: open.length, lost, ...rest };
+      });
+    },
+
+    /** A slice of the sagas that have ended, the youngest first: what they have left. */
+    lookAtEnded({ days, after, retry }: CallContext & { days: number; after?: ByAge | undefined }): Promise<LeftSlice> {
+      return call('read', { retry }, async () => {
+        const { putBackMs, sagas, hasMore } = await endedSagas(journal, { days, after, limit: sliceSize });
+        requireWhole(putBackMs);
+        const left: Left[] = [];
+        const servers = new Set<number>();
+        let count = 0;
+        for (const { firstSeenMs, ...saga } of sagas) {
+          const unprotected = saga.tellsOfMore ? await unprotectedBy(saga) : [];
+          const isLeft = saga.cartItems.length > 0 || saga.placement === 'unknown' || unprotected.length > 0;
+          if (isLeft) left.push({ ...saga, unprotected });
+          for (const id of saga.servers) servers.add(id);
+          count += 1;
+          const isLast = count === sagas.length;
+          if (isLast ? !hasMore : idsIn(left) < idsMax) continue;
+          const { workflow, reference } = saga;
+          return { count, left, servers: [...servers], last: { workflow, reference, firstSeenMs } };
+        }
+        return { count, left, servers: [...servers] };
+      });
+    },
+
+    /**
+     * Row 10, and what the journal says before and after it: where that differs, a saga works on the server.
+     *
+     * @param wanted firewalls that were asked for when the server was bought, and that it lacks by a report
+     */
+    compareFirewalls({
+      vmObjectId,
+      wanted = [],
+      retry,
+    }: CallContext & { vmObjectId: number; wanted?: readonly number[] | undefined }): Promise<Compared> {
+      return call('read', { retry }, async () => {
+        const stated = await statedFirewalls(journal, vmObjectId);
+        if (stated.isBusy) return { how: 'busy' };
+        const { assigned, unassigned } = stated;
+        const response = await provider.listFirewalls(vmObjectId, { secrets: 'unknown' });
+        if (JSON.stringify(await statedFirewalls(journal, vmObjectId)) !== JSON.stringify(stated)) {
+          return { how: 'busy' };
+        }
+        const shown = readFirewallIds(response);
+        if (shown === undefined) return { how: 'unreadable' };
+        return {
+          how: 'compared',
+          missing: assigned.filter((id) => !shown.includes(id)),
+          surplus: unassigned.filter((id) => shown.includes(id)),
+          unprotected: wanted.filter((id) => !shown.includes(id) && !assigned.includes(id) && !unassigned.includes(id)),
+        };
+      });
+    },
+  };
+}
+
+function idsIn(sagas: readonly Left[]): number {
+  const count = ({ cartItems, servers, unprotected }: Left) =>
+    cartItems.length + servers.length + unprotected.reduce((sum, { firewalls }) => sum + 1 + firewalls.length, 0);
+  return sagas.reduce((sum, saga) => sum + count(saga), 0);
+}
+
+/** @throws OwnFailure `JournalPutBack` */
+function requireWhole(putBackMs: number | undefined): void {
+  if (putBackMs === undefined) return;
+  throw new OwnFailure('JournalPutBack', `the journal was found to be an older copy on ${iso(putBackMs)}`);
+}

@@ -1,0 +1,174 @@
+/** What sagas have left of which nobody sees to any more, for a sweep: where nothing else reports it, it is found here. */
+import { sql } from 'kysely';
+import type { WorkflowName } from '../domain/identity';
+import { nowMs } from './dialects';
+import { aboutOf, mayHaveHappened, theJournal, type Effect, type SagaKey, type Tx } from './rows';
+import type { Journal } from './journal';
+
+export interface LeftBehind extends SagaKey {
+  placement: 'none' | 'placed' | 'unknown';
+  /** Added, not deleted, and in no order that was placed or may have been. */
+  cartItems: number[];
+  /** A clean-up has ended since the saga last added or ordered anything: what it has left, a person has left. */
+  isCleaned: boolean;
+  /** An ending of the saga says that something is missing, or is left. */
+  tellsOfMore: boolean;
+  /** Servers whose firewalls it has changed, or meant to. */
+  servers: number[];
+}
+
+/** The place of a reference among all of them, the youngest first. */
+export interface ByAge extends SagaKey {
+  firstSeenMs: number;
+}
+
+export interface EndedSlice {
+  /** The journal was found to be an older copy, and nobody has run `journal restored` since: what it lacks is not known. */
+  putBackMs: number | undefined;
+  sagas: (LeftBehind & ByAge)[];
+  /** Whether there are more behind the last one. */
+  hasMore: boolean;
+}
+
+/**
+ * A slice of the sagas that have ended, the youngest first.
+ *
+ * @param days they were first seen within so many days
+ * @param after the last one of the slice before
+ * @throws JournalUnavailable
+ */
+export function endedSagas(
+  journal: Journal,
+  { days, after, limit }: { days: number; after: ByAge | undefined; limit: number },
+): Promise<EndedSlice> {
+  return journal.inTransaction(async (tx) => {
+    const from = await theJournal(tx);
+    const putBackMs = from.put_back_ms ?? undefined;
+    // Asked first: the database looks into its index only for a time that stands still.
+    const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
+    // Without runs, it is of a time when nobody wrote down where a saga is open: it may still be.
+    const question = tx
+      .selectFrom('reference')
+      .select(['workflow', 'reference', 'first_seen_ms'])
+      .where('first_seen_ms', '>=', now - days * dayMs)
+      .where('open_in', 'is', null)
+      .where('runs', 'is not', null)
+      .orderBy('first_seen_ms', 'desc')
+      .orderBy('workflow', 'desc')
+      .orderBy('reference', 'desc')
+      .limit(limit);
+    const found = await (
+      after === undefined
+        ? question
+        : question.where(
+            sql<boolean>`(first_seen_ms, workflow, reference) < (${after.firstSeenMs}, ${after.workflow}, ${after.reference})`,
+          )
+    ).execute();
+    const sagas = [];
+    for (const { workflow, reference, first_seen_ms: firstSeenMs } of found) {
+      sagas.push({ ...(await leftBehindBy(tx, { workflow, reference })), firstSeenMs });
+    }
+    return { putBackMs, sagas, hasMore: found.length === limit };
+  });
+}
+
+/** Of sagas that are lost. @throws JournalUnavailable */
+export function leftByLost(
+  journal: Journal,
+  keys: readonly SagaKey[],
+): Promise<{ putBackMs: number | undefined; sagas: LeftBehind[] }> {
+  return journal.inTransaction(async (tx) => {
+    const from = await theJournal(tx);
+    const sagas = [];
+    for (const { workflow, reference } of keys) sagas.push(await leftBehindBy(tx, { workflow, reference }));
+    return { putBackMs: from.put_back_ms ?? undefined, sagas };
+  });
+}
+
+const dayMs = 24 * 60 * 60_000;
+
+type Row = Pick<Effect, 'kind' | 'activity' | 'outcome' | 'about' | 'cart_item_id' | 'vm_object_id' | 'meant_ms'>;
+
+async function leftBehindBy(tx: Tx, key: SagaKey): Promise<LeftBehind> {
+  const rows: Row[] = await tx
+    .selectFrom('effect')
+    .select(['kind', 'activity', 'outcome', 'about', 'cart_item_id', 'vm_object_id', 'meant_ms'])
+    .where((where) => where.and({ ...key }))
+    .orderBy('seq')
+    .execute();
+  const endings = await tx
+    .selectFrom('ending')
+    .select(['ended_by', 'ended_ms', 'outcome'])
+    .where((where) => where.and({ ...key }))
+    .execute();
+  const pivot = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
+  const named = pivot ? (aboutOf(pivot).cartItems ?? []) : [];
+  const lastMs = Math.max(0, ...rows.filter(({ kind }) => kind !== 'compensate').map(({ meant_ms }) => meant_ms));
+  return {
+    ...key,
+    placement: pivot === undefined ? 'none' : pivot.outcome === 'done' ? 'placed' : 'unknown',
+    cartItems: rows.flatMap(({ kind, outcome, cart_item_id: id }) =>
+      kind === 'mutate' && outcome === 'done' && id !== null && !named.includes(id) ? [id] : [],
+    ),
+    isCleaned: endings.some(({ ended_by, ended_ms }) => ended_by === 'cleanCart' && ended_ms >= lastMs),
+    tellsOfMore: endings.some(({ ended_by, outcome }) => ended_by !== 'cleanCart' && lacking.has(outcome)),
+    servers: [...new Set(rows.flatMap(({ vm_object_id: id }) => (id === null ? [] : [id])))],
+  };
+}
+
+/** Outcomes of which the report has leftovers. */
+const lacking = new Set(['partly', 'reversed-with-leftovers']);
+
+/** What sagas have said last of the firewalls of a server; of those that are not named, none has said anything that is known. */
+export interface StatedFirewalls {
+  /** A saga works on the server, waits for its turn, or has not ended: what is stated may change at any moment. */
+  isBusy: boolean;
+  assigned: number[];
+  unassigned: number[];
+}
+
+/** @throws JournalUnavailable */
+export function statedFirewalls(journal: Journal, vmObjectId: number): Promise<StatedFirewalls> {
+  return journal.inTransaction(async (tx) => {
+    const rows = await tx
+      .selectFrom('effect')
+      .select(['workflow', 'reference', 'activity', 'outcome', 'about'])
+      .where('vm_object_id', '=', vmObjectId)
+      .orderBy('seq')
+      .execute();
+    const said = new Map<number, string>();
+    for (const row of rows) {
+      const unsure = row.outcome === null || row.outcome === 'unknown';
+      // What was undone, a later row has undone.
+      if (!unsure && row.outcome !== 'done' && row.outcome !== 'undone') continue;
+      for (const id of aboutOf(row).firewalls ?? []) said.set(id, unsure ? 'unsure' : row.activity);
+    }
+    const those = (activity: string) => [...said].flatMap(([id, last]) => (last === activity ? [id] : []));
+    const turn = await tx
+      .selectFrom('turn')
+      .select('id')
+      .where('resource', '=', `server ${vmObjectId}`)
+      .where('ended_ms', 'is', null)
+      .limit(1)
+      .execute();
+    return {
+      isBusy: turn.length > 0 || (await someIsOpen(tx, rows)),
+      assigned: those('assignFirewalls'),
+      unassigned: those('unassignFirewalls'),
+    };
+  });
+}
+
+async function someIsOpen(tx: Tx, rows: readonly { workflow: WorkflowName; reference: string }[]): Promise<boolean> {
+  const keys = new Map(rows.map(({ workflow, reference }) => [`${workflow}/${reference}`, { workflow, reference }]));
+  for (const key of keys.values()) {
+    const open = await tx
+      .selectFrom('reference')
+      .select('reference')
+      .where((where) => where.and({ ...key }))
+      .where('open_in', 'is not', null)
+      .execute();
+    if (open.length > 0) return true;
+  }
+  return false;
+}

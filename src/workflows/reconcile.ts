@@ -1,0 +1,151 @@
+/**
+ * Compare what the journal says with what Temporal and the provider have: a sweep, which a schedule starts.
+ *
+ * ```text
+ *   sagas without an ending   lost ones are told        cart items, placements ──▶ cleanCart
+ *   sagas with one            what they left is told    cart items, placements ──▶ cleanCart
+ *   servers of the latter     list the firewalls (10)   drift is told; where asked ──▶ setFirewalls, which assigns
+ * ```
+ *
+ * It is no saga, and places nothing: `cleanCart` asks about an order of unknown outcome and cannot order, and no run of a saga is started again
+ * that could. What it could not look at fails it, at the end, so that whatever can be seen is seen.
+ */
+import {
+  ApplicationFailure,
+  continueAsNew,
+  ParentClosePolicy,
+  sleep,
+  startChild,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { Left } from '../activities/reconcile';
+import { workflowIdOf } from '../domain/identity';
+import { describeProblems } from '../domain/problems';
+import {
+  couldNotLook,
+  describeCounts,
+  reconcileSchema,
+  type CleanUp,
+  type ReconcileRequest,
+  type SweepReport,
+} from '../domain/reconcile';
+import { check } from '../domain/validation';
+import { activities } from '../saga/activities';
+import type { Act } from '../saga/attempts';
+import { compareServers, noteUnprotected, toCompare } from './compare-servers';
+import { beginSweep, ended, found, show, tryToLook, unseen, idOf, type Sweep } from './sweep';
+
+/** Far below the length at which calls are no longer tried again (src/saga/history-left.ts). */
+const eventsMax = 500;
+
+/** @param goingOn only where a sweep goes on in another run */
+export async function reconcile(given?: unknown, goingOn?: Sweep): Promise<SweepReport> {
+  const request = readRequest(given);
+  const sweep = goingOn ?? beginSweep();
+  if (sweep.at.phase === 'open') await lookAtOpen(request, sweep);
+  if (sweep.at.phase === 'ended') await lookAtEnded(request, sweep);
+  if (sweep.report.unseen.length === 0) await compareServers(request, sweep, () => goOn(request, sweep));
+  const report = ended(sweep);
+  if (report.outcome !== 'could-not-look') return report;
+  const whats = report.unseen.map(({ what, failure, why }) => `${what} (${failure}: ${why})`);
+  const message = `could not look at ${whats.join('; ')}. Found so far: ${describeCounts(report.counts)}`;
+  throw ApplicationFailure.nonRetryable(message, couldNotLook, report);
+}
+
+/** @throws ApplicationFailure `InvalidRequest` */
+function readRequest(given: unknown): ReconcileRequest {
+  const checked = check(reconcileSchema(), given ?? {});
+  if (checked.ok) return checked.value;
+  throw ApplicationFailure.nonRetryable(
+    `the request is wrong: ${describeProblems(checked.problems)}`,
+    'InvalidRequest',
+  );
+}
+
+async function lookAtOpen(request: ReconcileRequest, sweep: Sweep): Promise<void> {
+  while (sweep.at.phase === 'open') {
+    await goOn(request, sweep);
+    show(sweep, 'Looking at the sagas without an ending');
+    const { after } = sweep.at;
+    const slice = await look('the sagas without an ending', sweep, ({ retry }) =>
+      activities('look at sagas without an ending').lookAtOpen({ after, retry }),
+    );
+    if (slice === undefined) return;
+    sweep.report.looked.open += slice.count;
+    for (const { how, ...saga } of slice.lost) {
+      found(sweep, { kind: 'lost', saga: idOf(saga), how });
+      await seeTo(request, sweep, saga);
+      for (const { vmObjectId, firewalls } of saga.unprotected) {
+        found(sweep, { kind: 'server-unprotected', saga: idOf(saga), vmObjectId, firewalls });
+      }
+    }
+    sweep.at = slice.last ? { phase: 'open', after: slice.last } : { phase: 'ended' };
+  }
+}
+
+async function lookAtEnded(request: ReconcileRequest, sweep: Sweep): Promise<void> {
+  while (sweep.at.phase === 'ended') {
+    await goOn(request, sweep);
+    show(sweep, 'Looking at the sagas that have ended');
+    const { after } = sweep.at;
+    const slice = await look('the sagas that have ended', sweep, ({ retry }) =>
+      activities('look at sagas that have ended').lookAtEnded({ days: request.days, after, retry }),
+    );
+    if (slice === undefined) return;
+    sweep.report.looked.ended += slice.count;
+    for (const saga of slice.left) {
+      await seeTo(request, sweep, saga);
+      noteUnprotected(request, sweep, saga);
+    }
+    for (const vmObjectId of slice.servers) toCompare(request, sweep, vmObjectId);
+    sweep.at = slice.last ? { phase: 'ended', after: slice.last } : { phase: 'servers' };
+  }
+}
+
+/** Cart items in no order, and a placement that nobody knows of: a clean-up deletes the first, and asks about the second. */
+async function seeTo(request: ReconcileRequest, sweep: Sweep, saga: Left): Promise<void> {
+  const isUnknown = saga.placement === 'unknown';
+  if (saga.cartItems.length === 0 && !isUnknown) return;
+  const cleanUp = await cleanUpOf(request, saga);
+  if (saga.cartItems.length > 0) {
+    found(sweep, { kind: 'cart-items', saga: idOf(saga), cartItemIds: saga.cartItems, cleanUp });
+  }
+  if (isUnknown) found(sweep, { kind: 'placement-unknown', saga: idOf(saga), cleanUp });
+}
+
+/** `cleanCart` looks by itself whether the saga goes on anywhere, and does nothing then. */
+async function cleanUpOf({ clean, perSecond }: ReconcileRequest, saga: Left): Promise<CleanUp> {
+  const { workflow, reference, isCleaned } = saga;
+  if (!clean || workflow !== 'provisionServers') return 'not-asked';
+  // Whoever left something there would be asked again with each sweep.
+  if (isCleaned) return 'ended-before';
+  try {
+    await startChild('cleanCart', {
+      workflowId: workflowIdOf('cleanCart', reference),
+      args: [{ reference }],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      staticSummary: `clean the cart of ${reference}: a sweep has found what is left there`,
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    return 'running';
+  }
+  await sleep(1_000 / perSecond);
+  return 'started';
+}
+
+/** @returns undefined where it could not look: then the sweep fails */
+async function look<T>(what: string, sweep: Sweep, act: Act<T>): Promise<T | undefined> {
+  const settled = await tryToLook(what, act);
+  if (settled.ok) return settled.value;
+  unseen(sweep, what, settled.failure);
+  return undefined;
+}
+
+/** In another run, before the history of this one is too long. */
+async function goOn(request: ReconcileRequest, sweep: Sweep): Promise<void> {
+  const { continueAsNewSuggested, historyLength } = workflowInfo();
+  if (!continueAsNewSuggested && historyLength < eventsMax) return;
+  await continueAsNew<typeof reconcile>(request, sweep);
+}

@@ -1,0 +1,107 @@
+/** What a sweep knows so far. It goes along where the sweep goes on in another run. */
+import { metricMeter, setCurrentDetails } from '@temporalio/workflow';
+import type { Left, LeftSlice, LostSlice } from '../activities/reconcile';
+import type { CallFailure } from '../domain/failures';
+import { workflowIdOf } from '../domain/identity';
+import { metrics } from '../domain/metrics';
+import {
+  describeCounts,
+  describeFinding,
+  type Finding,
+  type SweepOutcome,
+  type SweepReport,
+} from '../domain/reconcile';
+import { attempt, type Act } from '../saga/attempts';
+import { JournalMemory } from '../saga/journal-memory';
+import { Step } from '../saga/progress';
+
+/** Characters of all findings that a report lists. Together with the rest of a sweep they fit one payload of Temporal's. */
+const listedCharsMax = 200_000;
+
+/** Findings that the details show; the result has more. */
+const shownMax = 20;
+
+/** A server that is to be compared. */
+export interface ToCompare {
+  vmObjectId: number;
+  /** What a saga that bought it has told that it lacks. */
+  unprotected?: { saga: string; firewalls: readonly number[] };
+}
+
+export interface Sweep {
+  at:
+    { phase: 'open'; after?: LostSlice['last'] } | { phase: 'ended'; after?: LeftSlice['last'] } | { phase: 'servers' };
+  /** Those that are still to be compared. */
+  servers: ToCompare[];
+  /** How many there are in all. */
+  serversFound: number;
+  report: SweepReport;
+  listedChars: number;
+}
+
+export const idOf = ({ workflow, reference }: Pick<Left, 'workflow' | 'reference'>) =>
+  workflowIdOf(workflow, reference);
+
+export function beginSweep(): Sweep {
+  const looked = { open: 0, ended: 0, servers: 0, busy: 0, beyond: 0 };
+  const startedAt = new Date().toISOString();
+  const nothing = { counts: {}, findings: [], unlisted: 0, unseen: [] };
+  return {
+    at: { phase: 'open' },
+    servers: [],
+    serversFound: 0,
+    report: { outcome: 'clean', startedAt, looked, ...nothing },
+    listedChars: 0,
+  };
+}
+
+export function found(sweep: Sweep, finding: Finding): void {
+  const { counts, findings } = sweep.report;
+  counts[finding.kind] = (counts[finding.kind] ?? 0) + 1;
+  sweep.listedChars += JSON.stringify(finding).length;
+  if (sweep.listedChars <= listedCharsMax) findings.push(finding);
+  else sweep.report.unlisted += 1;
+}
+
+export function unseen({ report }: Sweep, what: string, { failure, message }: CallFailure): void {
+  report.unseen.push({ what, failure, why: message });
+}
+
+/** Counts the sweep. @returns its report */
+export function ended(sweep: Sweep): SweepReport {
+  const { report } = sweep;
+  report.outcome = outcomeOf(report);
+  const sweeps = metricMeter.createCounter(metrics.sweeps.name, '', metrics.sweeps.help);
+  sweeps.add(1, { outcome: report.outcome });
+  const findings = metricMeter.createCounter(metrics.findings.name, '', metrics.findings.help);
+  for (const [kind, count] of Object.entries(report.counts)) findings.add(count, { kind });
+  show(sweep, `It has ended as ${report.outcome}`);
+  return report;
+}
+
+function outcomeOf({ counts, unseen: notSeen }: SweepReport): SweepOutcome {
+  if (notSeen.length > 0) return 'could-not-look';
+  return Object.keys(counts).length > 0 ? 'found' : 'clean';
+}
+
+/** What the Web UI shows. */
+export function show({ report }: Sweep, doing: string): void {
+  const { looked, counts, findings, unseen: notSeen } = report;
+  const shown = findings.slice(0, shownMax).map((finding) => `- ${describeFinding(finding)}`);
+  const more = Object.values(counts).reduce((sum, count) => sum + count, 0) - shown.length;
+  const parts = [
+    `### ${doing}`,
+    `Looked at ${looked.open} sagas without an ending, ${looked.ended} with one, ${looked.servers} servers. Found ${describeCounts(counts)}.`,
+    ...notSeen.map(({ what, failure, why }) => `**Could not look at ${what}** (${failure}): ${why}`),
+    [...shown, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n'),
+    '\u00a0',
+  ];
+  setCurrentDetails(parts.filter((part) => part !== '').join('\n\n'));
+}
+
+/** As often as the settings let a step look. */
+export function tryToLook<T>(what: string, act: Act<T>) {
+  // Nothing of it is written down anywhere, so there is nothing to remember.
+  const journal = new JournalMemory(() => Promise.resolve<CallFailure | undefined>(undefined));
+  return attempt({ step: new Step(what, what), journal }, act);
+}

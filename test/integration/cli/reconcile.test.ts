@@ -1,0 +1,141 @@
+/** Sweeps on the command line: scheduled, shown, started at once, and removed. */
+import { openCartItems } from '../../../sandbox/sentences';
+import { runHere, type Ended } from '../../support/command-line';
+import { provisionRequest } from '../../support/requests';
+import { Rig, until } from '../../support/rig';
+import { untilWaiting } from '../../support/sagas';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start();
+});
+afterAll(() => rig.close());
+
+const reconcile = (...args: string[]): Promise<Ended> =>
+  runHere(['reconcile', ...args], '', { TEMPORAL_ADDRESS: rig.address, TEMPORAL_NAMESPACE: rig.namespace });
+const describeSchedule = () => rig.temporal.schedule.getHandle('reconcile').describe();
+const hourMs = 60 * 60_000;
+
+describe('the schedule', () => {
+  afterEach(() => reconcile('remove'));
+
+  it('is made, and changed by the same command', async () => {
+    expect(await reconcile('show')).toMatchObject({ status: 0, out: expect.stringMatching(/^no schedule/) as string });
+    const made = await reconcile('schedule', '--every', '1h', '--rate', '20');
+    expect(made.status).toBe(0);
+    expect(made.out).toMatch(
+      /^the schedule is made\na sweep every 1h: clean true, repair false, .*perSecond 20\nthe next/,
+    );
+    expect(await describeSchedule()).toMatchObject({
+      spec: { intervals: [{ every: hourMs }] },
+      policies: { overlap: 'SKIP', catchupWindow: hourMs, pauseOnFailure: false },
+      action: {
+        workflowType: 'reconcile',
+        workflowId: 'reconcile',
+        taskQueue: 'order-saga',
+        args: [{ perSecond: 20 }],
+      },
+    });
+    const changed = await reconcile('schedule', '--every', '1d', '--repair', '--json');
+    expect(JSON.parse(changed.out)).toMatchObject({
+      existing: true,
+      schedule: { everyMs: 24 * hourMs, options: { repair: true, perSecond: 2 }, paused: false },
+    });
+    expect(await describeSchedule()).toMatchObject({
+      spec: { intervals: [{ every: 24 * hourMs }] },
+      policies: { overlap: 'SKIP', catchupWindow: 24 * hourMs },
+    });
+  });
+
+  it('stays paused where somebody has paused it', async () => {
+    await reconcile('schedule', '--every', '1h');
+    await rig.temporal.schedule.getHandle('reconcile').pause('the panel is down');
+    const changed = await reconcile('schedule', '--every', '2h');
+    expect(changed.out).toMatch(/paused \(the panel is down\): nothing is started/);
+    expect((await describeSchedule()).state.paused).toBe(true);
+  });
+
+  it('starts sweeps, of which the last is shown', async () => {
+    await reconcile('schedule', '--every', '1h', '--rate', '20');
+    await rig.temporal.schedule.getHandle('reconcile').trigger();
+    const { last } = await until(async () => {
+      const shown = JSON.parse((await reconcile('show', '--json')).out) as {
+        last?: { workflowId: string; report?: { outcome: string } };
+      };
+      return shown.last?.report !== undefined && shown;
+    });
+    expect(last).toMatchObject({
+      workflowId: expect.stringMatching(/^reconcile-20/) as string,
+      report: { outcome: 'clean' },
+    });
+  });
+
+  it('is gone when it is removed', async () => {
+    await reconcile('schedule', '--every', '1h');
+    expect(await reconcile('remove')).toMatchObject({ status: 0, out: 'the schedule is removed\n' });
+    await expect(describeSchedule()).rejects.toThrow();
+    expect(await reconcile('remove')).toMatchObject({ status: 0, out: 'there was no schedule\n' });
+  });
+
+  it.each([
+    ['0m', /every: must be from 5 minutes to 31 days/],
+    ['32d', /every: must be from 5 minutes to 31 days/],
+    ['often', /It must be a time, like 30m/],
+  ])('is not made for %s', async (every, why) => {
+    const refused = await reconcile('schedule', '--every', every);
+    expect(refused.status).toBe(2);
+    expect(refused.err).toMatch(why);
+    await expect(describeSchedule()).rejects.toThrow();
+  });
+});
+
+describe('now', () => {
+  it('tells of a sweep that finds nothing, and exits 0', async () => {
+    const { status, out } = await reconcile('now', '--rate', '20');
+    expect(out).toMatch(/^the sweep is started\nreconcile: clean, begun on .*\nlooked at 0 sagas .*; found nothing\n$/);
+    expect(status).toBe(0);
+  });
+
+  it('tells what was found, exits 4, and does as the schedule has it', async () => {
+    const request = provisionRequest();
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga);
+    await rig.temporal.workflow.getHandle(saga.workflowId).terminate('a test');
+    await reconcile('schedule', '--every', '1h', '--no-clean', '--rate', '20');
+    const told = await reconcile('now');
+    expect(told.out).toContain(`- ${saga.workflowId} was lost (terminated): bring it to an end\n`);
+    expect(told.out).toMatch(new RegExp(`- ${saga.workflowId} has left cart items \\d+: look at its record\n`));
+    expect(told.status).toBe(4);
+    expect(openCartItems(rig.sandbox.ledger)).toHaveLength(1);
+    expect((await reconcile('now', '--clean')).out).toMatch(/a clean-up is started/);
+    await until(() => Promise.resolve(openCartItems(rig.sandbox.ledger).length === 0));
+    await reconcile('remove');
+    await rig.temporal.workflow.getHandle(`clean/${saga.reference}`).result();
+  });
+
+  it('exits 1 where it could not look, and says at what', async () => {
+    await (await rig.sagas.provision(provisionRequest({ firewalls: [143] }))).result();
+    const fault = rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all' });
+    const told = await reconcile('now', '--rate', '20');
+    expect(told.out).toMatch(
+      /^the sweep is started\nreconcile: could-not-look, .*\n.*\ncould not look at server \d+: Unauthorized: /,
+    );
+    expect(told.status).toBe(1);
+    await until(async () => (await reconcile('show')).status === 1);
+    rig.sandbox.faults.lift(fault);
+    expect((await reconcile('now', '--json', '--rate', '20')).status).toBe(0);
+  });
+
+  it('returns at once where it is told to', async () => {
+    const { status, out } = await reconcile('now', '--detach', '--json', '--rate', '20');
+    expect([status, JSON.parse(out)]).toEqual([0, { runId: expect.any(String) as string, existing: false }]);
+    await rig.sagas.sweeps.ended((JSON.parse(out) as { runId: string }).runId);
+  });
+
+  it('refuses what is out of bounds', async () => {
+    const refused = await reconcile('now', '--days', '367', '--servers', '5001', '--rate', '21');
+    expect(refused.status).toBe(2);
+    for (const field of ['days', 'servers', 'perSecond']) expect(refused.err).toContain(`${field}: must be from`);
+  });
+});

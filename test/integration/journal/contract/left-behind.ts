@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto';
+import type { WorkflowName } from '../../../../src/domain/identity';
+import type { Journal } from '../../../../src/journal/journal';
+import { endedSagas, leftByLost, statedFirewalls, type ByAge } from '../../../../src/journal/left-behind';
+import { takeTurn } from '../../../../src/journal/turns';
+import type { TestDatabases } from '../databases';
+import {
+  add,
+  assign,
+  dayMs,
+  letPass,
+  place,
+  putBackOld,
+  Run,
+  sharedJournal,
+  takeBackAssign,
+  unassignOld,
+} from '../runs';
+
+export function leftBehind(databases: TestDatabases): void {
+  let journal: Journal;
+  sharedJournal(databases, (opened) => {
+    journal = opened;
+  });
+
+  const begin = async (workflow: WorkflowName = 'provisionServers') => {
+    const run = new Run(journal, { workflow, reference: randomUUID() });
+    await journal.take(run.key, { account: undefined, request: {}, run: run.run, namespace: 'orders' });
+    return run;
+  };
+  const end = ({ key, run }: Run, outcome = 'done') =>
+    journal.ended(key, { run, by: key.workflow, outcome, report: {} });
+  const leftBy = async ({ key }: Run) => (await leftByLost(journal, [key])).sagas[0];
+
+  describe('of a saga: ', () => {
+    it('items in no order, and not those that were deleted or ordered', async () => {
+      const [left, ordered, deleted] = [await begin(), await begin(), await begin()];
+      await left.adds(1);
+      await left.adds(2, 2);
+      await left.removes(2, 2);
+      await ordered.adds(3);
+      await ordered.do(place(3));
+      await ordered.adds(4, 2);
+      await deleted.adds(5);
+      await deleted.removes(5);
+      expect(await leftBy(left)).toMatchObject({ cartItems: [1], placement: 'none' });
+      expect(await leftBy(ordered)).toMatchObject({ cartItems: [4], placement: 'placed' });
+      expect(await leftBy(deleted)).toMatchObject({ cartItems: [], placement: 'none' });
+    });
+
+    it.each(['unknown', 'denied'] as const)('what an order names that is %s', async (outcome) => {
+      const run = await begin();
+      await run.adds(1);
+      const { knows } = await run.do(place(1), 'unknown');
+      await letPass(journal);
+      if (outcome === 'denied') await run.deny(knows.row);
+      expect(await leftBy(run)).toMatchObject(
+        outcome === 'unknown' ? { cartItems: [], placement: 'unknown' } : { cartItems: [1], placement: 'none' },
+      );
+    });
+
+    it('whether a clean-up has ended since it last added anything', async () => {
+      const run = await begin();
+      const clean = () =>
+        journal.ended(run.key, { run: randomUUID(), by: 'cleanCart', outcome: 'partly', report: {}, leavesOpen: true });
+      await run.adds(1);
+      expect(await leftBy(run)).toMatchObject({ isCleaned: false });
+      await letPass(journal, 1);
+      await clean();
+      expect(await leftBy(run)).toMatchObject({ isCleaned: true, tellsOfMore: false });
+      const endings = journal.db.updateTable('ending').where('reference', '=', run.key.reference);
+      await endings.set({ ended_ms: 1 }).execute();
+      await run.adds(2, 2);
+      expect(await leftBy(run)).toMatchObject({ isCleaned: false });
+    });
+
+    it('the servers that it has changed, and that its report tells of more', async () => {
+      const run = await begin();
+      await run.do({ ...assign, about: { vmObjectId: 71, firewalls: [1] } });
+      await run.do({ ...assign, step: 'assign-72', about: { vmObjectId: 72, firewalls: [1] } }, 'not-done');
+      await end(run, 'partly');
+      expect(await leftBy(run)).toMatchObject({ servers: [71, 72], tellsOfMore: true });
+    });
+  });
+
+  describe('of those that have ended: ', () => {
+    const firstSeen = async (run: Run, ms: number) => {
+      const update = journal.db.updateTable('reference').where('reference', '=', run.key.reference);
+      await update.set({ first_seen_ms: ms }).execute();
+    };
+    const found = async (days: number, limit: number) => {
+      const all: string[] = [];
+      let after: ByAge | undefined;
+      for (;;) {
+        const { sagas, hasMore } = await endedSagas(journal, { days, after, limit });
+        all.push(...sagas.map(({ reference }) => reference));
+        after = sagas.at(-1);
+        if (!hasMore) return all;
+      }
+    };
+
+    it('the youngest first, slice by slice, none twice, none of another age, none that is open', async () => {
+      const runs = [await begin(), await begin('setFirewalls'), await begin(), await begin(), await begin()];
+      const [open, ...ended] = runs;
+      const now = Date.now();
+      // Two of the same moment; one older than asked for.
+      for (const [index, run] of ended.entries()) await firstSeen(run, now - [0, 0, 1_000, 5 * dayMs][index]!);
+      for (const run of ended) await end(run);
+      const own = new Set(runs.map(({ key }) => key.reference));
+      const ofThis = async (days: number, limit: number) => (await found(days, limit)).filter((one) => own.has(one));
+      const byAge = ended.map(({ key }) => key.reference);
+      for (const limit of [1, 2, 50]) {
+        const [first, second, ...rest] = await ofThis(30, limit);
+        expect([first, second].sort()).toEqual(byAge.slice(0, 2).sort());
+        expect(rest).toEqual(byAge.slice(2));
+        expect(await ofThis(3, limit)).toHaveLength(3);
+      }
+      expect(await ofThis(30, 50)).not.toContain(open?.key.reference);
+    });
+
+    it('but none of a time when nobody wrote down where a saga is open', async () => {
+      const run = await Run.begin(journal);
+      await run.adds(1);
+      expect(await found(30, 50)).not.toContain(run.key.reference);
+    });
+
+    it('that the journal is an older copy', async () => {
+      expect((await endedSagas(journal, { days: 1, after: undefined, limit: 1 })).putBackMs).toBeUndefined();
+      await journal.db.updateTable('journal').set({ put_back_ms: 5 }).execute();
+      expect((await endedSagas(journal, { days: 1, after: undefined, limit: 1 })).putBackMs).toBe(5);
+      expect((await leftByLost(journal, [])).putBackMs).toBe(5);
+      await journal.db.updateTable('journal').set({ put_back_ms: null }).execute();
+    });
+  });
+
+  describe('of the firewalls of a server: ', () => {
+    let server = 7_000;
+    beforeEach(() => {
+      server += 1;
+    });
+    const at = <C extends { about: object }>(call: C, ...firewalls: number[]) => ({
+      ...call,
+      about: { vmObjectId: server, firewalls },
+    });
+    const stated = () => statedFirewalls(journal, server);
+
+    it('what sagas have said last', async () => {
+      const [first, second] = [await begin(), await begin('setFirewalls')];
+      await first.do(at(assign, 1, 2, 3));
+      await end(first);
+      await second.do(at(assign, 4));
+      await second.do(at(unassignOld, 1, 9));
+      await end(second);
+      expect(await stated()).toEqual({ isBusy: false, assigned: [2, 3, 4], unassigned: [1, 9] });
+    });
+
+    it('nothing of what failed, and not what was undone', async () => {
+      const run = await begin('setFirewalls');
+      await run.do(at(assign, 1, 2));
+      await run.do(at(unassignOld, 5));
+      await run.do(at(putBackOld, 5));
+      await run.do(at(takeBackAssign, 1));
+      await run.do({ ...at(assign, 8), step: 'another' }, 'not-done');
+      await end(run);
+      expect(await stated()).toEqual({ isBusy: false, assigned: [2, 5], unassigned: [1] });
+    });
+
+    it('nothing of firewalls of which an outcome is unknown', async () => {
+      const run = await begin('setFirewalls');
+      await run.do(at(assign, 1, 2));
+      await run.do(at(unassignOld, 2), 'unknown');
+      await end(run);
+      expect(await stated()).toEqual({ isBusy: false, assigned: [1], unassigned: [] });
+    });
+
+    it('that a saga that has changed it is open', async () => {
+      const run = await begin();
+      await run.do(at(assign, 1));
+      expect(await stated()).toMatchObject({ isBusy: true });
+      await end(run);
+      expect(await stated()).toMatchObject({ isBusy: false });
+    });
+
+    it('that a saga has its turn there, or is queued', async () => {
+      const { key, run } = await begin('setFirewalls');
+      const resource = `server ${server}`;
+      await takeTurn(journal, key, resource, 'orders');
+      expect(await stated()).toMatchObject({ isBusy: true });
+      await journal.ended(key, { run, by: key.workflow, outcome: 'done', report: {}, resource });
+      expect(await stated()).toMatchObject({ isBusy: false });
+    });
+  });
+
+  it('says nothing of an item that was never added', async () => {
+    const run = await begin();
+    await run.do(add(), 'not-done');
+    expect(await leftBy(run)).toMatchObject({ cartItems: [] });
+  });
+}

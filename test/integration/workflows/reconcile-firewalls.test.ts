@@ -1,0 +1,209 @@
+/** Sweeps compare the firewalls of servers with what sagas have said of them last: drift is told, and repaired only where asked. */
+import { callsTo } from '../../../sandbox/sentences';
+import type { ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';
+import { ProviderClient } from '../../../src/provider/client';
+import { firewallsRequest, provisionRequest } from '../../support/requests';
+import { Rig, until } from '../../support/rig';
+import { outcomeOf, untilWaiting } from '../../support/sagas';
+
+let rig: Rig;
+let panel: ProviderClient;
+beforeEach(async () => {
+  // Somebody changes firewalls in the control panel, which no journal knows.
+  rig = await Rig.start({ compares: false });
+  panel = new ProviderClient({ baseUrl: rig.sandbox.url, pauseMaxMs: 0 });
+});
+afterEach(async () => {
+  await panel.close();
+  await rig.close();
+});
+
+async function sweep(options: ReconcileOptions = {}): Promise<SweepReport> {
+  const { runId } = await rig.sagas.sweeps.start({ perSecond: 20, ...options });
+  const { report } = await rig.sagas.sweeps.ended(runId);
+  if (report === undefined) throw new Error('the sweep has no report');
+  return report;
+}
+
+/** Servers that a saga has bought, each with these firewalls. */
+async function bought(quantity: number, firewalls: number[]): Promise<number[]> {
+  const saga = await rig.sagas.provision(provisionRequest({ items: [{ quantity }], firewalls }));
+  return (await saga.result()).servers.map(({ vmObjectId }) => vmObjectId);
+}
+
+const firewallsOf = async (vmObjectId: number) => {
+  const found = await rig.sagas.firewallsOf(vmObjectId);
+  return 'firewalls' in found ? found.firewalls : undefined;
+};
+const changes = (type: 'firewallsAssigned' | 'firewallsUnassigned') =>
+  rig.sandbox.ledger.entries.filter((entry) => entry.type === type).length;
+
+it('tells of a firewall that was taken away, and assigns it again only where asked; nothing is unassigned', async () => {
+  const [one = 0, two = 0] = await bought(2, [143, 150]);
+  await panel.unassignFirewalls(one, [143]);
+  const [assigned, unassigned] = [changes('firewallsAssigned'), changes('firewallsUnassigned')];
+  const drift = { kind: 'firewalls-drift', vmObjectId: one, missing: [143], surplus: [] };
+  expect(await sweep()).toMatchObject({ outcome: 'found', findings: [drift], looked: { servers: 2 } });
+  expect(changes('firewallsAssigned')).toBe(assigned);
+
+  const [repaired] = (await sweep({ repair: true })).findings;
+  const repair = repaired?.kind === 'firewalls-drift' ? (repaired.repair ?? '') : '';
+  expect(repaired).toEqual({ ...drift, repair: expect.stringMatching(/^firewalls\/reconcile-\d{14}-\d+$/) as string });
+  const result = (await rig.temporal.workflow.getHandle(repair).result()) as object;
+  expect(result).toMatchObject({ outcome: 'done', assigned: [143], unassigned: [] });
+  expect((await firewallsOf(one))?.sort()).toEqual([143, 150]);
+  expect((await firewallsOf(two))?.sort()).toEqual([143, 150]);
+  expect(changes('firewallsAssigned')).toBe(assigned + 1);
+  expect(changes('firewallsUnassigned')).toBe(unassigned);
+  expect((await sweep({ repair: true })).outcome).toBe('clean');
+  // The saga of the repair is found by its server, like the one that bought it.
+  await until(async () => {
+    const rows = [];
+    for await (const { workflowId } of rig.sagas.list({ server: one })) rows.push(workflowId);
+    return rows.length === 2 && rows.includes(repair);
+  });
+});
+
+it('tells of a firewall that is back after a saga has unassigned it, unassigns none, and knows nothing of others', async () => {
+  const [server = 0] = await bought(1, [143, 150]);
+  const saga = await rig.sagas.firewalls(firewallsRequest({ vmObjectId: server, assign: undefined, unassign: [150] }));
+  await saga.result();
+  await panel.assignFirewalls(server, [150, 999]);
+  const unassigned = changes('firewallsUnassigned');
+  const drift = { kind: 'firewalls-drift', vmObjectId: server, missing: [], surplus: [150] };
+  for (const repair of [false, true]) expect((await sweep({ repair })).findings).toEqual([drift]);
+  expect(changes('firewallsUnassigned')).toBe(unassigned);
+});
+
+it('leaves a server alone while a saga works on it', async () => {
+  const [server = 0] = await bought(1, [143]);
+  await panel.unassignFirewalls(server, [143]);
+  const gate = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'gate' });
+  const saga = await rig.sagas.firewalls(firewallsRequest({ vmObjectId: server, assign: [150] }));
+  await rig.sandbox.whenStruck(gate);
+  expect(await sweep({ repair: true })).toMatchObject({ outcome: 'clean', looked: { servers: 0, busy: 1, open: 1 } });
+  rig.sandbox.faults.release(gate);
+  await saga.result();
+  expect((await sweep()).counts).toEqual({ 'firewalls-drift': 1 });
+});
+
+it('takes no change that a saga makes meanwhile for drift', async () => {
+  const [server = 0] = await bought(1, [143]);
+  // Of the sweep: it has asked the journal, and not yet the provider.
+  const gate = rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'gate' });
+  const { runId } = await rig.sagas.sweeps.start({ perSecond: 20 });
+  await rig.sandbox.whenStruck(gate);
+  const saga = await rig.sagas.firewalls(firewallsRequest({ vmObjectId: server, assign: undefined, unassign: [143] }));
+  await saga.result();
+  rig.sandbox.faults.release(gate);
+  expect((await rig.sagas.sweeps.ended(runId)).report).toMatchObject({
+    outcome: 'clean',
+    looked: { busy: 1, servers: 0 },
+  });
+  expect(await sweep()).toMatchObject({ outcome: 'clean', looked: { busy: 0, servers: 1 } });
+});
+
+it('tells of servers that a saga has left without firewalls, until they have them', async () => {
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before' });
+  const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
+  await untilWaiting(saga, 'stuck');
+  await saga.decide('skip', { note: 'later' });
+  const [server] = (await saga.result()).servers;
+  const finding = {
+    kind: 'server-unprotected',
+    saga: saga.workflowId,
+    vmObjectId: server?.vmObjectId,
+    firewalls: [143],
+  };
+  expect((await sweep()).findings).toEqual([finding]);
+  expect((await sweep({ servers: 0 })).findings).toEqual([finding]);
+  const [repaired] = (await sweep({ repair: true })).findings;
+  const repair = repaired?.kind === 'server-unprotected' ? (repaired.repair ?? '') : '';
+  await rig.temporal.workflow.getHandle(repair).result();
+  expect(await sweep()).toMatchObject({ outcome: 'clean', looked: { servers: 1 } });
+});
+
+it('tells of a server that the provider refuses to list, and compares the others', async () => {
+  const [one = 0, two = 0] = await bought(2, [143]);
+  await panel.unassignFirewalls(two, [143]);
+  rig.sandbox.faults.add({
+    endpoint: 'list-firewalls',
+    kind: 'refuse-before',
+    status: 404,
+    match: { vmObjectId: one },
+  });
+  const { findings } = await sweep();
+  expect(findings).toContainEqual({
+    kind: 'server-unseen',
+    vmObjectId: one,
+    why: expect.stringContaining('404') as string,
+  });
+  expect(findings).toContainEqual({ kind: 'firewalls-drift', vmObjectId: two, missing: [143], surplus: [] });
+});
+
+it('fails where the provider does not answer, asks no more than a few times, and claims nothing', async () => {
+  await bought(8, [143]);
+  const before = callsTo(rig.sandbox.ledger, 'list-firewalls').length;
+  rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all' });
+  const report = await sweep({ perSecond: 1 });
+  expect(report).toMatchObject({ outcome: 'could-not-look', counts: {}, looked: { ended: 1, servers: 0 } });
+  expect(report.unseen.map(({ what }) => what.replace(/\d{2,}/, 'N'))).toEqual([
+    ...['server N', 'server N', 'server N'],
+    '5 more servers',
+  ]);
+  expect(callsTo(rig.sandbox.ledger, 'list-firewalls')).toHaveLength(before + 3);
+  expect((await rig.temporal.workflow.getHandle('reconcile').describe()).status.name).toBe('FAILED');
+});
+
+it('tells what else it has found where one server does not answer', async () => {
+  const [one = 0, two = 0] = await bought(2, [143]);
+  await panel.unassignFirewalls(two, [143]);
+  rig.sandbox.faults.add({
+    endpoint: 'list-firewalls',
+    kind: 'reset-before',
+    times: 'all',
+    match: { vmObjectId: one },
+  });
+  expect(await sweep()).toMatchObject({
+    outcome: 'could-not-look',
+    findings: [{ kind: 'firewalls-drift', vmObjectId: two }],
+    unseen: [{ what: `server ${one}`, failure: 'UnknownOutcome' }],
+  });
+});
+
+it('goes on in another run before its history is long, and looks at each server once, the newest first', async () => {
+  const count = 260;
+  const now = Date.now();
+  const firstSeen = (index: number) => now - (count - index) * 1_000;
+  await rig.withJournal(({ db }) =>
+    db.transaction().execute(async (tx) => {
+      for (let index = 0; index < count; index += 1) {
+        const key = { workflow: 'setFirewalls', reference: `old-${index}` } as const;
+        const times = { first_seen_ms: firstSeen(index), touched_ms: now, epoch: 1 };
+        const opened = { first_run: 'r', runs: ' r ', account: null, request: null, open_in: null };
+        await tx
+          .insertInto('reference')
+          .values({ ...key, ...times, ...opened })
+          .execute();
+        const about = { vmObjectId: 1 + index, firewalls: [143] };
+        const call = { step: 'assign-firewalls', kind: 'mutate', activity: 'assignFirewalls', run: 'r' } as const;
+        const meant = { id: `e-${index}`, epoch: 1, meant_ms: 1, in_air_ms: 0, outcome: 'done' } as const;
+        const row = { ...key, ...call, ...meant, about: JSON.stringify(about), vm_object_id: about.vmObjectId };
+        await tx.insertInto('effect').values(row).execute();
+      }
+    }),
+  );
+  const { runId } = await rig.sagas.sweeps.start({ perSecond: 20, servers: 240 });
+  const { report, runId: last } = await rig.sagas.sweeps.ended(runId);
+  expect(last).not.toBe(runId);
+  // The sandbox knows none of these servers' firewalls.
+  expect(report).toMatchObject({
+    outcome: 'found',
+    looked: { ended: count, servers: 240, beyond: 20 },
+    counts: { 'firewalls-drift': 240 },
+  });
+  const compared = report!.findings.flatMap((one) => (one.kind === 'firewalls-drift' ? [one.vmObjectId] : []));
+  expect(compared.sort((a, b) => a - b)).toEqual(Array.from({ length: 240 }, (_, index) => 21 + index));
+  expect(callsTo(rig.sandbox.ledger, 'list-firewalls')).toHaveLength(240);
+  expect((await outcomeOf(await rig.sagas.firewalls(firewallsRequest()))).result).toMatchObject({ outcome: 'done' });
+});

@@ -1,0 +1,200 @@
+/** Sweeps: what sagas have left is told, and cleaned up; what goes on is left alone; what cannot be looked at fails loudly. */
+import { callsTo, openCartItems, ordersWithLabel } from '../../../sandbox/sentences';
+import { SagaHandle } from '../../../src/client/handle';
+import type { Finding, ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';
+import { deleteRun } from '../../support/delete-run';
+import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
+import { Rig, until } from '../../support/rig';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+
+let rig: Rig;
+beforeEach(async () => {
+  rig = await Rig.start();
+});
+afterEach(() => rig.close());
+
+const fast: ReconcileOptions = { perSecond: 20 };
+
+async function sweep(options: ReconcileOptions = {}, by = rig): Promise<SweepReport> {
+  const { runId } = await by.sagas.sweeps.start({ ...fast, ...options });
+  const { report } = await by.sagas.sweeps.ended(runId);
+  if (report === undefined) throw new Error('the sweep has no report');
+  return report;
+}
+
+const openItemsOf = (reference: string) =>
+  openCartItems(rig.sandbox.ledger)
+    .filter(({ item }) => item.plan_id === planIdOf(reference))
+    .map(({ cartItemId }) => cartItemId);
+const run = ({ workflowId }: Pick<SagaHandle, 'workflowId'>) => rig.temporal.workflow.getHandle(workflowId);
+const cleanUpOf = (reference: string) => new SagaHandle(rig.temporal, 'cleanCart', reference, '', true);
+const kinds = (report: SweepReport) => report.findings.map(({ kind }) => kind);
+const of = (report: SweepReport, { workflowId }: Pick<SagaHandle, 'workflowId'>) =>
+  report.findings.filter((finding) => 'saga' in finding && finding.saga === workflowId);
+
+/** It waits at its order, with two items in the cart. */
+async function waiting(kind: 'unauthorized' | 'reset-before' | 'reset-after' = 'unauthorized') {
+  const request = provisionRequest({ items: [{}, {}] });
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind, match: { label: request.label } });
+  const saga = await rig.sagas.provision(request);
+  await untilWaiting(saga);
+  return saga;
+}
+
+it('finds nothing where everything is in order, and is no saga', async () => {
+  const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
+  await saga.result();
+  expect(await sweep()).toMatchObject({
+    outcome: 'clean',
+    looked: { open: 0, ended: 1, servers: 1, busy: 0, beyond: 0 },
+    counts: {},
+    findings: [],
+    unseen: [],
+  });
+  await until(async () => (await rig.sagas.sweeps.latest())?.report?.outcome === 'clean');
+  const rows = [];
+  for await (const { workflowId } of rig.sagas.list()) rows.push(workflowId);
+  expect(rows).toEqual([saga.workflowId]);
+});
+
+it.each(['terminated', 'gone'] as const)('empties the cart of one that is %s, and no other', async (how) => {
+  const [lost, running] = [await waiting(), await waiting()];
+  const [left, kept] = [openItemsOf(lost.reference), openItemsOf(running.reference)];
+  await run(lost).terminate('a test');
+  if (how === 'gone') await deleteRun(rig.temporal, lost);
+
+  const report = await sweep();
+  expect(of(report, lost)).toEqual([
+    { kind: 'lost', saga: lost.workflowId, how },
+    { kind: 'cart-items', saga: lost.workflowId, cartItemIds: left, cleanUp: 'started' },
+  ] satisfies Finding[]);
+  expect(report).toMatchObject({ outcome: 'found', counts: { lost: 1, 'cart-items': 1 } });
+  expect(of(report, running)).toEqual([]);
+  expect((await cleanUpOf(lost.reference).result()).deleted).toEqual(left);
+  expect(openItemsOf(lost.reference)).toEqual([]);
+  expect(openItemsOf(running.reference)).toEqual(kept);
+
+  rig.sandbox.faults.clear();
+  await running.decide('retry');
+  expect((await running.result()).outcome).toBe('done');
+  expect((await sweep()).outcome).toBe('clean');
+});
+
+it('leaves alone what is open in another namespace that shares the journal', async () => {
+  const saga = await waiting();
+  const other = await Rig.start({ journal: rig.journalAddress });
+  try {
+    expect(await sweep({}, other)).toMatchObject({ outcome: 'clean', looked: { open: 0, ended: 0 } });
+  } finally {
+    await other.close();
+  }
+  expect(openItemsOf(saga.reference)).toHaveLength(2);
+});
+
+it('cleans up once after a saga that has ended and left items, and then leaves it to whoever left them', async () => {
+  const saga = await waiting();
+  const { reference } = saga;
+  const match = { planId: planIdOf(reference) };
+  rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'unauthorized', times: 'all', match });
+  await saga.cancel();
+  const leave = async (one: SagaHandle) => {
+    for (;;) {
+      const ended = await Promise.race([outcomeOf(one), untilWaiting(one, 'stuck').catch(() => undefined)]);
+      if (ended === undefined || !('choices' in ended)) return;
+      await one.decide('skip', { question: ended.id, note: 'it may stay' }).catch(() => undefined);
+    }
+  };
+  await leave(saga);
+  const left = openItemsOf(reference);
+  expect(left).toHaveLength(2);
+
+  const finding = { kind: 'cart-items', saga: saga.workflowId, cartItemIds: left };
+  expect((await sweep()).findings).toEqual([{ ...finding, cleanUp: 'started' }]);
+  await untilWaiting(cleanUpOf(reference));
+  expect((await sweep()).findings).toEqual([{ ...finding, cleanUp: 'running' }]);
+  await leave(cleanUpOf(reference));
+  const before = (await run(cleanUpOf(reference)).describe()).runId;
+  expect((await sweep()).findings).toEqual([{ ...finding, cleanUp: 'ended-before' }]);
+  expect((await run(cleanUpOf(reference)).describe()).runId).toBe(before);
+});
+
+it.each(['reset-before', 'reset-after'] as const)(
+  'asks about a lost order of unknown outcome (%s), and places nothing',
+  async (kind) => {
+    const saga = await waiting(kind);
+    await run(saga).terminate('a test');
+    const sent = callsTo(rig.sandbox.ledger, 'place-order').length;
+    rig.sandbox.faults.clear();
+    const unknown = { kind: 'placement-unknown', saga: saga.workflowId };
+    expect(of(await sweep(), saga)).toEqual([
+      { kind: 'lost', saga: saga.workflowId, how: 'terminated' },
+      { ...unknown, cleanUp: 'started' },
+    ]);
+    const asking = cleanUpOf(saga.reference);
+    await untilWaiting(asking, 'outcome-unknown');
+    expect(of(await sweep(), saga)).toContainEqual({ ...unknown, cleanUp: 'running' });
+    const isPlaced = ordersWithLabel(rig.sandbox.ledger, saga.reference).length > 0;
+    await answer(asking, isPlaced ? 'confirmPlaced' : 'confirmNotPlaced', { note: 'looked' });
+    await asking.result();
+    expect(openItemsOf(saga.reference)).toEqual([]);
+    expect(callsTo(rig.sandbox.ledger, 'place-order')).toHaveLength(sent);
+    expect(kinds(await sweep())).toEqual(isPlaced ? ['lost'] : []);
+  },
+);
+
+it('starts no change again whose outcome is unknown, and tells of it', async () => {
+  rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'reset-after' });
+  const saga = await rig.sagas.change(changeRequest());
+  await untilWaiting(saga, 'outcome-unknown');
+  await run(saga).terminate('a test');
+  await deleteRun(rig.temporal, saga);
+  const sent = rig.sandbox.ledger.calls.length;
+  expect((await sweep()).findings).toEqual([
+    { kind: 'lost', saga: saga.workflowId, how: 'gone' },
+    { kind: 'placement-unknown', saga: saga.workflowId, cleanUp: 'not-asked' },
+  ] satisfies Finding[]);
+  expect(rig.sandbox.ledger.calls).toHaveLength(sent);
+});
+
+it('only tells where it is not to clean up', async () => {
+  const saga = await waiting();
+  await run(saga).terminate('a test');
+  expect(of(await sweep({ clean: false }), saga)).toContainEqual(
+    expect.objectContaining({ kind: 'cart-items', cleanUp: 'not-asked' }),
+  );
+  await expect(run(cleanUpOf(saga.reference)).describe()).rejects.toThrow('not found');
+  expect(openItemsOf(saga.reference)).toHaveLength(2);
+});
+
+it('fails where the journal is an older copy, whatever it has found', async () => {
+  const saga = await waiting();
+  await run(saga).terminate('a test');
+  const putBack = (ms: number | null) =>
+    rig.withJournal(({ db }) => db.updateTable('journal').set({ put_back_ms: ms }).execute());
+  await putBack(Date.now());
+  expect(await sweep()).toMatchObject({
+    outcome: 'could-not-look',
+    unseen: [{ what: 'the sagas without an ending', failure: 'JournalPutBack' }],
+    looked: { servers: 0 },
+  });
+  expect(openItemsOf(saga.reference)).toHaveLength(2);
+  const failed = await run({ workflowId: 'reconcile' })
+    .result()
+    .catch((error: unknown) => error);
+  expect(failed).toMatchObject({
+    cause: { type: 'CouldNotLook', message: expect.stringMatching(/^could not look at the sagas without/) as string },
+  });
+  expect((await run({ workflowId: 'reconcile' }).describe()).status.name).toBe('FAILED');
+  await putBack(null);
+});
+
+it('refuses a request that is none, in the client and in the workflow', async () => {
+  await expect(rig.sagas.sweeps.start({ days: 0, perSecond: 21 })).rejects.toMatchObject({
+    problems: [{ field: 'days' }, { field: 'perSecond' }],
+  });
+  const options = { taskQueue: 'order-saga', workflowId: 'reconcile-by-hand', args: [{ repair: 'yes' }] };
+  const refused = await rig.temporal.workflow.execute('reconcile', options).catch((error: unknown) => error);
+  expect(refused).toMatchObject({
+    cause: { type: 'InvalidRequest', message: expect.stringContaining('repair') as string },
+  });
+});
