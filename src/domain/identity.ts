@@ -38,6 +38,8 @@ export const searchAttributeNames = {
   reference: 'OrderReference',
   account: 'ProviderAccount',
   subscription: 'SubscriptionId',
+  question: 'SagaQuestion',
+  failure: 'SagaFailure',
   waitingSince: 'SagaWaitingSince',
 } as const;
 

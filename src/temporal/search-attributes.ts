@@ -8,6 +8,8 @@ export const sagaAttributes = {
   reference: defineSearchAttributeKey(searchAttributeNames.reference, SearchAttributeType.KEYWORD),
   account: defineSearchAttributeKey(searchAttributeNames.account, SearchAttributeType.KEYWORD),
   subscription: defineSearchAttributeKey(searchAttributeNames.subscription, SearchAttributeType.KEYWORD),
+  question: defineSearchAttributeKey(searchAttributeNames.question, SearchAttributeType.KEYWORD),
+  failure: defineSearchAttributeKey(searchAttributeNames.failure, SearchAttributeType.KEYWORD),
   waitingSince: defineSearchAttributeKey(searchAttributeNames.waitingSince, SearchAttributeType.DATETIME),
 };
 

@@ -5,3 +5,4 @@ export { setFirewalls } from './set-firewalls';
 export { cleanCart } from './clean-cart';
 export { hold, releaseHeld } from './hold';
 export { firewallsOf } from './firewalls-of';
+export { decideMany } from './decide-many';

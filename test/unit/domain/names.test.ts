@@ -41,6 +41,8 @@ it('are these', () => {
     reference: 'OrderReference',
     account: 'ProviderAccount',
     subscription: 'SubscriptionId',
+    question: 'SagaQuestion',
+    failure: 'SagaFailure',
     waitingSince: 'SagaWaitingSince',
   });
   expect(waitKinds).toEqual([
