@@ -8,7 +8,13 @@ import type { Decided } from '../domain/job-report';
 import { describeProblems, type Problem } from '../domain/problems';
 import { findNamed, type Named } from '../temporal/evidence-sagas';
 import { sendDecision, type OneDecision } from '../temporal/send-decision';
-import { FilterRefused, listWaiting, type Cursor, type WaitingFilter, type WaitingPage } from '../temporal/waiting-sagas';
+import {
+  FilterRefused,
+  listWaiting,
+  type Cursor,
+  type WaitingFilter,
+  type WaitingPage,
+} from '../temporal/waiting-sagas';
 
 export function createDecideManyActivities() {
   return {

@@ -36,6 +36,7 @@ import { AmbiguousReferenceError, InvalidRequestError, ReferenceTakenError, Unkn
 import { lookAtFirewalls } from './firewalls-of';
 import { requireSameRequest, tookNoReference } from './first-request';
 import { countHeld, endHold, readHold, startHold, type ReleaseOptions } from './hold';
+import { findJob, previewMany, startJob, type JobHandle, type ManyPreview } from './jobs';
 import { summarize } from './summaries';
 import { withTemporalErrors } from './temporal-errors';
 import { SagaHandle } from './handle';
@@ -221,6 +222,30 @@ export class OrderSagaClient {
   /** How many sagas are held. @throws NoConnectionError */
   countHeld(): Promise<number> {
     return countHeld(this.temporal);
+  }
+
+  /**
+   * What {@link decideMany} would do with this request, without doing it: whom it reaches, counted; of evidence, whether it is right.
+   *
+   * @throws InvalidRequestError with every wrong field or line; SearchAttributesMissingError, NoConnectionError
+   */
+  previewMany(request: unknown): Promise<ManyPreview> {
+    return previewMany(this.temporal, request);
+  }
+
+  /**
+   * Starts a job: one decision over many sagas, at a pace (`schemas/decideMany.request.json`). Each saga may refuse it.
+   *
+   * @param name the job's own, so that a start that is repeated starts nothing; a new one where it is left out
+   * @throws InvalidRequestError with every wrong field or line, and where there is a job of this name; NoConnectionError
+   */
+  decideMany(request: unknown, { name }: { name?: string } = {}): Promise<JobHandle> {
+    return startJob(this.temporal, this.taskQueue, request, name);
+  }
+
+  /** A job by its id. @throws UnknownReferenceError, NoConnectionError */
+  job(id: string): Promise<JobHandle> {
+    return findJob(this.temporal, id);
   }
 
   /** @throws UnknownReferenceError, also where the run of this id is not a saga */

@@ -2,11 +2,13 @@
 export { OrderSagaClient, type OrderSagaClientOptions } from './client';
 export * from './errors';
 export { SagaHandle, type DecisionTaken } from './handle';
+export { JobHandle, type ControlWords, type ManyPreview } from './jobs';
 export type { SagaFilter, SagaRow } from './saga-list';
 /** For the data converter of Temporal's `Client`, where payloads are encrypted. */
 export { createDataConverter } from '../security/data-converter';
 export { parsePayloadKeys, type PayloadKeys } from '../security/keys';
 export type { DecisionName } from '../domain/decisions';
+export type { JobProgress, JobReport } from '../domain/job-report';
 export type { SagaFailureName } from '../domain/failures';
 export type { WorkflowName } from '../domain/identity';
 export type { Leftover } from '../domain/leftovers';

@@ -154,7 +154,12 @@ function contradictions(
   }
   return [
     ...(decision === undefined
-      ? [wrong('decision', `is required: ${bulkDecisionNames.join(' or ')}; whether something was placed goes by evidence`)]
+      ? [
+          wrong(
+            'decision',
+            `is required: ${bulkDecisionNames.join(' or ')}; whether something was placed goes by evidence`,
+          ),
+        ]
       : []),
     ...(all === true && where !== undefined ? [wrong('all', 'does not go with where: say one of them')] : []),
     ...(all === undefined && (where ?? '').trim() === ''
@@ -172,4 +177,3 @@ export function describeJob(job: JobRequest): string {
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
-

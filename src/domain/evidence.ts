@@ -33,7 +33,10 @@ export const evidenceLineSchema = lazy(() =>
     vmObjectIds: foundServersSchema().optional(),
     /** As the provider's control panel shows it. */
     orderId: z
-      .union([text().min(1, 'must not be empty').max(200), z.int().transform(String)], 'must be a string or a whole number')
+      .union(
+        [text().min(1, 'must not be empty').max(200), z.int().transform(String)],
+        'must be a string or a whole number',
+      )
       .optional(),
     /** Where it differs from that of the whole. */
     note: text().min(1, 'must not be empty').max(2_000).optional(),
@@ -121,7 +124,8 @@ function contradictionsIn(lines: readonly EvidenceLine[]): Problem[] {
   return problems;
 }
 
-function firstOf(problems: Problem[]): Problem[] {
+/** As many as a person reads. */
+export function firstOf(problems: Problem[]): Problem[] {
   const more = problems.length - problemsMax;
   return more <= 0 ? problems : [...problems.slice(0, problemsMax), { field: '', message: `and ${more} more` }];
 }

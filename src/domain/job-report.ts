@@ -14,7 +14,8 @@ export type Decided = { outcome: Exclude<ManyOutcome, 'refused'> } | { outcome: 
 
 export type ManyCounts = Record<ManyOutcome, number>;
 
-const counts = () => z.strictObject({ taken: z.int(), refused: z.int(), movedOn: z.int(), gone: z.int(), unanswered: z.int() });
+const counts = () =>
+  z.strictObject({ taken: z.int(), refused: z.int(), movedOn: z.int(), gone: z.int(), unanswered: z.int() });
 const time = z.iso.datetime();
 const pauseSchema = z.strictObject({
   since: time,

@@ -1,6 +1,6 @@
 /** Which saga each line of evidence is about: asked of visibility, a hundred references at a time. */
 import type { Client } from '@temporalio/client';
-import { wrongLine } from '../domain/evidence';
+import { firstOf, wrongLine } from '../domain/evidence';
 import { readWorkflowId, workflowIdOf, workflowNames } from '../domain/identity';
 import type { Problem } from '../domain/problems';
 import { readWaiting } from './waiting-sagas';
@@ -47,7 +47,7 @@ export async function findNamed(client: Client, lines: readonly Named[]): Promis
     }
     return one?.workflowId ?? '';
   });
-  return problems.length === 0 ? { ok: true, workflowIds } : { ok: false, problems };
+  return problems.length === 0 ? { ok: true, workflowIds } : { ok: false, problems: firstOf(problems) };
 }
 
 /** One entry for each saga, whatever runs of it there are: the one that goes on, where there is one. */

@@ -16,7 +16,10 @@ export interface OneDecision {
 }
 
 /** @throws where Temporal itself cannot answer: the same may be sent again */
-export async function sendDecision(client: Client, { workflowId, decision, body, updateId }: OneDecision): Promise<Decided> {
+export async function sendDecision(
+  client: Client,
+  { workflowId, decision, body, updateId }: OneDecision,
+): Promise<Decided> {
   try {
     await client.withDeadline(Date.now() + answerWithinMs, () =>
       client.workflow.getHandle(workflowId).executeUpdate(decision, { args: [body], updateId }),

@@ -31,7 +31,11 @@ type Calls = Pick<Activities, 'listWaitingSagas' | 'findSagasOf' | 'sendDecision
  * - A decision is given up after ten tries, some four minutes, so that one saga does not stop the job.
  */
 function activities(summary: string, maximumAttempts?: number): Calls {
-  const retry = { initialInterval: '1 second', maximumInterval: '30 seconds', ...definedOnly({ maximumAttempts }) } as const;
+  const retry = {
+    initialInterval: '1 second',
+    maximumInterval: '30 seconds',
+    ...definedOnly({ maximumAttempts }),
+  } as const;
   return proxyActivities<Calls>({ startToCloseTimeout: '1 minute', retry, summary });
 }
 const decisionTriesMax = 10;

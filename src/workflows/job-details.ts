@@ -18,7 +18,11 @@ export function describeProgress(progress: JobProgress): string {
     `### ${headings[state]}: ${inOneLine(asked)}`,
     `\`${bar(reached, total)}\` ${inThousands(reached)} of ${inThousands(total)} sagas`,
     `${describeCounts(counts)}.`,
-    ...(paused ? [`Paused${paused.by === undefined ? '' : ` by ${inOneLine(paused.by)}`}: ${inOneLine(paused.why ?? 'no reason given')}`] : []),
+    ...(paused
+      ? [
+          `Paused${paused.by === undefined ? '' : ` by ${inOneLine(paused.by)}`}: ${inOneLine(paused.why ?? 'no reason given')}`,
+        ]
+      : []),
     ...(refusals.length > 0
       ? [refusals.map(({ why, count }) => `- ${inThousands(count)} refused: ${inOneLine(why)}`).join('\n')]
       : []),

@@ -1,6 +1,14 @@
 /** A job as it stands: what it has done, whether it may go on, and what people are shown of it. */
 import { ApplicationFailure } from '@temporalio/common';
-import { condition, defineQuery, defineUpdate, log, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  condition,
+  defineQuery,
+  defineUpdate,
+  log,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { jobControls, jobWordsSchema, type JobControl, type JobRequest } from '../domain/decide-many';
 import { definedOnly } from '../domain/defined-only';
 import type { EvidenceLine } from '../domain/evidence';
