@@ -111,7 +111,8 @@ export async function findJob(temporal: Client, id: string): Promise<JobHandle> 
   return new JobHandle(temporal, workflowId);
 }
 
-function checkJob(request: unknown): JobRequest {
+/** @throws InvalidRequestError with every wrong field or line */
+export function checkJob(request: unknown): JobRequest {
   const read = readJobRequest(request);
   if (read.ok) return read.job;
   throw new InvalidRequestError(read.problems);
