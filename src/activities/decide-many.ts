@@ -4,9 +4,10 @@
  */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { Decided } from '../domain/job-report';
+import type { Decided, ProbedSaga } from '../domain/job-report';
 import { describeProblems, type Problem } from '../domain/problems';
 import { findNamed, type Named } from '../temporal/evidence-sagas';
+import { lookAtProbe, type ProbeSeen } from '../temporal/probe';
 import { sendDecision, type OneDecision } from '../temporal/send-decision';
 import {
   FilterRefused,
@@ -38,6 +39,11 @@ export function createDecideManyActivities() {
     /** One update. A second call with the same `updateId` is the same decision, and has the same answer. */
     sendDecision(decision: OneDecision): Promise<Decided> {
       return sendDecision(Context.current().client, decision);
+    },
+
+    /** Asks each of them how it does. */
+    lookAtProbe({ sagas }: { sagas: ProbedSaga[] }): Promise<ProbeSeen> {
+      return lookAtProbe(Context.current().client, sagas);
     },
   };
 }

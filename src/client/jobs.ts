@@ -58,7 +58,7 @@ export async function previewMany(temporal: Client, request: unknown): Promise<M
     return { asked, by: 'evidence', lines: job.evidence.length, placed, notPlaced: job.evidence.length - placed };
   }
   try {
-    const filter = { kinds: bulkDecisions[job.decision], ...definedOnly({ where: job.where }) };
+    const filter = { kinds: bulkDecisions[job.decision].reaches, ...definedOnly({ where: job.where }) };
     const { sagas, more } = await withTemporalErrors(temporal, () => listWaiting(temporal, filter, job.limit));
     return { asked, by: 'query', list: dryListOf(sagas, more, Date.now()) };
   } catch (error) {

@@ -32,11 +32,18 @@ export function isJobId(workflowId: string): boolean {
 export const jobControls = ['pause', 'resume', 'stop'] as const;
 export type JobControl = (typeof jobControls)[number];
 
-/** The decisions that go by a query, and the kinds of questions that each reaches. */
+interface Bulk {
+  sends: DecisionName;
+  reaches: readonly WaitKind[];
+}
+
+/** The decisions that go by a query: what each saga is sent, and the kinds of questions that it reaches. */
 export const bulkDecisions = {
-  retry: ['stuck', 'refused'],
-  skip: ['stuck'],
-} as const satisfies Partial<Record<DecisionName, readonly WaitKind[]>>;
+  retry: { sends: 'retry', reaches: ['stuck', 'refused'] },
+  skip: { sends: 'skip', reaches: ['stuck'] },
+  /** Lets held sagas look again. While the hold is on, they are held again. */
+  release: { sends: 'retry', reaches: ['held'] },
+} as const satisfies Record<string, Bulk>;
 export type BulkDecision = keyof typeof bulkDecisions;
 export const bulkDecisionNames = Object.keys(bulkDecisions) as BulkDecision[];
 

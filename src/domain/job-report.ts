@@ -12,6 +12,13 @@ export type ManyOutcome = (typeof manyOutcomes)[number];
 /** What came of one decision. */
 export type Decided = { outcome: Exclude<ManyOutcome, 'refused'> } | { outcome: 'refused'; why: string };
 
+/** A saga of the probe: it took the decision about this question of this step. */
+export interface ProbedSaga {
+  workflowId: string;
+  question: string;
+  step: string;
+}
+
 export type ManyCounts = Record<ManyOutcome, number>;
 
 const counts = () =>
@@ -44,8 +51,8 @@ export const jobProgressSchema = lazy(() =>
     /** How many sagas it is about: as many as waited when it began. */
     total: z.int(),
     paused: pauseSchema.optional(),
-    /** What the probe waits for. */
-    probe: z.strictObject({ first: z.int(), waitsFor: z.int() }).optional(),
+    /** How many sagas of the probe have not done their step yet: the others wait for them. */
+    probe: z.strictObject({ underWay: z.int() }).optional(),
     /** Why sagas refused, with how many did: the most frequent ones. */
     refusals: z.array(z.strictObject({ why: z.string(), count: z.int() })),
   }),

@@ -7,13 +7,22 @@
  *                  pause · resume · stop ────┘ between any two
  * ```
  *
+ * With a probe, the first page is the few sagas of it, and the second one waits until these have done their step.
+ *
  * A job is no saga: it calls no provider and no journal, and nothing of it has to be undone. Each decision is an update that names the
  * question which was listed, so a saga that has moved on refuses it. Stopped or cancelled, a job ends with its report.
  */
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { CancellationScope, condition, continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index';
-import { bulkDecisions, describeJob, isJobId, readJobRequest, type JobRequest } from '../domain/decide-many';
+import {
+  bulkDecisions,
+  describeJob,
+  isJobId,
+  readJobRequest,
+  type BulkDecision,
+  type JobRequest,
+} from '../domain/decide-many';
 import type { DecisionName } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
 import type { EvidenceLine } from '../domain/evidence';
@@ -22,7 +31,7 @@ import type { JobReport } from '../domain/job-report';
 import { describeProblems, type Problem } from '../domain/problems';
 import { Job, type Carried } from './job';
 
-type Calls = Pick<Activities, 'listWaitingSagas' | 'findSagasOf' | 'sendDecision'>;
+type Calls = Pick<Activities, 'listWaitingSagas' | 'findSagasOf' | 'sendDecision' | 'lookAtProbe'>;
 
 /**
  * Temporal repeats them: they change nothing, or are the same decision each time.
@@ -49,6 +58,8 @@ const slowMax = 20;
 interface Target {
   workflowId: string;
   question: string;
+  /** The step that waits, where the list says it. */
+  step?: string;
   decision: DecisionName;
   body: Record<string, unknown>;
 }
@@ -63,9 +74,10 @@ export function decideMany(given?: unknown, carried?: Carried): Promise<JobRepor
 }
 
 async function run(job: Job): Promise<JobReport> {
-  while (await job.mayGoOn()) {
+  while ((await job.mayGoOn()) && (await isProbed(job))) {
     const page = await nextPage(job);
     await decideAll(job, page);
+    job.probe(page);
     if (job.isStopped || job.isAtEnd) break;
     await continueAsNew<typeof decideMany>(undefined, job.carry());
   }
@@ -97,17 +109,19 @@ async function nextPage(job: Job): Promise<Target[]> {
 }
 
 /** Those that have waited longest come first. Who begins to wait after the job was started is not of it. */
-async function nextSagas(job: Job, decision: keyof typeof bulkDecisions, where: string | undefined): Promise<Target[]> {
-  const filter = { kinds: bulkDecisions[decision], asOf: job.startedAt, ...definedOnly({ where }) };
+async function nextSagas(job: Job, decision: BulkDecision, where: string | undefined): Promise<Target[]> {
+  const { sends, reaches } = bulkDecisions[decision];
+  const filter = { kinds: reaches, asOf: job.startedAt, ...definedOnly({ where }) };
   const after = definedOnly({ after: job.cursor });
   const { sagas, more } = await checked(() =>
     activities('list the sagas that wait').listWaitingSagas({ filter, size: job.pageSize, ...after }),
   );
   job.listed(sagas.length, more, sagas.at(-1));
-  return sagas.map(({ workflowId, question }) => ({
+  return sagas.map(({ workflowId, question, step }) => ({
     workflowId,
     question,
-    decision,
+    step,
+    decision: sends,
     body: { question, ...job.words() },
   }));
 }
@@ -159,6 +173,24 @@ async function decide(job: Job, { workflowId, question, decision, body }: Target
     }
   });
 }
+
+/**
+ * Waits until the first sagas have done the step that they had waited at. Where one asks again, the job pauses itself: a person sees why,
+ * and lets it go on or stops it.
+ *
+ * @returns false when the job was stopped
+ */
+async function isProbed(job: Job): Promise<boolean> {
+  for (let pauseMs = 500; job.probing.length > 0; pauseMs = Math.min(2 * pauseMs, probeLookMaxMs)) {
+    const { underWay, asksAgain } = await activities('look how the first ones do').lookAtProbe({ sagas: job.probing });
+    job.sawProbe(underWay, asksAgain);
+    if (job.probing.length === 0 || job.isStopped) break;
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof decideMany>(undefined, job.carry());
+    await condition(() => job.isStopped, pauseMs);
+  }
+  return job.mayGoOn();
+}
+const probeLookMaxMs = 16_000;
 
 /** @throws ApplicationFailure `InvalidRequest` where the activity says so: it comes before anything is sent */
 async function checked<T>(call: () => Promise<T>): Promise<T> {

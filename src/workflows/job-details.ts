@@ -12,12 +12,13 @@ const headings: Record<JobProgress['state'], string> = {
 };
 
 export function describeProgress(progress: JobProgress): string {
-  const { state, asked, note, by, counts, total, perSecond, paused, refusals } = progress;
+  const { state, asked, note, by, counts, total, perSecond, paused, probe, refusals } = progress;
   const reached = sumOf(counts);
   const paragraphs = [
     `### ${headings[state]}: ${inOneLine(asked)}`,
     `\`${bar(reached, total)}\` ${inThousands(reached)} of ${inThousands(total)} sagas`,
     `${describeCounts(counts)}.`,
+    ...(probe ? [`The first ones go before the others: ${probe.underWay} of them have not done their step yet.`] : []),
     ...(paused
       ? [
           `Paused${paused.by === undefined ? '' : ` by ${inOneLine(paused.by)}`}: ${inOneLine(paused.why ?? 'no reason given')}`,

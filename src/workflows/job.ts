@@ -22,6 +22,7 @@ import {
   type JobPause,
   type JobProgress,
   type JobReport,
+  type ProbedSaga,
   type Tally,
 } from '../domain/job-report';
 import { describeProblems } from '../domain/problems';
@@ -48,13 +49,16 @@ export interface Carried {
   /** How many are known to be left, and how many are beyond the limit. */
   left?: number;
   beyond?: number;
+  paused?: JobPause;
+  probing?: ProbedSaga[];
+  probed?: boolean;
 }
 
 const progressQuery = defineQuery<JobProgress>('progress');
 
 const does: Record<JobControl, string> = {
   pause: 'Send no more decisions until it is resumed',
-  resume: 'Go on after a pause',
+  resume: 'Go on after a pause, or without waiting for the probe',
   stop: 'End the job; its report says what was decided and what was not',
 };
 const example = '{"by":"you","note":"why"}';
@@ -74,6 +78,10 @@ export class Job {
   private paused: JobPause | undefined;
   private stopped: JobPause | undefined;
   private ended = false;
+  /** The sagas of the probe that have not done their step yet. */
+  probing: ProbedSaga[];
+  /** It has shown what it was to show. */
+  private probed: boolean;
 
   constructor(carried: Carried) {
     this.request = carried.request;
@@ -85,6 +93,9 @@ export class Job {
     this.tally = carried.tally ?? emptyTally();
     this.left = carried.left ?? 0;
     this.beyond = carried.beyond ?? 0;
+    this.paused = carried.paused;
+    this.probing = carried.probing ?? [];
+    this.probed = carried.probed ?? carried.request.probe === undefined;
     setHandler(progressQuery, () => this.progress(), { description: 'What it has done, and what is left' });
     for (const name of jobControls) this.receive(name);
     this.show();
@@ -110,7 +121,27 @@ export class Job {
   }
 
   get pageSize(): number {
-    return Math.min(this.request.pageSize, this.request.limit - sumOf(countsOf(this.tally)));
+    const { pageSize, limit, probe } = this.request;
+    return Math.min(this.probed ? pageSize : (probe?.first ?? pageSize), limit - sumOf(countsOf(this.tally)));
+  }
+
+  /** @param page that was just decided. Where none of it took the decision, the next one is the probe */
+  probe(page: readonly { workflowId: string; question: string; step?: string }[]): void {
+    if (this.probed) return;
+    this.probing = page.flatMap(({ workflowId, question, step }) =>
+      step !== undefined && this.tally.taken.includes(workflowId) ? [{ workflowId, question, step }] : [],
+    );
+    this.show();
+  }
+
+  /** @param asksAgain a sentence about the first one that waits for a person again */
+  sawProbe(underWay: ProbedSaga[], asksAgain: string | undefined): void {
+    // Somebody has let the job go on meanwhile.
+    if (this.probed) return;
+    this.probing = asksAgain === undefined ? underWay : [];
+    this.probed = this.probing.length === 0;
+    if (asksAgain !== undefined) this.pause({ why: `the probe failed: ${asksAgain}` });
+    this.show();
   }
 
   /** @param count of this page. @param more how many there are behind it */
@@ -149,10 +180,11 @@ export class Job {
   }
 
   carry(): Carried {
-    const { request, asked, firstRunId, startedAt, cursor, lines, tally, left, beyond } = this;
+    const { request, asked, firstRunId, startedAt, cursor, lines, tally, left, beyond, paused, probing, probed } = this;
     // The lines that are left stand for the evidence.
     const kept = 'evidence' in request ? { ...request, evidence: [] } : request;
-    return { request: kept, asked, firstRunId, startedAt, tally, left, beyond, ...definedOnly({ cursor, lines }) };
+    const known = definedOnly({ cursor, lines, paused });
+    return { request: kept, asked, firstRunId, startedAt, tally, left, beyond, probing, probed, ...known };
   }
 
   end(): JobReport {
@@ -190,7 +222,9 @@ export class Job {
     );
   }
 
+  /** A job that is not paused may wait for its probe. */
   private resume(): void {
+    if (this.paused === undefined) [this.probing, this.probed] = [[], true];
     this.paused = undefined;
     log.info('the job goes on');
     this.show();
@@ -222,6 +256,7 @@ export class Job {
       perSecond: this.request.perSecond,
       total: sumOf(said.counts) + this.underWay + this.left,
       ...definedOnly({ paused: this.paused }),
+      ...(this.probing.length > 0 ? { probe: { underWay: this.probing.length } } : {}),
       refusals: refusalsOf(this.tally),
     };
   }

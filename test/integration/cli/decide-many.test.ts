@@ -112,7 +112,7 @@ it('says that nothing fits, and what is wrong with what it was given', async () 
   expect(await wrong('retry')).toMatch(/where: is required: a list filter; for all that wait, say all: true/);
   expect(await wrong('retry', '--where', '')).toMatch(/where: is required/);
   expect(await wrong('retry', '--all', '--rate', '0')).toMatch(/perSecond: must be from 0.01 to 50/);
-  expect(await wrong('confirmPlaced', '--all')).toMatch(/decision: must be one of retry, skip/);
+  expect(await wrong('confirmPlaced', '--all')).toMatch(/decision: must be one of retry, skip, release/);
   expect(await wrong('retry', '--where', 'SagaState==')).toMatch(/where: Temporal does not understand it: /);
   expect((await cli('decide-many', 'retry', '--all')).err).toMatch(/required option '--note <TEXT>'/);
 });

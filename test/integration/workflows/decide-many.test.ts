@@ -231,6 +231,57 @@ it('takes no more than its limit, the longest waiting first, and tells how many 
   expect(report.taken.sort()).toEqual(idsOf(sagas).slice(0, 3).sort());
 });
 
+describe('a probe', () => {
+  const probing = { ...retry, probe: { first: 2 } };
+  const subscriptionOf = async (saga: SagaHandle) => (await requestOf(saga)).subscription_id;
+
+  it('goes first: the others follow when its steps have succeeded', async () => {
+    const sagas = await stuckSagas(rig, 5);
+    rig.sandbox.faults.clear();
+    const match = { subscriptionId: await subscriptionOf(sagas[1]!) };
+    const gate = rig.sandbox.faults.add({ endpoint: 'place-change-order', match, kind: 'gate' });
+    const job = await rig.sagas.decideMany(probing);
+    await rig.sandbox.whenStruck(gate);
+    await until(async () => (await job.progress()).probe?.underWay === 1);
+    expect(await job.progress()).toMatchObject({ state: 'running', total: 5, counts: { taken: 2 } });
+    rig.sandbox.faults.release(gate);
+    expect(await job.report()).toMatchObject({ outcome: 'done', counts: { taken: 5 } });
+    for (const saga of sagas) expect(await outcomeOf(saga)).toHaveProperty('result');
+  });
+
+  it('that asks again pauses the job, which says why; a person lets it go on', async () => {
+    const sagas = await stuckSagas(rig, 4);
+    const job = await rig.sagas.decideMany(probing);
+    await until(async () => (await job.progress()).state === 'paused');
+    const { paused, counts } = await job.progress();
+    expect(paused?.why).toMatch(
+      /^the probe failed: change\/T-\d+ waits as stuck at place-change-order again: .* answered 401$/,
+    );
+    expect(counts.taken).toBe(2);
+    for (const saga of sagas.slice(2)) expect(await decisionsOf(saga)).toEqual([]);
+    rig.sandbox.faults.clear();
+    await job.resume({ by: 'ann' });
+    expect(await job.report()).toMatchObject({ outcome: 'done', counts: { taken: 4 } });
+  });
+
+  it('releases sagas that are held, the first ones first', async () => {
+    await rig.sagas.hold({ note: 'a test' });
+    const sagas = [await rig.sagas.provision(provisionRequest()), await rig.sagas.provision(provisionRequest())];
+    await untilListed(rig, sagas, 'held');
+    const release = { ...probing, decision: 'release', probe: { first: 1 } };
+    // The hold is still on: the first one is held again, and the second one is not touched.
+    const early = await rig.sagas.decideMany(release);
+    await until(async () => (await early.progress()).state === 'paused');
+    expect((await early.progress()).paused?.why).toMatch(/waits as held at .* again/);
+    expect((await Promise.all(sagas.map(decisionsOf))).flat()).toHaveLength(1);
+    await early.stop();
+    await rig.temporal.workflow.getHandle('hold').terminate();
+    await untilListed(rig, sagas, 'held');
+    expect(await (await rig.sagas.decideMany(release)).report()).toMatchObject({ counts: { taken: 2 } });
+    for (const saga of sagas) expect(await outcomeOf(saga)).toHaveProperty('result');
+  });
+});
+
 describe('what it refuses', () => {
   const startRaw = (request: unknown, workflowId = 'decide-many/raw') =>
     rig.temporal.workflow.start('decideMany', { workflowId, taskQueue: 'order-saga', args: [request] });
@@ -248,7 +299,9 @@ describe('what it refuses', () => {
     expect(await whyFailed({ ...retry, note: ' ' })).toMatch(/nothing was sent: note: is required/);
     expect(await whyFailed({ decision: 'retry', note: 'x' })).toMatch(/where: is required.*say all: true/);
     expect(await whyFailed({ decision: 'retry', note: 'x', where: '' })).toMatch(/where: is required/);
-    expect(await whyFailed({ ...retry, decision: 'confirmPlaced' })).toMatch(/decision: must be one of retry, skip/);
+    expect(await whyFailed({ ...retry, decision: 'confirmPlaced' })).toMatch(
+      /decision: must be one of retry, skip, release/,
+    );
     expect(await whyFailed(undefined)).toMatch(/nothing was sent/);
     expect(await whyFailed(retry, 'provision/raw')).toMatch(/the workflow id must be decide-many\/ and a name/);
     const { all: _all, ...one } = retry;
