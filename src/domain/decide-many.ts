@@ -177,7 +177,7 @@ function contradictions(
 
 /** What the job does, for a person: `retry where SagaStep="place-order"`. */
 export function describeJob(job: JobRequest): string {
-  if ('evidence' in job) return `${job.evidence.length} lines of evidence`;
+  if ('evidence' in job) return `${job.evidence.length} ${job.evidence.length === 1 ? 'line' : 'lines'} of evidence`;
   return `${job.decision} ${job.where === undefined ? 'all that wait' : `where ${job.where}`}`;
 }
 

@@ -60,9 +60,9 @@ export function readEvidence(given: unknown): EvidenceRead {
   if (!Array.isArray(given)) return refused('must be a list of lines');
   if (given.length === 0) return refused('must have at least one line');
   if (given.length > evidenceLinesMax) return refused(`must not have more than ${evidenceLinesMax} lines`);
-  if (new TextEncoder().encode(JSON.stringify(given)).length > evidenceBytesMax) {
-    return refused(`must not have more than ${evidenceBytesMax} bytes`);
-  }
+  const bytes = bytesOf(given);
+  if (bytes === undefined) return refused('is not JSON');
+  if (bytes > evidenceBytesMax) return refused(`must not have more than ${evidenceBytesMax} bytes`);
   const lines: EvidenceLine[] = [];
   const problems: Problem[] = [];
   for (const [index, entry] of given.entries()) {
@@ -122,6 +122,15 @@ function contradictionsIn(lines: readonly EvidenceLine[]): Problem[] {
     }
   }
   return problems;
+}
+
+/** @returns undefined for what has no JSON form: a backend's own object may have none */
+function bytesOf(given: unknown): number | undefined {
+  try {
+    return new TextEncoder().encode(JSON.stringify(given)).length;
+  } catch {
+    return undefined;
+  }
 }
 
 /** As many as a person reads. */

@@ -3,7 +3,7 @@ import { changeOrdersOf } from '../../../sandbox/sentences';
 import { InvalidRequestError, JobEndedError, JobLostError } from '../../../src/client/errors';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { JobHandle } from '../../../src/client/jobs';
-import { sumOf } from '../../../src/domain/job-report';
+import { jobProgressSchema, jobReportSchema, sumOf } from '../../../src/domain/job-report';
 import { sendDecision } from '../../../src/temporal/send-decision';
 import { doubtfulSagas, stuckSagas, untilListed } from '../../support/bad-night';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
@@ -43,6 +43,7 @@ it('retries all that are stuck, page by page, each once, and tells of each', asy
     notReached: 0,
     refused: [],
   });
+  expect(jobReportSchema().parse(report)).toEqual(report);
   // Those that waited longest first: three, three and one.
   const waves = [report.taken.slice(0, 3), report.taken.slice(3, 6), report.taken.slice(6)].map((wave) => wave.sort());
   const ids = idsOf(sagas);
@@ -109,6 +110,7 @@ it('is paused, goes on, and is stopped: what it did not come to still waits', as
   await untilDecided(job, 1);
   expect(await job.pause({ by: 'bob', note: 'the provider is slow' })).toBe('paused');
   const paused = await job.progress();
+  expect(jobProgressSchema().parse(paused)).toEqual(paused);
   expect(paused).toMatchObject({ state: 'paused', total: 4, paused: { by: 'bob', why: 'the provider is slow' } });
   // Longer than the pace: another job begins and ends meanwhile, and lists whom this one has left.
   const left = 4 - sumOf(paused.counts);
@@ -290,7 +292,7 @@ describe('what it refuses', () => {
       .then((run) => run.result())
       .then(
         () => 'it did not fail',
-        (error: { cause?: Error }) => error.cause?.message,
+        (error: unknown) => ((error as Error).cause as Error).message,
       );
 
   it('says what is wrong with a request from the Web UI, and sends nothing', async () => {
