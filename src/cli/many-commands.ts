@@ -56,6 +56,17 @@ export async function decideMany(
   });
 }
 
+/** JSON lines to fill in: whether each was placed. */
+export function evidence({ printer }: CommandContext, where: string | undefined): Promise<number> {
+  return withSagas(readClientConfig(), async (sagas) => {
+    const lines = await sagas.openEvidence(where);
+    for (const line of lines) printer.line(JSON.stringify(line));
+    if (lines.length === 0) printer.toStderr('no saga that fits asks whether something was placed');
+    printer.document(lines);
+    return exitStatus.done;
+  });
+}
+
 /** Shows a job until it ends; or says something to it. */
 export async function job(
   context: CommandContext,

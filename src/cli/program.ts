@@ -15,7 +15,7 @@ import { listedStates, type SagaFilter } from '../client/saga-list';
 import { cancel, clean, decide, firewallsOf, list, start, status, watch } from './commands';
 import type { CommandContext, Target } from './command-context';
 import { errorOutputOf, exitStatus } from './exit-status';
-import { decideMany, job, type ManyOptions } from './many-commands';
+import { decideMany, evidence, job, type ManyOptions } from './many-commands';
 import { holdOff, holdOn, holdStatus } from './hold-commands';
 import { Printer, type Streams } from './print';
 
@@ -183,6 +183,16 @@ function addManyCommands(program: Command, context: CommandContext, settle: (sta
     .option('--detach', 'return right after the start')
     .action(async (decision: string | undefined, options: ManyOptions) => {
       settle(await decideMany(context, decision, options));
+    });
+
+  command(
+    program,
+    'evidence',
+    'print a line for each saga that asks whether it was placed: fill them in for --evidence',
+  )
+    .option('--where <FILTER>', 'a list filter of Temporal')
+    .action(async ({ where }: { where?: string }) => {
+      settle(await evidence(context, where));
     });
 
   command(program, 'job <ID> [ACTION]', 'show a job of decide-many until it ends; or: pause, resume, stop, report')

@@ -36,7 +36,7 @@ import { AmbiguousReferenceError, InvalidRequestError, ReferenceTakenError, Unkn
 import { lookAtFirewalls } from './firewalls-of';
 import { requireSameRequest, tookNoReference } from './first-request';
 import { countHeld, endHold, readHold, startHold, type ReleaseOptions } from './hold';
-import { findJob, previewMany, startJob, type JobHandle, type ManyPreview } from './jobs';
+import { findJob, listDoubtful, previewMany, startJob, type JobHandle, type ManyPreview, type OpenLine } from './jobs';
 import { summarize } from './summaries';
 import { withTemporalErrors } from './temporal-errors';
 import { SagaHandle } from './handle';
@@ -241,6 +241,16 @@ export class OrderSagaClient {
    */
   decideMany(request: unknown, { name }: { name?: string } = {}): Promise<JobHandle> {
     return startJob(this.temporal, this.taskQueue, request, name);
+  }
+
+  /**
+   * The sagas that ask whether something was placed, as lines of evidence to fill in: the longest waiting first, 5,000 at most.
+   *
+   * @param where a list filter of Temporal's
+   * @throws InvalidRequestError, SearchAttributesMissingError, NoConnectionError
+   */
+  openEvidence(where?: string): Promise<OpenLine[]> {
+    return listDoubtful(this.temporal, where);
   }
 
   /** A job by its id. @throws UnknownReferenceError, NoConnectionError */

@@ -19,6 +19,7 @@ import {
   type JobRequest,
 } from '../domain/decide-many';
 import { definedOnly } from '../domain/defined-only';
+import { evidenceLinesMax } from '../domain/evidence';
 import { dryListOf, type DryList } from '../domain/dry-list';
 import type { JobProgress, JobReport } from '../domain/job-report';
 import type { Problem } from '../domain/problems';
@@ -57,17 +58,37 @@ export async function previewMany(temporal: Client, request: unknown): Promise<M
     const placed = job.evidence.filter((line) => line.placed).length;
     return { asked, by: 'evidence', lines: job.evidence.length, placed, notPlaced: job.evidence.length - placed };
   }
+  const filter = { kinds: bulkDecisions[job.decision].reaches, ...definedOnly({ where: job.where }) };
+  const { sagas, more } = await listed(temporal, () => listWaiting(temporal, filter, job.limit));
+  return { asked, by: 'query', list: dryListOf(sagas, more, Date.now()) };
+}
+
+async function listed<T>(temporal: Client, list: () => Promise<T>): Promise<T> {
   try {
-    const filter = { kinds: bulkDecisions[job.decision].reaches, ...definedOnly({ where: job.where }) };
-    const { sagas, more } = await withTemporalErrors(temporal, () => listWaiting(temporal, filter, job.limit));
-    return { asked, by: 'query', list: dryListOf(sagas, more, Date.now()) };
+    return await withTemporalErrors(temporal, list);
   } catch (error) {
     if (error instanceof FilterRefused) {
-      throw new InvalidRequestError([{ field: 'where', message: `Temporal does not understand it: ${error.message}` }]);
+      const message = `Temporal does not understand it: ${error.message}`;
+      throw new InvalidRequestError([{ field: 'where', message }]);
     }
     if (lacksSearchAttributes(error)) throw new SearchAttributesMissingError(temporal.options.namespace);
     throw error;
   }
+}
+
+/** A line of evidence that nobody has filled in yet. */
+export interface OpenLine {
+  /** The workflow id. */
+  reference: string;
+  question: string;
+  placed: null;
+}
+
+/** @throws InvalidRequestError, SearchAttributesMissingError, NoConnectionError */
+export async function listDoubtful(temporal: Client, where: string | undefined): Promise<OpenLine[]> {
+  const filter = { kinds: ['outcome-unknown'], ...definedOnly({ where }) } as const;
+  const { sagas } = await listed(temporal, () => listWaiting(temporal, filter, evidenceLinesMax));
+  return sagas.map(({ workflowId, question }) => ({ reference: workflowId, question, placed: null }));
 }
 
 /** @throws InvalidRequestError, also where there is a job of that name; NoConnectionError */

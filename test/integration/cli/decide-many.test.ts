@@ -156,7 +156,16 @@ describe('an evidence file', () => {
     const sagas = await doubtfulSagas(rig, 3, 1);
     const waits = await Promise.all(sagas.map((saga) => untilWaiting(saga)));
     await Promise.all(waits.map(untilDeniable));
-    const lines = sagas.map(({ reference }, index) => ({ reference, question: waits[index]!.id, placed: index === 0 }));
+    const open = await cli('evidence', '--where', 'ProviderAccount="AB-1"');
+    const printed = open.out.trim().split('\n');
+    expect(printed.map((line) => JSON.parse(line) as unknown)).toEqual(
+      expect.arrayContaining(
+        sagas.map(({ workflowId }, index) => ({ reference: workflowId, question: waits[index]!.id, placed: null })),
+      ),
+    );
+    expect((await many('--evidence', fileOf(printed), '--yes')).err).toMatch(/line 1: placed: must be true or false/);
+    const first = sagas[0]!.workflowId;
+    const lines = printed.map((line) => line.replace('null', String(line.includes(`"${first}"`))));
     const { status, out } = await many('--evidence', fileOf(lines), '--rate', '50', '--yes');
     expect(out).toMatch(/^3 lines of evidence: 1 placed, 2 not placed\n/);
     expect({ status, out }).toEqual({ status: 0, out: expect.stringContaining('  3 taken\n') as string });
