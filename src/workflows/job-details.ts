@@ -15,7 +15,8 @@ export function describeProgress(progress: JobProgress): string {
   const { state, asked, note, by, counts, total, perSecond, paused, probe, refusals } = progress;
   const reached = sumOf(counts);
   const paragraphs = [
-    `### ${headings[state]}: ${inOneLine(asked)}`,
+    // As code: the page would make a filter's quotes typographic, and nobody could paste it.
+    `### ${headings[state]}: \`${inOneLine(asked)}\``,
     `\`${bar(reached, total)}\` ${inThousands(reached)} of ${inThousands(total)} sagas`,
     `${describeCounts(counts)}.`,
     ...(probe ? [`The first ones go before the others: ${probe.underWay} of them have not done their step yet.`] : []),
