@@ -52,9 +52,12 @@ it('retries all that are stuck, page by page, each once, and tells of each', asy
   expect(last.runId).not.toBe(runId);
   for (const saga of sagas) {
     expect(await outcomeOf(saga)).toMatchObject({ result: { order: expect.anything() as unknown } });
-    expect(await decisionsOf(saga)).toMatchObject([
-      { decision: 'retry', by: 'ann', note: 'the provider is back (decide-many/night)' },
-    ]);
+    const [decision, ...others] = await decisionsOf(saga);
+    expect(others).toEqual([]);
+    const note = 'the provider is back (decide-many/night)';
+    expect(decision).toMatchObject({ decision: 'retry', by: 'ann', note });
+    // Whichever run of the job sends it, and however often: it is this one update.
+    expect(await updatesOf(saga)).toEqual([`${runId}/${saga.workflowId}/${decision?.question}`]);
   }
   expect(await first.progress()).toMatchObject({ state: 'done', total: 7, counts: { taken: 7 } });
   await expect(first.stop()).rejects.toBeInstanceOf(JobEndedError);
@@ -89,7 +92,6 @@ it('keeps its pace: the ledger has no second with more calls', async () => {
     .map(({ receivedMs }) => receivedMs)
     .sort((a, b) => a - b);
   expect(times).toHaveLength(7);
-  // In the time between the first of a wave and the fourth after it there is a pause of a second, less what the calls took to arrive.
   const { events } = await rig.temporal.workflow.getHandle(job.workflowId).fetchHistory();
   const pace = (events ?? []).flatMap((event) => {
     if (event.activityTaskScheduledEventAttributes?.activityType?.name === 'sendDecision') return ['sent'];
@@ -97,22 +99,26 @@ it('keeps its pace: the ledger has no second with more calls', async () => {
   });
   const wave = ['sent', 'sent', 'sent', 'a second'];
   expect(pace).toEqual([...wave, ...wave, 'sent']);
+  // Less than a second only by what the calls of one wave took longer to arrive than those of the next.
   for (const [index, time] of times.entries()) {
     const fourth = times[index + 3];
-    if (fourth !== undefined) expect(fourth - time).toBeGreaterThan(900);
+    if (fourth !== undefined) expect(fourth - time).toBeGreaterThan(500);
   }
 });
 
 it('is paused, goes on, and is stopped: what it did not come to still waits', async () => {
   const sagas = await stuckSagas(rig, 4);
   rig.sandbox.faults.clear();
-  const job = await rig.sagas.decideMany({ ...retry, perSecond: 1 });
+  const job = await rig.sagas.decideMany({ ...retry, perSecond: 0.5, pageSize: 1 });
+  const runOf = async () => (await rig.temporal.workflow.getHandle(job.workflowId).describe()).runId;
   await untilDecided(job, 1);
+  const before = await runOf();
   expect(await job.pause({ by: 'bob', note: 'the provider is slow' })).toBe('paused');
   const paused = await job.progress();
   expect(jobProgressSchema().parse(paused)).toEqual(paused);
   expect(paused).toMatchObject({ state: 'paused', total: 4, paused: { by: 'bob', why: 'the provider is slow' } });
-  // Longer than the pace: another job begins and ends meanwhile, and lists whom this one has left.
+  // It continues as new, and is paused all the same. Another job begins and ends meanwhile.
+  await until(async () => (await runOf()) !== before);
   const left = 4 - sumOf(paused.counts);
   const other = await rig.sagas.decideMany({ ...retry, decision: 'skip', where: 'SagaStep="none"', all: undefined });
   expect((await other.report()).counts.taken).toBe(0);
@@ -180,6 +186,13 @@ it('tells why a saga refused', async () => {
     { why: expect.stringMatching(/^skip does not fit: .* waits as stuck/) as string, sagas: [saga.workflowId] },
   ]);
   expect((await job.progress()).refusals).toEqual([{ why: report.refused[0]?.why, count: 1 }]);
+});
+
+it('decides no saga twice, although each asks again at once', async () => {
+  const sagas = await stuckSagas(rig, 5);
+  const job = await rig.sagas.decideMany({ ...retry, pageSize: 2, perSecond: 2 });
+  expect(await job.report()).toMatchObject({ counts: { taken: 5, refused: 0, movedOn: 0 }, notReached: 0 });
+  for (const saga of sagas) expect(await decisionsOf(saga)).toHaveLength(1);
 });
 
 it('is one decision, however often it is sent', async () => {
@@ -417,4 +430,12 @@ async function requestOf(saga: SagaHandle): Promise<{ subscription_id: number }>
   const { events } = await rig.temporal.workflow.getHandle(saga.workflowId).fetchHistory();
   const [input] = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
   return JSON.parse(Buffer.from(input?.data ?? '').toString()) as { subscription_id: number };
+}
+
+/** The ids of the updates that it took. */
+async function updatesOf({ workflowId }: SagaHandle): Promise<string[]> {
+  const { events } = await rig.temporal.workflow.getHandle(workflowId).fetchHistory();
+  return (events ?? []).flatMap(
+    ({ workflowExecutionUpdateAcceptedEventAttributes: accepted }) => accepted?.protocolInstanceId ?? [],
+  );
 }
