@@ -8,9 +8,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format } from 'prettier';
 import { z } from 'zod';
+import { decideManySchema, jobWordsSchema } from '../src/domain/decide-many';
 import { decisionSchemas } from '../src/domain/decisions';
 import { holdSchema, releaseSchema } from '../src/domain/hold';
 import { firewallsOfSchema, serverFirewallsSchema } from '../src/domain/firewalls-of';
+import { jobProgressSchema, jobReportSchema } from '../src/domain/job-report';
 import { progressSchema } from '../src/domain/progress';
 import { reconcileSchema, sweepReportSchema } from '../src/domain/reconcile';
 import { recordSchema } from '../src/domain/record';
@@ -29,6 +31,10 @@ const sources: Record<string, z.ZodType> = {
   'firewallsOf.result': serverFirewallsSchema(),
   'reconcile.request': reconcileSchema(),
   'reconcile.report': sweepReportSchema(),
+  'decideMany.request': decideManySchema(),
+  'decideMany.control': jobWordsSchema(),
+  'decideMany.progress': jobProgressSchema(),
+  'decideMany.result': jobReportSchema(),
   progress: progressSchema,
   report: reportSchema,
   record: recordSchema,

@@ -5,6 +5,7 @@ import type { SecretResolver } from '../security/secret-resolver';
 import { createCall } from './call';
 import { createCartActivities } from './cart';
 import { createChangeOrderActivities } from './change-orders';
+import { createDecideManyActivities } from './decide-many';
 import { createEffect } from './effect';
 import { createFirewallActivities } from './firewalls';
 import { createHoldActivities } from './hold';
@@ -33,6 +34,7 @@ export function createActivities({ provider, journal, secrets, settings, lookUp 
   return {
     ...createInstallationActivities(settings),
     ...createHoldActivities(),
+    ...createDecideManyActivities(),
     ...createJournalActivities(journal, call, settings),
     ...createTurnActivities(journal, call, settings),
     ...createCartActivities(provider, effect, secrets),

@@ -11,7 +11,7 @@ import type { SagaRow } from '../client/saga-list';
 import { outcomeOf, type Ending } from './follow';
 
 export interface Streams {
-  out: { write: (text: string) => unknown };
+  out: { write: (text: string) => unknown; isTTY?: boolean };
   err: { write: (text: string) => unknown };
 }
 
@@ -34,6 +34,11 @@ export class Printer {
   /** A message for a person who waits; it is not part of the result. */
   toStderr(text: string): void {
     this.streams.err.write(`${printable(text)}\n`);
+  }
+
+  /** A line that the next one is written over: where a person watches a terminal, and nowhere else. */
+  overwrite(text: string): void {
+    if (!this.json && this.streams.out.isTTY) this.streams.out.write(`\r\u001b[K${printable(text)}`);
   }
 
   document(value: unknown): void {

@@ -8,12 +8,14 @@ import type { Readable } from 'node:stream';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { definedOnly } from '../domain/defined-only';
 import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
+import { bulkDecisionNames } from '../domain/decide-many';
 import { decisionNames } from '../domain/decisions';
 import type { NewReferences } from '../journal/ceremony';
 import { listedStates, type SagaFilter } from '../client/saga-list';
 import { cancel, clean, decide, firewallsOf, list, start, status, watch } from './commands';
 import type { CommandContext, Target } from './command-context';
 import { errorOutputOf, exitStatus } from './exit-status';
+import { decideMany, evidence, job, type ManyOptions } from './many-commands';
 import { holdOff, holdOn, holdStatus } from './hold-commands';
 import { objectId, positive, rate } from './kinds';
 import { Printer, type Streams } from './print';
@@ -128,6 +130,8 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
       settle(await cancel(context, targetOf(reference, options), { wait: options.wait }));
     });
 
+  addManyCommands(program, context, settle);
+
   command(program, 'clean <REFERENCE>', 'delete what a terminated provisioning left in the cart').action(
     async (reference: string) => {
       settle(await clean(context, reference));
@@ -166,6 +170,46 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     settle,
   );
   return program;
+}
+
+function addManyCommands(program: Command, context: CommandContext, settle: (status: number) => void): void {
+  command(
+    program,
+    'decide-many [DECISION]',
+    `decide for many sagas, after a dry list: ${bulkDecisionNames.join(', ')}; or by --evidence whether each was placed`,
+  )
+    .option('--where <FILTER>', 'a list filter of Temporal: SagaStep="place-order" AND SagaFailure="Unauthorized"')
+    .option('--all', 'all that wait and the decision reaches')
+    .option('--evidence <FILE>', 'JSON lines, one for each saga: {"reference":…,"question":…,"placed":true or false}')
+    .requiredOption('--note <TEXT>', 'how you know; it stands in each saga’s record')
+    .option('--by <NAME>', 'who')
+    .option('--rate <NUMBER>', 'how many in a second, like 5 or 0.5/s (default: 5)', rate)
+    .option('--limit <NUMBER>', 'how many in all, the longest waiting first', positive)
+    .option('--probe <NUMBER>', 'so many first: the others follow when their steps have succeeded', positive)
+    .option('--name <NAME>', 'the job’s name; a start that is repeated under it starts nothing')
+    .option('--dry-run', 'only list what it would reach')
+    .option('--yes', 'start without asking')
+    .option('--detach', 'return right after the start')
+    .action(async (decision: string | undefined, options: ManyOptions) => {
+      settle(await decideMany(context, decision, options));
+    });
+
+  command(
+    program,
+    'evidence',
+    'print a line for each saga that asks whether it was placed: fill them in for --evidence',
+  )
+    .option('--where <FILTER>', 'a list filter of Temporal')
+    .action(async ({ where }: { where?: string }) => {
+      settle(await evidence(context, where));
+    });
+
+  command(program, 'job <ID> [ACTION]', 'show a job of decide-many until it ends; or: pause, resume, stop, report')
+    .option('--by <NAME>', 'who')
+    .option('--note <TEXT>', 'why')
+    .action(async (id: string, action: string | undefined, words: { by?: string; note?: string }) => {
+      settle(await job(context, id, action, namesOf(words)));
+    });
 }
 
 function addHoldCommands(hold: Command, context: CommandContext, settle: (status: number) => void): void {

@@ -16,26 +16,42 @@ const fileBytesMax = 2 * requestBytesMax;
  */
 export async function readRequest(path: string, stdin: Readable): Promise<unknown> {
   const name = path === '-' ? 'standard input' : path;
-  const bytes = path === '-' ? await readBounded(stdin, name) : await readFile(path);
-  return parseJson(asText(bytes, name), name);
+  return parseJson(await readText(path, stdin, fileBytesMax), name);
 }
 
-async function readFile(path: string): Promise<Buffer> {
+/**
+ * @param path `-` means standard input
+ * @param bytesMax no more than this is ever read
+ * @throws UsageError
+ */
+export async function readText(path: string, stdin: Readable, bytesMax: number, what = 'a request'): Promise<string> {
+  const limit: Limit = { bytesMax, what };
+  const name = path === '-' ? 'standard input' : path;
+  const bytes = path === '-' ? await readBounded(stdin, name, limit) : await readFile(path, limit);
+  return asText(bytes, name);
+}
+
+interface Limit {
+  bytesMax: number;
+  what: string;
+}
+
+async function readFile(path: string, limit: Limit): Promise<Buffer> {
   const file = await open(path).catch((error: unknown) => {
     throw new UsageError(whyUnreadable(path, error));
   });
   try {
     const stats = await file.stat();
     if (stats.isDirectory()) throw new UsageError(`${path} is a directory, not a file`);
-    if (stats.isFile() && stats.size > fileBytesMax) throw tooLong(path, `${stats.size} bytes long`);
+    if (stats.isFile() && stats.size > limit.bytesMax) throw tooLong(path, `${stats.size} bytes long`, limit);
     // Only a plain file has a size; a pipe has none.
-    return await readBounded(file.createReadStream({ autoClose: false }), path);
+    return await readBounded(file.createReadStream({ autoClose: false }), path, limit);
   } finally {
     await file.close();
   }
 }
 
-async function readBounded(stream: Readable, name: string): Promise<Buffer> {
+async function readBounded(stream: Readable, name: string, limit: Limit): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   try {
@@ -44,7 +60,7 @@ async function readBounded(stream: Readable, name: string): Promise<Buffer> {
       chunks.push(bytes);
       length += bytes.length;
       // Leaving the loop ends the stream: the rest is not read.
-      if (length > fileBytesMax) throw tooLong(name, 'longer than that');
+      if (length > limit.bytesMax) throw tooLong(name, 'longer than that', limit);
     }
   } catch (error) {
     if (error instanceof UsageError) throw error;
@@ -53,8 +69,8 @@ async function readBounded(stream: Readable, name: string): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function tooLong(name: string, howLong: string): UsageError {
-  return new UsageError(`${name} is too long: a request has at most ${requestBytesMax} bytes, and it is ${howLong}`);
+function tooLong(name: string, howLong: string, { what }: Limit): UsageError {
+  return new UsageError(`${name} is too long: ${what} has at most ${requestBytesMax} bytes, and it is ${howLong}`);
 }
 
 function whyUnreadable(path: string, error: unknown): string {

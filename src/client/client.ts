@@ -37,6 +37,7 @@ import { lookAtFirewalls } from './firewalls-of';
 import { requireSameRequest, tookNoReference } from './first-request';
 import { countHeld, endHold, readHold, startHold, type ReleaseOptions } from './hold';
 import { Sweeps } from './reconcile';
+import { findJob, listDoubtful, previewMany, startJob, type JobHandle, type ManyPreview, type OpenLine } from './jobs';
 import { summarize } from './summaries';
 import { withTemporalErrors } from './temporal-errors';
 import { SagaHandle } from './handle';
@@ -225,6 +226,40 @@ export class OrderSagaClient {
   /** How many sagas are held. @throws NoConnectionError */
   countHeld(): Promise<number> {
     return countHeld(this.temporal);
+  }
+
+  /**
+   * What {@link decideMany} would do with this request, without doing it: whom it reaches, counted; of evidence, whether it is right.
+   *
+   * @throws InvalidRequestError with every wrong field or line; SearchAttributesMissingError, NoConnectionError
+   */
+  previewMany(request: unknown): Promise<ManyPreview> {
+    return previewMany(this.temporal, request);
+  }
+
+  /**
+   * Starts a job: one decision over many sagas, at a pace (`schemas/decideMany.request.json`). Each saga may refuse it.
+   *
+   * @param name the job's own, so that a start that is repeated starts nothing; a new one where it is left out
+   * @throws InvalidRequestError with every wrong field or line, and where there is a job of this name; NoConnectionError
+   */
+  decideMany(request: unknown, { name }: { name?: string } = {}): Promise<JobHandle> {
+    return startJob(this.temporal, this.taskQueue, request, name);
+  }
+
+  /**
+   * The sagas that ask whether something was placed, as lines of evidence to fill in: the longest waiting first, 5,000 at most.
+   *
+   * @param where a list filter of Temporal's
+   * @throws InvalidRequestError, SearchAttributesMissingError, NoConnectionError
+   */
+  openEvidence(where?: string): Promise<OpenLine[]> {
+    return listDoubtful(this.temporal, where);
+  }
+
+  /** A job by its id. @throws UnknownReferenceError, NoConnectionError */
+  job(id: string): Promise<JobHandle> {
+    return findJob(this.temporal, id);
   }
 
   /** @throws UnknownReferenceError, also where the run of this id is not a saga */

@@ -127,6 +127,25 @@ export class SagaEndedError extends OrderSagaError {
   }
 }
 
+/** The job has ended: there is nothing to pause or to stop. Its report says what it has done. */
+export class JobEndedError extends OrderSagaError {
+  constructor(readonly workflowId: string) {
+    super(`${workflowId} has ended; its report says what it has done`);
+  }
+}
+
+/** The job was ended from outside, and left no report. Each saga's record has the decisions that it took, with the job's id. */
+export class JobLostError extends OrderSagaError {
+  constructor(
+    readonly workflowId: string,
+    why: string,
+  ) {
+    super(
+      `${workflowId} was ended from outside (${why}), and left no report. What it has decided stands in each saga’s record`,
+    );
+  }
+}
+
 /** The provider was asked which firewalls protect a server, and gave no answer. Nothing changed; ask again. */
 export class FirewallsUnknownError extends OrderSagaError {
   constructor(

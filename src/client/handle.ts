@@ -29,11 +29,8 @@ import {
   UnknownReferenceError,
   type OrderSagaError,
 } from './errors';
+import { answerWithinMs, queryProgress } from './query-progress';
 import { withTemporalErrors } from './temporal-errors';
-import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/grpc';
-
-/** A worker answers within milliseconds; one that was killed is replaced within seconds. After this the caller gets an error. */
-const answerWithinMs = 10_000;
 
 /** What was decided, and at which step. */
 export interface DecisionTaken {
@@ -64,18 +61,7 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    * @throws NoWorkerError, UnknownReferenceError, NoConnectionError
    */
   async progress({ withinMs = answerWithinMs }: { withinMs?: number } = {}): Promise<ProgressView> {
-    const deadline = Date.now() + withinMs;
-    return withTemporalErrors(this.temporal, async () => {
-      for (;;) {
-        try {
-          return await this.temporal.withDeadline(deadline, () => this.latest.query<ProgressView>('progress'));
-        } catch (error) {
-          if (isCutOff(error) && Date.now() < deadline) continue;
-          if (!isUnanswered(error, deadline)) throw error;
-          throw new NoWorkerError(this.workflowId);
-        }
-      }
-    });
+    return queryProgress<ProgressView>(this.temporal, this.workflowId, withinMs);
   }
 
   /**
@@ -179,18 +165,6 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
     if (type === undefined || report === undefined) return lost('failed', cause.message);
     return new SagaFailedError(this.workflowId, type, cause.message, report);
   }
-}
-
-/** Whether no worker took the query. A query whose time is over may also end as a cancelled call: the two sides race. */
-function isUnanswered(error: unknown, deadline: number): boolean {
-  const code = grpcCodeOf(error);
-  if (code === grpcCodes.cancelled) return Date.now() >= deadline;
-  return code === grpcCodes.deadlineExceeded || code === grpcCodes.failedPrecondition;
-}
-
-/** Whether the worker that had the query stopped, so that the server cancelled it: the next worker may answer it. */
-function isCutOff(error: unknown): boolean {
-  return grpcCodeOf(error) === grpcCodes.cancelled && grpcDetailsOf(error) === 'context canceled';
 }
 
 /** Not held to today's schema: a saga of another release may have written a field more or less. */

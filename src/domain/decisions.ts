@@ -57,6 +57,9 @@ export const decisionSchemas = {
   provideServers: lazy(() => z.strictObject({ ...any(), vmObjectIds: foundServersSchema() })),
 };
 
+/** The failure of an update that was refused; its details say `movedOn` where the question that was read is answered by now. */
+export const decisionRefused = 'DecisionRefused';
+
 export type DecisionName = keyof typeof decisionSchemas;
 export const decisionNames = Object.keys(decisionSchemas) as DecisionName[];
 

@@ -39,6 +39,8 @@ export const searchAttributeNames = {
   account: 'ProviderAccount',
   subscription: 'SubscriptionId',
   servers: 'ServerIds',
+  question: 'SagaQuestion',
+  failure: 'SagaFailure',
   waitingSince: 'SagaWaitingSince',
 } as const;
 

@@ -28,6 +28,7 @@ import type { z } from 'zod';
 import {
   decisionHints,
   decisionNames,
+  decisionRefused,
   decisionSchemas,
   exampleFor,
   type Decision,
@@ -173,11 +174,13 @@ export class HumanDecisions {
   private read(name: DecisionName, body: unknown): Decision {
     const question = this.open;
     if (question === undefined) {
-      throw refusal(`${name} does not fit: nothing waits for a decision now; the saga is ${this.progress.state}`);
+      throw refusal(`${name} does not fit: nothing waits for a decision now; the saga is ${this.progress.state}`, true);
     }
+    const named = (body as { question?: unknown } | null | undefined)?.question;
+    const movedOn = typeof named === 'string' && named !== question.id;
     const fitting = `Decisions that fit: ${[...question.choices, 'cancel'].join(', ')}`;
     if (!question.choices.includes(name)) {
-      throw refusal(`${name} does not fit: ${question.step} waits as ${question.kind}. ${fitting}`);
+      throw refusal(`${name} does not fit: ${question.step} waits as ${question.kind}. ${fitting}`, movedOn);
     }
     const checked = check(decisionSchemas[name]() as z.ZodType<object>, body ?? {});
     if (!checked.ok)
@@ -188,6 +191,7 @@ export class HumanDecisions {
     if (decision.question !== undefined && decision.question !== question.id) {
       throw refusal(
         `${name}: question ${decision.question.slice(0, 40)} is not the one that waits now, which is ${question.id}: read it first`,
+        movedOn,
       );
     }
     const objection =
@@ -200,7 +204,7 @@ export class HumanDecisions {
 
   private take(decision: Decision): { taken: DecisionName; step: string } {
     const question = this.open;
-    if (question === undefined) throw refusal('nothing waits for a decision now');
+    if (question === undefined) throw refusal('nothing waits for a decision now', true);
     delete this.open;
     this.taken = decision;
     this.progress.stopWaiting();
@@ -295,8 +299,9 @@ function countingRefusals<T>(name: DecisionName, take: () => T): T {
   }
 }
 
-function refusal(message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, 'DecisionRefused');
+/** @param movedOn the question that was read is answered by now: who decides over many tells it apart from a decision that does not fit */
+function refusal(message: string, movedOn = false): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, decisionRefused, ...(movedOn ? [{ movedOn }] : []));
 }
 
 /** What a person wants to know of a failure; when to retry was for the saga. */

@@ -23,6 +23,7 @@ import type {
 import { sagaAttributes, serverIdsOf } from '../temporal/search-attributes';
 
 const { state: stateKey, step: stepKey, servers: serversKey, waitingSince: sinceKey } = sagaAttributes;
+const { question: questionKey, failure: failureKey } = sagaAttributes;
 
 /** Signals that did not fit are remembered up to here; past it only the newest are. A flood must not fill the memory. */
 const ignoredMax = 50;
@@ -148,7 +149,7 @@ export class Progress {
     return step;
   }
 
-  /** The saga waits for a person: found in the list by state, step and since when. One event. */
+  /** The saga waits for a person: found in the list by state, step, question, last failure and since when. One event. */
   wait(waiting: Waiting): void {
     this.waiting = waiting;
     this.state = waiting.kind;
@@ -156,6 +157,8 @@ export class Progress {
     upsertSearchAttributes([
       { key: stateKey, value: waiting.kind },
       { key: stepKey, value: waiting.step },
+      { key: questionKey, value: waiting.id },
+      ...(waiting.lastFailure ? [{ key: failureKey, value: waiting.lastFailure.failure }] : []),
       { key: sinceKey, value: new Date(waiting.since) },
     ]);
   }
@@ -188,7 +191,8 @@ export class Progress {
     if (!this.everShown && !isTold) return;
     // Empty lists, not null: the server hands on what it was given, and the Python SDK can neither describe nor list a run
     // with a time that is null.
-    upsertSearchAttributes({ [stateKey.name]: [state], [stepKey.name]: [], [sinceKey.name]: [] });
+    const noWait = [stepKey, questionKey, failureKey, sinceKey].map(({ name }) => [name, []] as const);
+    upsertSearchAttributes({ [stateKey.name]: [state], ...Object.fromEntries(noWait) });
   }
 
   decide(decision: DecisionRecord): void {

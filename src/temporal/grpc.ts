@@ -20,8 +20,8 @@ export function grpcCodeOf(error: unknown): number | undefined {
   return isGrpcServiceError(cause) ? cause.code : undefined;
 }
 
-/** The message as the server wrote it. */
+/** The message as the server wrote it. A connection of the worker's kind has it in the error's own message. */
 export function grpcDetailsOf(error: unknown): string {
-  if (isGrpcServiceError(error)) return error.details;
+  if (isGrpcServiceError(error)) return error.details === '' ? error.message : error.details;
   return error instanceof Error && error.cause !== undefined ? grpcDetailsOf(error.cause) : '';
 }

@@ -9,6 +9,8 @@ export const sagaAttributes = {
   account: defineSearchAttributeKey(searchAttributeNames.account, SearchAttributeType.KEYWORD),
   subscription: defineSearchAttributeKey(searchAttributeNames.subscription, SearchAttributeType.KEYWORD),
   servers: defineSearchAttributeKey(searchAttributeNames.servers, SearchAttributeType.KEYWORD_LIST),
+  question: defineSearchAttributeKey(searchAttributeNames.question, SearchAttributeType.KEYWORD),
+  failure: defineSearchAttributeKey(searchAttributeNames.failure, SearchAttributeType.KEYWORD),
   waitingSince: defineSearchAttributeKey(searchAttributeNames.waitingSince, SearchAttributeType.DATETIME),
 };
 

@@ -6,3 +6,4 @@ export { cleanCart } from './clean-cart';
 export { hold, releaseHeld } from './hold';
 export { firewallsOf } from './firewalls-of';
 export { reconcile } from './reconcile';
+export { decideMany } from './decide-many';

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { exitStatus } from '../../src/cli/exit-status';
+import { decideManyWorkflow, jobControls, jobIdOf } from '../../src/domain/decide-many';
 import { decisionNames } from '../../src/domain/decisions';
 import { sagaFailureNames } from '../../src/domain/failures';
 import { heldReleasedSignal, holdWorkflow, releaseName, releaseWorkflow } from '../../src/domain/hold';
@@ -31,6 +32,7 @@ it.each<[string, readonly string[]]>([
   ['failures', sagaFailureNames],
   ['search attributes', Object.values(searchAttributeNames)],
   ['decisions', decisionNames],
+  ['jobs', [decideManyWorkflow, jobIdOf(''), ...jobControls]],
   ['of sweeps', [reconcileWorkflow, couldNotLook, ...sweepOutcomes, ...findingKinds]],
   [
     'the rest',

@@ -42,6 +42,8 @@ it('are these', () => {
     account: 'ProviderAccount',
     subscription: 'SubscriptionId',
     servers: 'ServerIds',
+    question: 'SagaQuestion',
+    failure: 'SagaFailure',
     waitingSince: 'SagaWaitingSince',
   });
   expect(waitKinds).toEqual([

@@ -1,0 +1,116 @@
+/**
+ * Which sagas wait for a person, as visibility shows them: no saga is asked or described. A change may take a second to show.
+ *
+ * SQL visibility does not sort. So a page is chosen by reading all rows that fit, of which no more are kept than the page has: those that have
+ * waited longest, and of equal times the first by id. Sagas that were decided fit no more, so there are ever fewer rows to read.
+ */
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import type { WaitingSaga } from '../domain/dry-list';
+import { definedOnly } from '../domain/defined-only';
+import { readWorkflowId, searchAttributeNames, workflowNames } from '../domain/identity';
+import type { WaitKind } from '../domain/progress';
+import { grpcCodeOf, grpcCodes, grpcDetailsOf } from './grpc';
+import { sagaAttributes } from './search-attributes';
+
+export interface WaitingFilter {
+  kinds: readonly WaitKind[];
+  /** A list filter of Temporal's; absent: all of these kinds. */
+  where?: string | undefined;
+  /** Only sagas that wait since this time or before, as an ISO time. */
+  asOf?: string | undefined;
+}
+
+/** The last saga of the page before. */
+export type Cursor = Pick<WaitingSaga, 'since' | 'workflowId'>;
+
+export interface WaitingPage {
+  sagas: WaitingSaga[];
+  /** How many fit behind them. */
+  more: number;
+}
+
+/** The filter cannot be read by Temporal; the message is Temporal's own, and ends in no stop. */
+export class FilterRefused extends Error {
+  override readonly name = 'FilterRefused';
+}
+
+/** The most that a server takes as it is shipped. */
+const rowsAtOnce = 1_000;
+
+const names = searchAttributeNames;
+
+/** @throws FilterRefused */
+export async function listWaiting(
+  client: Client,
+  filter: WaitingFilter,
+  size: number,
+  after?: Cursor,
+): Promise<WaitingPage> {
+  let kept: WaitingSaga[] = [];
+  let found = 0;
+  for await (const saga of waiting(client, filter, after?.since)) {
+    if (after !== undefined && compare(saga, after) <= 0) continue;
+    found += 1;
+    kept.push(saga);
+    // Sorted rarely, and never more than twice a page is kept.
+    if (kept.length >= 2 * size + rowsAtOnce) kept = kept.sort(compare).slice(0, size);
+  }
+  kept = kept.sort(compare).slice(0, size);
+  return { sagas: kept, more: found - kept.length };
+}
+
+async function* waiting(
+  client: Client,
+  { kinds, where, asOf }: WaitingFilter,
+  from: string | undefined,
+): AsyncGenerator<WaitingSaga> {
+  const query = [
+    `ExecutionStatus = 'Running'`,
+    `WorkflowType IN (${quoted(workflowNames)})`,
+    `${names.state} IN (${quoted(kinds)})`,
+    ...(asOf === undefined ? [] : [`${names.waitingSince} <= '${asOf}'`]),
+    ...(from === undefined ? [] : [`${names.waitingSince} >= '${from}'`]),
+    ...(where === undefined ? [] : [`(${where})`]),
+  ].join(' AND ');
+  try {
+    for await (const run of client.workflow.list({ query, pageSize: rowsAtOnce })) {
+      const saga = readWaiting(run);
+      // Looked at again: a filter with brackets of its own may have opened ours.
+      if (saga && kinds.includes(saga.kind) && (asOf === undefined || saga.since <= asOf)) yield saga;
+    }
+  } catch (error) {
+    if (where === undefined || grpcCodeOf(error) !== grpcCodes.invalidArgument) throw error;
+    throw new FilterRefused(grpcDetailsOf(error).replace(/\.$/, ''));
+  }
+}
+
+/** @returns undefined for a run that is no saga, or does not wait */
+export function readWaiting(run: Omit<WorkflowExecutionInfo, 'raw'>): WaitingSaga | undefined {
+  const { workflowId, type, status, typedSearchAttributes: attributes } = run;
+  if (status.name !== 'RUNNING' || readWorkflowId(workflowId)?.workflow !== type) return undefined;
+  const since = attributes.get(sagaAttributes.waitingSince);
+  const question = attributes.get(sagaAttributes.question);
+  const step = attributes.get(sagaAttributes.step);
+  if (since === undefined || question === undefined || step === undefined) return undefined;
+  return {
+    workflowId,
+    kind: attributes.get(sagaAttributes.state) as WaitKind,
+    step,
+    question,
+    since: since.toISOString(),
+    ...definedOnly({
+      account: attributes.get(sagaAttributes.account),
+      failure: attributes.get(sagaAttributes.failure),
+    }),
+  };
+}
+
+function compare(a: Cursor, b: Cursor): number {
+  if (a.since !== b.since) return a.since < b.since ? -1 : 1;
+  if (a.workflowId === b.workflowId) return 0;
+  return a.workflowId < b.workflowId ? -1 : 1;
+}
+
+function quoted(some: readonly string[]): string {
+  return some.map((name) => `'${name}'`).join(', ');
+}
