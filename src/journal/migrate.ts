@@ -13,6 +13,7 @@ import * as fourth from './migrations/0004-purchases';
 import * as fifth from './migrations/0005-open-references';
 import * as sixth from './migrations/0006-turns-of-ended-sagas';
 import * as seventh from './migrations/0007-runs-of-references';
+import * as eighth from './migrations/0008-outbox';
 import type { JournalTables } from './schema';
 
 /** The schema's number is their count. A released name never changes. */
@@ -24,6 +25,7 @@ const migrations: Record<string, Migration> = {
   '0005-open-references': fifth,
   '0006-turns-of-ended-sagas': sixth,
   '0007-runs-of-references': seventh,
+  '0008-outbox': eighth,
 };
 
 export const schemaNumber = Object.keys(migrations).length;

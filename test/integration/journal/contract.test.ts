@@ -8,6 +8,7 @@ import { decisions } from './contract/decisions';
 import { firewalls } from './contract/firewalls';
 import { lostRows } from './contract/lost-rows';
 import { openOnes } from './contract/open-references';
+import { outbox } from './contract/outbox';
 import { pivots } from './contract/pivots';
 import { purchases } from './contract/purchases';
 import { putBack } from './contract/put-back';
@@ -31,6 +32,7 @@ describeEachDatabase('the journal', (databases) => {
   describe('a journal that was put back', () => putBack(databases));
   describe('how a saga stands', () => standing(databases));
   describe('purchases', () => purchases(databases));
+  describe('the outbox', () => outbox(databases));
   describe('turns', () => turns(databases));
   describe('corrections', () => corrections(databases));
   describe('open references', () => openOnes(databases));
