@@ -51,4 +51,6 @@ export function beginAtZero(meter: MetricMeter): void {
   );
   zero(metrics.waits, 'kind', waitKinds);
   meter.createCounter(metrics.lateAnswers.name, '', metrics.lateAnswers.help).add(0);
+  const lost = meter.createCounter(metrics.notificationsLost.name, '', metrics.notificationsLost.help);
+  for (const workflowType of workflowNames) lost.add(0, { workflowType });
 }
