@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { decisionSchemas } from '../src/domain/decisions';
 import { holdSchema, releaseSchema } from '../src/domain/hold';
 import { firewallsOfSchema, serverFirewallsSchema } from '../src/domain/firewalls-of';
+import { messageSchema } from '../src/domain/notifications';
 import { progressSchema } from '../src/domain/progress';
 import { recordSchema } from '../src/domain/record';
 import { requestSchemas } from '../src/domain/requests';
@@ -29,6 +30,7 @@ const sources: Record<string, z.ZodType> = {
   progress: progressSchema,
   report: reportSchema,
   record: recordSchema,
+  notification: messageSchema(),
 };
 
 /** The text of each schema file. Requests and decisions are described as they are sent, the rest as it is read. */

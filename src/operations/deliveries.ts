@@ -33,6 +33,8 @@ const idleMsDefault = 1_000;
 /** Looking for the secret, and writing down what came of it. */
 const leaseBesideMs = 10_000;
 
+const stopMs = 2_000;
+
 const tidyEveryMs = 3_600_000;
 
 export interface DeliveriesOptions {
@@ -76,27 +78,33 @@ export class Deliveries {
     );
   }
 
-  /** Waits for what is under way. */
+  /** What is under way gets a moment; what is not answered by then is sent again by another worker. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    await this.lanes;
+    const given = new AbortController();
+    await Promise.race([this.lanes, pause(stopMs, undefined, { signal: given.signal }).catch(() => undefined)]);
+    given.abort();
     await this.sender.close();
+    await this.lanes;
   }
 
   private async serve(receiver: Receiver): Promise<void> {
     const { signal } = this.stopping;
     const { idleMs = idleMsDefault } = this.options;
     const underWay = new Set<Promise<void>>();
+    let idle: Promise<void> | undefined;
     while (!signal.aborted) {
       for (const leased of await this.lease(receiver, atOnce - underWay.size)) {
         const delivery: Promise<void> = this.deliver(receiver, leased).finally(() => underWay.delete(delivery));
         underWay.add(delivery);
       }
+      idle ??= pause(idleMs * (0.5 + Math.random()), undefined, { signal })
+        .catch(() => undefined)
+        .finally(() => {
+          idle = undefined;
+        });
       // What was just delivered may let the next event of its saga go.
-      await Promise.race([
-        ...underWay,
-        pause(idleMs * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined),
-      ]);
+      await Promise.race([...underWay, idle]);
     }
     await Promise.all(underWay);
   }
