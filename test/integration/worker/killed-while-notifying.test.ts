@@ -69,7 +69,8 @@ it('what was given up is listed, sent again and deleted by a person, and nobody 
   const saga = await waiting();
   const cli = (...args: string[]) => runHere(['notifications', ...args], '', { JOURNAL_URL: rig.journalUrl });
   const listed = await until(async () => {
-    const { status, out } = await cli('list', '--dead');
+    const { status, out, err } = await cli('list', '--dead');
+    console.log(status, out, err, (await cli('list')).out);
     return status === 4 && out;
   });
   expect(listed).toContain(`ops  ${saga.workflowId}  waiting (stuck)`);
