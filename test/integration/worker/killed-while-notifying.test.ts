@@ -70,7 +70,7 @@ it('what was given up is listed, sent again and deleted by a person, and nobody 
   const cli = (...args: string[]) => runHere(['notifications', ...args], '', { JOURNAL_URL: rig.journalUrl });
   const listed = await until(async () => {
     const { status, out, err } = await cli('list', '--dead');
-    console.log(status, out, err, (await cli('list')).out);
+    if (err !== '') throw new Error(err);
     return status === 4 && out;
   });
   expect(listed).toContain(`ops  ${saga.workflowId}  waiting (stuck)`);
