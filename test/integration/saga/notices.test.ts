@@ -10,7 +10,7 @@ import { check } from '../../../src/domain/validation';
 import { messageSchema, type Message, type Route } from '../../../src/domain/notifications';
 import { Deliveries } from '../../../src/operations/deliveries';
 import { quickRetries } from '../../support/activity-settings';
-import { activitiesOf } from '../../support/events';
+import { inputsOf } from '../../support/events';
 import { WebhookReceiver } from '../../support/receiver';
 import { firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until, type RigOptions } from '../../support/rig';
@@ -109,8 +109,7 @@ describe('a saga', () => {
     await saga.result();
     const [only, ...more] = await untilEnded(world.ops, saga.reference);
     expect([only?.data.outcome, more]).toEqual(['done', []]);
-    const made = await activitiesOf(world.rig.temporal.workflow.getHandle(saga.workflowId));
-    expect(made.filter((line) => line.startsWith('writeNotifications'))).toEqual([]);
+    expect(await inputsOf(world.rig.temporal.workflow.getHandle(saga.workflowId), 'writeNotifications')).toEqual([]);
   });
 
   it('that is cancelled while it waits says that the wait is over, and how it ended', async () => {
