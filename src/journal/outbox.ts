@@ -159,21 +159,22 @@ export async function markFailed(
 /** Longer than an event can be written again: then it would be sent once more. */
 const keptMs = 3 * 24 * 60 * 60_000;
 
-/** Deletes what was delivered days ago, a thousand rows at most. @returns how many. @throws JournalUnavailable */
-export async function deleteDelivered(journal: Journal): Promise<number> {
-  const { numDeletedRows } = await journal.inTransaction((tx) =>
-    tx
-      .deleteFrom('outbox')
-      .where('seq', 'in', (rows) =>
-        rows
-          .selectFrom('outbox')
-          .select('seq')
-          .where('delivered_ms', '<', sql<number>`${nowMs(tx)} - ${keptMs}`)
-          .limit(1_000),
-      )
-      .executeTakeFirst(),
-  );
-  return Number(numDeletedRows);
+/** Few enough for each to be found by its number. */
+const deletedMax = 200;
+
+/** Deletes what was delivered days ago, a slice of it. @returns whether there is more. @throws JournalUnavailable */
+export async function deleteDelivered(journal: Journal): Promise<boolean> {
+  return journal.inTransaction(async (tx) => {
+    const old = await tx
+      .selectFrom('outbox')
+      .select('seq')
+      .where('delivered_ms', '<', sql<number>`${nowMs(tx)} - ${keptMs}`)
+      .limit(deletedMax)
+      .execute();
+    const numbers = old.map(({ seq }) => seq);
+    if (numbers.length > 0) await tx.deleteFrom('outbox').where('seq', 'in', numbers).execute();
+    return numbers.length === deletedMax;
+  });
 }
 
 export interface RouteCounts {

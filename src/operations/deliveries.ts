@@ -154,8 +154,9 @@ export class Deliveries {
   private async tidyUp(): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
-      await this.kept(0, () => deleteDelivered(this.journal));
-      await pause(tidyEveryMs * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined);
+      const more = await this.kept(false, () => deleteDelivered(this.journal));
+      const inMs = more ? idleMsDefault : tidyEveryMs * (0.5 + Math.random());
+      await pause(inMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
