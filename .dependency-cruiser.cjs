@@ -31,6 +31,8 @@ const rooms = {
   'src/temporal': { rooms: ['src/domain'], packages: ['@temporalio/client', '@temporalio/common'] },
   // Would make sense as a library, without Temporal and without sagas.
   'src/provider': { packages: ['undici', 'zod'], node: true },
+  // Speaks to receivers that others run: it knows no journal and no saga.
+  'src/notifications': { packages: ['undici', 'standardwebhooks', 'ipaddr[.]js'], node: true },
   'src/security': {
     rooms: ['src/domain'],
     packages: ['@temporalio/common', '@temporalio/proto', 'jose', 'zod'],
@@ -47,7 +49,7 @@ const rooms = {
   // How the worker stands in its surroundings. It wires the hands to what they work with, and never imports a workflow.
   'src/operations': {
     rooms: [
-      ...['src/activities', 'src/client', 'src/journal', 'src/provider', 'src/security'],
+      ...['src/activities', 'src/client', 'src/journal', 'src/notifications', 'src/provider', 'src/security'],
       ...['src/config', 'src/domain', 'src/temporal'],
     ],
     types: ['src/workflows'],

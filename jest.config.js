@@ -9,7 +9,7 @@ module.exports = {
     ],
   },
   // Loaded on demand, by the name that it has when it is built.
-  moduleNameMapper: { '^(\\./(journal|lost)-commands)\\.js$': '$1' },
+  moduleNameMapper: { '^(\\./(journal|lost|notification)-commands)\\.js$': '$1' },
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   reporters: ['default', '<rootDir>/test/support/left-out-reporter.cjs'],

@@ -13,6 +13,7 @@ import { decisionSchemas } from '../src/domain/decisions';
 import { holdSchema, releaseSchema } from '../src/domain/hold';
 import { firewallsOfSchema, serverFirewallsSchema } from '../src/domain/firewalls-of';
 import { jobProgressSchema, jobReportSchema } from '../src/domain/job-report';
+import { messageSchema } from '../src/domain/notifications';
 import { progressSchema } from '../src/domain/progress';
 import { reconcileSchema, sweepReportSchema } from '../src/domain/reconcile';
 import { recordSchema } from '../src/domain/record';
@@ -38,6 +39,7 @@ const sources: Record<string, z.ZodType> = {
   progress: progressSchema,
   report: reportSchema,
   record: recordSchema,
+  notification: messageSchema(),
 };
 
 /** The text of each schema file. Requests and decisions are described as they are sent, the rest as it is read. */

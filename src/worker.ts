@@ -1,10 +1,11 @@
 /**
  * The worker process: it reads its settings, connects, adds the search attributes that the namespace lacks, prints that it is
- * ready, and runs until SIGTERM or SIGINT. Before it stops, calls in flight finish, a pivot among them.
+ * ready, runs sagas and notifies receivers until SIGTERM or SIGINT. Before it stops, calls in flight finish, a pivot among them.
  */
 import { Client } from '@temporalio/client';
 import { readWorkerConfig, SettingsError, temporalAddress, type WorkerConfig } from './config';
 import { CannotListen } from './operations/cannot-listen';
+import { checkSecrets, Deliveries } from './operations/deliveries';
 import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
 import { createLog } from './operations/logging';
@@ -13,6 +14,7 @@ import { workerMeter } from './operations/metrics';
 import { installRuntime } from './operations/runtime';
 import { JournalSchemaError, JournalUnavailable } from './journal/errors';
 import { createSagaWorker } from './operations/saga-worker';
+import { createSecretResolver } from './security/secret-resolver';
 import { SearchAttributesError } from './operations/search-attributes';
 import { connectToTemporal, TemporalServerError } from './operations/temporal-server';
 import type { Tracing } from './operations/tracing';
@@ -20,6 +22,8 @@ import type { Tracing } from './operations/tracing';
 async function main(): Promise<void> {
   const config = readWorkerConfig();
   const log = await createLog(config.logLevel);
+  const secrets = createSecretResolver(config.secrets);
+  await checkSecrets(config.notifications.routes, secrets);
   if (config.payloadKeys === undefined) log.warn('payloads are not encrypted: PAYLOAD_KEYS is not set');
   // Before Temporal's runtime starts: the runtime would keep a process alive that cannot listen.
   const health = config.healthAddress && (await startHealthServer(config.healthAddress));
@@ -32,11 +36,18 @@ async function main(): Promise<void> {
       const { worker } = saga;
       if (health) health.whyNotReady = readinessOf(worker, connection);
       const temporal = new Client({ connection, namespace: config.namespace });
-      const gauges = new Gauges(connection, config, meter, log, new LostSagas(temporal, saga.journal));
+      const deliveries = new Deliveries(config, saga.journal, secrets, meter, log);
+      const lost = new LostSagas(temporal, saga.journal);
+      const gauges = new Gauges(connection, config, meter, log, lost, () => deliveries.look());
       if (config.metricsAddress) gauges.start();
+      deliveries.start();
       console.log(readyLine(config, health));
-      await worker.run();
-      gauges.stop();
+      try {
+        await worker.run();
+      } finally {
+        gauges.stop();
+        await deliveries.stop();
+      }
       await saga.close();
       await tracing?.close();
     } finally {

@@ -11,6 +11,7 @@ import { createFirewallActivities } from './firewalls';
 import { createHoldActivities } from './hold';
 import { createInstallationActivities } from './installation';
 import { createJournalActivities } from './journal';
+import { createNotificationActivities } from './notifications';
 import { createOrderActivities } from './orders';
 import { createPlanSwitchActivities } from './plan-switch';
 import { createReconcileActivities, type LookUp } from './reconcile';
@@ -37,6 +38,7 @@ export function createActivities({ provider, journal, secrets, settings, lookUp 
     ...createDecideManyActivities(),
     ...createJournalActivities(journal, call, settings),
     ...createTurnActivities(journal, call, settings),
+    ...createNotificationActivities(journal, settings),
     ...createCartActivities(provider, effect, secrets),
     ...createOrderActivities(provider, call, effect, settings, readSecrets),
     ...createChangeOrderActivities(provider, call, effect, settings),

@@ -28,6 +28,7 @@ import type { CallContext, Call } from './call';
 import { lookAgainIn, reportLate, type EffectContext } from './effect';
 import { whoHolds } from './hold';
 import { isRunning } from './is-running';
+import { noticesOf, type Told } from './notifications';
 import { sagaOf } from './saga-of';
 import type { ActivitySettings } from './settings';
 import { OwnFailure } from './translate-failure';
@@ -226,14 +227,16 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       });
     },
 
-    /** Writes how the run ended, for the record, and ends its turn. A second call writes it again. */
+    /** Writes how the run ended, for the record and for receivers, and ends its turn. A second call writes it again. */
     writeEnding(
-      input: CallContext & Pick<Ending, 'outcome' | 'report' | 'resource' | 'leavesOpen' | 'seenMs'>,
+      input: CallContext & Pick<Ending, 'outcome' | 'report' | 'resource' | 'leavesOpen' | 'seenMs'> & Partial<Told>,
     ): Promise<void> {
       return call('mutate', input, async () => {
         const { saga, run, workflow } = sagaOf(Context.current().info);
-        const { outcome, report, resource, leavesOpen, seenMs } = input;
-        const next = await journal.ended(saga, { run, by: workflow, outcome, report, resource, leavesOpen, seenMs });
+        const { outcome, report, resource, leavesOpen, seenMs, events = [], account } = input;
+        const notices = await noticesOf(journal, settings, { events, account });
+        const ending = { run, by: workflow, outcome, report, resource, leavesOpen, seenMs, notices };
+        const next = await journal.ended(saga, ending);
         if (resource !== undefined) await handOn(journal, next, resource);
       });
     },

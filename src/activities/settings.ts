@@ -3,6 +3,7 @@
  * call's result or failure, which is in the history: so a changed setting never breaks a run's replay.
  */
 import type { EffectKind } from '../domain/effects';
+import type { Route } from '../domain/notifications';
 import type { OnRefusal } from '../domain/requests';
 import type { SpendLimit } from '../domain/spending';
 
@@ -58,4 +59,6 @@ export interface ActivitySettings {
   spendLimits: readonly SpendLimit[];
   /** When a queued saga first looks whether it is its turn, in milliseconds. @default 60_000 */
   turnLookMs?: number | undefined;
+  /** Who is told of what happens to sagas. Undefined: nobody, and nothing is written for it. */
+  notifications?: { routes: readonly Route[]; uiUrl?: string | undefined } | undefined;
 }

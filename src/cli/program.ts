@@ -28,6 +28,7 @@ export interface Terminal extends Streams {
 /** Loaded only when needed: two database drivers take longer to load than the rest of the program. */
 const ofTheJournal = () => import('./journal-commands.js');
 const ofTheLost = () => import('./lost-commands.js');
+const ofNotifications = () => import('./notification-commands.js');
 
 const exits =
   'Exit status: 0 done, 1 the saga failed or was cancelled, 2 bad usage or request, 3 no connection, 4 it waits for a decision, ' +
@@ -169,6 +170,14 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     context,
     settle,
   );
+
+  addNotificationCommands(
+    program
+      .command('notifications')
+      .description('look at webhooks that were not delivered; these commands work without Temporal'),
+    context,
+    settle,
+  );
   return program;
 }
 
@@ -210,6 +219,36 @@ function addManyCommands(program: Command, context: CommandContext, settle: (sta
     .action(async (id: string, action: string | undefined, words: { by?: string; note?: string }) => {
       settle(await job(context, id, action, namesOf(words)));
     });
+}
+
+interface ChosenOptions {
+  route?: string;
+  dead?: boolean;
+}
+
+function addNotificationCommands(group: Command, context: CommandContext, settle: (status: number) => void): void {
+  const choosing = (usage: string, does: string) =>
+    command(group, usage, does)
+      .option('--route <NAME>', 'only of this route; its second route has /escalation behind its name')
+      .option('--dead', 'only those that were given up');
+
+  choosing('list', 'list what was not delivered, the oldest first (status 4: some were given up)')
+    .option('--limit <NUMBER>', 'how many rows at most', positive, 100)
+    .action(async ({ limit, route, dead }: ChosenOptions & { limit: number }) => {
+      settle(await (await ofNotifications()).listNotifications(context, { limit, ...definedOnly({ route, dead }) }));
+    });
+
+  choosing('retry [ID...]', 'send again, also what was given up').action(
+    async (ids: string[], { route, dead }: ChosenOptions) => {
+      settle(await (await ofNotifications()).retryNotifications(context, { ids, ...definedOnly({ route, dead }) }));
+    },
+  );
+
+  choosing('drop [ID...]', 'delete what was not delivered: nobody is told').action(
+    async (ids: string[], { route, dead }: ChosenOptions) => {
+      settle(await (await ofNotifications()).dropNotifications(context, { ids, ...definedOnly({ route, dead }) }));
+    },
+  );
 }
 
 function addHoldCommands(hold: Command, context: CommandContext, settle: (status: number) => void): void {

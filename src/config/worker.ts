@@ -18,6 +18,7 @@ import {
   whole,
   type ListenAddress,
 } from './kinds';
+import { notificationSettings, readNotifications, type NotificationConfig } from './notifications';
 import { readSettings, readText, SettingsError, type Environment } from './settings';
 
 /**
@@ -26,6 +27,7 @@ import { readSettings, readText, SettingsError, type Environment } from './setti
  */
 export const workerSettings = {
   ...clientSettings,
+  ...notificationSettings,
   PROVIDER_BASE_URL: serviceUrl('is required: the address of the provider’s service, https://…'),
   PROVIDER_ALLOW_HTTP: flag.default(false),
   PROVIDER_TOKEN: text.optional(),
@@ -117,6 +119,7 @@ export interface WorkerConfig extends ClientConfig {
   journal: JournalConfig;
   activities: ActivitySettings;
   secrets: SecretSources;
+  notifications: NotificationConfig;
   /** The limit for all workers of the task queue together. Undefined: only their slots limit the calls. */
   callsPerSecond: number | undefined;
   /** Undefined: every worker takes every saga. */
@@ -154,7 +157,8 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
   if (journal) requireSealed(env, journal, problems);
   requireHttps(env, problems);
   if (settings) checkTogether(settings, problems);
-  if (settings === undefined || temporal === undefined || journal === undefined || problems.length > 0) {
+  const notifications = settings && readNotifications(settings, problems);
+  if (!settings || !temporal || !journal || !notifications || problems.length > 0) {
     throw new SettingsError(problems);
   }
   return Object.freeze({
@@ -162,7 +166,8 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
     ...sagasIn(settings),
     provider: { ...providerIn(settings), readToken, ca },
     journal,
-    activities: activitiesIn(settings),
+    notifications,
+    activities: { ...activitiesIn(settings), notifications },
     secrets: { folder: settings.SECRETS_FOLDER, variable: (name: string) => env[name] },
     callsPerSecond: settings.PROVIDER_CALLS_PER_SECOND,
     version: versionIn(settings),

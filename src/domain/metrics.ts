@@ -21,6 +21,26 @@ export const metrics = {
     name: 'order_saga_late_answers',
     help: 'Orders that the provider accepted although a person had said that they were not placed; there should be none',
   },
+  notificationsLost: {
+    name: 'order_saga_notifications_lost',
+    help: 'Notifications that could not be written into the journal before their saga ended; there should be none',
+  },
+  notifications: {
+    name: 'order_saga_notifications',
+    help: 'Attempts to notify a receiver, by route and by result: delivered, failed, or given-up',
+  },
+  notificationsOpen: {
+    name: 'order_saga_notifications_open',
+    help: 'Notifications that are neither delivered nor given up, by route; every worker reports the same',
+  },
+  oldestNotification: {
+    name: 'order_saga_oldest_notification_seconds',
+    help: 'Age of the oldest open notification, by route; 0: none is open; every worker reports the same',
+  },
+  notificationsDead: {
+    name: 'order_saga_notifications_dead',
+    help: 'Notifications that were given up and wait for a person, by route; every worker reports the same',
+  },
   waiting: {
     name: 'order_saga_waiting',
     help: 'Sagas that wait for a person now, by kind; every worker reports the same',
@@ -78,6 +98,9 @@ export const metrics = {
 
 /** `refused`: sent as an update, whose sender gets the reason. `ignored`: sent as a signal, and only written down. */
 export type DecisionFate = 'taken' | 'refused' | 'ignored';
+
+/** `given-up`: this attempt was the last one. */
+export type NotificationFate = 'delivered' | 'failed' | 'given-up';
 
 /** `left-behind`: a person said so. `left-alone`: the undo could do harm. */
 export type UndoFate = 'undone' | 'left-behind' | 'left-alone';

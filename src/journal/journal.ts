@@ -24,6 +24,7 @@ import { asUnavailable, isUniqueViolation, JournalUnavailable, JournalUnreadable
 import { epochOfNew, insertLost, insertSeen, noteLoss, putBack } from './lost-time';
 import type { Decided, Meaning, Meant, MeantCall, Noted } from './meaning';
 import type { Bought } from './purchases';
+import { insertNotices, type Notice } from './outbox-rows';
 import { markUndone } from './put-back-firewalls';
 import {
   closeAsSeen,
@@ -187,6 +188,11 @@ export class Journal {
 
   private async sealedRequest(key: SagaKey): Promise<string | null> {
     return (await this.inTransaction((tx) => referenceOf(tx, key)))?.request ?? null;
+  }
+
+  /** The account that the reference was taken for, if its request named one. @throws JournalUnavailable */
+  async accountOf(key: SagaKey): Promise<string | undefined> {
+    return (await this.inTransaction((tx) => referenceOf(tx, key)))?.account ?? undefined;
   }
 
   /**
@@ -390,12 +396,13 @@ export class Journal {
    */
   async ended(
     key: SagaKey,
-    { run, by, outcome, report, resource, leavesOpen, seenMs }: Ending,
+    { run, by, outcome, report, resource, leavesOpen, seenMs, notices = [] }: Ending,
   ): Promise<Place | undefined> {
     const sealed = await this.sealing.seal(report);
     return this.inTransaction(async (tx) => {
       if (by !== key.workflow) await closeAsSeen(tx, key, { leavesOpen, seenMs });
       else await closeByRun(tx, key, run);
+      await insertNotices(tx, notices);
       const isTaken = await lock(tx, key);
       const isInAir = resource !== undefined && (await inAirOf(tx, key)) > 0;
       const next = resource === undefined ? undefined : await endTurn(tx, key, resource, { isInAir });
@@ -452,6 +459,8 @@ export interface Ending {
   leavesOpen?: boolean | undefined;
   /** For a clean-up: everything was settled at this time. If the reference was used since, the saga stays open. */
   seenMs?: number | undefined;
+  /** What receivers are told of it, with what they were not told before. */
+  notices?: readonly Notice[] | undefined;
 }
 
 /** What the answer of call `id` means for a row: the call's own, or the one in its place. */

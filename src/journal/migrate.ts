@@ -14,6 +14,7 @@ import * as fifth from './migrations/0005-open-references';
 import * as sixth from './migrations/0006-turns-of-ended-sagas';
 import * as seventh from './migrations/0007-runs-of-references';
 import * as eighth from './migrations/0008-references-by-age';
+import * as ninth from './migrations/0009-outbox';
 import type { JournalTables } from './schema';
 
 /** The schema's number is their count. A released name never changes. */
@@ -26,6 +27,7 @@ const migrations: Record<string, Migration> = {
   '0006-turns-of-ended-sagas': sixth,
   '0007-runs-of-references': seventh,
   '0008-references-by-age': eighth,
+  '0009-outbox': ninth,
 };
 
 export const schemaNumber = Object.keys(migrations).length;

@@ -1,6 +1,6 @@
 /**
  * Gauges that need a question to Temporal: how many sagas wait for a person and since when, how many tasks wait for a worker, and,
- * together with the journal, how many sagas are lost. Every worker reports the same values: take the maximum, not the sum.
+ * together with the journal, how many sagas are lost and what receivers have not been told. Every worker reports the same values: take the maximum, not the sum.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { defaultPayloadConverter, type MetricMeter } from '@temporalio/common';
@@ -12,6 +12,7 @@ import { searchAttributeNames, workflowNames } from '../domain/identity';
 import { metrics } from '../domain/metrics';
 import { waitKinds, type SagaState } from '../domain/progress';
 import { reconcileWorkflow } from '../domain/reconcile';
+import type { RouteCounts } from '../journal/outbox';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import type { Log } from './logging';
 import type { LostSagas } from './lost-sagas';
@@ -55,6 +56,7 @@ export class Gauges {
     private readonly meter: MetricMeter,
     private readonly log: Pick<Log, 'warn'>,
     private readonly lost: Pick<LostSagas, 'look'>,
+    private readonly outbox: () => Promise<readonly RouteCounts[]>,
   ) {}
 
   start(): void {
@@ -107,7 +109,12 @@ export class Gauges {
       this.set(metrics.sweepEvery, everySeconds, {});
       this.set(metrics.sweepAge, everySeconds === 0 ? 0 : ageOf(wellSinceMs), {});
     } finally {
-      // This comes last, because it also asks the journal: if the journal does not answer, the other gauges are already set.
+      // These come last, because they also ask the journal: if the journal does not answer, the other gauges are already set.
+      for (const { route, open, oldestMs, dead } of await this.outbox()) {
+        this.set(metrics.notificationsOpen, open, { route });
+        this.set(metrics.oldestNotification, oldestMs / 1000, { route });
+        this.set(metrics.notificationsDead, dead, { route });
+      }
       for (const [how, lost] of Object.entries(await this.lost.look())) this.set(metrics.lost, lost, { how });
     }
   }

@@ -57,4 +57,6 @@ export function beginAtZero(meter: MetricMeter): void {
   for (const outcome of sweepOutcomes) sweeps.add(0, { workflowType, outcome });
   const findings = meter.createCounter(metrics.findings.name, '', metrics.findings.help);
   for (const kind of findingKinds) findings.add(0, { workflowType, kind });
+  const lost = meter.createCounter(metrics.notificationsLost.name, '', metrics.notificationsLost.help);
+  for (const workflowType of workflowNames) lost.add(0, { workflowType });
 }

@@ -34,7 +34,7 @@ export interface SagaWorker {
 
 export type SagaWorkerConfig = Omit<
   WorkerConfig,
-  'temporal' | 'logLevel' | 'planTypesMore' | 'healthAddress' | 'metricsAddress' | 'tracesEndpoint'
+  'temporal' | 'notifications' | 'logLevel' | 'planTypesMore' | 'healthAddress' | 'metricsAddress' | 'tracesEndpoint'
 >;
 
 type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'bundlerOptions' | 'interceptors'>;

@@ -25,6 +25,32 @@ export function activities(summary: string): ActivityInterfaceFor<Activities> {
 }
 
 /**
+ * What receivers are told, written into the journal's outbox beside the saga's work, which does not wait for it. Temporal makes it again:
+ * that takes no event of the history, and nobody asks how often.
+ *
+ * - 15 s from start to close: the journal gives an answer, or fails, well before.
+ * - A day in all: until then the journal is back, or what happens next brings it along.
+ */
+export function besideTheSaga(summary: string): ActivityInterfaceFor<Pick<Activities, 'writeNotifications'>> {
+  return proxyActivities<Pick<Activities, 'writeNotifications'>>({
+    startToCloseTimeout: '15 seconds',
+    scheduleToCloseTimeout: '1 day',
+    retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
+    summary,
+  });
+}
+
+/** The same at the end of a saga, which is not kept waiting for it for long. */
+export function lastOfTheSaga(summary: string): ActivityInterfaceFor<Pick<Activities, 'writeNotifications'>> {
+  return proxyActivities<Pick<Activities, 'writeNotifications'>>({
+    startToCloseTimeout: '15 seconds',
+    scheduleToCloseTimeout: '30 seconds',
+    retry: { initialInterval: '1 second' },
+    summary,
+  });
+}
+
+/**
  * A call that ended without a word (its worker was killed or stopped) may be tried again this often, where a repeat is
  * allowed at all. Five workers that die under one step are no accident: a person looks.
  */

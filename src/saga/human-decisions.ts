@@ -45,6 +45,7 @@ import { cameAsPlaintext } from './plaintext-input';
 import { hasRoomToAsk, HistoryIsFull, whyFull } from './history-left';
 import { countDecision, countWait } from './metrics';
 import { describeWait, howToSendSecrets } from './current-details';
+import type { EventSaid, Notices } from './notices';
 import { now, type Progress } from './progress';
 import type { Question } from './questions';
 import { reminderDelaysMs } from './reminders';
@@ -56,6 +57,15 @@ const idChars = 8;
 
 type AskedQuestion = Question & { id: string };
 
+/** What receivers are told of a question: none of its words, because some are the provider's. */
+type AskedTold = EventSaid & { since: string; reminders: number };
+
+function toldOf({ id, kind, step, steps, lastFailure }: AskedQuestion, since: string, expiresMs?: number): AskedTold {
+  const expiresAt = expiresMs === undefined ? undefined : new Date(expiresMs).toISOString();
+  const failure = lastFailure?.failure;
+  return { kind, step, question: id, since, reminders: 0, ...definedOnly({ steps, expiresAt, failure }) };
+}
+
 export class HumanDecisions {
   private open?: AskedQuestion;
   private taken?: Decision;
@@ -64,7 +74,10 @@ export class HumanDecisions {
   /** The saga ends: there is nothing that it could give up instead of waiting on, however full its history is. */
   isLast = false;
 
-  constructor(private readonly progress: Progress) {
+  constructor(
+    private readonly progress: Progress,
+    private readonly notices: Notices,
+  ) {
     setHandler(progressQuery, () => progress.view(), { description: 'State, steps, what it waits for, decisions' });
     for (const name of decisionNames) this.receive(name);
     this.receiveRelease();
@@ -100,14 +113,17 @@ export class HumanDecisions {
     setCurrentDetails(describeWait(question, since));
     log.warn('waiting for a decision', { id, kind, step, question: question.question, choices });
     countWait('waits', kind);
+    const told = toldOf(question, since, expiresMs);
+    this.notices.tell('waiting', { ...told, choices });
     try {
-      await this.untilTaken(question, since, expiresMs);
+      await this.untilTaken(question, told, expiresMs);
     } catch (error) {
       if (!isCancellation(error) || this.decision() === undefined) throw error;
     } finally {
       delete this.open;
       this.progress.stopWaiting();
       countWait('waitsEnded', kind);
+      this.tellSettled(told);
       setCurrentDetails('');
     }
     const decision = this.decision();
@@ -119,8 +135,14 @@ export class HumanDecisions {
     return this.taken;
   }
 
-  private async untilTaken(question: AskedQuestion, since: string, expiresMs = Infinity): Promise<void> {
-    const { id, kind, step, expiry, whenFull } = question;
+  private tellSettled(told: AskedTold): void {
+    const decision = this.decision()?.decision;
+    // Without one it was cancelled, or has failed: it undoes, and has not said so yet.
+    this.notices.tell('settled', { ...told, ...(decision === undefined ? { state: 'undoing' } : { decision }) });
+  }
+
+  private async untilTaken(question: AskedQuestion, told: AskedTold, expiresMs = Infinity): Promise<void> {
+    const { id, kind, step, choices, expiry, whenFull } = question;
     for (const delayMs of reminderDelaysMs()) {
       const waitMs = Math.max(1, Math.min(delayMs, expiresMs - Date.now()));
       if (await condition(() => this.taken !== undefined || this.hasNoRoomFor(question), waitMs)) {
@@ -134,8 +156,10 @@ export class HumanDecisions {
         if (this.decision() === undefined) this.take({ ...expiry.decision, question: id });
         return;
       }
-      log.warn('still waiting for a decision', { kind, step, since });
+      log.warn('still waiting for a decision', { kind, step, since: told.since });
       countWait('reminders', kind);
+      told.reminders += 1;
+      this.notices.tell('reminder', { ...told, choices });
     }
   }
 

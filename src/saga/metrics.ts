@@ -31,6 +31,10 @@ export function countUndo(fate: UndoFate): void {
   count(metrics.undos, { fate });
 }
 
-function count({ name, help }: { name: string; help: string }, labels: Record<string, string>): void {
-  metricMeter.createCounter(name, '', help).add(1, labels);
+export function countLostNotifications(lost: number): void {
+  count(metrics.notificationsLost, {}, lost);
+}
+
+function count({ name, help }: { name: string; help: string }, labels: Record<string, string>, times = 1): void {
+  metricMeter.createCounter(name, '', help).add(times, labels);
 }

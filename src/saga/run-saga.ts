@@ -48,6 +48,7 @@ import { HistoryIsFull } from './history-left';
 import type { JournalMemory } from './journal-memory';
 import { knowsNothingPlaced, lookBack, placementOf, type PivotStep } from './look-back';
 import { countEnd, type SagaEnd } from './metrics';
+import { Notices, type EndSaid } from './notices';
 import { inWords, Progress } from './progress';
 import { CorrectedSince, SagaFailed } from './ends';
 import { Saga } from './saga';
@@ -102,7 +103,8 @@ export async function runSaga<W extends WorkflowName>(
   ways: SagaDefinition<W> = {},
 ): Promise<ResultOf[W]> {
   const progress = new Progress(workflow, (stringField(input, 'reference') ?? '').slice(0, 128));
-  const saga = new Saga(progress, new HumanDecisions(progress));
+  const notices = new Notices(progress);
+  const saga = new Saga(progress, new HumanDecisions(progress, notices), notices);
   const cancelled = () => root.consideredCancelled;
   const root = CancellationScope.current();
   let isThrough = false;
@@ -111,11 +113,12 @@ export async function runSaga<W extends WorkflowName>(
     const read = await checkRequest(workflow, input);
     if (!read.ok) {
       const { problems } = read;
-      fail(progress, 'InvalidRequest', `the request is wrong: ${describeProblems(problems)}`, problems);
+      return await fail(saga, 'InvalidRequest', `the request is wrong: ${describeProblems(problems)}`, problems);
     }
     checked = read;
     saga.journal.request = read.request;
     const { request, planTypesMore } = read;
+    notices.account = 'account' in request ? request.account : undefined;
     nameForSearch(request);
     throwIfCancelled();
     const notAfter = 'notAfter' in request ? request.notAfter : undefined;
@@ -156,7 +159,7 @@ export async function runSaga<W extends WorkflowName>(
     // Once more: a person may have left out the writing.
     const last = result();
     progress.enter(last.outcome);
-    ended(progress, last.outcome);
+    await ended(saga, last.outcome, { outcome: last.outcome, ended: 'done' });
     return last;
   } catch (thrown) {
     const error = thrown instanceof HistoryIsFull ? new SagaFailed('HistoryFull', thrown.message) : thrown;
@@ -196,14 +199,14 @@ async function giveUp<W extends WorkflowName>(
     await writeEnding(saga, { ended: 'cancelled', report }, ways);
     progress.enter(outcome, true);
     upsertMemo({ report });
-    ended(progress, 'cancelled');
+    await ended(saga, 'cancelled', { outcome, ended: 'cancelled' });
     throw new CancelledFailure(why);
   }
   if (!(error instanceof SagaFailed)) throw error;
   const report = reportOf(progress, outcome, error.message);
   await writeEnding(saga, { ended: error.type, report }, ways);
   progress.enter(outcome, true);
-  ended(progress, error.type);
+  await ended(saga, error.type, { outcome, ended: error.type });
   throw endedAs(error.type, error.message, report);
 }
 
@@ -238,7 +241,7 @@ async function takeReference(
   request: RequestOf[WorkflowName],
   resource: string | undefined,
 ): Promise<unknown[]> {
-  const { progress, journal } = saga;
+  const { journal } = saga;
   // Before the call: its place in the queue is given back also where the saga ends before it hears of it.
   if (resource !== undefined) journal.resource = resource;
   const step = saga.quietStep('take-reference', 'Write the request into the journal');
@@ -264,8 +267,8 @@ async function takeReference(
     const message =
       `the reference is taken: it was first seen on ${inWords(taken.at)}, in run ${taken.run}, with another request. ` +
       `It differs in ${fields.map((field) => field || 'the request as a whole').join(', ')}`;
-    fail(
-      progress,
+    return fail(
+      saga,
       'ReferenceTaken',
       message,
       fields.map((field) => ({ field, message: 'differs from the first request' })),
@@ -291,34 +294,54 @@ function tookIt(journal: JournalMemory, knows: JournalKnowledge): void {
  */
 async function writeEnding(
   saga: Saga,
-  ending: { ended: RecordedEnding['ended']; report: Report; result?: unknown },
+  ending: { ended: NonNullable<RecordedEnding['ended']>; report: Report; result?: unknown },
   ways: Knowing,
 ): Promise<void> {
   const known = whatIsKnown(saga, ways);
   if (known === 'nothing') return;
+  const { notices } = saga;
   const { resource } = saga.journal;
   const { outcome } = ending.report;
   const step = saga.quietStep('write-ending', 'Write the ending into the journal');
   await saga.one(
     {
       step,
-      act: ({ retry }) =>
-        activities('write the ending into the journal').writeEnding({
+      act: async ({ retry }) => {
+        const told = notices.withEnd(endSaid(saga, { outcome, ended: ending.ended }));
+        await activities('write the ending into the journal').writeEnding({
           outcome,
           report: ending,
           ...definedOnly({ resource }),
           ...(known === 'something' ? { leavesOpen: true } : definedOnly({ seenMs: ways.seenOfOtherMs?.() })),
+          ...told,
           retry,
-        }),
+        });
+        notices.written(told);
+      },
     },
     { refusal: 'ask', skippable: true },
   );
 }
 
-function ended(progress: Progress, outcome: SagaEnd): void {
-  log.info('the saga has ended', { outcome, leftovers: progress.leftovers.length });
-  countEnd(progress, outcome);
+async function ended(saga: Saga, end: SagaEnd, said: EndFacts): Promise<void> {
+  const { progress, notices } = saga;
+  log.info('the saga has ended', { outcome: end, leftovers: progress.leftovers.length });
+  countEnd(progress, end);
+  await notices.close(endSaid(saga, said));
 }
+
+type EndFacts = Pick<EndSaid, 'outcome' | 'ended'>;
+
+function endSaid({ progress }: Saga, said: EndFacts): EndSaid {
+  return {
+    ...said,
+    state: said.outcome,
+    leftovers: progress.leftovers.map(({ kind }) => kind).slice(0, leftoversToldMax),
+  };
+}
+
+/** An outcome may name hundreds; a message is read on a phone. */
+const leftoversToldMax = 20;
 
 /** All that was asked for is there, and nothing else. */
 function isWhole({ skipped, leftovers }: Progress): boolean {
@@ -331,9 +354,10 @@ function reportOf(progress: Progress, outcome: SagaOutcome, why: string): Report
 }
 
 /** Ends a saga that has done nothing yet, and may not know what other runs of its reference did. */
-function fail(progress: Progress, type: SagaFailureName, message: string, problems: Problem[]): never {
+async function fail(saga: Saga, type: SagaFailureName, message: string, problems: Problem[]): Promise<never> {
+  const { progress } = saga;
   progress.enter('untouched');
-  ended(progress, type);
+  await ended(saga, type, { outcome: 'untouched', ended: type });
   throw endedAs(type, message, { ...reportOf(progress, 'untouched', message), problems });
 }
 

@@ -24,6 +24,7 @@ import { TakenBack } from './ends';
 import { JournalMemory } from './journal-memory';
 import { StepRunner, type FailurePolicy, type StepOutcome, type StepSpec, type Undo } from './step-runner';
 import { countUndo } from './metrics';
+import type { Notices } from './notices';
 import { Step, type Progress } from './progress';
 import { stuckQuestion } from './questions';
 import { activities } from './activities';
@@ -59,6 +60,7 @@ export class Saga {
   constructor(
     readonly progress: Progress,
     readonly humanDecisions: HumanDecisions,
+    readonly notices: Notices,
   ) {}
 
   step(id: string, title: string): Step {

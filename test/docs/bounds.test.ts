@@ -24,6 +24,7 @@ const rows = [
   'Secrets',
   'Object ids of new servers',
   'Sagas in trouble',
+  'Notifications',
   'The worker',
   'The codec server',
 ].flatMap((heading) => tableUnder(document, heading));

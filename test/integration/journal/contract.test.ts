@@ -9,6 +9,7 @@ import { firewalls } from './contract/firewalls';
 import { leftBehind } from './contract/left-behind';
 import { lostRows } from './contract/lost-rows';
 import { openOnes } from './contract/open-references';
+import { outbox } from './contract/outbox';
 import { pivots } from './contract/pivots';
 import { purchases } from './contract/purchases';
 import { putBack } from './contract/put-back';
@@ -32,6 +33,7 @@ describeEachDatabase('the journal', (databases) => {
   describe('a journal that was put back', () => putBack(databases));
   describe('how a saga stands', () => standing(databases));
   describe('purchases', () => purchases(databases));
+  describe('the outbox', () => outbox(databases));
   describe('turns', () => turns(databases));
   describe('corrections', () => corrections(databases));
   describe('open references', () => openOnes(databases));

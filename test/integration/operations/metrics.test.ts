@@ -10,6 +10,7 @@ import type { SagaHandle } from '../../../src/client/handle';
 import { metrics } from '../../../src/domain/metrics';
 import { codesIn, readDocument, tableUnder } from '../../docs/tables';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
+import { WebhookReceiver } from '../../support/receiver';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 import { startLine, type Line } from '../worker/line';
@@ -21,6 +22,7 @@ let rig: Rig;
 let line: Line;
 let worker: RunningProcess;
 let port: number;
+let receiver: WebhookReceiver;
 let samples: Sample[];
 
 beforeAll(async () => {
@@ -31,14 +33,20 @@ beforeAll(async () => {
   await rig.replaceWorkers({ taskQueue: 'another' });
   line = await startLine(rig.address);
   port = await freePort();
+  receiver = await WebhookReceiver.start();
   worker = await startProcess('src/worker.ts', {
     ...rig.environment,
     TEMPORAL_ADDRESS: line.address,
     METRICS_ADDRESS: `127.0.0.1:${port}`,
+    NOTIFICATION_ROUTES: JSON.stringify([{ name: 'ops', url: receiver.url, secret: 'webhook-ops', events: ['ended'] }]),
+    NOTIFICATION_ALLOW: '127.0.0.1',
+    NOTIFICATION_ALLOW_HTTP: 'true',
+    SECRET_WEBHOOK_OPS: receiver.secret,
   });
   await Promise.all(journeys.map((journey) => journey()));
   await sweepAgain();
   await breakDown();
+  await until(async () => receiver.taken.length === journeys.length);
   samples = await scrape(port);
   await answer(waiting, 'confirmNotPlaced', note);
   await waiting.result();
@@ -47,6 +55,7 @@ afterAll(async () => {
   await worker.kill('SIGKILL');
   await line.close();
   await rig.close();
+  await receiver.close();
 });
 
 /** Each ends once. Together they meet every kind of trouble that a panel or a rule shows. */
@@ -183,6 +192,15 @@ it('counts waits as they begin and end, and what people decide', () => {
     'skip refused': 1,
     'skip ignored': 1,
   });
+});
+
+it('counts what receivers are told, and what they are not', () => {
+  // Each of them has ended.
+  expect(counted(metrics.notifications, 'route', 'result')).toEqual({ 'ops delivered': journeys.length });
+  const gauge = ({ name }: { name: string }) =>
+    samples.find((sample) => sample.name === name && sample.labels['route'] === 'ops');
+  for (const metric of [metrics.notificationsDead, metrics.notificationsOpen]) expect(gauge(metric)?.value).toBe(0);
+  expect(counted(metrics.notificationsLost, 'workflowType')).toEqual({});
 });
 
 it('knows who waits, and since when, also where another worker brought it there', () => {

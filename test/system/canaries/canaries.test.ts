@@ -17,6 +17,7 @@ import { callFailureNames, sagaFailureNames, type CallFailureName } from '../../
 import { workflowNames } from '../../../src/domain/identity';
 import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
+import { WebhookReceiver } from '../../support/receiver';
 import { unlessLacking } from '../../support/left-out';
 import { shortFlights } from '../../support/rig';
 import { Journey, ledgerOf, bytesOf, type Seen } from './journey';
@@ -76,6 +77,7 @@ async function travel(keys: string | undefined): Promise<Travelled> {
     echoRequests: true,
     token: secrets.token.text,
   });
+  const receiver = await WebhookReceiver.start();
   const environment = {
     TEMPORAL_ADDRESS: server.address,
     JOURNAL_URL: `file:${join(journal, 'journal.db')}`,
@@ -87,6 +89,10 @@ async function travel(keys: string | undefined): Promise<Travelled> {
     PROVIDER_BASE_URL: sandbox.url,
     PROVIDER_TOKEN: secrets.token.text,
     SECRETS_FOLDER: secretFiles,
+    NOTIFICATION_ROUTES: JSON.stringify([{ name: 'ops', url: receiver.url, secret: 'webhook-ops' }]),
+    NOTIFICATION_ALLOW: '127.0.0.1',
+    NOTIFICATION_ALLOW_HTTP: 'true',
+    SECRET_WEBHOOK_OPS: receiver.secret,
     SERVER_POINTERS: '/vm_object_ids',
     // What one saga is told is not to hold up the others: each has its own place on the way.
     PROVIDER_PAUSE_MAX_MS: '0',
@@ -130,7 +136,9 @@ async function travel(keys: string | undefined): Promise<Travelled> {
     // In good order, so that everything is in the file.
     await server.stop();
     await sandbox.close();
+    await receiver.close();
   }
+  for (const { headers, body } of receiver.deliveries) witness.add(toldOthers, JSON.stringify([headers, body]));
   for (const worker of workers) witness.add('what the workers write', worker.written());
   witness.add('the server’s log', bytesOf(join(folder, 'server.log')));
   for (const name of readdirSync(data)) witness.add('the server’s files', bytesOf(join(data, name)));
@@ -139,10 +147,15 @@ async function travel(keys: string | undefined): Promise<Travelled> {
   return {
     witness,
     seen: journey.seen,
-    search: new Search([...canariesOf(secrets), ...keysOf(keys)]),
+    search: new Search([...canariesOf(secrets), ...keysOf(keys), ...webhookSecretOf(receiver)]),
     confided: new Search([confided]),
     ledger,
   };
+}
+
+/** Which signs what receivers are told. */
+function webhookSecretOf({ secret }: WebhookReceiver): Canary[] {
+  return [{ name: 'webhook secret', text: secret, parts: [] }];
 }
 
 /** A key is a secret as well. */
@@ -156,6 +169,7 @@ function keysOf(keys: string | undefined): Canary[] {
 const shown = ['progress', 'errors', 'what the command line prints', 'what the workers write', 'the server’s log'];
 /** Where Temporal and the journal keep it, or hand it out to whoever asks. */
 const stored = ['the server’s files', 'exported histories', 'the journal’s files', 'descriptions and lists'];
+const toldOthers = 'what receivers are told';
 /** Of these nothing is told but our own words, and other tests bring them about. */
 const inOurWords: readonly CallFailureName[] = [
   'PutOff',
@@ -195,20 +209,23 @@ here('with keys', () => {
     const endings = sagaFailureNames.filter((name) => name !== 'HistoryFull');
     expect([...sagaFailures].sort()).toEqual(endings.sort());
     expect([...decisions].sort()).toEqual([...decisionNames].sort());
-    expect(travelled.witness.names.sort()).toEqual([...shown, ...stored].sort());
+    expect(travelled.witness.names.sort()).toEqual([...shown, ...stored, toldOthers].sort());
   });
 
-  it.each([...shown, ...stored])('no secret is in %s', (place) => {
+  it.each([...shown, ...stored, toldOthers])('no secret is in %s', (place) => {
     const bytes = travelled.witness.at(place);
     expect(bytes.length).toBeGreaterThan(0);
     expect(travelled.search.in(bytes)).toEqual([]);
   });
 
-  it.each(stored.slice(0, 3))('what people and the provider said is not in %s, though it was said', (place) => {
-    expect(travelled.confided.in(travelled.witness.at(place))).toEqual([]);
-    expect(travelled.confided.in(travelled.witness.at('progress'))).not.toEqual([]);
-    expect(travelled.confided.in(travelled.witness.at('errors'))).not.toEqual([]);
-  });
+  it.each([...stored.slice(0, 3), toldOthers])(
+    'what people and the provider said is not in %s, though it was said',
+    (place) => {
+      expect(travelled.confided.in(travelled.witness.at(place))).toEqual([]);
+      expect(travelled.confided.in(travelled.witness.at('progress'))).not.toEqual([]);
+      expect(travelled.confided.in(travelled.witness.at('errors'))).not.toEqual([]);
+    },
+  );
 
   it('progress names no field of a secret but where it blanks it out', () => {
     const progress = travelled.witness.at('progress').toString();
@@ -239,7 +256,7 @@ here('without keys', () => {
     expect(travelled.confided.in(journal)).not.toEqual([]);
   });
 
-  it.each([...shown, 'descriptions and lists'])('no secret is in %s all the same', (place) => {
+  it.each([...shown, 'descriptions and lists', toldOthers])('no secret is in %s all the same', (place) => {
     expect(travelled.search.in(travelled.witness.at(place))).toEqual([]);
   });
 });

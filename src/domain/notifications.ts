@@ -1,0 +1,183 @@
+/**
+ * What a saga tells others of itself, and whom: events, routes, and the message that a receiver gets.
+ *
+ * A message holds names, ids, times and words of ours. It holds nothing of the request but its reference and its account, no words of
+ * people, and nothing of the provider's answers.
+ */
+import { z } from 'zod';
+import { decisionNames } from './decisions';
+import { callFailureNames } from './failures';
+import { workflowNames } from './identity';
+import { lazy } from './lazy';
+import { leftoverSchema } from './leftovers';
+import { sagaOutcomes } from './outcomes';
+import { sagaStates, waitKinds } from './progress';
+import { endedAs } from './record';
+
+/**
+ * - `waiting`: a saga asks a person.
+ * - `reminder`: it still does.
+ * - `settled`: that wait is over: by a decision, or because the saga was cancelled or failed meanwhile.
+ * - `ended`: the saga has ended.
+ */
+export const notificationEvents = ['waiting', 'reminder', 'settled', 'ended'] as const;
+export type NotificationEvent = (typeof notificationEvents)[number];
+
+const time = () => z.iso.datetime();
+
+/** What a workflow says of an event. What else a message has, the activity knows. */
+const saidSchema = lazy(() =>
+  z.strictObject({
+    state: z.enum(sagaStates),
+    /** Of `waiting`, `reminder` and `settled`: the question. */
+    kind: z.enum(waitKinds).optional(),
+    step: z.string().optional(),
+    /** The ids of all steps that wait together, where more than one does. */
+    steps: z.array(z.string()).optional(),
+    question: z.string().optional(),
+    choices: z.array(z.enum(decisionNames)).optional(),
+    since: time().optional(),
+    /** When the approval is rejected, if nobody has decided until then. */
+    expiresAt: time().optional(),
+    failure: z.enum(callFailureNames).optional(),
+    /** How many reminders of this question there were, this one included. */
+    reminders: z.int().optional(),
+    /** Of `settled`. Absent where no decision was taken: the saga was cancelled, or failed. */
+    decision: z.enum(decisionNames).optional(),
+    /** Of `ended`. */
+    outcome: z.enum(sagaOutcomes).optional(),
+    ended: z.enum(endedAs).optional(),
+    leftovers: z.array(z.enum(leftoverSchema.options.map(({ shape }) => shape.kind.value))).optional(),
+  }),
+);
+
+export interface SagaEvent extends z.infer<ReturnType<typeof saidSchema>> {
+  /** Random, chosen by the workflow: the same whenever the event is written or sent again. */
+  id: string;
+  event: NotificationEvent;
+  at: string;
+}
+
+/** The body of a webhook. */
+export const messageSchema = lazy(() =>
+  z.strictObject({
+    type: z.enum(notificationEvents.map((event) => `saga.${event}` as const)),
+    /** When it happened; not when it was sent. */
+    timestamp: time(),
+    data: z.strictObject({
+      reference: z.string(),
+      workflow: z.enum(workflowNames),
+      workflowId: z.string(),
+      runId: z.string(),
+      namespace: z.string(),
+      account: z.string().optional(),
+      /** The run in Temporal's Web UI. */
+      link: z.string().optional(),
+      ...saidSchema().shape,
+    }),
+  }),
+);
+export type Message = z.infer<ReturnType<typeof messageSchema>>;
+
+const some = <T extends string>(values: readonly [T, ...T[]]) =>
+  z.array(z.enum(values)).min(1, 'must not be empty; leave it out for all');
+
+const receiver = () => ({
+  url: z
+    .url({ protocol: /^https?$/, error: 'must be an https:// address' })
+    .refine((url) => !URL.canParse(url) || !hasCredentials(new URL(url)), 'must have no user and no password'),
+  secret: z
+    .string('must be the name of a secret')
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, 'must be the name of a secret, not the secret itself'),
+});
+
+function hasCredentials({ username, password }: URL): boolean {
+  return username !== '' || password !== '';
+}
+
+/** At most half a year of reminders. */
+const remindersMax = 6;
+
+export const routeSchema = lazy(() =>
+  z.strictObject({
+    name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'must be 1 to 32 of the characters a-z 0-9 -'),
+    ...receiver(),
+    /** Only events of these accounts; an event without an account does not match. @default all */
+    accounts: z.array(z.string().min(1)).min(1, 'must not be empty; leave it out for all').optional(),
+    /** @default all */
+    events: some(notificationEvents).optional(),
+    /** Only questions of these kinds; `ended` has none, and is not left out by it. @default all */
+    kinds: some(waitKinds).optional(),
+    /** Only ends with these outcomes. @default all */
+    outcomes: some(sagaOutcomes).optional(),
+    /** The second route: it gets the reminders from this one on, and then the end of that wait. */
+    escalation: z
+      .strictObject({
+        ...receiver(),
+        fromReminder: z
+          .int()
+          .min(1, `must be from 1 to ${remindersMax}`)
+          .max(remindersMax, `must be from 1 to ${remindersMax}`),
+      })
+      .optional(),
+  }),
+);
+export type Route = z.infer<ReturnType<typeof routeSchema>>;
+
+/** Each route has a worker ask the journal every second or so. */
+const routesMax = 50;
+
+export const routesSchema = lazy(() =>
+  z
+    .array(routeSchema(), 'must be a JSON list of routes')
+    .max(routesMax, `must be at most ${routesMax} routes`)
+    .refine((routes) => new Set(routes.map(({ name }) => name)).size === routes.length, 'must have different names'),
+);
+
+/** One address that is told, by the name that rows and metrics have: a route's, or its second one's. */
+export interface Receiver {
+  route: string;
+  url: string;
+  /** The name of its secret. */
+  secret: string;
+}
+
+const escalationOf = (name: string) => `${name}/escalation`;
+
+export function receiversOf(routes: readonly Route[]): Receiver[] {
+  return routes.flatMap(({ name, url, secret, escalation }) => [
+    { route: name, url, secret },
+    ...(escalation ? [{ route: escalationOf(name), url: escalation.url, secret: escalation.secret }] : []),
+  ]);
+}
+
+/** The names of all routes that an event takes: each route that matches, and its second one once it has waited for so long. */
+export function routesOf(event: SagaEvent, account: string | undefined, routes: readonly Route[]): string[] {
+  return routes.flatMap((route) => {
+    const { name, accounts, kinds, outcomes, escalation } = route;
+    const isMeant =
+      (accounts === undefined || (account !== undefined && accounts.includes(account))) &&
+      (kinds === undefined || event.kind === undefined || kinds.includes(event.kind)) &&
+      (outcomes === undefined || event.outcome === undefined || outcomes.includes(event.outcome));
+    if (!isMeant) return [];
+    const isEscalated = escalation !== undefined && (event.reminders ?? 0) >= escalation.fromReminder;
+    return [
+      ...(route.events === undefined || route.events.includes(event.event) ? [name] : []),
+      ...(isEscalated ? [escalationOf(name)] : []),
+    ];
+  });
+}
+
+/** Whether an event's account can make a difference. */
+export function asksForAccount(routes: readonly Route[]): boolean {
+  return routes.some(({ accounts }) => accounts !== undefined);
+}
+
+/** @param uiUrl Temporal's Web UI, without a path of a page */
+export function linkTo(
+  uiUrl: string,
+  { namespace, workflowId, runId }: Pick<Message['data'], 'namespace' | 'workflowId' | 'runId'>,
+): string {
+  const [inNamespace, inWorkflow] = [namespace, workflowId].map(encodeURIComponent);
+  return `${uiUrl.replace(/\/+$/, '')}/namespaces/${inNamespace}/workflows/${inWorkflow}/${runId}/history`;
+}

@@ -1,0 +1,117 @@
+/** Sends one webhook, in the form of https://www.standardwebhooks.com: signed, once, and within a time. No redirect is followed. */
+import { Webhook } from 'standardwebhooks';
+import { Agent, type Dispatcher } from 'undici';
+import { createGuardedConnector, InnerAddress, type Allowed } from './addresses';
+
+export interface SenderOptions {
+  /** Inner hosts and addresses that may be sent to all the same. */
+  allowed: readonly Allowed[];
+  /** The whole exchange, from the host's lookup to the answer's head. */
+  timeoutMs: number;
+}
+
+export interface Webhooked {
+  url: string;
+  /** The same each time that it is sent. */
+  id: string;
+  body: string;
+  /** One or several, while a receiver changes to another one: `whsec_…`, separated by spaces or lines. */
+  secret: string;
+}
+
+/** So much of an answer is read: enough for a connection to be used again. */
+const answerBytesMax = 16_384;
+
+export class Sender {
+  private readonly agent: Agent;
+
+  constructor(private readonly options: SenderOptions) {
+    const { allowed, timeoutMs } = options;
+    this.agent = new Agent({ connect: createGuardedConnector(allowed, timeoutMs) });
+  }
+
+  /** @returns why it was not delivered, without addresses and without a word of the answer; undefined: it was */
+  async send({ url, id, body, secret }: Webhooked): Promise<string | undefined> {
+    try {
+      const answer = await this.agent.request({
+        ...partsOf(url),
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'user-agent': 'order-saga', ...signed(id, body, secret) },
+        body,
+        signal: AbortSignal.timeout(this.options.timeoutMs),
+      });
+      await skip(answer);
+      return whyRefused(answer.statusCode);
+    } catch (error) {
+      return whyNotAnswered(error, this.options.timeoutMs);
+    }
+  }
+
+  /** Connections that are open are closed; nothing is sent any more. */
+  close(): Promise<void> {
+    return this.agent.destroy();
+  }
+}
+
+function partsOf(url: string): { origin: string; path: string } {
+  const { origin, pathname, search } = new URL(url);
+  return { origin, path: pathname + search };
+}
+
+/** Now, because a receiver refuses what was signed minutes ago. */
+function signed(id: string, body: string, secret: string): Record<string, string> {
+  const at = new Date();
+  const signatures = signersOf(secret).map((signer) => signer.sign(id, at, body));
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': signatures.join(' '),
+  };
+}
+
+class WrongSecret extends Error {}
+
+function signersOf(secret: string): Webhook[] {
+  const secrets = secret.split(/\s+/).filter((one) => one !== '');
+  try {
+    if (secrets.length > 0) return secrets.map((one) => new Webhook(one));
+  } catch {
+    // Its message has parts of the secret.
+  }
+  throw new WrongSecret();
+}
+
+/** Whether webhooks can be signed with it: `whsec_` and base64, or several of them. */
+export function isWebhookSecret(secret: string): boolean {
+  try {
+    return signersOf(secret).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** The head has said all: an endless body changes nothing. */
+async function skip({ body }: Dispatcher.ResponseData): Promise<void> {
+  await body.dump({ limit: answerBytesMax }).catch(() => undefined);
+}
+
+function whyRefused(status: number): string | undefined {
+  if (status >= 200 && status < 300) return undefined;
+  return status >= 300 && status < 400
+    ? `its receiver redirects (${status}), and no redirect is followed`
+    : `its receiver answered ${status}`;
+}
+
+/** Uses codes only: messages of undici and Node contain addresses. */
+function whyNotAnswered(error: unknown, timeoutMs: number): string {
+  const { name, code } = error as { name?: unknown; code?: unknown };
+  if (error instanceof WrongSecret) return 'its secret is not whsec_ with base64 behind it';
+  if (error instanceof InnerAddress || code === 'INNER_ADDRESS') {
+    return 'its receiver has an inner address, which NOTIFICATION_ALLOW does not name';
+  }
+  if (name === 'TimeoutError' || code === 'UND_ERR_CONNECT_TIMEOUT')
+    return `its receiver did not answer in ${timeoutMs} ms`;
+  // Without a code it is no fault of the way there.
+  if (typeof code !== 'string') throw error;
+  return `its receiver could not be reached (${code})`;
+}

@@ -1,0 +1,103 @@
+/** A receiver of webhooks on a real socket: it verifies each signature with the library, and answers as it is told. */
+import { once } from 'node:events';
+import http, { type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import type { Message } from '../../src/domain/notifications';
+
+/** `hang`: no answer; `endless`: a 200 whose body never ends. */
+export type Told = number | 'hang' | 'endless' | { redirectTo: string } | { until: Promise<number> };
+
+export interface Delivery {
+  id: string;
+  message: Message;
+  /** What it was answered with, where it was. */
+  status: number | undefined;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+const secret = `whsec_${Buffer.from('a secret that only the two of us know').toString('base64')}`;
+
+export class WebhookReceiver {
+  readonly deliveries: Delivery[] = [];
+  /** Said of requests that no sender of ours may make. */
+  readonly faults: string[] = [];
+  private readonly sockets = new Set<Socket>();
+
+  private constructor(
+    private readonly server: http.Server,
+    public answers: (message: Message, nth: number) => Told,
+  ) {}
+
+  static async start(answers: (message: Message, nth: number) => Told = () => 200): Promise<WebhookReceiver> {
+    const server = http.createServer();
+    const receiver = new WebhookReceiver(server, answers);
+    server.on('connection', (socket) => {
+      receiver.sockets.add(socket);
+      socket.on('close', () => receiver.sockets.delete(socket));
+    });
+    server.on('request', (request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => void receiver.take(request.headers, Buffer.concat(chunks).toString(), response));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return receiver;
+  }
+
+  /** The secret by which its webhooks are signed. */
+  readonly secret = secret;
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/hooks?of=test`;
+  }
+
+  /** What it has answered with success, in order. */
+  get taken(): Delivery[] {
+    return this.deliveries.filter(({ status }) => status !== undefined && status < 300);
+  }
+
+  /** Of one saga: types, without what is sent again. */
+  typesOf(reference: string): string[] {
+    const first = new Map(this.taken.map((delivery) => [delivery.id, delivery]));
+    return [...first.values()]
+      .filter(({ message }) => message.data.reference === reference)
+      .map(({ message }) => message.type);
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private async take(headers: IncomingHttpHeaders, body: string, response: ServerResponse): Promise<void> {
+    try {
+      new Webhook(secret).verify(body, headers as Record<string, string>);
+    } catch (error) {
+      this.faults.push(String(error));
+    }
+    const message = JSON.parse(body) as Message;
+    const delivery: Delivery = { id: String(headers['webhook-id']), message, status: undefined, headers, body };
+    const nth = this.deliveries.push(delivery);
+    const told = this.answers(message, nth);
+    if (told === 'hang') return;
+    if (told === 'endless') {
+      delivery.status = 200;
+      response.writeHead(200).write('and so on');
+      return;
+    }
+    if (typeof told === 'object' && 'redirectTo' in told) {
+      delivery.status = 307;
+      response.writeHead(307, { location: told.redirectTo }).end();
+      return;
+    }
+    const status = typeof told === 'number' ? told : await told.until;
+    delivery.status = status;
+    response.writeHead(status).end('thank you');
+  }
+}

@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readWorkerConfig, SettingsError, type Environment } from '../../../src/config';
+
+const base = { PROVIDER_BASE_URL: 'https://provider.example' };
+const ops = { name: 'ops', url: 'https://ops.example/hooks/T0KEN-IN-PATH', secret: 'webhook-ops' };
+const read = (env: Environment) => readWorkerConfig({ ...base, ...env }).notifications;
+const problemsOf = (env: Environment): readonly string[] => {
+  try {
+    read(env);
+    return [];
+  } catch (error) {
+    if (error instanceof SettingsError) return error.problems;
+    throw error;
+  }
+};
+const inline = (...routes: unknown[]) => ({ NOTIFICATION_ROUTES: JSON.stringify(routes) });
+
+it('are none by default', () => {
+  expect(read({})).toMatchObject({ routes: [], allowed: [], timeoutMs: 10_000 });
+});
+
+it('come inline or from a file, and reach the activities as well', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'order-saga-routes-'));
+  const file = join(folder, 'routes.json');
+  writeFileSync(file, JSON.stringify([ops]));
+  try {
+    expect(read(inline(ops)).routes).toEqual([ops]);
+    expect(read({ NOTIFICATION_ROUTES_FILE: file }).routes).toEqual([ops]);
+    expect(readWorkerConfig({ ...base, ...inline(ops) }).activities.notifications?.routes).toEqual([ops]);
+    expect(problemsOf({ ...inline(ops), NOTIFICATION_ROUTES_FILE: file })).toEqual([
+      'NOTIFICATION_ROUTES: cannot be set together with NOTIFICATION_ROUTES_FILE; set one of them',
+    ]);
+    expect(problemsOf({ NOTIFICATION_ROUTES_FILE: join(folder, 'gone') })).toEqual([
+      'NOTIFICATION_ROUTES_FILE: cannot be read (ENOENT)',
+    ]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+it.each<[string, unknown, RegExp]>([
+  ['no list', ops, /^NOTIFICATION_ROUTES: must be a JSON list of routes$/],
+  ['a field too many', [{ ...ops, headers: {} }], /^NOTIFICATION_ROUTES\[0\]: has no field headers$/],
+  ['no address', [{ ...ops, url: 'ops' }], /^NOTIFICATION_ROUTES\[0\].url: must be an https/],
+  ['another scheme', [{ ...ops, url: 'ftp://ops.example/T0KEN-IN-PATH' }], /url: must be an https/],
+  ['a password in it', [{ ...ops, url: 'https://u:T0KEN-IN-PATH@ops.example' }], /must have no user and no password/],
+  ['http', [{ ...ops, url: 'http://ops.example/' }], /the url of ops must be https: \(http: only with/],
+  ['an escalation by http', [{ ...ops, escalation: { ...ops, url: 'http://b.example/' } }], /escalation/],
+  ['a secret itself', [{ ...ops, secret: 'whsec_T0KEN-IN-PATH+/=' }], /secret: must be the name of a secret, not/],
+  ['one name twice', [ops, ops], /must have different names/],
+  ['a name of two words', [{ ...ops, name: 'my ops' }], /name: must be 1 to 32/],
+  ['no kind at all', [{ ...ops, kinds: [] }], /kinds: must not be empty; leave it out for all/],
+  ['an unknown kind', [{ ...ops, kinds: ['stucked'] }], /kinds\[0\]/],
+  ['too late an escalation', [{ ...ops, escalation: { url: ops.url, secret: 's', fromReminder: 7 } }], /from 1 to 6/],
+])('are refused with %s, in sentences without the address', (_what, routes, sentence) => {
+  const problems = problemsOf({ NOTIFICATION_ROUTES: JSON.stringify(routes) });
+  expect(problems).toContainEqual(expect.stringMatching(sentence));
+  expect(problems.join()).not.toContain('T0KEN-IN-PATH');
+});
+
+it('are refused where they are no JSON, which is not repeated', () => {
+  expect(problemsOf({ NOTIFICATION_ROUTES: 'https://T0KEN' })).toEqual([
+    expect.stringMatching(/must be JSON, like \[\{"name"/),
+  ]);
+});
+
+it('may go to http where that is allowed', () => {
+  expect(problemsOf({ ...inline({ ...ops, url: 'http://ops.example/' }), NOTIFICATION_ALLOW_HTTP: 'true' })).toEqual(
+    [],
+  );
+});
+
+it('may go inside to hosts, addresses and ranges, and nothing else is taken for one', () => {
+  const all = 'Hooks.internal, 10.1.2.3,10.1.0.0/16,fd00::/8,::1';
+  expect(read({ NOTIFICATION_ALLOW: all }).allowed).toEqual([
+    'hooks.internal',
+    '10.1.2.3',
+    '10.1.0.0/16',
+    'fd00::/8',
+    '::1',
+  ]);
+  for (const wrong of ['10.1.0.0/33', '10.1.0', '*', 'https://hooks.internal', 'hooks internal', '10.1.2.3.4', '/8']) {
+    expect(problemsOf({ NOTIFICATION_ALLOW: wrong })).toEqual([
+      expect.stringMatching(/^NOTIFICATION_ALLOW: must be host names/),
+    ]);
+  }
+});

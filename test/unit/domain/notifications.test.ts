@@ -1,0 +1,74 @@
+import { linkTo, routesOf, type Route, type SagaEvent } from '../../../src/domain/notifications';
+
+const route = (changes: Partial<Route> = {}): Route => ({
+  name: 'ops',
+  url: 'https://ops.example/',
+  secret: 's',
+  ...changes,
+});
+const escalation = { url: 'https://boss.example/', secret: 's', fromReminder: 2 };
+const event = (changes: Partial<SagaEvent> = {}): SagaEvent => ({
+  ...{ id: '1', event: 'waiting', at: '2026-11-23T00:00:00.000Z', state: 'stuck', kind: 'stuck', reminders: 0 },
+  ...changes,
+});
+const ended = event({
+  event: 'ended',
+  state: 'done',
+  kind: undefined,
+  reminders: undefined,
+  outcome: 'done',
+} as object);
+
+it.each<[string, Partial<Route>, SagaEvent, string | undefined, string[]]>([
+  ['all', {}, event(), undefined, ['ops']],
+  ['all', {}, ended, 'AB-1', ['ops']],
+  ['its account', { accounts: ['AB-1'] }, event(), 'AB-1', ['ops']],
+  ['its account', { accounts: ['AB-1'] }, event(), 'AB-2', []],
+  ['its account', { accounts: ['AB-1'] }, event(), undefined, []],
+  ['its kinds', { kinds: ['stuck', 'approval'] }, event(), undefined, ['ops']],
+  ['its kinds', { kinds: ['approval'] }, event(), undefined, []],
+  ['its kinds', { kinds: ['approval'] }, ended, undefined, ['ops']],
+  ['its outcomes', { outcomes: ['partly'] }, ended, undefined, []],
+  ['its outcomes', { outcomes: ['partly'] }, event(), undefined, ['ops']],
+  ['its events', { events: ['ended'] }, event(), undefined, []],
+  ['its events', { events: ['ended'] }, ended, undefined, ['ops']],
+  ['the first reminder', { escalation }, event({ event: 'reminder', reminders: 1 }), undefined, ['ops']],
+  [
+    'the second reminder',
+    { escalation },
+    event({ event: 'reminder', reminders: 2 }),
+    undefined,
+    ['ops', 'ops/escalation'],
+  ],
+  [
+    'the end of what was escalated',
+    { escalation },
+    event({ event: 'settled', reminders: 2 }),
+    undefined,
+    ['ops', 'ops/escalation'],
+  ],
+  ['the end of what was not', { escalation }, event({ event: 'settled', reminders: 1 }), undefined, ['ops']],
+  [
+    'escalations alone',
+    { events: ['ended'], escalation },
+    event({ event: 'reminder', reminders: 3 }),
+    undefined,
+    ['ops/escalation'],
+  ],
+  ['nothing of others', { kinds: ['approval'], escalation }, event({ event: 'reminder', reminders: 3 }), undefined, []],
+])('a route takes %s (%#)', (_what, changes, said, account, taken) => {
+  expect(routesOf(said, account, [route(changes)])).toEqual(taken);
+});
+
+it('an event takes every route that matches', () => {
+  expect(
+    routesOf(event(), undefined, [route(), route({ name: 'no', events: ['ended'] }), route({ name: 'too' })]),
+  ).toEqual([...['ops', 'too']]);
+});
+
+it('a link names the run', () => {
+  const run = { namespace: 'a b', workflowId: 'provision/A', runId: 'r' };
+  for (const url of ['https://ui.example', 'https://ui.example/']) {
+    expect(linkTo(url, run)).toBe('https://ui.example/namespaces/a%20b/workflows/provision%2FA/r/history');
+  }
+});
