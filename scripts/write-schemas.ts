@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { decisionSchemas } from '../src/domain/decisions';
 import { holdSchema, releaseSchema } from '../src/domain/hold';
 import { firewallsOfSchema, serverFirewallsSchema } from '../src/domain/firewalls-of';
+import { previewSchema } from '../src/domain/preview';
 import { progressSchema } from '../src/domain/progress';
 import { recordSchema } from '../src/domain/record';
 import { requestSchemas } from '../src/domain/requests';
@@ -27,6 +28,7 @@ const sources: Record<string, z.ZodType> = {
   'firewallsOf.request': firewallsOfSchema(),
   'firewallsOf.result': serverFirewallsSchema(),
   progress: progressSchema,
+  preview: previewSchema,
   report: reportSchema,
   record: recordSchema,
 };

@@ -16,6 +16,7 @@ import type { CommandContext, Target } from './command-context';
 import { errorOutputOf, exitStatus } from './exit-status';
 import { holdOff, holdOn, holdStatus } from './hold-commands';
 import { Printer, type Streams } from './print';
+import { preview } from './view-commands';
 
 export interface Terminal extends Streams {
   stdin: Readable;
@@ -114,6 +115,16 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     .addOption(workflowOption())
     .action(async (reference: string, decision: string, json: string | undefined, options: Options) => {
       settle(await decide(context, targetOf(reference, options), decision, json));
+    });
+
+  command(
+    program,
+    'preview <REFERENCE> <DECISION> [JSON]',
+    'show what a decision, or cancel, would lead to; it changes nothing (status 2: it would be refused)',
+  )
+    .addOption(workflowOption())
+    .action(async (reference: string, decision: string, json: string | undefined, options: Options) => {
+      settle(await preview(context, targetOf(reference, options), decision, json));
     });
 
   command(

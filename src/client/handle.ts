@@ -15,6 +15,7 @@ import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure
 import { decisionHints, decisionNames, decisionSchemas, type DecisionName } from '../domain/decisions';
 import { sagaFailureNames } from '../domain/failures';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
+import { previewName, type Preview, type Previewable } from '../domain/preview';
 import type { ProgressView } from '../domain/progress';
 import type { Report, ResultOf } from '../domain/results';
 import { describeProblems } from '../domain/problems';
@@ -63,12 +64,27 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    *
    * @throws NoWorkerError, UnknownReferenceError, NoConnectionError
    */
-  async progress({ withinMs = answerWithinMs }: { withinMs?: number } = {}): Promise<ProgressView> {
+  progress({ withinMs = answerWithinMs }: { withinMs?: number } = {}): Promise<ProgressView> {
+    return this.ask('progress', [], withinMs);
+  }
+
+  /**
+   * What a decision, or `cancel`, would lead to: the steps that follow, their calls, what cannot be undone, what is spent. It changes
+   * nothing. `refused` is there where the decision would not be taken.
+   *
+   * @param body as for {@link decide}; without it, it is only looked whether the decision fits the question
+   * @throws NoWorkerError, UnknownReferenceError, NoConnectionError
+   */
+  preview(decision: Previewable, body?: unknown): Promise<Preview> {
+    return this.ask(previewName, body === undefined ? [decision] : [decision, body], answerWithinMs);
+  }
+
+  private async ask<T>(query: string, args: unknown[], withinMs: number): Promise<T> {
     const deadline = Date.now() + withinMs;
     return withTemporalErrors(this.temporal, async () => {
       for (;;) {
         try {
-          return await this.temporal.withDeadline(deadline, () => this.latest.query<ProgressView>('progress'));
+          return await this.temporal.withDeadline(deadline, () => this.latest.query<T, unknown[]>(query, ...args));
         } catch (error) {
           if (isCutOff(error) && Date.now() < deadline) continue;
           if (!isUnanswered(error, deadline)) throw error;

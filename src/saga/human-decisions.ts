@@ -15,6 +15,7 @@
 import { definedOnly } from '../domain/defined-only';
 import { ApplicationFailure } from '@temporalio/common';
 import {
+  CancellationScope,
   condition,
   defineQuery,
   defineSignal,
@@ -36,6 +37,9 @@ import {
 } from '../domain/decisions';
 import { ownerOf, type CallFailure } from '../domain/failures';
 import { heldReleasedSignal, readHoldWords } from '../domain/hold';
+import { isOutcome } from '../domain/outcomes';
+import { previewName, type Preview, type Previewable, type Standing } from '../domain/preview';
+import { previewOf } from '../domain/preview-of';
 import type { ProgressView } from '../domain/progress';
 import { holdsSecret, redact } from '../domain/secrets';
 import { describeProblems } from '../domain/problems';
@@ -44,27 +48,41 @@ import { cameAsPlaintext } from './plaintext-input';
 import { hasRoomToAsk, HistoryIsFull, whyFull } from './history-left';
 import { countDecision, countWait } from './metrics';
 import { describeWait, howToSendSecrets } from './current-details';
+import { answerPreview, askedOf, isCancellable, type OpenQuestion } from './previews';
 import { now, type Progress } from './progress';
 import type { Question } from './questions';
 import { reminderDelaysMs } from './reminders';
 
 const progressQuery = defineQuery<ProgressView>('progress');
+const previewQuery = defineQuery<Preview, [unknown, unknown]>(previewName);
 
 /** Enough of a random id to distinguish the questions of one saga, and few enough to type. */
 const idChars = 8;
 
-type AskedQuestion = Question & { id: string };
-
 export class HumanDecisions {
-  private open?: AskedQuestion;
+  private open?: OpenQuestion;
   private taken?: Decision;
   /** What the saga was doing when it asked, and goes on with. */
   private resumes: 'running' | 'undoing' = 'running';
   /** The saga ends: there is nothing that it could give up instead of waiting on, however full its history is. */
   isLast = false;
+  /** What the saga knows of itself. */
+  standing?: () => Omit<Standing, 'waiting' | 'isEnding'>;
 
   constructor(private readonly progress: Progress) {
     setHandler(progressQuery, () => progress.view(), { description: 'State, steps, what it waits for, decisions' });
+    setHandler(
+      previewQuery,
+      (name, body) =>
+        answerPreview(name, body, {
+          previewOf: (decision) => this.previewOf(decision),
+          whyNot: (decision, as) => this.whyNot(decision, as),
+        }),
+      {
+        description:
+          'What a decision would lead to, by its name: next steps, calls, what cannot be undone. Or "cancel"',
+      },
+    );
     for (const name of decisionNames) this.receive(name);
     this.receiveRelease();
   }
@@ -78,7 +96,11 @@ export class HumanDecisions {
   async ask(asked: Question): Promise<Decision> {
     if (asked.whenFull === undefined && this.hasNoRoomFor(asked)) throw new HistoryIsFull(`${asked.step}: ${whyFull}`);
     const since = now();
-    const question = { ...asked, id: (asked.subject ?? uuid4()).slice(0, idChars) };
+    const question = {
+      ...asked,
+      id: (asked.subject ?? uuid4()).slice(0, idChars),
+      heedsCancel: isCancellable(CancellationScope.current()),
+    };
     delete this.taken;
     this.open = question;
     this.resumes = this.progress.state === 'undoing' ? 'undoing' : 'running';
@@ -96,7 +118,7 @@ export class HumanDecisions {
       ...(expiresMs === undefined ? {} : { expiresAt: new Date(expiresMs).toISOString() }),
       ...(lastFailure ? { lastFailure: withoutInstructions(lastFailure) } : {}),
     });
-    setCurrentDetails(describeWait(question, since));
+    setCurrentDetails(describeWait(question, since, (name) => this.previewOf(name)));
     log.warn('waiting for a decision', { id, kind, step, question: question.question, choices });
     countWait('waits', kind);
     try {
@@ -114,11 +136,33 @@ export class HumanDecisions {
     return decision;
   }
 
+  /** A sentence where a decision would not be taken. @param body undefined where it is only asked whether it fits the question */
+  private whyNot(name: Previewable, body: unknown): string | undefined {
+    const { state } = this.progress;
+    if (isOutcome(state)) return `the saga has ended as ${state}`;
+    if (name === 'cancel') return undefined;
+    try {
+      if (body === undefined) this.fitting(name);
+      else this.read(name, body);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ApplicationFailure) return error.message;
+      throw error;
+    }
+  }
+
+  private previewOf(decision: Previewable): Preview {
+    if (this.standing === undefined) throw new Error('nobody has said what the saga knows of itself');
+    const standing = this.standing();
+    const { open, isLast: isEnding } = this;
+    return previewOf({ ...standing, isEnding, waiting: open && askedOf(open, standing.steps) }, decision);
+  }
+
   private decision(): Decision | undefined {
     return this.taken;
   }
 
-  private async untilTaken(question: AskedQuestion, since: string, expiresMs = Infinity): Promise<void> {
+  private async untilTaken(question: OpenQuestion, since: string, expiresMs = Infinity): Promise<void> {
     const { id, kind, step, expiry, whenFull } = question;
     for (const delayMs of reminderDelaysMs()) {
       const waitMs = Math.max(1, Math.min(delayMs, expiresMs - Date.now()));
@@ -170,7 +214,7 @@ export class HumanDecisions {
   }
 
   /** @throws ApplicationFailure `DecisionRefused`, with a sentence that names the decisions that fit */
-  private read(name: DecisionName, body: unknown): Decision {
+  private fitting(name: DecisionName): OpenQuestion {
     const question = this.open;
     if (question === undefined) {
       throw refusal(`${name} does not fit: nothing waits for a decision now; the saga is ${this.progress.state}`);
@@ -179,6 +223,12 @@ export class HumanDecisions {
     if (!question.choices.includes(name)) {
       throw refusal(`${name} does not fit: ${question.step} waits as ${question.kind}. ${fitting}`);
     }
+    return question;
+  }
+
+  /** @throws ApplicationFailure `DecisionRefused` */
+  private read(name: DecisionName, body: unknown): Decision {
+    const question = this.fitting(name);
     const checked = check(decisionSchemas[name]() as z.ZodType<object>, body ?? {});
     if (!checked.ok)
       throw refusal(
