@@ -2,6 +2,7 @@
 export { OrderSagaClient, type OrderSagaClientOptions } from './client';
 export * from './errors';
 export { SagaHandle, type DecisionTaken } from './handle';
+export type { Inbox, InboxFilter, InboxGroup, InboxOptions, InboxRow } from './inbox';
 export type { SagaFilter, SagaRow } from './saga-list';
 /** For the data converter of Temporal's `Client`, where payloads are encrypted. */
 export { createDataConverter } from '../security/data-converter';

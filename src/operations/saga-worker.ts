@@ -33,7 +33,14 @@ export interface SagaWorker {
 
 export type SagaWorkerConfig = Omit<
   WorkerConfig,
-  'temporal' | 'logLevel' | 'planTypesMore' | 'healthAddress' | 'metricsAddress' | 'tracesEndpoint'
+  | 'temporal'
+  | 'logLevel'
+  | 'planTypesMore'
+  | 'webUiUrl'
+  | 'healthAddress'
+  | 'metricsAddress'
+  | 'inboxAddress'
+  | 'tracesEndpoint'
 >;
 
 type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'bundlerOptions' | 'interceptors'>;

@@ -21,7 +21,11 @@ let rig: Rig;
 let line: Line;
 let worker: RunningProcess;
 let port: number;
+let inboxPort: number;
 let samples: Sample[];
+/** On a page of its own, because its labels name sagas. */
+let inbox: Sample[];
+let asked: SagaHandle;
 
 beforeAll(async () => {
   rig = await Rig.start();
@@ -31,14 +35,19 @@ beforeAll(async () => {
   await rig.replaceWorkers({ taskQueue: 'another' });
   line = await startLine(rig.address);
   port = await freePort();
+  inboxPort = await freePort();
   worker = await startProcess('src/worker.ts', {
     ...rig.environment,
     TEMPORAL_ADDRESS: line.address,
     METRICS_ADDRESS: `127.0.0.1:${port}`,
+    INBOX_ADDRESS: `127.0.0.1:${inboxPort}`,
+    TEMPORAL_UI_URL: 'http://ui.example',
   });
   await Promise.all(journeys.map((journey) => journey()));
   await breakDown();
   samples = await scrape(port);
+  inbox = await scrape(inboxPort);
+  asked = waiting;
   await answer(waiting, 'confirmNotPlaced', note);
   await waiting.result();
 });
@@ -202,6 +211,25 @@ it('names no order, account or run in a label', () => {
   expect(values.has('setFirewalls')).toBe(true);
 });
 
+it('names the saga that waits on a page of its own, with a link', () => {
+  expect(inbox).toEqual([
+    {
+      name: metrics.inboxAge.name,
+      labels: {
+        namespace: rig.namespace,
+        kind: 'outcome-unknown',
+        step: 'place-order',
+        account: expect.stringMatching(/^AB-\d+$/) as string,
+        reference: asked.reference,
+        workflowId: asked.workflowId,
+        link: `http://ui.example/namespaces/${rig.namespace}/workflows/provision%2F${asked.reference}/${asked.runId}`,
+      },
+      value: expect.any(Number) as number,
+    },
+  ]);
+  expect(inbox[0]?.value).toBeGreaterThan(0);
+});
+
 describe('all that is asked for is there', () => {
   interface Panel {
     title: string;
@@ -210,7 +238,7 @@ describe('all that is asked for is there', () => {
   const { panels } = JSON.parse(readDocument('deploy/grafana/dashboards/order-saga.json')) as { panels: Panel[] };
   const rules = readDocument('deploy/prometheus/alerts.yaml');
   const missing = (expression: string) =>
-    selectorsIn(expression).filter((selector) => !samples.some((sample) => selects(selector, sample)));
+    selectorsIn(expression).filter((selector) => ![...samples, ...inbox].some((sample) => selects(selector, sample)));
 
   it.each(panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)))(
     'in the panel %s: %s',

@@ -231,7 +231,7 @@ function lies({ next }: Preview, made: readonly Call[]): string[] {
       const times = made.filter((call) => isAlike(call, template)).length;
       const least = all.filter(({ isSure }) => isSure).length;
       // What only looks may look again.
-      const most = all.some(({ each, changes }) => each || !changes) ? Infinity : all.length;
+      const most = all.some(({ each, changes }) => each === true || !changes) ? Infinity : all.length;
       return times < least || times > most ? [`${template}: ${times} times, but told ${least} to ${most}`] : [];
     }),
   ];
