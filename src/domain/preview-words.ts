@@ -64,22 +64,23 @@ export function notesOn(standing: Standing, decision: Previewable, next: readonl
 const titlesMax = 2;
 const callsMax = 3;
 
-/** In a sentence or two, for a person who reads many of them: what cannot be undone is always among it. */
+/**
+ * In a sentence or two, for a person who reads many of them: only what is sure, and what cannot be undone is always among it. The preview
+ * itself has the rest.
+ */
 export function inShort({ decision, next, notes }: Preview): string {
-  const shown = next.filter(
-    (step, index) => index < titlesMax || step === next.find(({ irreversible }) => irreversible),
-  );
-  const more = next.length - shown.length;
-  const titles = shown.map(({ title, irreversible, when }) => {
-    const facts = [...(when === undefined ? [] : ['perhaps']), ...(irreversible ? ['cannot be undone'] : [])];
-    return facts.length === 0 ? title : `${title} (${facts.join(', ')})`;
-  });
-  const changing = next.flatMap(({ calls }) => calls.flatMap(({ call, changes }) => (changes ? [call] : [])));
-  const distinct = [...new Set(changing)];
+  const sure = next.filter(({ when }) => when === undefined);
+  const final = sure.find(({ irreversible }) => irreversible);
+  const shown = sure.filter((step, index) => index < titlesMax || step === final);
+  const more = sure.length - shown.length;
+  const titles = shown.map(({ title, irreversible }) => (irreversible ? `${title} (cannot be undone)` : title));
+  const changing = sure.flatMap(({ calls }) => calls.filter(({ changes, when }) => changes && when === undefined));
+  const distinct = [...new Set(changing.map(({ call }) => call))];
   const calls = distinct.slice(0, callsMax).join(', ') + (distinct.length > callsMax ? ', …' : '');
   const [note] = decision === 'cancel' || decision === 'reject' || onDecision[decision] ? notes : [];
+  const none = next.length === 0 ? 'Then: no call.' : 'Then: no call that is sure.';
   return [
-    next.length === 0 ? 'Then: no call.' : `Then: ${titles.join('; ')}${more > 0 ? `; ${more} more` : ''}.`,
+    sure.length === 0 ? none : `Then: ${titles.join('; ')}${more > 0 ? `; ${more} more` : ''}.`,
     ...(calls === '' ? [] : [`It sends ${calls}.`]),
     ...(note === undefined ? [] : [note]),
   ].join(' ');
