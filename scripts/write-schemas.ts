@@ -14,6 +14,7 @@ import { holdSchema, releaseSchema } from '../src/domain/hold';
 import { firewallsOfSchema, serverFirewallsSchema } from '../src/domain/firewalls-of';
 import { jobProgressSchema, jobReportSchema } from '../src/domain/job-report';
 import { messageSchema } from '../src/domain/notifications';
+import { previewSchema } from '../src/domain/preview';
 import { progressSchema } from '../src/domain/progress';
 import { reconcileSchema, sweepReportSchema } from '../src/domain/reconcile';
 import { recordSchema } from '../src/domain/record';
@@ -37,6 +38,7 @@ const sources: Record<string, z.ZodType> = {
   'decideMany.progress': jobProgressSchema(),
   'decideMany.result': jobReportSchema(),
   progress: progressSchema,
+  preview: previewSchema,
   report: reportSchema,
   record: recordSchema,
   notification: messageSchema(),

@@ -3,11 +3,14 @@
  * ready, runs sagas and notifies receivers until SIGTERM or SIGINT. Before it stops, calls in flight finish, a pivot among them.
  */
 import { Client } from '@temporalio/client';
+import { oldestOfEachKind } from './client/inbox';
+import { webUiAt } from './client/web-ui';
 import { readWorkerConfig, SettingsError, temporalAddress, type WorkerConfig } from './config';
 import { CannotListen } from './operations/cannot-listen';
 import { checkSecrets, Deliveries } from './operations/deliveries';
 import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
+import { describeRows, inboxPageRowsMax, startInboxPage } from './operations/inbox-page';
 import { createLog } from './operations/logging';
 import { LostSagas } from './operations/lost-sagas';
 import { workerMeter } from './operations/metrics';
@@ -27,6 +30,7 @@ async function main(): Promise<void> {
   if (config.payloadKeys === undefined) log.warn('payloads are not encrypted: PAYLOAD_KEYS is not set');
   // Before Temporal's runtime starts: the runtime would keep a process alive that cannot listen.
   const health = config.healthAddress && (await startHealthServer(config.healthAddress));
+  const inbox = config.inboxAddress && (await startInboxPage(config.inboxAddress));
   try {
     const meter = workerMeter(installRuntime(log, config.metricsAddress), config);
     const connection = await connectToTemporal(config);
@@ -41,6 +45,7 @@ async function main(): Promise<void> {
       const gauges = new Gauges(connection, config, meter, log, lost, () => deliveries.look());
       if (config.metricsAddress) gauges.start();
       deliveries.start();
+      if (inbox) inbox.read = () => readInboxPage(temporal, config);
       console.log(readyLine(config, health));
       try {
         await worker.run();
@@ -55,7 +60,14 @@ async function main(): Promise<void> {
     }
   } finally {
     await health?.close();
+    await inbox?.close();
   }
+}
+
+async function readInboxPage(temporal: Client, { namespace, webUiUrl }: WorkerConfig): Promise<string> {
+  const nowMs = Date.now();
+  const rows = await oldestOfEachKind(temporal, inboxPageRowsMax, nowMs);
+  return describeRows(rows, { namespace, webUi: webUiAt(webUiUrl, namespace), nowMs });
 }
 
 function readyLine(config: WorkerConfig, health: HealthServer | undefined): string {

@@ -158,7 +158,7 @@ export async function cancel(
   });
 }
 
-function withSaga(
+export function withSaga(
   { reference, workflow }: Target,
   work: (sagas: OrderSagaClient, saga: SagaHandle) => Promise<number>,
 ): Promise<number> {

@@ -15,7 +15,7 @@ const connectWithinMs = 4_000;
  * @throws NoConnectionError
  */
 export async function withSagas<T>(config: ClientConfig, work: (sagas: OrderSagaClient) => Promise<T>): Promise<T> {
-  const { namespace, taskQueue, planTypesMore } = config;
+  const { namespace, taskQueue, planTypesMore, webUiUrl } = config;
   const dataConverter = createDataConverter(config.payloadKeys);
   const connection = Connection.lazy({ ...config.temporal.connectionOptions, connectTimeout: connectWithinMs });
   try {
@@ -29,7 +29,7 @@ export async function withSagas<T>(config: ClientConfig, work: (sagas: OrderSaga
       });
     });
     return await work(
-      new OrderSagaClient(new Client({ connection, namespace, dataConverter }), { taskQueue, planTypesMore }),
+      new OrderSagaClient(new Client({ connection, namespace, dataConverter }), { taskQueue, planTypesMore, webUiUrl }),
     );
   } finally {
     // Rejects when there never was a connection.

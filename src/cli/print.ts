@@ -62,7 +62,7 @@ export class Printer {
   }
 
   rows(rows: readonly SagaRow[]): void {
-    const table = [
+    this.table([
       ['saga', 'state', 'step', 'waiting since', 'started', 'account'],
       ...rows.map(({ workflowId, state, step, waitingSince, startTime, account }) => [
         workflowId,
@@ -72,7 +72,10 @@ export class Printer {
         startTime.toISOString(),
         account ?? '',
       ]),
-    ];
+    ]);
+  }
+
+  table(table: readonly (readonly string[])[]): void {
     const widths = table[0]?.map((_, column) => Math.max(...table.map((cells) => cells[column]?.length ?? 0))) ?? [];
     for (const cells of table) {
       this.line(

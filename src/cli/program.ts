@@ -11,7 +11,9 @@ import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identi
 import { bulkDecisionNames } from '../domain/decide-many';
 import { decisionNames } from '../domain/decisions';
 import type { NewReferences } from '../journal/ceremony';
+import { inboxGroupings, inboxRowsMax, type InboxOptions } from '../client/inbox';
 import { listedStates, type SagaFilter } from '../client/saga-list';
+import { waitKinds } from '../domain/progress';
 import { cancel, clean, decide, firewallsOf, list, start, status, watch } from './commands';
 import type { CommandContext, Target } from './command-context';
 import { errorOutputOf, exitStatus } from './exit-status';
@@ -20,6 +22,7 @@ import { holdOff, holdOn, holdStatus } from './hold-commands';
 import { objectId, positive, rate } from './kinds';
 import { Printer, type Streams } from './print';
 import { addReconcileCommands } from './reconcile-commands';
+import { inbox, preview } from './view-commands';
 
 export interface Terminal extends Streams {
   stdin: Readable;
@@ -114,10 +117,33 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
       settle(await list(context, { ...only, limit }));
     });
 
+  command(program, 'inbox', 'show what waits for a decision, and what has waited longest (status 4: something waits)')
+    .addOption(new Option('--by <WHAT>', 'what to count by').choices(inboxGroupings).default('kind'))
+    .addOption(new Option('--kind <KIND>', 'only this kind of wait').choices(waitKinds))
+    .option('--step <STEP>', 'only at this step; with * at its end, at each that begins so: add-cart-item-*')
+    .option('--account <ACCOUNT>', 'only of this account')
+    .option('--older-than <TIME>', 'only what has waited longer, like 15m, 4h or 2d', duration)
+    .addOption(workflowOption())
+    .option('--limit <NUMBER>', `how many sagas to name, ${inboxRowsMax} at most`, inboxRows, 20)
+    .action(async ({ workflow, olderThan, json: _json, ...options }: InboxCommandOptions) => {
+      const more = { ...(workflow ? { workflow: named(workflow) } : {}), ...definedOnly({ olderThanMs: olderThan }) };
+      settle(await inbox(context, { ...options, ...more }));
+    });
+
   command(program, 'decide <REFERENCE> <DECISION> [JSON]', `decide: ${decisionNames.join(', ')}`)
     .addOption(workflowOption())
     .action(async (reference: string, decision: string, json: string | undefined, options: Options) => {
       settle(await decide(context, targetOf(reference, options), decision, json));
+    });
+
+  command(
+    program,
+    'preview <REFERENCE> <DECISION> [JSON]',
+    'show what a decision, or cancel, would lead to; it changes nothing (status 2: it would be refused)',
+  )
+    .addOption(workflowOption())
+    .action(async (reference: string, decision: string, json: string | undefined, options: Options) => {
+      settle(await preview(context, targetOf(reference, options), decision, json));
     });
 
   command(
@@ -321,6 +347,11 @@ interface Limit {
   limit: number;
 }
 
+interface InboxCommandOptions extends Options, Pick<InboxOptions, 'by' | 'kind' | 'step' | 'account' | 'limit'> {
+  olderThan?: number;
+  json?: boolean;
+}
+
 /** The words with which workflow ids begin. */
 const workflowWords = workflowNames.map((name) => [workflowIdOf(name, '').replace('/', ''), name] as const);
 
@@ -342,4 +373,19 @@ function targetOf(reference: string, { workflow }: Options): Target {
 /** The options of a hold, without `json` and others. */
 function namesOf<W extends { by?: string; note?: string }>({ by, note }: W) {
   return { ...definedOnly({ by, note }) } as Pick<W, 'by' | 'note'>;
+}
+
+function inboxRows(text: string): number {
+  const rows = positive(text);
+  if (rows > inboxRowsMax) throw new InvalidArgumentError(`It must be a whole number from 1 to ${inboxRowsMax}.`);
+  return rows;
+}
+
+const unitsMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** In milliseconds. */
+function duration(text: string): number {
+  const [, digits, unit = ''] = /^(\d{1,4})([mhd])$/.exec(text) ?? [];
+  if (digits === undefined) throw new InvalidArgumentError('It must be minutes, hours or days, like 15m, 4h or 2d.');
+  return Number(digits) * (unitsMs[unit] ?? 0);
 }

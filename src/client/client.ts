@@ -41,7 +41,9 @@ import { findJob, listDoubtful, previewMany, startJob, type JobHandle, type Many
 import { summarize } from './summaries';
 import { withTemporalErrors } from './temporal-errors';
 import { SagaHandle } from './handle';
+import { readInbox, type Inbox, type InboxOptions } from './inbox';
 import { lacksSearchAttributes, listRows, type SagaFilter, type SagaRow } from './saga-list';
+import { webUiAt, type WebUi } from './web-ui';
 import { attributesOf } from '../temporal/search-attributes';
 
 export interface OrderSagaClientOptions {
@@ -52,6 +54,8 @@ export interface OrderSagaClientOptions {
    * them: `name:server` is a server, `name:other` is none, `name` may be one.
    */
   planTypesMore?: readonly string[];
+  /** Of Temporal's Web UI, for links into it: `http://localhost:8233`. */
+  webUiUrl?: string | undefined;
 }
 
 export class OrderSagaClient {
@@ -60,15 +64,17 @@ export class OrderSagaClient {
   private readonly taskQueue: string;
   private readonly schemas: RequestSchemas;
   private readonly planTypesMore: readonly string[];
+  private readonly webUi: WebUi | undefined;
 
   /** @param temporal where payloads are encrypted: with the same data converter as the worker's */
   constructor(
     readonly temporal: Client,
-    { taskQueue = defaultTaskQueue, planTypesMore = [] }: OrderSagaClientOptions = {},
+    { taskQueue = defaultTaskQueue, planTypesMore = [], webUiUrl }: OrderSagaClientOptions = {},
   ) {
     this.taskQueue = taskQueue;
     this.sweeps = new Sweeps(temporal, taskQueue);
     this.planTypesMore = planTypesMore;
+    this.webUi = webUiAt(webUiUrl, temporal.options.namespace);
     this.schemas = requestSchemas(planTypesMore);
   }
 
@@ -187,6 +193,16 @@ export class OrderSagaClient {
       ),
     );
     return handles.filter((handle) => handle !== undefined);
+  }
+
+  /**
+   * What waits for people, counted by kind, step, account or age, and the sagas that have waited longest. It reads a thousand sagas with
+   * each call, and keeps only the rows that it returns.
+   *
+   * @throws SearchAttributesMissingError, NoConnectionError
+   */
+  inbox(options: InboxOptions = {}): Promise<Inbox> {
+    return readInbox(this.temporal, options, this.webUi);
   }
 
   /**

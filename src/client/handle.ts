@@ -15,6 +15,7 @@ import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure
 import { decisionHints, decisionNames, decisionSchemas, type DecisionName } from '../domain/decisions';
 import { sagaFailureNames } from '../domain/failures';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
+import { previewName, type Preview, type Previewable } from '../domain/preview';
 import type { ProgressView } from '../domain/progress';
 import type { Report, ResultOf } from '../domain/results';
 import { describeProblems } from '../domain/problems';
@@ -29,7 +30,7 @@ import {
   UnknownReferenceError,
   type OrderSagaError,
 } from './errors';
-import { answerWithinMs, queryProgress } from './query-progress';
+import { answerWithinMs, query } from './query';
 import { withTemporalErrors } from './temporal-errors';
 
 /** What was decided, and at which step. */
@@ -60,8 +61,20 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    *
    * @throws NoWorkerError, UnknownReferenceError, NoConnectionError
    */
-  async progress({ withinMs = answerWithinMs }: { withinMs?: number } = {}): Promise<ProgressView> {
-    return queryProgress<ProgressView>(this.temporal, this.workflowId, withinMs);
+  progress({ withinMs = answerWithinMs }: { withinMs?: number } = {}): Promise<ProgressView> {
+    return query(this.temporal, this.workflowId, { name: 'progress', withinMs });
+  }
+
+  /**
+   * What a decision, or `cancel`, would lead to: the steps that follow, their calls, what cannot be undone, what is spent. It changes
+   * nothing. `refused` is there where the decision would not be taken.
+   *
+   * @param body as for {@link decide}; without it, it is only looked whether the decision fits the question
+   * @throws NoWorkerError, UnknownReferenceError, NoConnectionError
+   */
+  preview(decision: Previewable, body?: unknown): Promise<Preview> {
+    const args = body === undefined ? [decision] : [decision, body];
+    return query(this.temporal, this.workflowId, { name: previewName, args });
   }
 
   /**

@@ -33,7 +33,7 @@ import {
   SearchAttributesMissingError,
   UnknownReferenceError,
 } from './errors';
-import { answerWithinMs, queryProgress } from './query-progress';
+import { answerWithinMs, query } from './query';
 import { lacksSearchAttributes } from './saga-list';
 import { withTemporalErrors } from './temporal-errors';
 
@@ -150,7 +150,7 @@ export class JobHandle {
 
   /** How far it is; also after its end. @throws NoWorkerError, UnknownReferenceError, NoConnectionError */
   progress({ withinMs = answerWithinMs }: { withinMs?: number } = {}): Promise<JobProgress> {
-    return queryProgress<JobProgress>(this.temporal, this.workflowId, withinMs);
+    return query<JobProgress>(this.temporal, this.workflowId, { name: 'progress', withinMs });
   }
 
   /** No more decisions are sent until it is resumed; those that are on their way are. @throws as {@link stop} */

@@ -131,39 +131,77 @@ function condition(state: NonNullable<SagaFilter['state']>): string {
   }
 }
 
-function quoted(names: readonly string[]): string {
+export function quoted(names: readonly string[]): string {
   return names.map((name) => `'${name}'`).join(', ');
 }
+
+/** So many rows are looked at together: their ids stand in one query. */
+const batchSize = 100;
 
 /** In the order of visibility, the newest first: a start or a change may take a moment to show. */
 export async function* listRows(temporal: Client, filter: SagaFilter): AsyncGenerator<SagaRow> {
   const { limit = Infinity } = filter;
   if (limit <= 0) return;
-  const listing = temporal.workflow
-    .list({
-      query: queryFor(filter),
-      ...(limit < 100 ? { pageSize: limit } : {}),
-    })
-    [Symbol.asyncIterator]();
   let count = 0;
+  for await (const batch of batches(temporal, filter)) {
+    const lost = batch.filter(({ state }) => state === 'lost').map(({ workflowId }) => workflowId);
+    const latest = await latestRuns(temporal, lost);
+    for (const row of batch) {
+      // A reset leaves a terminated run behind; the saga goes on in another one.
+      if (row.state === 'lost' && (latest.get(row.workflowId) ?? row.runId) !== row.runId) continue;
+      yield row;
+      count += 1;
+      if (count >= limit) return;
+    }
+  }
+}
+
+async function* batches(temporal: Client, filter: SagaFilter): AsyncGenerator<SagaRow[]> {
+  const { limit = Infinity } = filter;
+  const size = Math.min(limit, batchSize);
+  const listing = temporal.workflow
+    .list({ query: queryFor(filter), ...(limit < batchSize ? { pageSize: limit } : {}) })
+    [Symbol.asyncIterator]();
+  let batch: SagaRow[] = [];
   for (;;) {
     const next = await withTemporalErrors(temporal, () => listing.next()).catch((error: unknown) => {
       if (!lacksSearchAttributes(error)) throw error;
       throw new SearchAttributesMissingError(temporal.options.namespace);
     });
+    const row = next.done ? undefined : toRow(next.value);
+    if (row) batch.push(row);
+    if (batch.length >= size || (next.done && batch.length > 0)) {
+      yield batch;
+      batch = [];
+    }
     if (next.done) return;
-    const row = toRow(next.value);
-    if (row === undefined || (row.state === 'lost' && (await wasReset(temporal, row)))) continue;
-    yield row;
-    count += 1;
-    if (count >= limit) return;
   }
 }
 
-/** A reset leaves a terminated run behind; the saga goes on in another one. */
-async function wasReset(temporal: Client, { workflowId, runId }: SagaRow): Promise<boolean> {
-  const latest = await latestOf(temporal, workflowId);
-  return latest !== undefined && latest.runId !== runId;
+/**
+ * The last run of each saga, as visibility has it: the open one, or the one that was closed last. One query for all of them; as in
+ * {@link latestOf}, a run that was refused before it did anything says nothing about the saga.
+ *
+ * @param workflowIds a hundred at most: they stand in the query
+ */
+async function latestRuns(temporal: Client, workflowIds: readonly string[]): Promise<Map<string, string>> {
+  const latest = new Map<string, string>();
+  if (workflowIds.length === 0) return latest;
+  const ids = quoted([...new Set(workflowIds)]);
+  const query = `WorkflowId IN (${ids}) AND (${stateAttribute} IS NULL OR ${stateAttribute} != 'untouched')`;
+  const closedMs = new Map<string, number>();
+  await withTemporalErrors(temporal, async () => {
+    for await (const run of temporal.workflow.list({ query })) {
+      const row = toRow(run);
+      if (row === undefined) continue;
+      const { workflowId, runId, closeTime } = row;
+      const ms = closeTime?.getTime() ?? Infinity;
+      if (ms < (closedMs.get(workflowId) ?? -Infinity)) continue;
+      closedMs.set(workflowId, ms);
+      latest.set(workflowId, runId);
+    }
+  });
+  return latest;
 }
 
 /**

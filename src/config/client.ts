@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defaultTaskQueue } from '../domain/identity';
 import type { PayloadKeys } from '../security/keys';
 import { isCertificate, isKeyPair, isLoopback } from './checks';
-import { payloadKeys, planTypes, text } from './kinds';
+import { payloadKeys, planTypes, serviceUrl, text } from './kinds';
 import { readSettings, SettingsError, type Environment } from './settings';
 
 /** The settings of the client and of the worker. */
@@ -13,6 +13,7 @@ export const clientSettings = {
   PAYLOAD_ENCRYPTION: z.enum(['on', 'off'], 'must be on or off').default('on'),
   TASK_QUEUE: text.default(defaultTaskQueue),
   PLAN_TYPES_MORE: planTypes.default([]),
+  TEMPORAL_UI_URL: serviceUrl('must be the address of Temporal’s Web UI, http://… or https://…').optional(),
 };
 
 export interface ClientConfig {
@@ -21,6 +22,8 @@ export interface ClientConfig {
   namespace: string;
   taskQueue: string;
   planTypesMore: readonly string[];
+  /** Of Temporal’s Web UI. Undefined: nothing is linked. */
+  webUiUrl: string | undefined;
   /** Undefined: payloads are not encrypted. */
   payloadKeys: PayloadKeys | undefined;
 }
@@ -38,6 +41,7 @@ export function sagasIn(settings: z.output<z.ZodObject<typeof clientSettings>>):
   return {
     taskQueue: settings.TASK_QUEUE,
     planTypesMore: settings.PLAN_TYPES_MORE,
+    webUiUrl: settings.TEMPORAL_UI_URL,
     payloadKeys: settings.PAYLOAD_KEYS,
   };
 }

@@ -42,8 +42,13 @@ const pausedQuery = `CloseTime IS NULL AND TemporalPauseInfo IS NOT NULL AND Wor
 
 type Since = typeof waitingSince | 'StartTime';
 
+interface Row {
+  state: string | undefined;
+  since: Partial<Record<Since, number>>;
+}
+
 interface Page {
-  sinceMs: number[];
+  rows: Row[];
   more: boolean;
 }
 
@@ -83,14 +88,16 @@ export class Gauges {
   private async look(): Promise<void> {
     const nowMs = Date.now();
     const ageOf = (oldest: number | undefined) => (oldest === undefined ? 0 : Math.max(0, nowMs - oldest) / 1000);
+    // Mostly few wait, and one list has them all.
+    const all = await this.list(`ExecutionStatus = 'Running' AND ${state} IN (${quoted([...waitKinds, 'queued'])})`);
     for (const kind of waitKinds) {
-      const { count, oldest } = await this.inState(kind, waitingSince, nowMs);
+      const { count, oldest } = await this.inState(kind, waitingSince, all, nowMs);
       this.set(metrics.waiting, count, { kind });
       this.set(metrics.oldestWait, ageOf(oldest), { kind });
     }
     this.set(metrics.hold, (await this.isHeld()) ? 1 : 0, {});
     // They have been queued since their start and wait for no person: no search attribute says since when.
-    const { count, oldest } = await this.inState('queued', 'StartTime', nowMs);
+    const { count, oldest } = await this.inState('queued', 'StartTime', all, nowMs);
     this.set(metrics.queued, count, {});
     this.set(metrics.oldestQueued, ageOf(oldest), {});
     for (const [taskType, type] of Object.entries(taskTypes)) {
@@ -160,14 +167,18 @@ export class Gauges {
     }
   }
 
+  /** @param all of every state, or the first of them */
   private async inState(
     name: SagaState,
     since: Since,
+    all: Page,
     nowMs: number,
   ): Promise<{ count: number; oldest: number | undefined }> {
     const query = `ExecutionStatus = 'Running' AND ${state} = '${name}'`;
-    const page = await this.list(query, since);
-    if (!page.more) return { count: page.sinceMs.length, oldest: earliest(page) };
+    const page = all.more
+      ? await this.list(query)
+      : { rows: all.rows.filter((row) => row.state === name), more: false };
+    if (!page.more) return { count: page.rows.length, oldest: earliest(page, since) };
     return { count: await this.count(query), oldest: await this.searchOldest(query, since, page, nowMs) };
   }
 
@@ -179,29 +190,38 @@ export class Gauges {
   /** A binary search, because SQL visibility does not sort: until what is older than the middle fits one page. */
   private async searchOldest(query: string, since: Since, first: Page, nowMs: number): Promise<number | undefined> {
     let page = first;
-    let [from, to] = [nowMs - oldestMs, earliest(page) ?? nowMs];
+    let [from, to] = [nowMs - oldestMs, earliest(page, since) ?? nowMs];
     while (page.more && to - from > closeMs) {
       const middle = from + (to - from) / 2;
-      const older = await this.list(`${query} AND ${since} < '${new Date(middle).toISOString()}'`, since);
-      const found = earliest(older);
+      const older = await this.list(`${query} AND ${since} < '${new Date(middle).toISOString()}'`);
+      const found = earliest(older, since);
       if (found === undefined) from = middle;
       else [page, to] = [older, found];
     }
-    return earliest(page);
+    return earliest(page, since);
   }
 
-  private async list(query: string, since: Since): Promise<Page> {
+  private async list(query: string): Promise<Page> {
     const { executions, nextPageToken } = await this.connection.workflowService.listWorkflowExecutions({
       namespace: this.config.namespace,
       pageSize,
       query,
     });
-    const sinceMs = executions.flatMap(({ searchAttributes, startTime }) => {
-      if (since === 'StartTime') return startTime ? [secondsOf(startTime) * 1000] : [];
-      const payload = searchAttributes?.indexedFields?.[waitingSince];
-      return payload ? [Date.parse(defaultPayloadConverter.fromPayload<string>(payload))] : [];
+    const rows = executions.map(({ searchAttributes, startTime }): Row => {
+      const read = (name: string) => {
+        const payload = searchAttributes?.indexedFields?.[name];
+        return payload ? defaultPayloadConverter.fromPayload<string | undefined>(payload) : undefined;
+      };
+      const waits = read(waitingSince);
+      return {
+        state: read(state),
+        since: {
+          ...(startTime ? { StartTime: secondsOf(startTime) * 1000 } : {}),
+          ...(typeof waits === 'string' ? { [waitingSince]: Date.parse(waits) } : {}),
+        },
+      };
     });
-    return { sinceMs, more: nextPageToken.length > 0 };
+    return { rows, more: nextPageToken.length > 0 };
   }
 
   private set({ name, help }: { name: string; help: string }, value: number, labels: Record<string, string>): void {
@@ -214,6 +234,11 @@ function secondsOf(proto: { seconds?: unknown; nanos?: number | null } | null | 
   return Number(proto?.seconds ?? 0) + (proto?.nanos ?? 0) / 1e9;
 }
 
-function earliest({ sinceMs }: Page): number | undefined {
-  return sinceMs.length === 0 ? undefined : Math.min(...sinceMs);
+function earliest({ rows }: Page, since: Since): number | undefined {
+  const known = rows.flatMap((row) => row.since[since] ?? []);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `'${name}'`).join(', ');
 }

@@ -34,7 +34,15 @@ export interface SagaWorker {
 
 export type SagaWorkerConfig = Omit<
   WorkerConfig,
-  'temporal' | 'notifications' | 'logLevel' | 'planTypesMore' | 'healthAddress' | 'metricsAddress' | 'tracesEndpoint'
+  | 'temporal'
+  | 'notifications'
+  | 'logLevel'
+  | 'planTypesMore'
+  | 'webUiUrl'
+  | 'healthAddress'
+  | 'metricsAddress'
+  | 'inboxAddress'
+  | 'tracesEndpoint'
 >;
 
 type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'bundlerOptions' | 'interceptors'>;

@@ -3,7 +3,9 @@
  * that fit with what to paste, then the rest. Under 2 KB, because it travels in an address.
  */
 import { decisionHints, exampleFor, type DecisionName } from '../domain/decisions';
-import type { Queued, WaitKind } from '../domain/progress';
+import type { Preview, Previewable } from '../domain/preview';
+import { inShort } from '../domain/preview-words';
+import type { Queued } from '../domain/progress';
 import { secretFields } from '../domain/secrets';
 import { inWords } from './progress';
 import type { Question } from './questions';
@@ -11,18 +13,6 @@ import type { Question } from './questions';
 const questionCharsMax = 600;
 const excerptCharsMax = 300;
 const noticeBytesMax = 1_900;
-
-/** What *Request Cancellation* does at a wait; `docs/operating.md` has more of it. */
-const cancelDoes: Record<WaitKind, string> = {
-  stuck: 'what can be put back is put back; an order that was placed stays',
-  refused: 'what was done is put back; nothing is placed',
-  'outcome-unknown': 'all stays as it is, and the report says that nobody knows',
-  approval: 'nothing is placed',
-  duplicate: 'nothing is placed, and what is in the cart is deleted',
-  'over-limit': 'nothing is placed, and what is in the cart is deleted',
-  servers: 'the order stays, its servers get no firewalls',
-  held: 'nothing was sent, so nothing is left',
-};
 
 /** Where payloads are encrypted, only who has the keys can send what nobody else may read. */
 export const howToSendSecrets =
@@ -41,16 +31,19 @@ const exampleValues: Record<string, unknown> = {
 /** The Web UI's frame is shorter than what it shows, by about a paragraph: so the last one is a space that does not break. */
 const hiddenEnd = '\n\n\u00a0';
 
-/** @param question `undoing` where the step that waits puts something back */
-export function describeWait(question: Question & { id: string; undoing?: boolean }, since: string): string {
-  const { id, kind, step, steps, choices, correction, lastFailure, undoing } = question;
+/** @param previewOf what each choice leads to */
+export function describeWait(
+  question: Question & { id: string; heedsCancel: boolean },
+  since: string,
+  previewOf: (decision: Previewable) => Preview,
+): string {
+  const { id, kind, step, steps, choices, correction, lastFailure, heedsCancel } = question;
   const paragraphs = [
     `### ${inOneLine(question.question, questionCharsMax)}`,
     'Press **More Actions**, then **Send an Update**, choose the name and paste the data:',
-    choices.map((name) => describeChoice(name, id, steps)).join('\n'),
+    choices.map((name) => describeChoice(name, id, steps, previewOf(name))).join('\n'),
     ...(correction ? [describeCorrection(Object.keys(correction.schema().shape), id)] : []),
-    // What is being undone is undone to the end, cancelled or not.
-    ...(undoing ? [] : [`Or press **Request Cancellation** to stop: ${cancelDoes[kind]}.`]),
+    ...(heedsCancel ? [`Or press **Request Cancellation** to stop. ${inShort(previewOf('cancel'))}`] : []),
     `It waits as *${kind}* at step \`${step}\` since ${inWords(since)}. This is question \`${id}\`.`,
     ...(lastFailure
       ? [`Last failure: ${inOneLine(lastFailure.message, excerptCharsMax)} (${lastFailure.failure}).`]
@@ -72,8 +65,14 @@ export function describeQueue({ resource, since, before, holder, lookedAt }: Que
   return paragraphs.join('\n\n') + hiddenEnd;
 }
 
-function describeChoice(name: DecisionName, question: string, steps: readonly string[] | undefined): string {
-  return `- **${name}** — ${decisionHints[name].does}  \n  \`${exampleFor(name, question, steps)}\``;
+function describeChoice(
+  name: DecisionName,
+  question: string,
+  steps: readonly string[] | undefined,
+  preview: Preview,
+): string {
+  const { does } = decisionHints[name];
+  return `- **${name}** — ${does}. ${inShort(preview)}  \n  \`${exampleFor(name, question, steps)}\``;
 }
 
 function describeCorrection(fields: readonly string[], question: string): string {

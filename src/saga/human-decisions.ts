@@ -14,6 +14,7 @@
  */
 import { ApplicationFailure } from '@temporalio/common';
 import {
+  CancellationScope,
   condition,
   defineQuery,
   defineSignal,
@@ -37,6 +38,9 @@ import {
 import { definedOnly } from '../domain/defined-only';
 import { ownerOf, type CallFailure } from '../domain/failures';
 import { heldReleasedSignal, readHoldWords } from '../domain/hold';
+import { isOutcome } from '../domain/outcomes';
+import { previewName, type Preview, type Previewable, type Standing } from '../domain/preview';
+import { previewOf } from '../domain/preview-of';
 import type { ProgressView } from '../domain/progress';
 import { holdsSecret, redact } from '../domain/secrets';
 import { describeProblems } from '../domain/problems';
@@ -46,39 +50,53 @@ import { hasRoomToAsk, HistoryIsFull, whyFull } from './history-left';
 import { countDecision, countWait } from './metrics';
 import { describeWait, howToSendSecrets } from './current-details';
 import type { EventSaid, Notices } from './notices';
+import { answerPreview, askedOf, isCancellable, type OpenQuestion } from './previews';
 import { now, type Progress } from './progress';
 import type { Question } from './questions';
 import { reminderDelaysMs } from './reminders';
 
 const progressQuery = defineQuery<ProgressView>('progress');
+const previewQuery = defineQuery<Preview, [unknown, unknown]>(previewName);
 
 /** Enough of a random id to distinguish the questions of one saga, and few enough to type. */
 const idChars = 8;
 
-type AskedQuestion = Question & { id: string };
-
 /** What receivers are told of a question: none of its words, because some are the provider's. */
 type AskedTold = EventSaid & { since: string; reminders: number };
 
-function toldOf({ id, kind, step, steps, lastFailure }: AskedQuestion, since: string, expiresMs?: number): AskedTold {
+function toldOf({ id, kind, step, steps, lastFailure }: OpenQuestion, since: string, expiresMs?: number): AskedTold {
   const expiresAt = expiresMs === undefined ? undefined : new Date(expiresMs).toISOString();
   const failure = lastFailure?.failure;
   return { kind, step, question: id, since, reminders: 0, ...definedOnly({ steps, expiresAt, failure }) };
 }
 
 export class HumanDecisions {
-  private open?: AskedQuestion;
+  private open?: OpenQuestion;
   private taken?: Decision;
   /** What the saga was doing when it asked, and goes on with. */
   private resumes: 'running' | 'undoing' = 'running';
   /** The saga ends: there is nothing that it could give up instead of waiting on, however full its history is. */
   isLast = false;
+  /** What the saga knows of itself. */
+  standing?: () => Omit<Standing, 'waiting' | 'isEnding'>;
 
   constructor(
     private readonly progress: Progress,
     private readonly notices: Notices,
   ) {
     setHandler(progressQuery, () => progress.view(), { description: 'State, steps, what it waits for, decisions' });
+    setHandler(
+      previewQuery,
+      (name, body) =>
+        answerPreview(name, body, {
+          previewOf: (decision) => this.previewOf(decision),
+          whyNot: (decision, as) => this.whyNot(decision, as),
+        }),
+      {
+        description:
+          'What a decision would lead to, by its name: next steps, calls, what cannot be undone. Or "cancel"',
+      },
+    );
     for (const name of decisionNames) this.receive(name);
     this.receiveRelease();
   }
@@ -92,7 +110,11 @@ export class HumanDecisions {
   async ask(asked: Question): Promise<Decision> {
     if (asked.whenFull === undefined && this.hasNoRoomFor(asked)) throw new HistoryIsFull(`${asked.step}: ${whyFull}`);
     const since = now();
-    const question = { ...asked, id: (asked.subject ?? uuid4()).slice(0, idChars) };
+    const question = {
+      ...asked,
+      id: (asked.subject ?? uuid4()).slice(0, idChars),
+      heedsCancel: isCancellable(CancellationScope.current()),
+    };
     delete this.taken;
     this.open = question;
     this.resumes = this.progress.state === 'undoing' ? 'undoing' : 'running';
@@ -110,7 +132,7 @@ export class HumanDecisions {
       ...(expiresMs === undefined ? {} : { expiresAt: new Date(expiresMs).toISOString() }),
       ...(lastFailure ? { lastFailure: withoutInstructions(lastFailure) } : {}),
     });
-    setCurrentDetails(describeWait(question, since));
+    setCurrentDetails(describeWait(question, since, (name) => this.previewOf(name)));
     log.warn('waiting for a decision', { id, kind, step, question: question.question, choices });
     countWait('waits', kind);
     const told = toldOf(question, since, expiresMs);
@@ -131,6 +153,28 @@ export class HumanDecisions {
     return decision;
   }
 
+  /** A sentence where a decision would not be taken. @param body undefined where it is only asked whether it fits the question */
+  private whyNot(name: Previewable, body: unknown): string | undefined {
+    const { state } = this.progress;
+    if (isOutcome(state)) return `the saga has ended as ${state}`;
+    if (name === 'cancel') return undefined;
+    try {
+      if (body === undefined) this.fitting(name, body);
+      else this.read(name, body);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ApplicationFailure) return error.message;
+      throw error;
+    }
+  }
+
+  private previewOf(decision: Previewable): Preview {
+    if (this.standing === undefined) throw new Error('nobody has said what the saga knows of itself');
+    const standing = this.standing();
+    const { open, isLast: isEnding } = this;
+    return previewOf({ ...standing, isEnding, waiting: open && askedOf(open, standing.steps) }, decision);
+  }
+
   private decision(): Decision | undefined {
     return this.taken;
   }
@@ -141,7 +185,7 @@ export class HumanDecisions {
     this.notices.tell('settled', { ...told, ...(decision === undefined ? { state: 'undoing' } : { decision }) });
   }
 
-  private async untilTaken(question: AskedQuestion, told: AskedTold, expiresMs = Infinity): Promise<void> {
+  private async untilTaken(question: OpenQuestion, told: AskedTold, expiresMs = Infinity): Promise<void> {
     const { id, kind, step, choices, expiry, whenFull } = question;
     for (const delayMs of reminderDelaysMs()) {
       const waitMs = Math.max(1, Math.min(delayMs, expiresMs - Date.now()));
@@ -195,17 +239,23 @@ export class HumanDecisions {
   }
 
   /** @throws ApplicationFailure `DecisionRefused`, with a sentence that names the decisions that fit */
-  private read(name: DecisionName, body: unknown): Decision {
+  private fitting(name: DecisionName, body: unknown): OpenQuestion {
     const question = this.open;
     if (question === undefined) {
       throw refusal(`${name} does not fit: nothing waits for a decision now; the saga is ${this.progress.state}`, true);
     }
-    const named = (body as { question?: unknown } | null | undefined)?.question;
-    const movedOn = typeof named === 'string' && named !== question.id;
     const fitting = `Decisions that fit: ${[...question.choices, 'cancel'].join(', ')}`;
     if (!question.choices.includes(name)) {
+      const named = (body as { question?: unknown } | null | undefined)?.question;
+      const movedOn = typeof named === 'string' && named !== question.id;
       throw refusal(`${name} does not fit: ${question.step} waits as ${question.kind}. ${fitting}`, movedOn);
     }
+    return question;
+  }
+
+  /** @throws ApplicationFailure `DecisionRefused` */
+  private read(name: DecisionName, body: unknown): Decision {
+    const question = this.fitting(name, body);
     const checked = check(decisionSchemas[name]() as z.ZodType<object>, body ?? {});
     if (!checked.ok)
       throw refusal(
@@ -215,7 +265,7 @@ export class HumanDecisions {
     if (decision.question !== undefined && decision.question !== question.id) {
       throw refusal(
         `${name}: question ${decision.question.slice(0, 40)} is not the one that waits now, which is ${question.id}: read it first`,
-        movedOn,
+        true,
       );
     }
     const objection =

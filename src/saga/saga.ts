@@ -15,6 +15,8 @@ import { CancellationScope, log } from '@temporalio/workflow';
 import type { Unwritten } from '../domain/effects';
 import { describeFailure, type CallFailure } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
+import type { Standing } from '../domain/preview';
+import type { Quote } from '../domain/quotes';
 import type { OnRefusal } from '../domain/requests';
 import type { Concern } from '../domain/spending';
 import { attempt, throwIfCancelled } from './attempts';
@@ -61,7 +63,25 @@ export class Saga {
     readonly progress: Progress,
     readonly humanDecisions: HumanDecisions,
     readonly notices: Notices,
-  ) {}
+  ) {
+    humanDecisions.standing = () => this.standing();
+  }
+
+  /** What a preview goes by. */
+  private standing(): Omit<Standing, 'waiting' | 'isEnding'> {
+    const { progress, journal, mode, levels } = this;
+    return {
+      workflow: progress.workflow,
+      request: journal.request,
+      steps: progress.steps,
+      inDoubt: journal.inDoubt,
+      mode: mode.name,
+      armed: levels.map((level) =>
+        level.map(({ step, title, act }) => ({ step: step.id, title, acts: act !== undefined })),
+      ),
+      quote: progress.known['quote'] as Quote | undefined,
+    };
+  }
 
   step(id: string, title: string): Step {
     return this.progress.step(id, title);

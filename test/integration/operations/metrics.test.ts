@@ -23,7 +23,11 @@ let line: Line;
 let worker: RunningProcess;
 let port: number;
 let receiver: WebhookReceiver;
+let inboxPort: number;
 let samples: Sample[];
+/** On a page of its own, because its labels name sagas. */
+let inbox: Sample[];
+let asked: SagaHandle;
 
 beforeAll(async () => {
   rig = await Rig.start();
@@ -34,6 +38,7 @@ beforeAll(async () => {
   line = await startLine(rig.address);
   port = await freePort();
   receiver = await WebhookReceiver.start();
+  inboxPort = await freePort();
   worker = await startProcess('src/worker.ts', {
     ...rig.environment,
     TEMPORAL_ADDRESS: line.address,
@@ -42,12 +47,16 @@ beforeAll(async () => {
     NOTIFICATION_ALLOW: '127.0.0.1',
     NOTIFICATION_ALLOW_HTTP: 'true',
     SECRET_WEBHOOK_OPS: receiver.secret,
+    INBOX_ADDRESS: `127.0.0.1:${inboxPort}`,
+    TEMPORAL_UI_URL: 'http://ui.example',
   });
   await Promise.all(journeys.map((journey) => journey()));
   await sweepAgain();
   await breakDown();
   await until(async () => receiver.taken.length === journeys.length);
   samples = await scrape(port);
+  inbox = await scrape(inboxPort);
+  asked = waiting;
   await answer(waiting, 'confirmNotPlaced', note);
   await waiting.result();
 });
@@ -257,6 +266,25 @@ it('names no order, account or run in a label', () => {
   expect(values.has('setFirewalls')).toBe(true);
 });
 
+it('names the saga that waits on a page of its own, with a link', () => {
+  expect(inbox).toEqual([
+    {
+      name: metrics.inboxAge.name,
+      labels: {
+        namespace: rig.namespace,
+        kind: 'outcome-unknown',
+        step: 'place-order',
+        account: expect.stringMatching(/^AB-\d+$/) as string,
+        reference: asked.reference,
+        workflowId: asked.workflowId,
+        link: `http://ui.example/namespaces/${rig.namespace}/workflows/provision%2F${asked.reference}/${asked.runId}`,
+      },
+      value: expect.any(Number) as number,
+    },
+  ]);
+  expect(inbox[0]?.value).toBeGreaterThan(0);
+});
+
 describe('all that is asked for is there', () => {
   interface Panel {
     title: string;
@@ -265,7 +293,7 @@ describe('all that is asked for is there', () => {
   const { panels } = JSON.parse(readDocument('deploy/grafana/dashboards/order-saga.json')) as { panels: Panel[] };
   const rules = readDocument('deploy/prometheus/alerts.yaml');
   const missing = (expression: string) =>
-    selectorsIn(expression).filter((selector) => !samples.some((sample) => selects(selector, sample)));
+    selectorsIn(expression).filter((selector) => ![...samples, ...inbox].some((sample) => selects(selector, sample)));
 
   it.each(panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)))(
     'in the panel %s: %s',

@@ -1,6 +1,7 @@
 /** What a person is asked, word for word: by the question alone they decide about somebody's order. */
 import { z } from 'zod';
 import { callFailureNames, type CallFailure, type CallFailureName } from '../../../src/domain/failures';
+import type { NextStep } from '../../../src/domain/preview';
 import type { Correction } from '../../../src/saga/questions';
 import { describeWait } from '../../../src/saga/current-details';
 import type { Step } from '../../../src/saga/progress';
@@ -45,6 +46,7 @@ describe('the question at a step that is stuck', () => {
       choices: ['retry'],
       lastFailure: failure,
       undoing: false,
+      tried: [{ step: 'a', title: 'Title of a' }],
     });
   });
 
@@ -149,19 +151,35 @@ describe('the notice in the Web UI', () => {
     schema: () => z.strictObject({ firewalls: z.array(z.int()), os_template_id: z.int() }),
   };
   const question = { kind: 'stuck', step: 'place-order', question: 'Is it there?', choices: ['retry'] } as const;
+  const placing: NextStep = {
+    step: 'place-order',
+    title: 'Place the order',
+    calls: [{ call: 'POST /order', changes: true }],
+    irreversible: true,
+  };
   const notice = (changes: object = {}) =>
-    describeWait({ ...question, id: '1a2b3c4d', choices: ['retry'], ...changes }, since);
+    describeWait(
+      { ...question, id: '1a2b3c4d', choices: ['retry'], heedsCancel: true, ...changes },
+      since,
+      (decision) => ({
+        decision,
+        does: 'what it does',
+        next: decision === 'cancel' ? [] : [placing],
+        spends: 'nothing more',
+        notes: ['What was placed stays, and is paid for.'],
+      }),
+    );
 
   it('puts the question first, then what to paste, then the rest', () => {
     const lastFailure = failed('UnknownOutcome', { message: 'no  answer\n in time', body: 'a `quoted`\nword' });
     expect(notice({ lastFailure, correction }).split('\n\n')).toEqual([
       '### Is it there?',
       'Press **More Actions**, then **Send an Update**, choose the name and paste the data:',
-      '- **retry** — Try the waiting step again  \n  `{"question":"1a2b3c4d","by":"you"}`',
+      '- **retry** — Try the waiting step again. Then: Place the order (cannot be undone). It sends POST /order.  \n  `{"question":"1a2b3c4d","by":"you"}`',
       'A *retry* may correct the request first (`item`, `password`, `os_template_id`), like this: ' +
         '`{"question":"1a2b3c4d","by":"you","correction":{"item":1,"password":{"secret":"its name"}}}`. ' +
         'Send a secret with `order-saga decide`, which encrypts it, or by its name: {"secret":"its name"}.',
-      'Or press **Request Cancellation** to stop: what can be put back is put back; an order that was placed stays.',
+      'Or press **Request Cancellation** to stop. Then: no call. What was placed stays, and is paid for.',
       'It waits as *stuck* at step `place-order` since 2026-01-02 03:04:05 UTC. This is question `1a2b3c4d`.',
       'Last failure: no answer in time (UnknownOutcome).',
       "The provider said: `a 'quoted' word`",
@@ -171,29 +189,20 @@ describe('the notice in the Web UI', () => {
 
   it('names the first steps that wait together where somebody may have done them by hand', () => {
     expect(notice({ choices: ['retry', 'markDone'], steps: ['a', 'b', 'c', 'd'] })).toContain(
-      '`{"question":"1a2b3c4d","by":"you"}`\n- **markDone** — You have done it by hand: go on as if the call had succeeded  \n' +
+      '`{"question":"1a2b3c4d","by":"you"}`\n- **markDone** — You have done it by hand: go on as if the call had succeeded. ' +
+        'Then: Place the order (cannot be undone). It sends POST /order. What was placed stays, and is paid for.  \n' +
         '  `{"question":"1a2b3c4d","by":"you","note":"where you did it, and what you saw","steps":["a","b","c"]}`',
     );
   });
 
   it('leaves out what there is nothing to say of', () => {
     expect(notice().split('\n\n')).toHaveLength(6);
-    expect(notice({ undoing: true })).not.toContain('Request Cancellation');
+    expect(notice({ heedsCancel: false })).not.toContain('Request Cancellation');
     expect(notice({ lastFailure: failed('NotSent') })).not.toContain('The provider said');
     expect(notice({ correction: ofNumbers })).toContain(
       '{"question":"1a2b3c4d","by":"you","correction":{"firewalls":[143],"os_template_id":3}}',
     );
     expect(notice({ choices: ['approve', 'reject'] })).toContain('`{"question":"1a2b3c4d","by":"you"}`\n- **reject**');
-  });
-
-  it.each([
-    ['stuck', 'what can be put back is put back; an order that was placed stays'],
-    ['outcome-unknown', 'all stays as it is, and the report says that nobody knows'],
-    ['approval', 'nothing is placed'],
-    ['servers', 'the order stays, its servers get no firewalls'],
-    ['held', 'nothing was sent, so nothing is left'],
-  ])('says what a cancellation does while it waits as %s', (kind, does) => {
-    expect(notice({ kind })).toContain(`to stop: ${does}.`);
   });
 
   it('cuts what is long, the question later than an answer', () => {

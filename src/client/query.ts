@@ -1,4 +1,4 @@
-/** The `progress` query, of a saga or of a job: a worker has to answer it. */
+/** Queries of a saga or of a job: a worker has to answer them. */
 import type { Client } from '@temporalio/client';
 import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/grpc';
 import { NoWorkerError } from './errors';
@@ -7,14 +7,24 @@ import { withTemporalErrors } from './temporal-errors';
 /** A worker answers within milliseconds; one that was killed is replaced within seconds. After this the caller gets an error. */
 export const answerWithinMs = 10_000;
 
+interface Query {
+  name: string;
+  args?: unknown[];
+  withinMs?: number;
+}
+
 /** @throws NoWorkerError, UnknownReferenceError, NoConnectionError */
-export async function queryProgress<T>(temporal: Client, workflowId: string, withinMs: number): Promise<T> {
+export async function query<T>(
+  temporal: Client,
+  workflowId: string,
+  { name, args = [], withinMs = answerWithinMs }: Query,
+): Promise<T> {
   const latest = temporal.workflow.getHandle(workflowId);
   const deadline = Date.now() + withinMs;
   return withTemporalErrors(temporal, async () => {
     for (;;) {
       try {
-        return await temporal.withDeadline(deadline, () => latest.query<T>('progress'));
+        return await temporal.withDeadline(deadline, () => latest.query<T, unknown[]>(name, ...args));
       } catch (error) {
         if (isCutOff(error) && Date.now() < deadline) continue;
         if (!isUnanswered(error, deadline)) throw error;

@@ -1,0 +1,107 @@
+/** The commands that look at what waits, and at what a decision would lead to. They change nothing. */
+import type { Inbox, InboxOptions } from '../client/inbox';
+import { readClientConfig } from '../config';
+import { decisionHints } from '../domain/decisions';
+import { previewable, type NextStep, type Preview } from '../domain/preview';
+import { withSaga } from './commands';
+import { withSagas } from './connect';
+import { reportHold } from './hold-commands';
+import type { CommandContext, Target } from './command-context';
+import { exitStatus, UsageError } from './exit-status';
+import type { Printer } from './print';
+import { parseJson } from './read-request';
+
+export async function preview(
+  { printer }: CommandContext,
+  target: Target,
+  decision: string,
+  json: string | undefined,
+): Promise<number> {
+  const name = previewable.find((known) => known === decision);
+  if (name === undefined) throw new UsageError(`there is no decision ${decision}; there are ${previewable.join(', ')}`);
+  const example = name === 'cancel' ? '{}' : decisionHints[name].example;
+  const body = json === undefined ? undefined : parseJson(json, `the decision’s JSON, like ${example},`);
+  return withSaga(target, async (_sagas, saga) => {
+    const told = await saga.preview(name, body);
+    for (const line of describePreview(told, saga.workflowId)) printer.line(line);
+    printer.document({ workflowId: saga.workflowId, ...told });
+    return told.refused === undefined ? exitStatus.done : exitStatus.refused;
+  });
+}
+
+/** Status 4 where something waits, for a script that looks now and then. */
+export async function inbox(context: CommandContext, options: InboxOptions): Promise<number> {
+  const { printer } = context;
+  const config = readClientConfig();
+  return withSagas(config, async (sagas) => {
+    const found = await sagas.inbox(options);
+    printInbox(printer, found, Date.now());
+    if (config.webUiUrl === undefined && found.total > 0) {
+      printer.toStderr('no links: set TEMPORAL_UI_URL to the address of Temporal’s Web UI');
+    }
+    await reportHold(context, sagas);
+    printer.document(found);
+    return found.total > 0 ? exitStatus.waits : exitStatus.done;
+  });
+}
+
+function printInbox(printer: Printer, { by, total, groups, rows }: Inbox, nowMs: number): void {
+  if (total === 0) {
+    printer.line('nothing waits for a decision');
+    return;
+  }
+  const age = (since: Date) => ageInWords(nowMs - since.getTime());
+  printer.line(`${total} ${total === 1 ? 'saga waits' : 'sagas wait'} for a decision`);
+  printer.table([
+    [by, 'sagas', 'longest', 'in the Web UI'],
+    ...groups.map(({ name, count, oldest, link }) => [name, String(count), age(oldest.waitingSince), link ?? '']),
+  ]);
+  printer.line(rows.length < total ? `the ${rows.length} that have waited longest:` : 'the longest wait first:');
+  printer.table([
+    ['saga', 'kind', 'step', 'account', 'waits', 'in the Web UI'],
+    ...rows.map(({ workflowId, kind, step, account, waitingSince, link }) => [
+      workflowId,
+      kind,
+      step ?? '',
+      account ?? '',
+      age(waitingSince),
+      link ?? '',
+    ]),
+  ]);
+}
+
+/** The two greatest units: `3d 4h`. */
+export function ageInWords(ms: number): string {
+  const minutes = Math.max(0, Math.floor(ms / 60_000));
+  const [days, hours, rest] = [Math.floor(minutes / 1_440), Math.floor(minutes / 60) % 24, minutes % 60];
+  if (days > 0) return `${days}d ${hours}h`;
+  return hours > 0 ? `${hours}h ${rest}m` : `${rest}m`;
+}
+
+function describePreview({ decision, does, question, refused, next, spends, notes }: Preview, id: string): string[] {
+  const about = question === undefined ? '' : `, question ${question}`;
+  if (refused !== undefined) return [`${id}: ${decision} would be refused${about}: ${refused}`];
+  return [
+    `${id}: ${decision}${about}: ${does}`,
+    next.length === 0 ? '  then: no call of the provider' : '  then, where the provider takes each call:',
+    ...next.flatMap(describeStep),
+    `  it spends: ${spends}`,
+    ...notes.map((note) => `  note: ${note}`),
+  ];
+}
+
+function describeStep({ title, calls, when, each, undoes, irreversible }: NextStep): string[] {
+  const facts = [
+    ...(irreversible ? ['cannot be undone'] : []),
+    ...(undoes ? ['undo'] : []),
+    ...(each ? ['for each'] : []),
+    ...(when === undefined ? [] : [`only ${when}`]),
+  ];
+  return [
+    `    ${title}${facts.length === 0 ? '' : ` (${facts.join('; ')})`}`,
+    ...calls.map(
+      ({ call, changes, when: only }) =>
+        `      ${changes ? 'sends' : 'looks'}  ${call}${only === undefined ? '' : `, ${only}`}`,
+    ),
+  ];
+}

@@ -1,0 +1,236 @@
+/** What waits, and what a decision would lead to: the inbox by every grouping and filter, its links, its page for Prometheus, the preview. */
+import { OrderSagaClient } from '../../../src/client/client';
+import { inboxGroupings, oldestOfEachKind, type InboxOptions } from '../../../src/client/inbox';
+import type { SagaHandle } from '../../../src/client/handle';
+import { webUiAt } from '../../../src/client/web-ui';
+import type { Waiting } from '../../../src/domain/progress';
+import { describeRows, startInboxPage, type InboxPage } from '../../../src/operations/inbox-page';
+import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
+import { Rig, until } from '../../support/rig';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { runHere } from '../../support/command-line';
+
+const ui = 'http://ui.example:8233/';
+/** No account, but a filter that a query has to quote. */
+const strange = `O'Neil \\ "Sons"`;
+
+let rig: Rig;
+let sagas: OrderSagaClient;
+/** In the order in which they began to wait. */
+const waiting: { saga: SagaHandle; asked: Waiting }[] = [];
+
+async function waits(saga: SagaHandle): Promise<SagaHandle> {
+  waiting.push({ saga, asked: await untilWaiting(saga) });
+  return saga;
+}
+
+async function stuckAtItem(nth: number, account: string): Promise<SagaHandle> {
+  const request = provisionRequest({ account, items: [{}, {}] });
+  const match = { planId: planIdOf(request.reference) };
+  rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'unauthorized', match, nth });
+  return waits(await rig.sagas.provision(request));
+}
+
+beforeAll(async () => {
+  rig = await Rig.start();
+  sagas = new OrderSagaClient(rig.temporal, { webUiUrl: ui });
+  await waits(await rig.sagas.change(changeRequest({ approval: 'always', account: 'AB-1' })));
+  await stuckAtItem(1, 'AB-1');
+  await waits(await rig.sagas.switch(switchRequest({ approval: 'always' })));
+  await stuckAtItem(2, 'ZZ-9');
+  // They end, or go on, and wait no more.
+  const ended = await rig.sagas.switch(switchRequest({ approval: 'always' }));
+  await untilWaiting(ended);
+  await answer(ended, 'approve');
+  await outcomeOf(ended);
+  await until(async () => (await sagas.inbox()).total === waiting.length);
+});
+afterAll(async () => {
+  for (const { saga } of waiting) await saga.cancel();
+  await Promise.all(waiting.map(({ saga }) => outcomeOf(saga)));
+  await rig.close();
+});
+
+const queryOf = (link = '') => new URL(link).searchParams.get('query') ?? '';
+const ids = (rows: readonly { workflowId: string }[]) => rows.map(({ workflowId }) => workflowId);
+const all = () => waiting.map(({ saga }) => saga.workflowId);
+
+it('names what has waited longest first, with a link to its run', async () => {
+  const { total, rows } = await sagas.inbox();
+  expect(total).toBe(4);
+  expect(ids(rows)).toEqual(all());
+  const [first] = waiting;
+  expect(rows[0]).toEqual({
+    workflowId: first!.saga.workflowId,
+    runId: first!.saga.runId,
+    reference: first!.saga.reference,
+    workflow: 'changeOrder',
+    kind: 'approval',
+    step: 'quote',
+    account: 'AB-1',
+    waitingSince: new Date(first!.asked.since),
+    link: `http://ui.example:8233/namespaces/${rig.namespace}/workflows/change%2F${first!.saga.reference}/${first!.saga.runId}`,
+  });
+  expect(ids((await sagas.inbox({ limit: 2 })).rows)).toEqual(all().slice(0, 2));
+  expect((await rig.sagas.inbox()).rows[0]).not.toHaveProperty('link');
+});
+
+it.each<[InboxOptions['by'], Record<string, number>]>([
+  ['kind', { approval: 2, stuck: 2 }],
+  ['step', { quote: 2, 'add-cart-item-*': 2 }],
+  ['account', { 'AB-1': 2, '(none)': 1, 'ZZ-9': 1 }],
+  ['age', { 'less than 15 minutes': 4 }],
+])('counts by %s, and each link leads to as many', async (by, expected) => {
+  const { groups } = await sagas.inbox({ by });
+  expect(Object.fromEntries(groups.map(({ name, count }) => [name, count]))).toEqual(expected);
+  for (const { count, link, oldest } of groups) {
+    expect((await rig.temporal.workflow.count(queryOf(link))).count).toBe(count);
+    const found: string[] = [];
+    for await (const { workflowId } of rig.temporal.workflow.list({ query: queryOf(link) })) found.push(workflowId);
+    expect(oldest.workflowId).toBe(all().find((id) => found.includes(id)));
+  }
+});
+
+it.each<[InboxOptions, number[]]>([
+  [{ kind: 'stuck' }, [1, 3]],
+  [{ step: 'add-cart-item-2' }, [3]],
+  [{ step: 'add-cart-item-*' }, [1, 3]],
+  [{ account: 'AB-1', kind: 'approval' }, [0]],
+  [{ account: 'ZZ-9' }, [3]],
+  [{ account: strange }, []],
+  [{ workflow: 'switchPlan' }, [2]],
+  [{ olderThanMs: 3_600_000 }, []],
+])('%j leaves out the others', async (filter, expected) => {
+  for (const by of inboxGroupings) {
+    const { total, rows, groups } = await sagas.inbox({ ...filter, by });
+    expect(ids(rows)).toEqual(expected.map((index) => all()[index]));
+    expect(total).toBe(expected.length);
+    for (const { link, count } of groups) {
+      expect((await rig.temporal.workflow.count(queryOf(link))).count).toBe(count);
+    }
+  }
+});
+
+it('only what has waited longer than a time', async () => {
+  const [, second] = waiting;
+  const olderThanMs = Date.now() - Date.parse(second!.asked.since);
+  const { rows } = await sagas.inbox({ olderThanMs: olderThanMs + 5 });
+  expect(ids(rows)).toEqual(all().slice(0, 1));
+});
+
+describe('on the command line', () => {
+  const environment = () => ({ ...rig.environment, TEMPORAL_UI_URL: ui });
+
+  it('shows the groups and the rows, and ends with 4 where something waits', async () => {
+    const { status, out, err } = await runHere(['inbox', '--by', 'step'], '', environment());
+    expect(status).toBe(4);
+    expect(out).toMatch(/^4 sagas wait for a decision\nstep +sagas +longest +in the Web UI\nquote +2 +0m +http:/);
+    expect(out).toMatch(
+      /the longest wait first:\nsaga +kind +step +account +waits +in the Web UI\nchange\/T-\d+ +approval +quote +AB-1 +0m +http:/,
+    );
+    expect(err).toBe('');
+    const json = await runHere(['inbox', '--kind', 'stuck', '--limit', '1', '--json'], '', environment());
+    expect(JSON.parse(json.out)).toMatchObject({
+      by: 'kind',
+      total: 2,
+      groups: [{ name: 'stuck' }],
+      rows: [{ kind: 'stuck' }],
+    });
+    expect((JSON.parse(json.out) as { rows: unknown[] }).rows).toHaveLength(1);
+  });
+
+  it('says that nothing waits, and ends with 0', async () => {
+    const { status, out } = await runHere(['inbox', '--older-than', '2d'], '', environment());
+    expect({ status, out }).toEqual({ status: 0, out: 'nothing waits for a decision\n' });
+  });
+
+  it('says how links are had', async () => {
+    const { err } = await runHere(['inbox'], '', rig.environment);
+    expect(err).toMatch(/TEMPORAL_UI_URL/);
+  });
+
+  it.each([[['--kind', 'other']], [['--older-than', '2 days']], [['--limit', '0']], [['--by', 'colour']]])(
+    'refuses %j',
+    async (args) => {
+      expect((await runHere(['inbox', ...args], '', environment())).status).toBe(2);
+    },
+  );
+
+  it('shows what a decision would lead to, and changes nothing', async () => {
+    const { saga } = waiting[1]!;
+    const before = await saga.progress();
+    const { status, out } = await runHere(['preview', saga.workflowId, 'retry'], '', environment());
+    expect(status).toBe(0);
+    expect(out).toMatch(/retry, question \w+: Try the waiting step again\n/);
+    expect(out).toMatch(/\n {4}Place the order \(cannot be undone\)\n {6}sends {2}POST \/order\n/);
+    expect(out).toMatch(/\n {2}it spends: 2 servers; the provider names no price in advance\n/);
+    const cancel = await runHere(['preview', saga.workflowId, 'cancel', '--json'], '', environment());
+    expect(JSON.parse(cancel.out)).toMatchObject({
+      workflowId: saga.workflowId,
+      decision: 'cancel',
+      next: [{ undoes: true, calls: [{ call: 'DELETE /order/cartItems/delete/{cart_item_id}', changes: true }] }, {}],
+      spends: 'nothing more',
+    });
+    expect(await saga.progress()).toEqual(before);
+  });
+
+  it('says why a decision would be refused, and ends with 2', async () => {
+    const { saga } = waiting[0]!;
+    const preview = (...args: string[]) => runHere(['preview', saga.workflowId, ...args], '', environment());
+    const unfit = await preview('skip');
+    expect(unfit).toMatchObject({
+      status: 2,
+      out: expect.stringContaining('Decisions that fit: approve, reject') as string,
+    });
+    expect(await preview('approve')).toMatchObject({ status: 0 });
+    const other = await preview('approve', '{"question":"another"}');
+    expect(other).toMatchObject({ status: 2, out: expect.stringContaining('not the one that waits') as string });
+    expect(await preview('guess')).toMatchObject({
+      status: 2,
+      err: expect.stringContaining('there is no decision guess') as string,
+    });
+    expect((await saga.progress()).ignored).toEqual([]);
+  });
+});
+
+describe('the page for Prometheus', () => {
+  let page: InboxPage;
+  const port = 39_464;
+  const get = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`);
+    return { status: response.status, text: await response.text() };
+  };
+  const webUi = webUiAt(ui, 'orders');
+  afterAll(() => page.close());
+
+  it('has a line for each of those that have waited longest, and asks Temporal once for many who look', async () => {
+    page = await startInboxPage({ host: '127.0.0.1', port });
+    expect(await get('/metrics')).toEqual({ status: 503, text: 'the worker is starting\n' });
+    let asked = 0;
+    page.read = async () => {
+      asked += 1;
+      return describeRows(await oldestOfEachKind(rig.temporal, 1), { namespace: 'orders', webUi, nowMs: Date.now() });
+    };
+    const looks = await Promise.all([get('/metrics'), get('/metrics'), get('/metrics')]);
+    expect(asked).toBe(1);
+    expect(new Set(looks.map(({ text }) => text)).size).toBe(1);
+    const lines = looks[0].text.split('\n').filter((line) => line.startsWith('order_saga_inbox_age_seconds'));
+    // The oldest of each kind: stuck is the first of the kinds.
+    expect(lines.map((line) => /workflowId="([^"]+)"/.exec(line)?.[1])).toEqual([all()[1], all()[0]]);
+    const { saga } = waiting[0]!;
+    expect(lines[1]).toMatch(
+      new RegExp(
+        `\\{namespace="orders",kind="approval",step="quote",account="AB-1",reference="${saga.reference}",` +
+          `workflowId="${saga.workflowId}",link="http://ui.example:8233/namespaces/orders/workflows/change%2F${saga.reference}/${saga.runId}"\\} [\\d.]+$`,
+      ),
+    );
+    expect((await get('/other')).status).toBe(404);
+  });
+
+  it('escapes what a label has', async () => {
+    const [row] = await oldestOfEachKind(rig.temporal, 1);
+    const text = describeRows([{ ...row!, account: `a"b\\c\nd` }], { namespace: 'orders', webUi: undefined, nowMs: 0 });
+    expect(text).toContain('account="a\\"b\\\\c\\nd"');
+    expect(text).toContain('link=""} 0\n');
+  });
+});
