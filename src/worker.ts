@@ -2,7 +2,7 @@
  * The worker process: it reads its settings, connects, adds the search attributes that the namespace lacks, prints that it is
  * ready, and runs until SIGTERM or SIGINT. Before it stops, calls in flight finish, a pivot among them.
  */
-import { Client } from '@temporalio/client';
+import { readHold } from './client/hold';
 import { readWorkerConfig, SettingsError, temporalAddress, type WorkerConfig } from './config';
 import { CannotListen } from './operations/cannot-listen';
 import { Gauges } from './operations/gauges';
@@ -31,8 +31,8 @@ async function main(): Promise<void> {
       const saga = await createSagaWorker(connection, config, undefined, tracing);
       const { worker } = saga;
       if (health) health.whyNotReady = readinessOf(worker, connection);
-      const temporal = new Client({ connection, namespace: config.namespace });
-      const gauges = new Gauges(connection, config, meter, log, new LostSagas(temporal, saga.journal));
+      const lost = new LostSagas(saga.temporal, saga.journal);
+      const gauges = new Gauges(connection, config, meter, log, lost, () => readHold(saga.temporal));
       if (config.metricsAddress) gauges.start();
       console.log(readyLine(config, health));
       await worker.run();

@@ -8,4 +8,10 @@ export { readCodecServerConfig, type CodecServerConfig } from './codec-server';
 export { readJournalConfig, type JournalConfig } from './journal';
 export type { ListenAddress } from './kinds';
 export { SettingsError, type Environment } from './settings';
-export { readWorkerConfig, type ProviderConfig, type WorkerConfig, type WorkerVersion } from './worker';
+export {
+  readWorkerConfig,
+  type OutageConfig,
+  type ProviderConfig,
+  type WorkerConfig,
+  type WorkerVersion,
+} from './worker';

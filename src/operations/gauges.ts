@@ -7,11 +7,10 @@ import { defaultPayloadConverter, type MetricMeter } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import type { WorkerConfig } from '../config';
-import { holdWorkflow } from '../domain/hold';
+import type { Hold } from '../domain/hold';
 import { searchAttributeNames, workflowNames } from '../domain/identity';
 import { metrics } from '../domain/metrics';
 import { waitKinds, type SagaState } from '../domain/progress';
-import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import type { Log } from './logging';
 import type { LostSagas } from './lost-sagas';
 import { beginAtZero } from './metrics';
@@ -52,6 +51,7 @@ export class Gauges {
     private readonly meter: MetricMeter,
     private readonly log: Pick<Log, 'warn'>,
     private readonly lost: Pick<LostSagas, 'look'>,
+    private readonly holding: () => Promise<Hold | undefined>,
   ) {}
 
   start(): void {
@@ -83,7 +83,9 @@ export class Gauges {
       this.set(metrics.waiting, count, { kind });
       this.set(metrics.oldestWait, ageOf(oldest), { kind });
     }
-    this.set(metrics.hold, (await this.isHeld()) ? 1 : 0, {});
+    const hold = await this.holding();
+    this.set(metrics.hold, hold ? 1 : 0, {});
+    this.set(metrics.outageHold, ageOf(hold?.detected ? Date.parse(hold.since) : undefined), {});
     // They have been queued since their start and wait for no person: no search attribute says since when.
     const { count, oldest } = await this.inState('queued', 'StartTime', nowMs);
     this.set(metrics.queued, count, {});
@@ -101,20 +103,6 @@ export class Gauges {
     this.set(metrics.paused, await this.count(pausedQuery), {});
     // This comes last, because it also asks the journal: if the journal does not answer, the other gauges are already set.
     for (const [how, lost] of Object.entries(await this.lost.look())) this.set(metrics.lost, lost, { how });
-  }
-
-  private async isHeld(): Promise<boolean> {
-    try {
-      const { workflowExecutionInfo } = await this.connection.workflowService.describeWorkflowExecution({
-        namespace: this.config.namespace,
-        execution: { workflowId: holdWorkflow },
-      });
-      // Only a run that has ended has one.
-      return !workflowExecutionInfo?.closeTime;
-    } catch (error) {
-      if (grpcCodeOf(error) === grpcCodes.notFound) return false;
-      throw error;
-    }
   }
 
   private async inState(
