@@ -5,12 +5,16 @@
  */
 import type { Client } from '@temporalio/client';
 import type { Logger, MetricMeter } from '@temporalio/common';
-import { originOfCall } from '../activities/call-origin';
+import { sagaOfCall } from '../activities/saga-of-call';
 import { readLastRelease, startHold } from '../client/hold';
 import type { OutageConfig } from '../config';
 import { metrics, type OutageFate } from '../domain/metrics';
 import type { CallEvent } from '../provider/client';
-import { describeOutage, OutageWindow, readCall } from './outage-window';
+import { sagaAttributes } from '../temporal/search-attributes';
+import { describeOutage, OutageWindow, readCall, type Outage } from './outage-window';
+
+/** Temporal is asked whose sagas these are, at the one moment when a hold is set. */
+const sagasAsked = 20;
 
 export interface OutageSurroundings {
   temporal: Client;
@@ -28,6 +32,7 @@ export class OutageWatch {
   constructor(
     private readonly config: OutageConfig,
     private readonly around: OutageSurroundings,
+    private readonly sagaOf: () => string | undefined = sagaOfCall,
   ) {
     this.window = new OutageWindow(config);
   }
@@ -36,13 +41,13 @@ export class OutageWatch {
   onCall(event: CallEvent): void {
     const said = readCall(event);
     if (said === undefined) return;
-    const outage = this.window.see({ atMs: performance.now(), ...originOfCall(), ...said });
+    const outage = this.window.see({ atMs: performance.now(), saga: this.sagaOf(), ...said });
     if (outage === undefined || this.holding !== undefined) return;
     // Whatever comes of it, it is next done about calls that were made later.
     this.window.clear();
-    const what = describeOutage(outage);
-    this.holding = this.hold(what)
+    this.holding = this.hold(outage)
       .catch((err: unknown) => {
+        const what = describeOutage(outage, []);
         this.around.log.error('the provider is down, and new sagas could not be held', { outage: what, err });
       })
       .finally(() => {
@@ -55,11 +60,12 @@ export class OutageWatch {
     await this.holding;
   }
 
-  private async hold(outage: string): Promise<void> {
+  private async hold(seen: Outage): Promise<void> {
     const { temporal, taskQueue, identity, log } = this.around;
     const { quietMs, probe } = this.config;
     const last = await readLastRelease(temporal);
     const sinceMs = last?.by === 'person' ? Date.now() - last.at.getTime() : Infinity;
+    const outage = describeOutage(seen, await this.accountsOf(seen.sagas.slice(0, sagasAsked)));
     if (sinceMs < quietMs) {
       this.count('left-off');
       log.warn('the provider is down; new sagas are not held, because a person has released a hold just before', {
@@ -74,6 +80,16 @@ export class OutageWatch {
     this.count(existing ? 'held-before' : 'held');
     const said = existing ? 'a hold is on already' : 'new sagas are held from now on';
     log.warn(`the provider is down: ${said}`, { outage, by: words.by, released: probe ? 'by probes' : 'by a person' });
+  }
+
+  /** Whose orders these are, for the one who reads the hold. It is held without that, too. */
+  private async accountsOf(sagas: readonly string[]): Promise<string[]> {
+    const { workflow } = this.around.temporal;
+    const found = await Promise.allSettled(sagas.map((id) => workflow.getHandle(id).describe()));
+    const accounts = found.map((one) =>
+      one.status === 'fulfilled' ? one.value.typedSearchAttributes.get(sagaAttributes.account) : undefined,
+    );
+    return [...new Set(accounts.filter((account) => account !== undefined))].sort();
   }
 
   private count(fate: OutageFate): void {

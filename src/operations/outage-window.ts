@@ -1,5 +1,4 @@
 /** The latest calls of the provider, as one worker saw them, and whether they look like an outage. Pure: the caller has the clock. */
-import type { CallOrigin } from '../activities/call-origin';
 import type { CallEvent } from '../provider/client';
 
 export interface OutageRule {
@@ -11,11 +10,13 @@ export interface OutageRule {
   callsMin: number;
 }
 
-export interface SeenCall extends CallOrigin {
+export interface SeenCall {
   /** Of a clock that never goes back, in milliseconds. */
   atMs: number;
   /** "503", "not sent", "no answer"; absent where the provider answered. */
   unanswered?: string | undefined;
+  /** The workflow id of the saga that made it. */
+  saga?: string | undefined;
 }
 
 export interface Outage {
@@ -25,9 +26,8 @@ export interface Outage {
   ways: Map<string, number>;
   /** From the first call of the window to the last, in milliseconds. */
   spanMs: number;
-  sagas: number;
-  /** Of the unanswered calls, as far as known. */
-  accounts: string[];
+  /** Those that were not answered: their workflow ids. */
+  sagas: string[];
 }
 
 /** What a call says of the provider: it has answered, it has not (and how), or nothing, because our side has kept the call back. */
@@ -75,7 +75,7 @@ export class OutageWindow {
     const { share, callsMin } = this.rule;
     if (call.unanswered === undefined || count < callsMin || this.unanswered / count < share) return undefined;
     const outage = this.read();
-    return outage.sagas < sagasMin ? undefined : outage;
+    return outage.sagas.length < sagasMin ? undefined : outage;
   }
 
   clear(): void {
@@ -104,32 +104,30 @@ export class OutageWindow {
     const calls = this.calls.slice(this.first);
     const ways = new Map<string, number>();
     const sagas = new Set<string>();
-    const accounts = new Set<string>();
-    for (const { unanswered, saga, account } of calls) {
+    for (const { unanswered, saga } of calls) {
       if (unanswered === undefined) continue;
       ways.set(unanswered, (ways.get(unanswered) ?? 0) + 1);
       if (saga !== undefined) sagas.add(saga);
-      if (account !== undefined) accounts.add(account);
     }
     const spanMs = (calls.at(-1)?.atMs ?? 0) - (calls[0]?.atMs ?? 0);
-    return {
-      calls: calls.length,
-      unanswered: this.unanswered,
-      ways,
-      spanMs,
-      sagas: sagas.size,
-      accounts: [...accounts].sort(),
-    };
+    return { calls: calls.length, unanswered: this.unanswered, ways, spanMs, sagas: [...sagas] };
   }
 }
 
 const accountsNamed = 3;
 
-/** "38 of 40 calls within 52 s got no answer (36 × 503, 2 × not sent), of 12 sagas, of account AB-1" */
-export function describeOutage({ calls, unanswered, ways, spanMs, sagas, accounts }: Outage): string {
+/**
+ * "38 of 40 calls within 52 s got no answer (36 × 503, 2 × not sent), of 12 sagas, of account AB-1"
+ *
+ * @param accounts whose sagas they are, as far as known
+ */
+export function describeOutage(
+  { calls, unanswered, ways, spanMs, sagas }: Outage,
+  accounts: readonly string[],
+): string {
   const often = [...ways].sort(([, a], [, b]) => b - a).map(([way, times]) => `${times} × ${way}`);
   const named = accounts.slice(0, accountsNamed).join(', ');
-  const more = accounts.length > accountsNamed ? ` and ${accounts.length - accountsNamed} more` : '';
+  const more = accounts.length > accountsNamed ? ' and others' : '';
   const whose = accounts.length === 0 ? '' : `, of account${accounts.length === 1 ? '' : 's'} ${named}${more}`;
-  return `${unanswered} of ${calls} calls within ${Math.ceil(spanMs / 1_000)} s got no answer (${often.join(', ')}), of ${sagas} sagas${whose}`;
+  return `${unanswered} of ${calls} calls within ${Math.ceil(spanMs / 1_000)} s got no answer (${often.join(', ')}), of ${sagas.length} sagas${whose}`;
 }

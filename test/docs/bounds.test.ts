@@ -24,6 +24,7 @@ const rows = [
   'Secrets',
   'Object ids of new servers',
   'Sagas in trouble',
+  'Outages',
   'The worker',
   'The codec server',
 ].flatMap((heading) => tableUnder(document, heading));

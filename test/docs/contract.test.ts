@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { exitStatus } from '../../src/cli/exit-status';
 import { decisionNames } from '../../src/domain/decisions';
 import { sagaFailureNames } from '../../src/domain/failures';
-import { heldReleasedSignal, holdWorkflow, releaseName } from '../../src/domain/hold';
+import { heldReleasedSignal, holdWorkflow, keepName, releaseName } from '../../src/domain/hold';
 import {
   attributesGivenMemo,
   defaultTaskQueue,
@@ -30,7 +30,7 @@ it.each<[string, readonly string[]]>([
   ['failures', sagaFailureNames],
   ['search attributes', Object.values(searchAttributeNames)],
   ['decisions', decisionNames],
-  ['the rest', [defaultTaskQueue, attributesGivenMemo, holdWorkflow, releaseName, heldReleasedSignal, turnSignal]],
+  ['the rest', [defaultTaskQueue, attributesGivenMemo, holdWorkflow, releaseName, keepName, heldReleasedSignal, turnSignal]],
 ])('names all %s', (_what, names) => {
   expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
 });

@@ -24,6 +24,7 @@ const ofWorker = [
   ...rowsUnder('Secrets'),
   ...rowsUnder('Object ids of new servers'),
   ...rowsUnder('Sagas in trouble'),
+  ...rowsUnder('Outages'),
   ...rowsUnder('The worker'),
 ];
 
