@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { format } from 'prettier';
 import { z } from 'zod';
 import { decisionSchemas } from '../src/domain/decisions';
-import { holdSchema, releaseSchema } from '../src/domain/hold';
+import { holdSchema, keepSchema, releaseSchema } from '../src/domain/hold';
 import { firewallsOfSchema, serverFirewallsSchema } from '../src/domain/firewalls-of';
 import { progressSchema } from '../src/domain/progress';
 import { recordSchema } from '../src/domain/record';
@@ -24,6 +24,7 @@ const sources: Record<string, z.ZodType> = {
   ...Object.fromEntries(Object.entries(decisionSchemas).map(([name, schema]) => [`${name}.decision`, schema()])),
   hold: holdSchema(),
   'hold.release': releaseSchema(),
+  'hold.keep': keepSchema(),
   'firewallsOf.request': firewallsOfSchema(),
   'firewallsOf.result': serverFirewallsSchema(),
   progress: progressSchema,
