@@ -10,7 +10,7 @@ import { format } from 'prettier';
 import { z } from 'zod';
 import { decideManySchema, jobWordsSchema } from '../src/domain/decide-many';
 import { decisionSchemas } from '../src/domain/decisions';
-import { holdSchema, releaseSchema } from '../src/domain/hold';
+import { holdSchema, keepSchema, releaseSchema } from '../src/domain/hold';
 import { firewallsOfSchema, serverFirewallsSchema } from '../src/domain/firewalls-of';
 import { jobProgressSchema, jobReportSchema } from '../src/domain/job-report';
 import { messageSchema } from '../src/domain/notifications';
@@ -29,6 +29,7 @@ const sources: Record<string, z.ZodType> = {
   ...Object.fromEntries(Object.entries(decisionSchemas).map(([name, schema]) => [`${name}.decision`, schema()])),
   hold: holdSchema(),
   'hold.release': releaseSchema(),
+  'hold.keep': keepSchema(),
   'firewallsOf.request': firewallsOfSchema(),
   'firewallsOf.result': serverFirewallsSchema(),
   'reconcile.request': reconcileSchema(),

@@ -2,7 +2,8 @@
  * The worker process: it reads its settings, connects, adds the search attributes that the namespace lacks, prints that it is
  * ready, runs sagas and notifies receivers until SIGTERM or SIGINT. Before it stops, calls in flight finish, a pivot among them.
  */
-import { Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
+import { readHold } from './client/hold';
 import { oldestOfEachKind } from './client/inbox';
 import { webUiAt } from './client/web-ui';
 import { readWorkerConfig, SettingsError, temporalAddress, type WorkerConfig } from './config';
@@ -39,10 +40,13 @@ async function main(): Promise<void> {
       const saga = await createSagaWorker(connection, config, undefined, tracing);
       const { worker } = saga;
       if (health) health.whyNotReady = readinessOf(worker, connection);
-      const temporal = new Client({ connection, namespace: config.namespace });
+      const { temporal } = saga;
       const deliveries = new Deliveries(config, saga.journal, secrets, meter, log);
-      const lost = new LostSagas(temporal, saga.journal);
-      const gauges = new Gauges(connection, config, meter, log, lost, () => deliveries.look());
+      const gauges = new Gauges(connection, config, meter, log, {
+        lost: new LostSagas(temporal, saga.journal),
+        outbox: () => deliveries.look(),
+        holding: () => readHold(temporal),
+      });
       if (config.metricsAddress) gauges.start();
       deliveries.start();
       if (inbox) inbox.read = () => readInboxPage(temporal, config);

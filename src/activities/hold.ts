@@ -1,7 +1,9 @@
 /** What Temporal knows of the hold. It is asked once for each saga that begins; nothing of the answer is kept. */
 import { Context } from '@temporalio/activity';
-import { holdWorkflow, readHoldWords, type Hold } from '../domain/hold';
+import { holdOf, holdWorkflow, readHoldMemo, type Hold } from '../domain/hold';
 import { searchAttributeNames } from '../domain/identity';
+import { lastSignOf, signOf, type ProbeSign, type ProbeSigns } from '../domain/probe';
+import type { ProgressView } from '../domain/progress';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import { OwnFailure } from './translate-failure';
 
@@ -11,6 +13,9 @@ const answerWithinMs = 2_500;
 
 /** How many held sagas one look returns: their ids fit an activity's answer many times over. */
 const heldMax = 500;
+
+/** So many sagas of a probe are asked at once. */
+const askedAtOnce = 20;
 
 export interface Held {
   /** The run that is the hold, where it is on. */
@@ -30,27 +35,61 @@ export function createHoldActivities() {
         if (workflowIds.length === heldMax) break;
       }
       // Read last: a saga that a new hold holds is then not taken for one of the hold that was released.
-      const hold = await readHold(client);
-      return { ...(hold ? { holdRun: hold.runId } : {}), workflowIds };
+      const found = await readHold(client);
+      return { ...(found ? { holdRun: found.hold.runId } : {}), workflowIds };
+    },
+
+    /**
+     * What has become of sagas that were let go, as they tell themselves. It changes nothing. A saga that does not answer in time says
+     * nothing of the provider.
+     *
+     * @param input `last`: the time of the probe is over, so none is left open
+     */
+    async readProbes({ workflowIds, last }: { workflowIds: readonly string[]; last: boolean }): Promise<ProbeSigns> {
+      const { client } = Context.current();
+      const signs: ProbeSigns = { answered: 0, unanswered: 0, silent: 0, open: 0 };
+      for (let from = 0; from < workflowIds.length; from += askedAtOnce) {
+        const some = workflowIds.slice(from, from + askedAtOnce);
+        for (const sign of await Promise.all(some.map((id) => readSign(client, id, last)))) signs[sign] += 1;
+      }
+      return signs;
     },
   };
 }
 
-/** @returns undefined where new sagas may begin. @throws OwnFailure `TemporalUnavailable` where Temporal does not answer */
-export async function whoHolds(): Promise<Hold | undefined> {
-  const { client } = Context.current();
+async function readSign(client: Client, workflowId: string, last: boolean): Promise<ProbeSign> {
   try {
-    return await client.withDeadline(Date.now() + answerWithinMs, () => readHold(client));
+    const progress = await client.withDeadline(Date.now() + answerWithinMs, () =>
+      client.workflow.getHandle(workflowId).query<ProgressView>('progress'),
+    );
+    return last ? lastSignOf(progress) : signOf(progress);
+  } catch {
+    return last ? 'silent' : 'open';
+  }
+}
+
+/**
+ * The hold that this saga has to wait for. One that a probe lets go has none.
+ *
+ * @returns undefined where it may begin. @throws OwnFailure `TemporalUnavailable` where Temporal does not answer
+ */
+export async function whoHolds(): Promise<Hold | undefined> {
+  const { client, info } = Context.current();
+  try {
+    const found = await client.withDeadline(Date.now() + answerWithinMs, () => readHold(client));
+    const workflowId = info.workflowExecution?.workflowId ?? '';
+    return found?.letGo.includes(workflowId) ? undefined : found?.hold;
   } catch {
     throw new OwnFailure('TemporalUnavailable', 'Temporal could not say whether new sagas are held; nothing was sent');
   }
 }
 
-async function readHold(client: Client): Promise<Hold | undefined> {
+async function readHold(client: Client): Promise<{ hold: Hold; letGo: string[] } | undefined> {
   try {
-    const { status, startTime, runId, memo } = await client.workflow.getHandle(holdWorkflow).describe();
+    const found = await client.workflow.getHandle(holdWorkflow).describe();
+    const { status, memo } = found;
     if (status.name !== 'RUNNING' && status.name !== 'PAUSED') return undefined;
-    return { since: startTime.toISOString(), runId, ...readHoldWords(memo) };
+    return { hold: holdOf(found), letGo: readHoldMemo(memo).letGo };
   } catch (error) {
     if (grpcCodeOf(error) === grpcCodes.notFound || (error as Error).name === 'WorkflowNotFoundError') return undefined;
     throw error;

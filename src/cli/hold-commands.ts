@@ -2,7 +2,7 @@
 import type { OrderSagaClient } from '../client/client';
 import type { ReleaseOptions } from '../client/hold';
 import { readClientConfig } from '../config';
-import { describeHold, type Hold, type HoldWords } from '../domain/hold';
+import { describeHold, describeProbing, type Hold, type HoldWords } from '../domain/hold';
 import type { CommandContext } from './command-context';
 import { withSagas } from './connect';
 import { exitStatus } from './exit-status';
@@ -12,11 +12,14 @@ export function holdOn(
   words: Required<Pick<HoldWords, 'note'>> & HoldWords,
 ): Promise<number> {
   return withSagas(readClientConfig(), async (sagas) => {
-    const { existing } = await sagas.hold(words);
-    const hold = await sagas.holding();
+    const { existing, kept = false } = await sagas.hold(words);
+    const found = await sagas.holding();
+    // A worker may not have taken these words yet.
+    const hold = found && kept ? { ...found, ...words } : found;
     const state = hold === undefined ? 'not held any more: the hold was released meanwhile' : describeHold(hold);
-    printer.line(`new sagas are ${state}${existing ? ': that hold was on before, and is not changed' : ''}`);
-    printer.document({ hold, existing });
+    const before = kept ? 'a worker had set that hold; it is yours now' : 'that hold was on before, and is not changed';
+    printer.line(`new sagas are ${state}${existing ? `: ${before}` : ''}`);
+    printer.document({ hold, existing, kept });
     return exitStatus.done;
   });
 }
@@ -36,6 +39,7 @@ export function holdStatus({ printer }: CommandContext): Promise<number> {
   return withSagas(readClientConfig(), async (sagas) => {
     const [hold, held] = await Promise.all([sagas.holding(), sagas.countHeld()]);
     printer.line(hold === undefined ? 'new sagas begin: no hold is on' : `new sagas are ${describeHold(hold)}`);
+    if (hold?.probing) printer.line(`probes release it: ${describeProbing(hold.probing)}`);
     printer.line(`${sagasHeld(held)} held`);
     printer.document({ hold, held });
     return exitStatus.done;
@@ -46,6 +50,7 @@ export function holdStatus({ printer }: CommandContext): Promise<number> {
 export async function reportHold({ printer }: CommandContext, sagas: OrderSagaClient): Promise<void> {
   const hold: Hold | undefined = await sagas.holding();
   if (hold) printer.toStderr(`new sagas are ${describeHold(hold)}; \`order-saga hold off\` lets them begin`);
+  if (hold?.probing) printer.toStderr(`probes release it: ${describeProbing(hold.probing)}`);
 }
 
 function sagasHeld(count: number): string {

@@ -35,7 +35,7 @@ import { check } from '../domain/validation';
 import { AmbiguousReferenceError, InvalidRequestError, ReferenceTakenError, UnknownReferenceError } from './errors';
 import { lookAtFirewalls } from './firewalls-of';
 import { requireSameRequest, tookNoReference } from './first-request';
-import { countHeld, endHold, readHold, startHold, type ReleaseOptions } from './hold';
+import { countHeld, endHold, holdForPerson, readHold, type ReleaseOptions } from './hold';
 import { Sweeps } from './reconcile';
 import { findJob, listDoubtful, previewMany, startJob, type JobHandle, type ManyPreview, type OpenLine } from './jobs';
 import { summarize } from './summaries';
@@ -216,13 +216,13 @@ export class OrderSagaClient {
   }
 
   /**
-   * Holds new sagas of the whole namespace: they wait before their first call, those under way go on. A hold that is on is not
-   * changed (then `existing` is true).
+   * Holds new sagas of the whole namespace: they wait before their first call, those under way go on. A hold that a person has set is
+   * not changed (then `existing` is true). One that a worker has set is taken over: only a person ends it then (`kept`).
    *
    * @throws NoConnectionError
    */
-  hold(words: HoldWords): Promise<{ existing: boolean }> {
-    return startHold(this.temporal, this.taskQueue, words);
+  hold(words: HoldWords): Promise<{ existing: boolean; kept?: true }> {
+    return holdForPerson(this.temporal, this.taskQueue, words);
   }
 
   /**

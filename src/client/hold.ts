@@ -3,12 +3,16 @@ import { randomUUID } from 'node:crypto';
 import { WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError, type Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
+  holdOf,
   holdWorkflow,
-  readHoldWords,
+  keepName,
+  readHoldMemo,
   releaseName,
   releaseSchema,
   releaseWorkflow,
   type Hold,
+  type HoldMemo,
+  type HoldStart,
   type HoldWords,
 } from '../domain/hold';
 import { searchAttributeNames } from '../domain/identity';
@@ -27,9 +31,10 @@ export interface ReleaseOptions {
 }
 
 /** Never throws for a hold that is on: it stays as it is. */
-export async function startHold(temporal: Client, taskQueue: string, words: HoldWords): Promise<{ existing: boolean }> {
+export async function startHold(temporal: Client, taskQueue: string, start: HoldStart): Promise<{ existing: boolean }> {
+  const { probe: _, ...memo } = start;
   try {
-    const options = { workflowId: holdWorkflow, taskQueue, args: [words], memo: { ...words } };
+    const options = { workflowId: holdWorkflow, taskQueue, args: [start], memo };
     await withTemporalErrors(temporal, () => temporal.workflow.start(holdWorkflow, options));
     return { existing: false };
   } catch (error) {
@@ -38,13 +43,49 @@ export async function startHold(temporal: Client, taskQueue: string, words: Hold
   }
 }
 
+/**
+ * Holds for a person. A hold that a worker has set becomes theirs, and no probe ends it any more; one that a person has set stays as it is.
+ * Also while no worker runs.
+ */
+export async function holdForPerson(
+  temporal: Client,
+  taskQueue: string,
+  words: HoldWords,
+): Promise<{ existing: boolean; kept?: true }> {
+  const { existing } = await startHold(temporal, taskQueue, words);
+  if (!existing || !(await readHold(temporal))?.detected) return { existing };
+  try {
+    await withTemporalErrors(temporal, () => temporal.workflow.getHandle(holdWorkflow).signal(keepName, words));
+    return { existing, kept: true };
+  } catch (error) {
+    if (!(error instanceof UnknownReferenceError)) throw error;
+    // A probe has released it meanwhile.
+    return startHold(temporal, taskQueue, words);
+  }
+}
+
+/** When the last hold ended, and who ended it. @returns undefined where one is on, and where Temporal knows of none */
+export async function readLastRelease(
+  temporal: Client,
+): Promise<{ at: Date; by: NonNullable<HoldMemo['releasedBy']> } | undefined> {
+  try {
+    const { closeTime, memo } = await withTemporalErrors(temporal, () =>
+      temporal.workflow.getHandle(holdWorkflow).describe(),
+    );
+    // Only people terminate.
+    return closeTime && { at: closeTime, by: readHoldMemo(memo).releasedBy ?? 'person' };
+  } catch (error) {
+    if (error instanceof UnknownReferenceError) return undefined;
+    throw error;
+  }
+}
+
 /** @returns undefined where new sagas may begin */
 export async function readHold(temporal: Client): Promise<Hold | undefined> {
   try {
     const found = await withTemporalErrors(temporal, () => temporal.workflow.getHandle(holdWorkflow).describe());
-    const { status, startTime, runId, memo } = found;
-    if (status.name !== 'RUNNING' && status.name !== 'PAUSED') return undefined;
-    return { since: startTime.toISOString(), runId, ...readHoldWords(memo) };
+    const { name } = found.status;
+    return name === 'RUNNING' || name === 'PAUSED' ? holdOf(found) : undefined;
   } catch (error) {
     if (error instanceof UnknownReferenceError) return undefined;
     throw error;

@@ -9,4 +9,10 @@ export { readJournalConfig, type JournalConfig } from './journal';
 export type { ListenAddress } from './kinds';
 export type { NotificationConfig } from './notifications';
 export { SettingsError, type Environment } from './settings';
-export { readWorkerConfig, type ProviderConfig, type WorkerConfig, type WorkerVersion } from './worker';
+export {
+  readWorkerConfig,
+  type OutageConfig,
+  type ProviderConfig,
+  type WorkerConfig,
+  type WorkerVersion,
+} from './worker';

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { ActivitySettings } from '../activities/settings';
+import type { ProbePlan } from '../domain/probe';
 import type { SecretSources } from '../security/secret-resolver';
 import { isCertificate, isLoopback } from './checks';
 import { clientSettings, readTemporal, sagasIn, temporalHost, type ClientConfig } from './client';
@@ -67,6 +68,15 @@ export const workerSettings = {
   /** Off by default: a caller that buys equal servers one by one, each with its own reference, should not be asked each time. */
   DUPLICATE_WITHIN_MS: whole(0, 30 * 24 * 60 * 60 * 1000).default(0),
   SPEND_LIMITS: spendLimits.default([]),
+  /** Off by default: a hold stops all selling. Whoever turns it on has looked at how often the provider's calls fail on a good day. */
+  OUTAGE_HOLD: z.enum(['off', 'hold', 'probe'], 'must be off, hold or probe').default('off'),
+  OUTAGE_SHARE: rate(0.1, 1).default(0.8),
+  OUTAGE_WINDOW_MS: whole(1_000, 3_600_000).default(60_000),
+  OUTAGE_CALLS_MIN: whole(5, 10_000).default(20),
+  /** A person who has released a hold has seen something that a share of calls does not show. */
+  OUTAGE_QUIET_MS: whole(0, 86_400_000).default(900_000),
+  OUTAGE_PROBE_FIRST: whole(1, 25).default(3),
+  OUTAGE_PROBE_PAUSE_MS: whole(1_000, 3_600_000).default(60_000),
   TAKE_CLEAR_REQUESTS: flag.default(false),
   SECRETS_FOLDER: text.optional(),
   PROVIDER_CA_FILE: text.optional(),
@@ -115,10 +125,24 @@ export interface ProviderConfig {
   ca: string | undefined;
 }
 
+/** When a worker holds new sagas by itself. */
+export interface OutageConfig {
+  /** The share of calls without a readable answer, 0.1 to 1. */
+  share: number;
+  windowMs: number;
+  callsMin: number;
+  /** After a person has released a hold, none is set for so long. */
+  quietMs: number;
+  /** Undefined: only a person releases the hold. */
+  probe: ProbePlan | undefined;
+}
+
 export interface WorkerConfig extends ClientConfig {
   provider: ProviderConfig;
   journal: JournalConfig;
   activities: ActivitySettings;
+  /** Undefined: only people hold. */
+  outage: OutageConfig | undefined;
   secrets: SecretSources;
   notifications: NotificationConfig;
   /** The limit for all workers of the task queue together. Undefined: only their slots limit the calls. */
@@ -171,6 +195,7 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
     journal,
     notifications,
     activities: { ...activitiesIn(settings), notifications },
+    outage: outageIn(settings),
     secrets: { folder: settings.SECRETS_FOLDER, variable: (name: string) => env[name] },
     callsPerSecond: settings.PROVIDER_CALLS_PER_SECOND,
     version: versionIn(settings),
@@ -252,6 +277,18 @@ function activitiesIn(settings: WorkerSettings): ActivitySettings {
     quoteMaxAgeMs: settings.QUOTE_MAX_AGE_MS,
     duplicateWithinMs: settings.DUPLICATE_WITHIN_MS,
     spendLimits: settings.SPEND_LIMITS,
+  };
+}
+
+function outageIn(settings: WorkerSettings): OutageConfig | undefined {
+  if (settings.OUTAGE_HOLD === 'off') return undefined;
+  const probe = { first: settings.OUTAGE_PROBE_FIRST, pauseMs: settings.OUTAGE_PROBE_PAUSE_MS };
+  return {
+    share: settings.OUTAGE_SHARE,
+    windowMs: settings.OUTAGE_WINDOW_MS,
+    callsMin: settings.OUTAGE_CALLS_MIN,
+    quietMs: settings.OUTAGE_QUIET_MS,
+    probe: settings.OUTAGE_HOLD === 'probe' ? probe : undefined,
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { lazy } from './lazy';
+import { probePlanSchema, type ProbePlan } from './probe';
 
 /** Its type, and its id: Temporal never runs two of one id. */
 export const holdWorkflow = 'hold';
@@ -13,6 +14,9 @@ export const releaseWorkflow = 'releaseHeld';
 
 /** Update and signal of the hold: it ends. */
 export const releaseName = 'release';
+
+/** Update and signal of the hold: a person makes a hold that a worker has set their own, and nothing but a person ends it then. */
+export const keepName = 'keep';
 
 /** Signal to a saga that is held: it looks again. A saga that is not held ignores it. */
 export const heldReleasedSignal = 'heldReleased';
@@ -28,7 +32,18 @@ const text = (charsMax: number) =>
   z.string('must be a string').max(charsMax, `must not have more than ${charsMax} characters`);
 
 /** What should be given. Nothing is refused for it: a hold that was started in a hurry, with any input, holds anyway. */
-export const holdSchema = lazy(() => z.strictObject({ by: text(200).optional(), note: text(500).optional() }));
+export const holdSchema = lazy(() =>
+  z.strictObject({
+    by: text(200).optional(),
+    note: text(500).optional(),
+    /** A worker set it, because it saw an outage. */
+    detected: z.literal(true).optional(),
+    /** It is released when probes are answered. Without it only a person releases it. */
+    probe: probePlanSchema().optional(),
+  }),
+);
+
+export const keepSchema = lazy(() => z.strictObject({ by: text(200).optional(), note: text(500).optional() }));
 
 export const releaseSchema = lazy(() =>
   z.strictObject({
@@ -49,19 +64,91 @@ export interface HoldWords {
   note?: string;
 }
 
+/** What a hold is started with. */
+export interface HoldStart extends HoldWords {
+  detected?: true;
+  probe?: ProbePlan;
+}
+
 export interface Hold extends HoldWords {
   /** ISO time. */
   since: string;
   /** Of the workflow that is the hold. */
   runId: string;
+  /** A worker set it, because it saw an outage, and no person has taken it over. */
+  detected?: true;
+  /** Present where probes release it. */
+  probing?: Probing;
+}
+
+export interface Probing {
+  /** Probes in a row that were not answered. */
+  failed: number;
+  /** When the next one begins, ISO time; absent while one is under way. */
+  nextAt?: string;
+}
+
+/** What the run of the hold says of itself in its memo. Whoever starts it in the Web UI gives none. */
+export interface HoldMemo extends HoldWords {
+  detected: boolean;
+  /** When the hold began, in an earlier run of it: a hold that probes for long goes on as another run. */
+  since?: string;
+  probing: Probing | null;
+  /** The held sagas that a probe lets go: their workflow ids. */
+  letGo: string[];
+  /** Written at its end. A hold that was terminated has none. */
+  releasedBy?: 'person' | 'probes';
 }
 
 /** @param given an object from outside, of any shape: what cannot be read is left out */
 export function readHoldWords(given: unknown): HoldWords {
-  const { by, note } = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>;
+  const { by, note } = fieldsOf(given);
   return {
     ...(typeof by === 'string' && by !== '' ? { by: by.slice(0, 200) } : {}),
     ...(typeof note === 'string' && note !== '' ? { note: note.slice(0, 500) } : {}),
+  };
+}
+
+/** As {@link readHoldWords}. A plan for probes that is not one leaves the hold to a person. */
+export function readHoldStart(given: unknown): HoldStart & { since?: string; failed: number } {
+  const { detected, probe, since, failed } = fieldsOf(given);
+  const plan = probePlanSchema().safeParse(probe);
+  return {
+    ...readHoldWords(given),
+    ...(detected === true ? { detected } : {}),
+    ...(plan.success ? { probe: plan.data } : {}),
+    ...(typeof since === 'string' && !Number.isNaN(Date.parse(since)) ? { since } : {}),
+    failed: typeof failed === 'number' ? failed : 0,
+  };
+}
+
+/** What a run that holds, or held, tells in its memo. */
+export function readHoldMemo(memo: unknown): Omit<HoldMemo, 'probing'> & { probing?: Probing } {
+  const { detected, since, probing, letGo, releasedBy } = fieldsOf(memo);
+  const { failed, nextAt } = fieldsOf(probing);
+  return {
+    ...readHoldWords(memo),
+    detected: detected === true,
+    ...(typeof since === 'string' ? { since } : {}),
+    ...(typeof failed === 'number' ? { probing: { failed, ...(typeof nextAt === 'string' ? { nextAt } : {}) } } : {}),
+    letGo: Array.isArray(letGo) ? letGo.filter((id) => typeof id === 'string') : [],
+    ...(releasedBy === 'person' || releasedBy === 'probes' ? { releasedBy } : {}),
+  };
+}
+
+function fieldsOf(given: unknown): Record<string, unknown> {
+  return (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>;
+}
+
+/** The hold as a description of its run tells it. */
+export function holdOf({ startTime, runId, memo }: { startTime: Date; runId: string; memo?: unknown }): Hold {
+  const { detected, since, probing, ...words } = readHoldMemo(memo);
+  return {
+    since: since ?? startTime.toISOString(),
+    runId,
+    ...readHoldWords(words),
+    ...(detected ? { detected } : {}),
+    ...(probing ? { probing } : {}),
   };
 }
 
@@ -70,6 +157,13 @@ export function describeHold({ since, by, note }: Hold): string {
   const who = by === undefined ? '' : ` by ${by}`;
   const why = note === undefined ? '' : ` (${note})`;
   return `held since ${since.slice(0, 19).replace('T', ' ')} UTC${who}${why}`;
+}
+
+/** "3 probes in a row were not answered; the next one at 22:31:00 UTC" */
+export function describeProbing({ failed, nextAt }: Probing): string {
+  const many = failed === 1 ? '1 probe was' : `${failed} probes in a row were`;
+  const before = failed === 0 ? 'no probe has failed' : `${many} not answered`;
+  return `${before}; ${nextAt === undefined ? 'one is under way' : `the next one at ${nextAt.slice(11, 19)} UTC`}`;
 }
 
 /**

@@ -58,6 +58,18 @@ export const metrics = {
     name: 'order_saga_hold',
     help: '1 while new sagas of the namespace are held, else 0; every worker reports the same',
   },
+  outageHold: {
+    name: 'order_saga_outage_hold_seconds',
+    help: 'How long new sagas have been held because a worker saw an outage; 0: they are not; every worker reports the same',
+  },
+  outages: {
+    name: 'order_saga_outages',
+    help: 'Outages of the provider that this worker saw, by what it did: held, held-before, left-off',
+  },
+  probes: {
+    name: 'order_saga_hold_probes',
+    help: 'Probes of a hold, by verdict: passed, failed, silent',
+  },
   queued: {
     name: 'order_saga_queued',
     help: 'Sagas that wait for their turn at a server or a subscription now; every worker reports the same',
@@ -106,6 +118,8 @@ export type DecisionFate = 'taken' | 'refused' | 'ignored';
 
 /** `given-up`: this attempt was the last one. */
 export type NotificationFate = 'delivered' | 'failed' | 'given-up';
+/** `left-off`: a person had released a hold just before. */
+export type OutageFate = 'held' | 'held-before' | 'left-off';
 
 /** `left-behind`: a person said so. `left-alone`: the undo could do harm. */
 export type UndoFate = 'undone' | 'left-behind' | 'left-alone';

@@ -7,7 +7,7 @@ import { defaultPayloadConverter, type MetricMeter } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import type { WorkerConfig } from '../config';
-import { holdWorkflow } from '../domain/hold';
+import type { Hold } from '../domain/hold';
 import { searchAttributeNames, workflowNames } from '../domain/identity';
 import { metrics } from '../domain/metrics';
 import { waitKinds, type SagaState } from '../domain/progress';
@@ -52,6 +52,13 @@ interface Page {
   more: boolean;
 }
 
+/** What they show beside Temporal's own counts. */
+interface GaugeSources {
+  lost: Pick<LostSagas, 'look'>;
+  outbox: () => Promise<readonly RouteCounts[]>;
+  holding: () => Promise<Hold | undefined>;
+}
+
 export class Gauges {
   private readonly stopping = new AbortController();
 
@@ -60,8 +67,7 @@ export class Gauges {
     private readonly config: Pick<WorkerConfig, 'namespace' | 'taskQueue'>,
     private readonly meter: MetricMeter,
     private readonly log: Pick<Log, 'warn'>,
-    private readonly lost: Pick<LostSagas, 'look'>,
-    private readonly outbox: () => Promise<readonly RouteCounts[]>,
+    private readonly sources: GaugeSources,
   ) {}
 
   start(): void {
@@ -95,7 +101,9 @@ export class Gauges {
       this.set(metrics.waiting, count, { kind });
       this.set(metrics.oldestWait, ageOf(oldest), { kind });
     }
-    this.set(metrics.hold, (await this.isHeld()) ? 1 : 0, {});
+    const hold = await this.sources.holding();
+    this.set(metrics.hold, hold ? 1 : 0, {});
+    this.set(metrics.outageHold, ageOf(hold?.detected ? Date.parse(hold.since) : undefined), {});
     // They have been queued since their start and wait for no person: no search attribute says since when.
     const { count, oldest } = await this.inState('queued', 'StartTime', all, nowMs);
     this.set(metrics.queued, count, {});
@@ -117,12 +125,12 @@ export class Gauges {
       this.set(metrics.sweepAge, everySeconds === 0 ? 0 : ageOf(wellSinceMs), {});
     } finally {
       // These come last, because they also ask the journal: if the journal does not answer, the other gauges are already set.
-      for (const { route, open, oldestMs, dead } of await this.outbox()) {
+      for (const { route, open, oldestMs, dead } of await this.sources.outbox()) {
         this.set(metrics.notificationsOpen, open, { route });
         this.set(metrics.oldestNotification, oldestMs / 1000, { route });
         this.set(metrics.notificationsDead, dead, { route });
       }
-      for (const [how, lost] of Object.entries(await this.lost.look())) this.set(metrics.lost, lost, { how });
+      for (const [how, lost] of Object.entries(await this.sources.lost.look())) this.set(metrics.lost, lost, { how });
     }
   }
 
@@ -151,20 +159,6 @@ export class Gauges {
       everySeconds: secondsOf(every) || dayMs / 1000,
       wellSinceMs: since ? secondsOf(since) * 1000 : undefined,
     };
-  }
-
-  private async isHeld(): Promise<boolean> {
-    try {
-      const { workflowExecutionInfo } = await this.connection.workflowService.describeWorkflowExecution({
-        namespace: this.config.namespace,
-        execution: { workflowId: holdWorkflow },
-      });
-      // Only a run that has ended has one.
-      return !workflowExecutionInfo?.closeTime;
-    } catch (error) {
-      if (grpcCodeOf(error) === grpcCodes.notFound) return false;
-      throw error;
-    }
   }
 
   /** @param all of every state, or the first of them */

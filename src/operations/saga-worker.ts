@@ -1,6 +1,8 @@
 /** A Temporal worker that runs sagas, and the provider client behind it. Tests and production build it the same way. */
 import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { Client } from '@temporalio/client';
 import {
   Runtime,
   Worker,
@@ -22,12 +24,15 @@ import { createSecretResolver } from '../security/secret-resolver';
 import { payloadConverterPath, workflowModules } from '../temporal/workflow-modules';
 import type { TraceSinks } from '../workflows/trace-propagation';
 import { recordCallsWith, workerMeter } from './metrics';
+import { OutageWatch } from './outage-watch';
 import { ensureSearchAttributes } from './search-attributes';
 import type { Tracing } from './tracing';
 
 export interface SagaWorker {
   worker: Worker;
   journal: Journal;
+  /** Temporal as the worker's own activities see it: with the keys. */
+  temporal: Client;
   /** Closes what the activities hold. To be called when the worker has stopped. */
   close: () => Promise<void>;
 }
@@ -59,10 +64,19 @@ export async function createSagaWorker(
   tracing?: Tracing,
 ): Promise<SagaWorker> {
   await ensureSearchAttributes(connection, config.namespace);
-  const recordCall = recordCallsWith(workerMeter(Runtime.instance(), config));
+  const { namespace, taskQueue } = config;
+  const dataConverter = createWorkerDataConverter(config.payloadKeys, payloadConverterPath);
+  const temporal = new Client({ connection, namespace, dataConverter });
+  // As Temporal names a worker that is given no name.
+  const identity = `${process.pid}@${hostname()}`;
+  const meter = workerMeter(Runtime.instance(), config);
+  const log = Runtime.instance().logger;
+  const watch = config.outage && new OutageWatch(config.outage, { temporal, taskQueue, identity, meter, log });
+  const recordCall = recordCallsWith(meter);
   const provider = createProvider(config.provider, (event) => {
     recordCall(event);
     tracing?.onCall(event);
+    watch?.onCall(event);
   });
   const secrets = createSecretResolver(config.secrets);
   const journal = await openJournal(config.journal.address, createSealing(config.payloadKeys));
@@ -71,10 +85,11 @@ export async function createSagaWorker(
     interceptors: { ...workflows.interceptors, ...tracing?.worker.interceptors },
     sinks: tracing?.worker.sinks ?? untraced,
     connection,
-    namespace: config.namespace,
-    taskQueue: config.taskQueue,
+    namespace,
+    taskQueue,
+    identity,
     activities: createActivities({ provider, journal, secrets, settings: config.activities, lookUp: standingOf }),
-    dataConverter: createWorkerDataConverter(config.payloadKeys, payloadConverterPath),
+    dataConverter,
     ...(config.callsPerSecond === undefined ? {} : { maxTaskQueueActivitiesPerSecond: config.callsPerSecond }),
     ...(config.version === undefined ? {} : { workerDeploymentOptions: deploymentOf(config.version) }),
     maxConcurrentActivityTaskExecutions: config.activitiesAtOnce,
@@ -88,9 +103,10 @@ export async function createSagaWorker(
   });
   const close = async () => {
     await provider.close();
+    await watch?.close();
     await journal.close();
   };
-  return { worker, journal, close };
+  return { worker, journal, temporal, close };
 }
 
 function deploymentOf({ behavior, ...version }: WorkerVersion): WorkerDeploymentOptions {

@@ -57,7 +57,7 @@ interface Limits extends Omit<ExchangeLimits, 'responseBytesMax'> {
 }
 
 /** What is known of a call while it runs. */
-type CallState = Pick<CallEvent, 'status' | 'sent' | 'putOff'>;
+type CallState = Pick<CallEvent, 'status' | 'sent' | 'putOff' | 'heldBack'>;
 
 export class Caller {
   private readonly recent = new RecentSecrets();
@@ -78,9 +78,11 @@ export class Caller {
     const note: CallState = { sent: false };
     let failure: ProviderFailure | undefined;
     const deadline = startDeadline(this.options.totalTimeoutMs, signal);
+    const asked = mayLeave && noting(mayLeave, note);
     try {
-      return await this.perform(call, endpoint, { signal: deadline.signal, mayLeave, secrets }, note);
+      return await this.perform(call, endpoint, { signal: deadline.signal, mayLeave: asked, secrets }, note);
     } catch (error) {
+      if (signal?.aborted) note.heldBack = true;
       failure = error instanceof ProviderFailure ? error : asFailure(error, endpoint, note);
       throw failure;
     } finally {
@@ -249,6 +251,14 @@ export class Caller {
       // See ProviderClientOptions.onCall.
     }
   }
+}
+
+function noting(mayLeave: NonNullable<CallOptions['mayLeave']>, note: CallState): () => string | undefined {
+  return () => {
+    const objection = mayLeave();
+    if (objection !== undefined) note.heldBack = true;
+    return objection;
+  };
 }
 
 /** If this room has a bug, a request that was sent must still not be reported as not sent. */

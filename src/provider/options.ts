@@ -24,6 +24,8 @@ export interface CallEvent {
   sent: boolean;
   /** The call was not tried: the provider had asked to slow down. */
   putOff?: true;
+  /** Our side did not let it leave, or gave it up: what it ended in says nothing of the provider. */
+  heldBack?: true;
 }
 
 export interface ProviderClientOptions {

@@ -4,6 +4,7 @@ import type { DecisionName } from '../domain/decisions';
 import { ownerOf, type CallFailure, type SagaFailureName } from '../domain/failures';
 import { metrics, type DecisionFate, type UndoFate } from '../domain/metrics';
 import type { resultOutcomes } from '../domain/outcomes';
+import type { ProbeVerdict } from '../domain/probe';
 import type { WaitKind } from '../domain/progress';
 import type { Progress } from './progress';
 
@@ -33,6 +34,10 @@ export function countUndo(fate: UndoFate): void {
 
 export function countLostNotifications(lost: number): void {
   count(metrics.notificationsLost, {}, lost);
+}
+
+export function countProbe(verdict: ProbeVerdict): void {
+  count(metrics.probes, { verdict });
 }
 
 function count({ name, help }: { name: string; help: string }, labels: Record<string, string>, times = 1): void {

@@ -3,11 +3,13 @@
  *
  * ```text
  *   hold ── open: new sagas are held ──release · Request Cancellation──▶ closed ══ starts ══▶ releaseHeld
- *                                                                                                │
+ *             │  ▲                                                         ▲                     │
+ *             │  └── keep: a person takes it over, and probes no more      │                     │
+ *             └── probes, where it was started with them ── answered ──────┘                     │
  *          no saga is held any more ◀── 4 looks in a row find none ── look ── signal some ── pause ┘
  * ```
  *
- * Neither workflow is a saga: they call no provider and no journal, so Temporal itself retries their one activity until it succeeds.
+ * Neither workflow is a saga: they call no provider and no journal, so Temporal itself retries their activities until they succeed.
  */
 import { ApplicationFailure } from '@temporalio/common';
 import {
@@ -19,8 +21,8 @@ import {
   getExternalWorkflowHandle,
   isCancellation,
   log,
+  makeContinueAsNewFunc,
   ParentClosePolicy,
-  proxyActivities,
   setCurrentDetails,
   setHandler,
   sleep,
@@ -28,87 +30,178 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities } from '../activities/index';
 import { definedOnly } from '../domain/defined-only';
 import {
   describeHold,
   heldReleasedSignal,
   holdWorkflow,
-  readHoldWords,
+  keepName,
+  keepSchema,
+  readHoldStart,
   releaseName,
   releaseSchema,
   wavesOf,
+  type HoldMemo,
+  type HoldStart,
+  type HoldWords,
   type Release,
 } from '../domain/hold';
 import { describeProblems } from '../domain/problems';
 import { check } from '../domain/validation';
+import { describeOpenHold, releaseExample } from './hold-details';
+import { listHeld, probe } from './hold-probes';
 
-const { listHeld } = proxyActivities<Pick<Activities, 'listHeld'>>({
-  startToCloseTimeout: '30 seconds',
-  retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
-  summary: 'look which sagas are held',
-});
-
-const example = '{"by":"you"}';
-const description = `Let the held sagas begin, 20 per second. For another rate: {"by":"you","perSecond":1}. ${example}`;
+const description = `Let the held sagas begin, 20 per second. For another rate: {"by":"you","perSecond":1}. ${releaseExample}`;
+const keepDescription = `Make a hold that a worker has set yours: probes do not end it any more. {"by":"you","note":"why"}`;
 
 /** @returns the release that ended the hold */
 export async function hold(given?: unknown): Promise<Release> {
-  const { workflowId, runId, startTime } = workflowInfo();
+  const { workflowId, runId } = workflowInfo();
   if (workflowId !== holdWorkflow) {
     const message = `this holds nothing: the workflow id must be ${holdWorkflow}, and it is ${workflowId}`;
     throw ApplicationFailure.nonRetryable(message, 'InvalidRequest');
   }
-  const words = readHoldWords(given);
-  if (Object.keys(words).length > 0) upsertMemo({ ...words });
-  let release: Release | undefined;
-  const take = (asked: unknown) => {
-    release ??= readRelease(asked);
-    return { released: true };
-  };
-  setHandler(defineUpdate<{ released: boolean }, [unknown]>(releaseName), take, {
+  const { release, releasedBy } = await new OpenHold(given).untilReleased();
+  // In a scope that cannot be cancelled: the one that released it may have been a cancellation.
+  await CancellationScope.nonCancellable(() => afterHold(release, runId));
+  upsertMemo({ releasedBy, probing: null, letGo: [] } satisfies Partial<HoldMemo>);
+  setCurrentDetails('');
+  log.warn('new sagas begin again', { by: release.by, note: release.note, perSecond: release.perSecond, releasedBy });
+  return release;
+}
+
+/**
+ * What follows a hold. Each is a run of its own: the hold is over at once, and what follows takes its time, and is stopped by itself. A
+ * hold that probes have released says that the provider answers again.
+ */
+async function afterHold(release: Release, runId: string): Promise<void> {
+  await startChild(releaseHeld, {
+    workflowId: `${releaseWorkflowIdPrefix}/${runId}`,
+    args: [{ ...release, after: runId }],
+    parentClosePolicy: ParentClosePolicy.ABANDON,
+  });
+}
+
+interface Released {
+  release: Release;
+  releasedBy: NonNullable<HoldMemo['releasedBy']>;
+}
+
+class OpenHold {
+  private readonly start: HoldStart;
+  private readonly since: string;
+  /** Probes in a row that were not answered. */
+  private failed: number;
+  private released: Released | undefined;
+  private probing = new CancellationScope();
+
+  constructor(given: unknown) {
+    const { since, failed, ...start } = readHoldStart(given);
+    this.start = start;
+    this.since = since ?? workflowInfo().startTime.toISOString();
+    this.failed = failed;
+    this.tell({ probing: null, letGo: [] });
+    onUpdateAndSignal(releaseName, description, readRelease, (release) => {
+      this.released ??= { release, releasedBy: 'person' };
+      this.probing.cancel();
+      return { released: true };
+    });
+    onUpdateAndSignal(keepName, keepDescription, readKeep, (words) => this.keep(words));
+    if (since === undefined) log.warn('new sagas are held', { by: start.by, note: start.note });
+  }
+
+  async untilReleased(): Promise<Released> {
+    try {
+      while (this.released === undefined && this.start.probe !== undefined) await this.probe();
+      await condition(() => this.released !== undefined);
+    } catch (error) {
+      if (!isCancellation(error)) throw error;
+    }
+    return this.released ?? { release: readRelease({ note: 'by a cancellation' }), releasedBy: 'person' };
+  }
+
+  /** Returns when the hold was released, or a person has taken it over. */
+  private async probe(): Promise<void> {
+    const { start } = this;
+    const { probe: plan } = start;
+    if (plan === undefined) return;
+    const tell = (state: Pick<HoldMemo, 'probing' | 'letGo'>) => {
+      this.tell(state);
+    };
+    const signal = (workflowId: string) => signalRelease(workflowId, 'a probe');
+    try {
+      const ended = await this.probing.run(() => probe({ plan, tell, signal }, this.failed));
+      // A person may have been faster.
+      if (this.released !== undefined || start.probe === undefined) return;
+      if (ended.how === 'long') await this.goOnAsNew(ended.failed);
+      else
+        this.released ??= {
+          release: readRelease({ by: 'probes', note: whyReleased(ended.letGo) }),
+          releasedBy: 'probes',
+        };
+    } catch (error) {
+      if (!isCancellation(error) || (this.released === undefined && start.probe !== undefined)) throw error;
+    }
+  }
+
+  private keep({ by, note }: HoldWords): { kept: boolean } {
+    const { start } = this;
+    delete start.probe;
+    delete start.detected;
+    Object.assign(start, definedOnly({ by, note }));
+    this.probing.cancel();
+    this.tell({ probing: null, letGo: [] });
+    log.warn('the hold is kept until a person releases it', { by: start.by, note: start.note });
+    return { kept: true };
+  }
+
+  /** In the memo, which the activities and the command line read, and in the details of the Web UI. */
+  private tell({ probing, letGo }: Pick<HoldMemo, 'probing' | 'letGo'>): void {
+    const { start, since } = this;
+    const { by, note, detected = false } = start;
+    const memo: HoldMemo = { ...definedOnly({ by, note }), detected, since, probing, letGo };
+    upsertMemo({ ...memo });
+    const words = { ...definedOnly({ by, note }), since, runId: workflowInfo().runId };
+    setCurrentDetails(describeOpenHold(describeHold(words), probing ?? undefined));
+  }
+
+  /** The hold is on all the time: one run ends as the next begins. */
+  private async goOnAsNew(failed: number): Promise<never> {
+    const { start, since } = this;
+    const { probe: _, ...words } = start;
+    const memo: HoldMemo = { ...words, detected: start.detected ?? false, since, probing: { failed }, letGo: [] };
+    return makeContinueAsNewFunc<typeof hold>({ memo: { ...memo } })({ ...start, since, failed });
+  }
+}
+
+function whyReleased(letGo: number): string {
+  return `the provider answers again: ${letGo} ${letGo === 1 ? 'saga was' : 'sagas were'} let go as a probe`;
+}
+
+/** An update whose sender hears what is wrong, and a signal that is ignored where something is. */
+function onUpdateAndSignal<T>(
+  name: string,
+  description: string,
+  read: (asked: unknown) => T,
+  take: (read: T) => unknown,
+) {
+  setHandler(defineUpdate<unknown, [unknown]>(name), (asked) => take(read(asked)), {
     description,
     validator: (asked) => {
-      readRelease(asked);
+      read(asked);
     },
   });
   setHandler(
-    defineSignal<[unknown]>(releaseName),
+    defineSignal<[unknown]>(name),
     (asked) => {
       try {
-        take(asked);
+        take(read(asked));
       } catch (error) {
         log.warn('a signal was ignored', { why: String(error) });
       }
     },
     { description },
   );
-  const inWords = describeHold({ ...words, runId, since: startTime.toISOString() });
-  log.warn('new sagas are held', { by: words.by });
-  setCurrentDetails(
-    [
-      `### New sagas are ${inWords}`,
-      'Those under way go on. To let the held ones begin, press **More Actions**, then **Send an Update**, choose **release** and paste:',
-      `\`${example}\``,
-      'They begin 20 per second; `"perSecond":1` makes it one. **Request Cancellation** does the same. Do not use **Terminate**: it ends the hold, but the held sagas are not signalled.\n\n\u00a0',
-    ].join('\n\n'),
-  );
-  try {
-    await condition(() => release !== undefined);
-  } catch (error) {
-    if (!isCancellation(error)) throw error;
-  }
-  const released = release ?? readRelease({ note: 'by a cancellation' });
-  await CancellationScope.nonCancellable(() =>
-    startChild(releaseHeld, {
-      workflowId: `${releaseWorkflowIdPrefix}/${runId}`,
-      args: [{ ...released, after: runId }],
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-    }),
-  );
-  setCurrentDetails('');
-  log.info('new sagas begin again', { by: released.by, perSecond: released.perSecond });
-  return released;
 }
 
 const releaseWorkflowIdPrefix = 'release-held';
@@ -169,5 +262,16 @@ async function signalRelease(workflowId: string, by: string | undefined): Promis
 function readRelease(asked: unknown): Release {
   const checked = check(releaseSchema(), asked ?? {});
   if (checked.ok) return checked.value;
-  throw ApplicationFailure.nonRetryable(`${describeProblems(checked.problems)}. Like ${example}`, 'InvalidRequest');
+  throw invalid(checked.problems, releaseExample);
+}
+
+/** @throws ApplicationFailure `InvalidRequest` */
+function readKeep(asked: unknown): HoldWords {
+  const checked = check(keepSchema(), asked ?? {});
+  if (checked.ok) return definedOnly(checked.value);
+  throw invalid(checked.problems, '{"by":"you","note":"why"}');
+}
+
+function invalid(problems: Parameters<typeof describeProblems>[0], example: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(`${describeProblems(problems)}. Like ${example}`, 'InvalidRequest');
 }

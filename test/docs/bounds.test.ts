@@ -25,6 +25,7 @@ const rows = [
   'Object ids of new servers',
   'Sagas in trouble',
   'Notifications',
+  'Outages',
   'The worker',
   'The codec server',
 ].flatMap((heading) => tableUnder(document, heading));

@@ -5,7 +5,7 @@ import { exitStatus } from '../../src/cli/exit-status';
 import { decideManyWorkflow, jobControls, jobIdOf } from '../../src/domain/decide-many';
 import { decisionNames } from '../../src/domain/decisions';
 import { sagaFailureNames } from '../../src/domain/failures';
-import { heldReleasedSignal, holdWorkflow, releaseName, releaseWorkflow } from '../../src/domain/hold';
+import { heldReleasedSignal, holdWorkflow, keepName, releaseName, releaseWorkflow } from '../../src/domain/hold';
 import {
   attributesGivenMemo,
   defaultTaskQueue,
@@ -36,7 +36,16 @@ it.each<[string, readonly string[]]>([
   ['of sweeps', [reconcileWorkflow, couldNotLook, ...sweepOutcomes, ...findingKinds]],
   [
     'the rest',
-    [defaultTaskQueue, attributesGivenMemo, holdWorkflow, releaseWorkflow, releaseName, heldReleasedSignal, turnSignal],
+    [
+      defaultTaskQueue,
+      attributesGivenMemo,
+      holdWorkflow,
+      releaseWorkflow,
+      releaseName,
+      keepName,
+      heldReleasedSignal,
+      turnSignal,
+    ],
   ],
 ])('names all %s', (_what, names) => {
   expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);

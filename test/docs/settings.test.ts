@@ -25,6 +25,7 @@ const ofWorker = [
   ...rowsUnder('Object ids of new servers'),
   ...rowsUnder('Sagas in trouble'),
   ...rowsUnder('Notifications'),
+  ...rowsUnder('Outages'),
   ...rowsUnder('The worker'),
 ];
 

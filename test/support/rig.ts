@@ -262,6 +262,7 @@ export class Rig {
       },
       journal: { address: this.journalAddress, name: this.journalUrl },
       activities: { ...rigSettings, ...this.options.activities },
+      outage: undefined,
       payloadKeys: this.options.payloadKeys,
       secrets: { variable: () => undefined, ...this.options.secrets },
       callsPerSecond: undefined,

@@ -200,7 +200,17 @@ it('is a gauge of every worker', async () => {
       });
       const config = { namespace, taskQueue: 'order-saga' };
       const lost = new LostSagas(rig.temporal, journal);
-      const gauges = new Gauges(connection, config, meter, { warn: () => undefined }, lost, () => Promise.resolve([]));
+      const gauges = new Gauges(
+        connection,
+        config,
+        meter,
+        { warn: () => undefined },
+        {
+          lost,
+          outbox: () => Promise.resolve([]),
+          holding: () => rig.sagas.holding(),
+        },
+      );
       gauges.start();
       const [value] = await until(() => Promise.resolve(values.length > 0 ? values : undefined));
       gauges.stop();

@@ -237,7 +237,7 @@ describe.each(ways)('%s is asked whether it may leave', (_, act) => {
     expect(failure).toBeInstanceOf(NotSent);
     expect(failure.message).toMatch(/ was not sent: it is too late for it$/);
     expect(failure.status).toBeUndefined();
-    expect(events).toMatchObject([{ failure: 'NotSent', sent: false }]);
+    expect(events).toMatchObject([{ failure: 'NotSent', sent: false, heldBack: true }]);
     await client.close();
     await until(() => left.length === 1);
     // What was on its way has arrived when the other side sees the end.
@@ -497,9 +497,9 @@ describe('onCall', () => {
     await failureOf(createClient(server.url, { onCall }).placeOrder(order));
     const nowhere = `http://127.0.0.1:${await closedPort()}`;
     await failureOf(createClient(nowhere, { onCall }).placeOrder(order));
-    expect(events.map(({ failure, sent }) => [failure, sent])).toEqual([
-      ['UnknownOutcome', true],
-      ['NotSent', false],
+    expect(events.map(({ failure, sent, heldBack }) => [failure, sent, heldBack])).toEqual([
+      ['UnknownOutcome', true, undefined],
+      ['NotSent', false, undefined],
     ]);
   });
 
