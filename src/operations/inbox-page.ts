@@ -5,11 +5,12 @@
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { InboxRow } from '../client/inbox';
 import type { WebUi } from '../client/web-ui';
 import type { ListenAddress } from '../config';
 import { metrics } from '../domain/metrics';
-import { CannotListen } from './cannot-listen';
+import { CannotListen, inUrl } from './cannot-listen';
 
 /** Of each kind. Enough to see what to begin with; `order-saga inbox` has them all. */
 export const inboxPageRowsMax = 15;
@@ -18,6 +19,7 @@ export const inboxPageRowsMax = 15;
 const freshMs = 10_000;
 
 export interface InboxPage {
+  readonly url: string;
   /** Until it is set, the worker is starting. */
   read: () => Promise<string>;
   close: () => Promise<void>;
@@ -53,7 +55,9 @@ export async function startInboxPage(address: ListenAddress): Promise<InboxPage>
   await once(server.listen(address), 'listening').catch((error: unknown) => {
     throw new CannotListen('INBOX_ADDRESS', address, error);
   });
+  const { port } = server.address() as AddressInfo;
   const inboxPage: InboxPage = {
+    url: `http://${inUrl({ ...address, port })}/metrics`,
     read: () => Promise.reject(new Error('the worker is starting')),
     close: async () => {
       server.close();

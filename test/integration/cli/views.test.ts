@@ -195,16 +195,17 @@ describe('on the command line', () => {
 
 describe('the page for Prometheus', () => {
   let page: InboxPage;
-  const port = 39_464;
   const get = async (path: string) => {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`);
+    const response = await fetch(new URL(path, page.url));
     return { status: response.status, text: await response.text() };
   };
   const webUi = webUiAt(ui, 'orders');
+  beforeAll(async () => {
+    page = await startInboxPage({ host: '127.0.0.1', port: 0 });
+  });
   afterAll(() => page.close());
 
   it('has a line for each of those that have waited longest, and asks Temporal once for many who look', async () => {
-    page = await startInboxPage({ host: '127.0.0.1', port });
     expect(await get('/metrics')).toEqual({ status: 503, text: 'the worker is starting\n' });
     let asked = 0;
     page.read = async () => {
