@@ -119,7 +119,8 @@ export type DecisionFate = 'taken' | 'refused' | 'ignored';
 /** `given-up`: this attempt was the last one. */
 export type NotificationFate = 'delivered' | 'failed' | 'given-up';
 /** `left-off`: a person had released a hold just before. */
-export type OutageFate = 'held' | 'held-before' | 'left-off';
+export const outageFates = ['held', 'held-before', 'left-off'] as const;
+export type OutageFate = (typeof outageFates)[number];
 
 /** `left-behind`: a person said so. `left-alone`: the undo could do harm. */
 export type UndoFate = 'undone' | 'left-behind' | 'left-alone';

@@ -92,7 +92,8 @@ function reachesProvider({ id }: StepView): boolean {
 }
 
 /** `passed`: most of them were answered. `silent`: none of them has made a call. */
-export type ProbeVerdict = 'passed' | 'failed' | 'silent';
+export const probeVerdicts = ['passed', 'failed', 'silent'] as const;
+export type ProbeVerdict = (typeof probeVerdicts)[number];
 
 export function verdictOf({ answered, unanswered }: Pick<ProbeSigns, 'answered' | 'unanswered'>): ProbeVerdict {
   if (answered === 0 && unanswered === 0) return 'silent';
