@@ -61,6 +61,19 @@ it('lets a few go, then four times as many, and everybody when three probes were
   });
 });
 
+it('holds who comes while a probe is under way', async () => {
+  const gate = rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'gate', times: 'all' });
+  await startHold({ first: 1, pauseMs: 4_000 });
+  const [probed] = await held(1);
+  await rig.sandbox.faults.whenStruck(gate);
+  const [newcomer] = await startSagas(1);
+  await untilWaiting(newcomer!, 'held');
+  expect(rig.sandbox.ledger.calls).toHaveLength(1);
+  rig.sandbox.faults.release(gate);
+  await Promise.all([probed!.result(), newcomer!.result()]);
+  expect(orders(rig.sandbox.ledger)).toHaveLength(2);
+});
+
 it('holds on when a probe is not answered, and waits twice as long for the next', async () => {
   const fault = rig.sandbox.faults.add({ endpoint: '*', kind: 'error-before', times: 'all' });
   const hold = await startHold({ first: 2, pauseMs: 1_500 });
