@@ -14,7 +14,7 @@
 import { sql, type ExpressionBuilder, type Selectable } from 'kysely';
 import type { NotificationEvent } from '../domain/notifications';
 import type { WaitKind } from '../domain/progress';
-import { isPostgres, nowMs } from './dialects';
+import { beganMs, isPostgres, nowMs } from './dialects';
 import { asUnavailable } from './errors';
 import type { Journal } from './journal';
 import { insertNotices, type Notice } from './outbox-rows';
@@ -75,7 +75,7 @@ async function mayBeDue({ db }: Journal, { namespace, route }: Pick<Lease, 'name
       .where((where) => where.and({ namespace, route }))
       .where('delivered_ms', 'is', null)
       .where('dead_ms', 'is', null)
-      .where('next_ms', '<=', nowMs(db))
+      .where('next_ms', '<=', beganMs(db))
       .limit(1)
       .executeTakeFirst();
     return found !== undefined;
@@ -91,7 +91,7 @@ async function firstDue(tx: Tx, { namespace, route, limit }: Omit<Lease, 'leaseM
     .where((where) => where.and({ namespace, route }))
     .where('delivered_ms', 'is', null)
     .where('dead_ms', 'is', null)
-    .where('next_ms', '<=', nowMs(tx))
+    .where('next_ms', '<=', beganMs(tx))
     .where((where) =>
       where.not(
         where.exists(
@@ -168,7 +168,7 @@ export async function deleteDelivered(journal: Journal): Promise<boolean> {
     const old = await tx
       .selectFrom('outbox')
       .select('seq')
-      .where('delivered_ms', '<', sql<number>`${nowMs(tx)} - ${keptMs}`)
+      .where('delivered_ms', '<', sql<number>`${beganMs(tx)} - ${keptMs}`)
       .limit(deletedMax)
       .execute();
     const numbers = old.map(({ seq }) => seq);
