@@ -1,7 +1,7 @@
 /** What receivers have not been told: the journal's outbox, without Temporal. The workers send; a person says what becomes of the rest. */
 import { definedOnly } from '../domain/defined-only';
 import type { Journal } from '../journal/journal';
-import { dropNotices, listNotices, retryNotices, type NoticeFilter, type NoticeView } from '../journal/outbox';
+import { dropNotices, listNotices, retryNotices, type NoticeFilter, type NoticeView } from '../journal/undelivered';
 import type { CommandContext } from './command-context';
 import { exitStatus, UsageError } from './exit-status';
 import { withJournal } from './journal-commands';

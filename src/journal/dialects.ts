@@ -97,6 +97,11 @@ export function nowMs(db: QueryExecutorProvider): RawBuilder<number> {
     : sql<number>`cast(unixepoch('subsec') * 1000 as integer)`;
 }
 
+/** The same clock as a statement began: PostgreSQL searches an index by it, and by no time that goes on meanwhile. */
+export function beganMs(db: QueryExecutorProvider): RawBuilder<number> {
+  return isPostgres(db) ? sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint` : nowMs(db);
+}
+
 /** Locks a name until the transaction ends. A file is locked as a whole when the transaction begins. */
 export async function lockName(tx: Kysely<JournalTables>, name: string): Promise<void> {
   if (isPostgres(tx)) await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx);

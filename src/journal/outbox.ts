@@ -11,22 +11,18 @@
  * A row is leased only while no earlier one of its saga and route is open. The attempt's number is the lease's: who comes late can say
  * that a row was delivered, and nothing else.
  */
-import { sql, type ExpressionBuilder, type Selectable } from 'kysely';
+import { sql } from 'kysely';
 import type { NotificationEvent } from '../domain/notifications';
-import type { WaitKind } from '../domain/progress';
-import { isPostgres, nowMs } from './dialects';
+import { beganMs, isPostgres, nowMs } from './dialects';
 import { asUnavailable } from './errors';
 import type { Journal } from './journal';
 import { insertNotices, type Notice } from './outbox-rows';
-import { iso, type Tx } from './rows';
-import type { JournalTables } from './schema';
+import type { Tx } from './rows';
 
 /** @throws JournalUnavailable */
 export async function writeNotices(journal: Journal, notices: readonly Notice[]): Promise<void> {
   if (notices.length > 0) await journal.inTransaction((tx) => insertNotices(tx, notices));
 }
-
-type Row = Selectable<JournalTables['outbox']>;
 
 /** A row that is this worker's to send. */
 export interface Leased {
@@ -75,7 +71,7 @@ async function mayBeDue({ db }: Journal, { namespace, route }: Pick<Lease, 'name
       .where((where) => where.and({ namespace, route }))
       .where('delivered_ms', 'is', null)
       .where('dead_ms', 'is', null)
-      .where('next_ms', '<=', nowMs(db))
+      .where('next_ms', '<=', beganMs(db))
       .limit(1)
       .executeTakeFirst();
     return found !== undefined;
@@ -91,7 +87,7 @@ async function firstDue(tx: Tx, { namespace, route, limit }: Omit<Lease, 'leaseM
     .where((where) => where.and({ namespace, route }))
     .where('delivered_ms', 'is', null)
     .where('dead_ms', 'is', null)
-    .where('next_ms', '<=', nowMs(tx))
+    .where('next_ms', '<=', beganMs(tx))
     .where((where) =>
       where.not(
         where.exists(
@@ -168,7 +164,7 @@ export async function deleteDelivered(journal: Journal): Promise<boolean> {
     const old = await tx
       .selectFrom('outbox')
       .select('seq')
-      .where('delivered_ms', '<', sql<number>`${nowMs(tx)} - ${keptMs}`)
+      .where('delivered_ms', '<', sql<number>`${beganMs(tx)} - ${keptMs}`)
       .limit(deletedMax)
       .execute();
     const numbers = old.map(({ seq }) => seq);
@@ -215,95 +211,4 @@ export async function countNotices(journal: Journal, namespace: string): Promise
       };
     });
   });
-}
-
-export interface NoticeView {
-  id: string;
-  route: string;
-  namespace: string;
-  workflowId: string;
-  event: NotificationEvent;
-  kind?: WaitKind;
-  account?: string;
-  state: 'open' | 'dead';
-  createdAt: string;
-  attempts: number;
-  /** Of an open one: when it is sent next, unless an earlier one of its saga is open. */
-  nextAt?: string;
-  /** When it was given up. */
-  deadAt?: string;
-  failure?: string;
-}
-
-export interface NoticeFilter {
-  ids?: readonly string[] | undefined;
-  route?: string | undefined;
-  /** Dead ones only. */
-  dead?: boolean | undefined;
-}
-
-/** Open and dead rows, the oldest first. @throws JournalUnavailable */
-export async function listNotices(journal: Journal, filter: NoticeFilter, limit: number): Promise<NoticeView[]> {
-  const rows = await journal.inTransaction((tx) =>
-    tx.selectFrom('outbox').selectAll().where(matching(filter)).orderBy('seq').limit(limit).execute(),
-  );
-  return rows.map(viewOf);
-}
-
-/** Has rows tried again now, and from the beginning. @returns how many. @throws JournalUnavailable */
-export async function retryNotices(journal: Journal, filter: NoticeFilter): Promise<number> {
-  const { numUpdatedRows } = await journal.inTransaction((tx) =>
-    tx
-      .updateTable('outbox')
-      .set({ dead_ms: null, attempts: 0, since_ms: nowMs(tx), next_ms: nowMs(tx) })
-      .where(matching(filter))
-      .executeTakeFirst(),
-  );
-  return Number(numUpdatedRows);
-}
-
-/** Deletes rows that were not delivered. @returns how many. @throws JournalUnavailable */
-export async function dropNotices(journal: Journal, filter: NoticeFilter): Promise<number> {
-  const { numDeletedRows } = await journal.inTransaction((tx) =>
-    tx.deleteFrom('outbox').where(matching(filter)).executeTakeFirst(),
-  );
-  return Number(numDeletedRows);
-}
-
-function matching({ ids, route, dead }: NoticeFilter) {
-  return (where: ExpressionBuilder<JournalTables, 'outbox'>) =>
-    where.and([
-      where('delivered_ms', 'is', null),
-      ...(dead ? [where('dead_ms', 'is not', null)] : []),
-      ...(ids === undefined ? [] : [where('id', 'in', [...ids])]),
-      ...(route === undefined ? [] : [where('route', '=', route)]),
-    ]);
-}
-
-function viewOf({
-  id,
-  route,
-  namespace,
-  workflow_id,
-  event,
-  attempts,
-  created_ms,
-  next_ms,
-  dead_ms,
-  ...row
-}: Row): NoticeView {
-  return {
-    id,
-    route,
-    namespace,
-    workflowId: workflow_id,
-    event,
-    ...(row.kind === null ? {} : { kind: row.kind }),
-    ...(row.account === null ? {} : { account: row.account }),
-    state: dead_ms === null ? 'open' : 'dead',
-    createdAt: iso(created_ms),
-    attempts,
-    ...(dead_ms === null ? { nextAt: iso(next_ms) } : { deadAt: iso(dead_ms) }),
-    ...(row.failure === null ? {} : { failure: row.failure }),
-  };
 }

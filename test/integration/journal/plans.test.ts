@@ -194,6 +194,11 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
     const whole = /Seq Scan on outbox|SCAN (outbox|row|earlier)\b(?! USING (COVERING )?INDEX outbox_)/;
     expect(plans.length).toBeGreaterThan(8);
     expect(plans.filter(({ plan }) => whole.test(plan))).toEqual([]);
+    // What is not due is not even looked at. In a file there are not so many.
+    const due = plans.filter(({ question }) => question.includes('"next_ms" <= '));
+    expect(due.length).toBeGreaterThan(1);
+    const byTime = due.filter(({ plan }) => /Index Cond: [^"]*next_ms <= /.test(plan));
+    expect(byTime).toHaveLength('postgres' in address ? due.length : 0);
     const [seen] = await plansOf(() =>
       journal.db.selectFrom('outbox').selectAll().where('failure', '=', 'any').execute(),
     );

@@ -4,16 +4,14 @@ import type { Journal } from '../../../../src/journal/journal';
 import {
   countNotices,
   deleteDelivered,
-  dropNotices,
   leaseDue,
-  listNotices,
   markDelivered,
   markFailed,
-  retryNotices,
   writeNotices,
   type Leased,
 } from '../../../../src/journal/outbox';
 import type { Notice } from '../../../../src/journal/outbox-rows';
+import { dropNotices, listNotices, retryNotices } from '../../../../src/journal/undelivered';
 import type { TestDatabases } from '../databases';
 import { dayMs, Run, sharedJournal } from '../runs';
 
