@@ -186,10 +186,10 @@ function namesOf(...records: object[]): string[] {
 
 /** Against the bare workflow of the same shape. */
 const targets = [
-  { ours: 'provision', bare: 'bare provision', bytes: 2.5 },
-  { ours: 'provision with firewalls', bare: 'bare provision with firewalls', bytes: 2.5 },
-  { ours: 'provision, encrypted', bare: 'bare provision', bytes: 3.25 },
-  { ours: 'provision with firewalls, encrypted', bare: 'bare provision with firewalls', bytes: 3.25 },
+  { ours: 'provision', bare: 'bare provision', bytes: 2.6 },
+  { ours: 'provision with firewalls', bare: 'bare provision with firewalls', bytes: 2.6 },
+  { ours: 'provision, encrypted', bare: 'bare provision', bytes: 3.35 },
+  { ours: 'provision with firewalls, encrypted', bare: 'bare provision with firewalls', bytes: 3.35 },
 ];
 /**
  * Two calls of the journal's, which takes the reference before the first step and writes the ending after the last; each is six. And one

@@ -5,7 +5,7 @@
 import type { Client } from '@temporalio/client';
 import { readHold } from './client/hold';
 import { oldestOfEachKind } from './client/inbox';
-import { webUiAt } from './client/web-ui';
+import { webUiAt } from './domain/web-ui';
 import { readWorkerConfig, SettingsError, temporalAddress, type WorkerConfig } from './config';
 import { CannotListen } from './operations/cannot-listen';
 import { checkSecrets, Deliveries } from './operations/deliveries';

@@ -2,7 +2,8 @@
 import { Context } from '@temporalio/activity';
 import { definedOnly } from '../domain/defined-only';
 import { workflowIdOf } from '../domain/identity';
-import { asksForAccount, linkTo, routesOf, type Message, type SagaEvent } from '../domain/notifications';
+import { webUiAt } from '../domain/web-ui';
+import { asksForAccount, routesOf, type Message, type SagaEvent } from '../domain/notifications';
 import type { Journal } from '../journal/journal';
 import { writeNotices } from '../journal/outbox';
 import type { Notice } from '../journal/outbox-rows';
@@ -31,7 +32,7 @@ export async function noticesOf(
   { notifications }: Pick<ActivitySettings, 'notifications'>,
   { events, account }: Told,
 ): Promise<Notice[]> {
-  const { routes = [], uiUrl } = notifications ?? {};
+  const { routes = [], webUiUrl } = notifications ?? {};
   if (routes.length === 0 || events.length === 0) return [];
   const { info } = Context.current();
   const { saga, run: runId, workflow } = sagaOf(info);
@@ -40,7 +41,7 @@ export async function noticesOf(
   const of = account ?? (asksForAccount(routes) ? await journal.accountOf(saga) : undefined);
   const workflowId = workflowIdOf(workflow, reference);
   const run = { namespace: info.namespace, workflowId, runId };
-  const link = uiUrl === undefined ? undefined : linkTo(uiUrl, run);
+  const link = webUiAt(webUiUrl, info.namespace)?.run(run);
   const notices: Notice[] = [];
   for (const { id, event, at, ...said } of events) {
     const taken = routesOf({ id, event, at, ...said }, of, routes);

@@ -60,5 +60,5 @@ export interface ActivitySettings {
   /** When a queued saga first looks whether it is its turn, in milliseconds. @default 60_000 */
   turnLookMs?: number | undefined;
   /** Who is told of what happens to sagas. Undefined: nobody, and nothing is written for it. */
-  notifications?: { routes: readonly Route[]; uiUrl?: string | undefined } | undefined;
+  notifications?: { routes: readonly Route[]; webUiUrl?: string | undefined } | undefined;
 }

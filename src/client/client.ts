@@ -43,7 +43,7 @@ import { withTemporalErrors } from './temporal-errors';
 import { SagaHandle } from './handle';
 import { readInbox, type Inbox, type InboxOptions } from './inbox';
 import { lacksSearchAttributes, listRows, type SagaFilter, type SagaRow } from './saga-list';
-import { webUiAt, type WebUi } from './web-ui';
+import { webUiAt, type WebUi } from '../domain/web-ui';
 import { attributesOf } from '../temporal/search-attributes';
 
 export interface OrderSagaClientOptions {

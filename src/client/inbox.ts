@@ -10,7 +10,7 @@ import { lacksSearchAttributes, quoted, toRow } from './saga-list';
 import { SearchAttributesMissingError } from './errors';
 import { readAttributes } from './search-attributes';
 import { withTemporalErrors } from './temporal-errors';
-import type { WebUi } from './web-ui';
+import type { WebUi } from '../domain/web-ui';
 
 export const inboxGroupings = ['kind', 'step', 'account', 'age'] as const;
 export type InboxGrouping = (typeof inboxGroupings)[number];

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { RetryBudget } from '../activities/settings';
 import { routesSchema, type Route } from '../domain/notifications';
 import { nameOfField } from '../domain/problems';
-import { budget, flag, list, serviceUrl, whole } from './kinds';
+import { budget, flag, list, whole } from './kinds';
 import { readText } from './settings';
 
 /** Who is told of what happens to sagas, and how. */
@@ -15,8 +15,6 @@ export interface NotificationConfig {
   timeoutMs: number;
   /** From when a notification was written. */
   retry: RetryBudget;
-  /** Temporal's Web UI, for links. */
-  uiUrl: string | undefined;
 }
 
 /** A host name, an address, or a range of addresses. */
@@ -50,7 +48,6 @@ export const notificationSettings = {
     backoffMaxMs: 3_600_000,
     totalMs: 86_400_000,
   }),
-  TEMPORAL_UI_URL: serviceUrl('must be the address of Temporal’s Web UI, https://…').optional(),
 };
 
 type NotificationSettings = z.output<z.ZodObject<typeof notificationSettings>>;
@@ -74,7 +71,6 @@ export function readNotifications(
     allowed: settings.NOTIFICATION_ALLOW,
     timeoutMs: settings.NOTIFICATION_TIMEOUT_MS,
     retry: settings.NOTIFICATION_RETRY,
-    uiUrl: settings.TEMPORAL_UI_URL,
   };
 }
 

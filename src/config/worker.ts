@@ -188,13 +188,17 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
   if (!settings || !temporal || !journal || !notifications || problems.length > 0) {
     throw new SettingsError(problems);
   }
+  const sagas = sagasIn(settings);
   return Object.freeze({
     ...temporal,
-    ...sagasIn(settings),
+    ...sagas,
     provider: { ...providerIn(settings), readToken, ca },
     journal,
     notifications,
-    activities: { ...activitiesIn(settings), notifications },
+    activities: {
+      ...activitiesIn(settings),
+      notifications: { routes: notifications.routes, webUiUrl: sagas.webUiUrl },
+    },
     outage: outageIn(settings),
     secrets: { folder: settings.SECRETS_FOLDER, variable: (name: string) => env[name] },
     callsPerSecond: settings.PROVIDER_CALLS_PER_SECOND,

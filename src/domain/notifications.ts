@@ -172,12 +172,3 @@ export function routesOf(event: SagaEvent, account: string | undefined, routes: 
 export function asksForAccount(routes: readonly Route[]): boolean {
   return routes.some(({ accounts }) => accounts !== undefined);
 }
-
-/** @param uiUrl Temporal's Web UI, without a path of a page */
-export function linkTo(
-  uiUrl: string,
-  { namespace, workflowId, runId }: Pick<Message['data'], 'namespace' | 'workflowId' | 'runId'>,
-): string {
-  const [inNamespace, inWorkflow] = [namespace, workflowId].map(encodeURIComponent);
-  return `${uiUrl.replace(/\/+$/, '')}/namespaces/${inNamespace}/workflows/${inWorkflow}/${runId}/history`;
-}

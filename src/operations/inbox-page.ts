@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { InboxRow } from '../client/inbox';
-import type { WebUi } from '../client/web-ui';
+import type { WebUi } from '../domain/web-ui';
 import type { ListenAddress } from '../config';
 import { metrics } from '../domain/metrics';
 import { CannotListen, inUrl } from './cannot-listen';

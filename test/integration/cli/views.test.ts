@@ -2,7 +2,7 @@
 import { OrderSagaClient } from '../../../src/client/client';
 import { inboxGroupings, oldestOfEachKind, type InboxOptions } from '../../../src/client/inbox';
 import type { SagaHandle } from '../../../src/client/handle';
-import { webUiAt } from '../../../src/client/web-ui';
+import { webUiAt } from '../../../src/domain/web-ui';
 import type { Waiting } from '../../../src/domain/progress';
 import { describeRows, startInboxPage, type InboxPage } from '../../../src/operations/inbox-page';
 import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';

@@ -17,12 +17,12 @@ import { Rig, until, type RigOptions } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 const day = 24 * 60 * 60 * 1000;
-const uiUrl = 'https://temporal.example/ui/';
+const webUiUrl = 'https://temporal.example/ui/';
 
 /** A rig whose events go to receivers on real sockets. */
 async function tell(routes: (ops: WebhookReceiver, boss: WebhookReceiver) => Route[], options: RigOptions = {}) {
   const [ops, boss] = [await WebhookReceiver.start(), await WebhookReceiver.start()];
-  const notifications = { routes: routes(ops, boss), uiUrl };
+  const notifications = { routes: routes(ops, boss), webUiUrl };
   const rig = await Rig.start({ ...options, activities: { notifications } });
   let deliveries: Deliveries;
   // Opened beside the workers, as another process does.
@@ -90,7 +90,7 @@ describe('a saga', () => {
     const { runId } = await rig.temporal.workflow.getHandle(saga.workflowId).describe();
     const { reference, workflowId } = saga;
     const of = { reference, workflowId, runId, workflow: 'provisionServers', namespace: rig.namespace };
-    const link = `https://temporal.example/ui/namespaces/${rig.namespace}/workflows/provision%2F${reference}/${runId}/history`;
+    const link = `https://temporal.example/ui/namespaces/${rig.namespace}/workflows/provision%2F${reference}/${runId}`;
     const question = { kind: 'stuck', step: 'place-order', question: id, since, failure: 'Unauthorized' };
     const always = { ...of, link, account: request.account };
     expect(waiting?.data).toEqual({ ...always, ...question, state: 'stuck', reminders: 0, choices: ['retry'] });

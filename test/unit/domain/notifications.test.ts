@@ -1,4 +1,4 @@
-import { linkTo, routesOf, type Route, type SagaEvent } from '../../../src/domain/notifications';
+import { routesOf, type Route, type SagaEvent } from '../../../src/domain/notifications';
 
 const route = (changes: Partial<Route> = {}): Route => ({
   name: 'ops',
@@ -64,11 +64,4 @@ it('an event takes every route that matches', () => {
   expect(
     routesOf(event(), undefined, [route(), route({ name: 'no', events: ['ended'] }), route({ name: 'too' })]),
   ).toEqual([...['ops', 'too']]);
-});
-
-it('a link names the run', () => {
-  const run = { namespace: 'a b', workflowId: 'provision/A', runId: 'r' };
-  for (const url of ['https://ui.example', 'https://ui.example/']) {
-    expect(linkTo(url, run)).toBe('https://ui.example/namespaces/a%20b/workflows/provision%2FA/r/history');
-  }
 });
