@@ -169,13 +169,13 @@ export class Job {
 
   pause(words: Omit<JobPause, 'since'>): void {
     this.paused ??= { since: now(), ...words };
-    log.warn('the job is paused', { why: words.why, by: words.by });
+    log.warn('the job is paused', { by: words.by });
     this.show();
   }
 
   stop(words: Omit<JobPause, 'since'>): void {
     this.stopped ??= { since: now(), ...words };
-    log.warn('the job is stopped', { why: words.why, by: words.by });
+    log.warn('the job is stopped', { by: words.by });
     this.show();
   }
 

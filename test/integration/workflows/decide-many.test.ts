@@ -119,6 +119,7 @@ it('is paused, goes on, and is stopped: what it did not come to still waits', as
   expect(paused).toMatchObject({ state: 'paused', total: 4, paused: { by: 'bob', why: 'the provider is slow' } });
   // It continues as new, and is paused all the same. Another job begins and ends meanwhile.
   await until(async () => (await runOf()) !== before);
+  expect((await job.progress()).state).toBe('paused');
   const left = 4 - sumOf(paused.counts);
   const other = await rig.sagas.decideMany({ ...retry, decision: 'skip', where: 'SagaStep="none"', all: undefined });
   expect((await other.report()).counts.taken).toBe(0);
