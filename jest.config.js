@@ -13,8 +13,8 @@ module.exports = {
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   reporters: ['default', '<rootDir>/test/support/left-out-reporter.cjs'],
-  // Each test file runs a worker beside the one server: more of them at once only take each other's time.
-  maxWorkers: 2,
+  // Most of a test is waiting: for a timer, or for Temporal. More at once take each other’s time on two cores.
+  maxWorkers: 3,
   // Tests wait for conditions, not for a time. This one only makes a wait that never ends speak up.
   testTimeout: 300_000,
 };
