@@ -225,6 +225,8 @@ here('an operator in the Web UI', () => {
       expect(ordersWithLabel(rig.sandbox.ledger, references[index]!)).toHaveLength(1);
     }
     expect((await other.progress()).state).toBe('stuck');
+    await other.cancel();
+    expect(await outcomeOf(other)).toMatchObject({ cancelled: { outcome: 'reversed' } });
   });
 
   it('holds new sagas, and lets them go', async () => {
