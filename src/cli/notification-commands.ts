@@ -1,5 +1,6 @@
 /** What receivers have not been told: the journal's outbox, without Temporal. The workers send; a person says what becomes of the rest. */
 import { definedOnly } from '../domain/defined-only';
+import { readClientConfig } from '../config';
 import type { Journal } from '../journal/journal';
 import { dropNotices, listNotices, retryNotices, type NoticeFilter, type NoticeView } from '../journal/undelivered';
 import type { CommandContext } from './command-context';
@@ -25,7 +26,7 @@ export async function listNotifications(
     if (shown.length === 0) printer.line(`the journal ${name} has no notification that was not delivered`);
     for (const notice of shown) {
       printer.line(
-        `${notice.id}  ${notice.route}  ${notice.workflowId}  ${notice.event}${notice.kind ? ` (${notice.kind})` : ''}`,
+        `${notice.id}  ${notice.route}  ${notice.namespace}  ${notice.workflowId}  ${notice.event}${notice.kind ? ` (${notice.kind})` : ''}`,
       );
       printer.line(`  ${stateOf(notice)}`);
     }
@@ -68,7 +69,9 @@ async function change(
     );
   }
   return withJournal({ writes: true }, async (journal, name) => {
-    const changed = await work(journal, definedOnly({ route, dead, ids: ids.length === 0 ? undefined : ids }));
+    // An id names one; a route may be another namespace's, too.
+    const which = ids.length > 0 ? { ids } : { namespace: readClientConfig().namespace };
+    const changed = await work(journal, { ...which, ...definedOnly({ route, dead }) });
     if (changed === 0 && ids.length > 0)
       throw new UsageError(`the journal ${name} has no such notification that was not delivered`);
     return exitStatus.done;

@@ -97,11 +97,15 @@ export function wrongLine(line: number, message: string): Problem {
   return { field: `line ${line}`, message };
 }
 
-/** What is wrong with lines that are right, each by itself. A server or an order belongs to one saga. */
+/**
+ * What is wrong with lines that are right, each by itself. A server or an order belongs to one call; a saga and its clean-up ask the same
+ * question about one.
+ */
 function contradictionsIn(lines: readonly EvidenceLine[]): Problem[] {
   const problems: Problem[] = [];
   const sagas = new Map<string, { line: number; placed: boolean; question: string }>();
-  const owners = new Map<string, number>();
+  const calls = new Map<string, { line: number; placed: boolean }>();
+  const owners = new Map<string, { line: number; call: string }>();
   for (const [index, { reference, question, placed, vmObjectIds = [], orderId }] of lines.entries()) {
     const line = index + 1;
     const wrong = (message: string) => problems.push(wrongLine(line, message));
@@ -114,11 +118,17 @@ function contradictionsIn(lines: readonly EvidenceLine[]): Problem[] {
       wrong('contradicts itself: what was not placed has no servers and no order');
     }
     if (before !== undefined) continue;
+    const call = `${reference.slice(reference.indexOf('/') + 1)} ${question}`;
+    const other = calls.get(call);
+    if (other === undefined) calls.set(call, { line, placed });
+    else if (other.placed !== placed) {
+      wrong(`contradicts line ${other.line}: both answer one question, and one says placed, the other not`);
+    }
     const things = [...vmObjectIds.map((id) => `server ${id}`), ...(orderId === undefined ? [] : [`order ${orderId}`])];
     for (const thing of things) {
       const owner = owners.get(thing);
-      if (owner !== undefined) wrong(`contradicts line ${owner}: ${thing} is named by both`);
-      else owners.set(thing, line);
+      if (owner === undefined) owners.set(thing, { line, call });
+      else if (owner.call !== call) wrong(`contradicts line ${owner.line}: ${thing} is named by both`);
     }
   }
   return problems;

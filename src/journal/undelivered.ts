@@ -30,6 +30,8 @@ export interface NoticeView {
 export interface NoticeFilter {
   ids?: readonly string[] | undefined;
   route?: string | undefined;
+  /** Of its sagas only: several may share a journal. */
+  namespace?: string | undefined;
   /** Dead ones only. */
   dead?: boolean | undefined;
 }
@@ -62,13 +64,14 @@ export async function dropNotices(journal: Journal, filter: NoticeFilter): Promi
   return Number(numDeletedRows);
 }
 
-function matching({ ids, route, dead }: NoticeFilter) {
+function matching({ ids, route, namespace, dead }: NoticeFilter) {
   return (where: ExpressionBuilder<JournalTables, 'outbox'>) =>
     where.and([
       where('delivered_ms', 'is', null),
       ...(dead ? [where('dead_ms', 'is not', null)] : []),
       ...(ids === undefined ? [] : [where('id', 'in', [...ids])]),
       ...(route === undefined ? [] : [where('route', '=', route)]),
+      ...(namespace === undefined ? [] : [where('namespace', '=', namespace)]),
     ]);
 }
 

@@ -36,6 +36,8 @@ export function besideTheSaga(summary: string): ActivityInterfaceFor<Pick<Activi
     startToCloseTimeout: '15 seconds',
     scheduleToCloseTimeout: '1 day',
     retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
+    // Where the queue has a rate, calls of the provider go first.
+    priority: { priorityKey: 5 },
     summary,
   });
 }

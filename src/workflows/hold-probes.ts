@@ -62,6 +62,8 @@ export async function probe(
       const pauseMs = probePauseMs(plan, failed);
       tell({ probing: { failed, nextAt: new Date(Date.now() + pauseMs).toISOString() }, letGo: [] });
       await pause(pauseMs);
+      // They had their time: those that are held again may be let go again.
+      last = [];
     }
     const held = (await listHeld()).workflowIds.filter((id) => !last.includes(id));
     if (held.length === 0 && passed === 0) continue;

@@ -67,13 +67,14 @@ it('what was given up is listed, sent again and deleted by a person, and nobody 
   const known = ops.deliveries.length;
   const worker = await startWorker('10.0.0.0/8');
   const saga = await waiting();
-  const cli = (...args: string[]) => runHere(['notifications', ...args], '', { JOURNAL_URL: rig.journalUrl });
+  const cli = (...args: string[]) =>
+    runHere(['notifications', ...args], '', { JOURNAL_URL: rig.journalUrl, TEMPORAL_NAMESPACE: rig.namespace });
   const listed = await until(async () => {
     const { status, out, err } = await cli('list', '--dead');
     if (err !== '') throw new Error(err);
     return status === 4 && out;
   });
-  expect(listed).toContain(`ops  ${saga.workflowId}  waiting (stuck)`);
+  expect(listed).toContain(`ops  ${rig.namespace}  ${saga.workflowId}  waiting (stuck)`);
   expect(listed).toContain('its receiver has an inner address, which NOTIFICATION_ALLOW does not name');
   expect(ops.deliveries).toHaveLength(known);
   await worker.kill('SIGTERM');

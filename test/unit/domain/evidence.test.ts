@@ -21,7 +21,9 @@ const said = (given: unknown) => {
 
 it('is taken as it is written; an order id becomes text', () => {
   expect(readEvidence(three)).toEqual({ ok: true, lines: [three[0], three[1], { ...three[2], orderId: '77' }] });
-  expect(said([line(1, { reference: 'clean/PO-1' }), line(1, { reference: 'provision/PO-1' })])).toBe('nothing');
+  const order = { orderId: 77, vmObjectIds: [9001] };
+  const both = ['clean/PO-1', 'provision/PO-1'].map((reference) => line(1, { reference, ...order }));
+  expect(said(both)).toBe('nothing');
 });
 
 it.each<[string, unknown[], string]>([
@@ -34,6 +36,11 @@ it.each<[string, unknown[], string]>([
   ['stands twice', [line(1), line(2), line(1)], 'line 3: stands in line 1, too'],
   ['contradicts another', [line(1), line(1, { placed: false })], 'line 2: contradicts line 1: one says placed'],
   ['has another question', [line(1), line(1, { question: 'ffffffff' })], 'line 2: names the reference of line 1, with'],
+  [
+    'contradicts the clean-up of its saga, which asks the same',
+    [line(1, { reference: 'provision/PO-1', placed: false }), line(1, { reference: 'clean/PO-1' })],
+    'line 2: contradicts line 1: both answer one question',
+  ],
   ['has servers of what is not there', [line(1, { placed: false, vmObjectIds: [1] })], 'line 1: contradicts itself'],
   ['has an order of what is not there', [line(1, { placed: false, orderId: 'x' })], 'line 1: contradicts itself'],
   [

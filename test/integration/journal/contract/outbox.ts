@@ -142,6 +142,7 @@ export function outbox(databases: TestDatabases): void {
     await expect(retryNotices(journal, { ids: [dead.id] })).resolves.toBe(1);
     expect((await lease()).find(({ id }) => id === dead.id)).toMatchObject({ attempts: 1 });
     await expect(dropNotices(journal, { ...mine, dead: true })).resolves.toBe(0);
+    await expect(dropNotices(journal, { ...mine, namespace: 'another' })).resolves.toBe(0);
     await expect(dropNotices(journal, mine)).resolves.toBe(2);
     expect(await countNotices(journal, namespace)).toMatchObject([{ route: 'boss', open: 1 }]);
   });
