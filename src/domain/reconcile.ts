@@ -149,7 +149,7 @@ export function describeFinding(finding: Finding): string {
 const cleanUpInWords: Record<CleanUp, string> = {
   started: 'a clean-up is started',
   running: 'a clean-up is under way',
-  'ended-before': 'a clean-up has ended before, and a person said there what stays',
+  'ended-before': 'a clean-up has ended before: see what was said there; order-saga clean REFERENCE asks again',
   'not-asked': 'look at its record',
 };
 
