@@ -127,7 +127,7 @@ it('the first call of a step says nothing of attempts, the next ones do', async 
   expect(second).toMatchObject({ retry: { attempt: 2, elapsedMs: expect.any(Number) as number } });
 });
 
-it('cancelled behind its order it looks into the journal, and undoes nothing', async () => {
+it('cancelled behind its order it looks into the journal and at its server, and undoes nothing', async () => {
   const gate = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'gate' });
   const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
   await rig.sandbox.whenStruck(gate);
@@ -140,6 +140,7 @@ it('cancelled behind its order it looks into the journal, and undoes nothing', a
     'placeOrder',
     'assignFirewalls',
     'readStanding',
+    'listFirewalls',
     'writeEnding',
   ]);
 });
