@@ -63,9 +63,9 @@ function lost(ledger: LedgerSnapshot, { asked, ended }: Lived): string[] {
   const name = nameOf(asked);
   if (ended === undefined) return [`${name} has not ended`];
   if (timesPlaced(ledger, asked) === 0) return [`${name} was never placed`];
-  const { outcome } = (ended.result ?? {}) as { outcome?: string };
+  const { outcome, skipped = [] } = (ended.result ?? {}) as { outcome?: string; skipped?: string[] };
   // What a call without an answer may have added is told, and changes nothing of what was bought.
-  const isOnlyDoubt = leftoversOf(ended).every(({ kind }) => kind === 'cart-item-unknown');
+  const isOnlyDoubt = skipped.length === 0 && leftoversOf(ended).every(({ kind }) => kind === 'cart-item-unknown');
   if (outcome === 'done' || (outcome === 'partly' && isOnlyDoubt)) return [];
   return [`${name} is not done: ${JSON.stringify(ended)}`];
 }

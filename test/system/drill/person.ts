@@ -37,7 +37,7 @@ export class Person {
   /** As they were typed. */
   readonly commands: string[] = [];
   /** Orders, changes and switches that were looked up in the panel; cart items that were looked for there, and deleted. */
-  readonly looks = { orders: 0, cartItems: 0 };
+  readonly looks = { placed: 0, notPlaced: 0, cartItems: 0 };
   /** From the first line of a command to its end, all of them together. */
   typingMs = 0;
   /** When the last decision was through. */
@@ -56,6 +56,7 @@ export class Person {
     const { out } = await this.type(['evidence'], [0]);
     const lines = out.split('\n').filter((line) => line !== '');
     const filled = lines.map((line) => this.lookUp(JSON.parse(line) as OpenLine));
+    for (const { placed } of filled) this.looks[placed ? 'placed' : 'notPlaced'] += 1;
     if (filled.length === 0) return undefined;
     const folder = await mkdtemp(join(tmpdir(), 'order-saga-drill-'));
     try {
@@ -84,7 +85,6 @@ export class Person {
   /** A line of evidence, filled in by what the panel shows. */
   private lookUp({ reference: workflowId, question }: OpenLine): EvidenceLine {
     const { ledger } = this.terminal.sandbox;
-    this.looks.orders += 1;
     const { workflow, reference = '' } = readWorkflowId(workflowId) ?? {};
     // A subscription of a test is named by the number of its request.
     const number = Number(reference.replace(/\D/g, ''));
