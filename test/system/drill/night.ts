@@ -110,7 +110,7 @@ export class NightRun {
     await this.until('orders come', () => some(shares.doubt));
 
     this.phase('orders are taken without an answer');
-    const doubts = sandbox.faults.random({ seed: 1, rate: 1, kinds: [...before, ...after], endpoints: pivots });
+    const doubts = sandbox.faults.random({ seed: 6, rate: 1, kinds: [...before, ...after], endpoints: pivots });
     await Promise.race([sandbox.whenStruck(doubts, Math.ceil(sagas * 0.05)), coming]);
     await this.until('orders come', () => some(shares.down));
 
@@ -131,6 +131,9 @@ export class NightRun {
       const { stuck, doubtful, held } = this.seen;
       return held === 0 && (await countOpen(world)) === stuck + doubtful;
     });
+
+    this.phase('a person looks');
+    await person.look();
 
     this.phase('one job for what is stuck');
     await person.retryStuck(decidedPerSecond);

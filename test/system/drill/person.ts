@@ -45,6 +45,12 @@ export class Person {
 
   constructor(private readonly terminal: Terminal) {}
 
+  /** What is left, and whether new sagas begin again. */
+  async look(): Promise<void> {
+    await this.type(['hold', 'status'], [0]);
+    await this.type(['inbox', '--by', 'step'], [0, 4]);
+  }
+
   /** What stands stuck is tried again, at a pace, a few first. */
   async retryStuck(perSecond: number): Promise<JobReport> {
     const filter = ['--where', 'SagaState="stuck"', '--probe', '3', '--rate', `${perSecond}/s`];
