@@ -6,8 +6,8 @@
  *   npm run drill -- --sagas 1000
  *
  *     --sagas N     how many                                              (1000)
- *     --rate N      how many come in one second                           (4)
- *     --limit N     calls per second that are allowed, for all workers    (40)
+ *     --rate N      how many come in one second                           (2)
+ *     --limit N     calls per second that are allowed, for all workers    (20)
  *     --workers N   worker processes                                      (2)
  *     --patience N  seconds until what does not come about is given up    (600)
  *     --json FILE   the figures
@@ -59,8 +59,8 @@ function readArguments() {
     const { values } = parseArgs({
       options: {
         sagas: { type: 'string', default: '1000' },
-        rate: { type: 'string', default: '4' },
-        limit: { type: 'string', default: '40' },
+        rate: { type: 'string', default: '2' },
+        limit: { type: 'string', default: '20' },
         workers: { type: 'string', default: '2' },
         patience: { type: 'string', default: '600' },
         json: { type: 'string' },

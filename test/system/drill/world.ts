@@ -58,7 +58,8 @@ export async function startWorld(closers: Closers, options: WorldOptions): Promi
   const crew = new Crew(built.program, environment, sandbox);
   closers.add(() => crew.close());
   await crew.hire(workers);
-  const connection = await closers.keep(Connection.connect({ address }), (open) => open.close());
+  // Left open: sagas that have not ended are still being asked for, and the process ends with the run.
+  const connection = await Connection.connect({ address });
   const temporal = new Client({ connection });
   const program = join(dirname(built.bundlePath), 'starter.js');
   const person = new Person({ program, environment: { TEMPORAL_ADDRESS: address }, sandbox, patienceMs });
