@@ -22,10 +22,10 @@ export interface ChaosJournal {
 
 export async function startJournal(): Promise<ChaosJournal> {
   const programs = postgresFolder();
-  return programs === undefined ? inFile() : inPostgres(programs);
+  return programs === undefined ? journalInFile() : inPostgres(programs);
 }
 
-async function inFile(): Promise<ChaosJournal> {
+export async function journalInFile(): Promise<ChaosJournal> {
   const folder = await mkdtemp(join(tmpdir(), 'order-saga-chaos-journal-'));
   const file = join(folder, 'journal.db');
   return {

@@ -7,6 +7,7 @@ import { Sandbox } from '../../../sandbox/server';
 import { OrderSagaClient } from '../../../src/client/client';
 import { workflowIdOf } from '../../../src/domain/identity';
 import { buildWorker, type BuiltWorker } from './built-worker';
+import { Closers } from './closers';
 import { Crew } from './crew';
 import { hearHistories, historyOf, type Testimony } from './histories';
 import { startJournal, type ChaosJournal } from './journal';
@@ -36,7 +37,7 @@ export interface ChaosResult {
 const forgottenMax = 30;
 
 export class ChaosRun {
-  private readonly closers: (() => Promise<unknown>)[] = [];
+  private readonly closers = new Closers();
   private lives: Lived[] = [];
   /** Those of the past whose end Temporal has forgotten: they come to another one. */
   private readonly livingOn: Promise<void>[] = [];
@@ -52,7 +53,6 @@ export class ChaosRun {
   private readonly failures: string[] = [];
   private lastEndMs = Date.now();
   private lastFaultMs = Date.now();
-  private closed: Promise<void> | undefined;
 
   constructor(
     private readonly plan: ChaosPlan,
@@ -61,9 +61,9 @@ export class ChaosRun {
 
   async result(): Promise<ChaosResult> {
     const startedMs = Date.now();
-    const built = await this.keep(buildWorker(), (worker) => worker.remove());
-    const server = await this.keep(MortalServer.start(), (mortal) => mortal.close());
-    const journal = await this.keep(startJournal(), (kept) => kept.close());
+    const built = await this.closers.keep(buildWorker(), (worker) => worker.remove());
+    const server = await this.closers.keep(MortalServer.start(), (mortal) => mortal.close());
+    const journal = await this.closers.keep(startJournal(), (kept) => kept.close());
     const world = await this.world(built, server, journal);
     const operator = new RandomOperator(world, this.plan.seed, this.plan.sagas);
     operator.begin();
@@ -119,15 +119,7 @@ export class ChaosRun {
 
   /** Ends every process that was started and removes every folder that was made, whatever is under way. */
   close(): Promise<void> {
-    this.closed ??= (async () => {
-      for (const close of this.closers.reverse()) await close().catch(console.error);
-    })();
-    return this.closed;
-  }
-
-  private async keep<T>(coming: Promise<T>, close: (kept: T) => Promise<unknown>): Promise<T> {
-    this.closers.push(() => coming.then(close, () => undefined));
-    return coming;
+    return this.closers.close();
   }
 
   private async world({ program }: BuiltWorker, { address }: MortalServer, journal: ChaosJournal): Promise<World> {
@@ -137,7 +129,7 @@ export class ChaosRun {
     const closedCartItems = 'take' as const;
     const answers = { orderResponse: 'ids', anyServer: true, closedCartItems } as const;
     const options = { ...answers, latencyMs, unavailableSubscriptions };
-    const sandbox = await this.keep(Sandbox.start(options), (kept) => kept.close());
+    const sandbox = await this.closers.keep(Sandbox.start(options), (kept) => kept.close());
     const environment = {
       TEMPORAL_ADDRESS: address,
       PROVIDER_BASE_URL: sandbox.url,
@@ -155,7 +147,7 @@ export class ChaosRun {
       LOG_LEVEL: 'error',
     };
     const crew = new Crew(program, environment, sandbox);
-    this.closers.push(() => crew.close());
+    this.closers.add(() => crew.close());
     await crew.hire(this.options.workers);
     // Left open: sagas that were given up are still being asked for, and the process ends with the run.
     const connection = await Connection.connect({ address });
