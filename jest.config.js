@@ -12,6 +12,7 @@ module.exports = {
   moduleNameMapper: { '^(\\./(journal|lost|notification)-commands)\\.js$': '$1' },
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+  testSequencer: '<rootDir>/test/support/long-first.cjs',
   reporters: ['default', '<rootDir>/test/support/left-out-reporter.cjs'],
   // Most of a test is waiting: for a timer, or for Temporal. More at once take each other’s time on two cores.
   maxWorkers: 3,
