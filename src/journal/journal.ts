@@ -180,10 +180,12 @@ export class Journal {
    * @throws JournalUnavailable, JournalUnreadable
    */
   async correctedRequest(key: SagaKey): Promise<unknown> {
-    const first = await this.firstRequest(key);
-    if (first === undefined) return undefined;
-    const corrections = await this.unsealAll(await this.inTransaction((tx) => correctionsOf(tx, key)));
-    return correctedBy(corrections, key.workflow, first);
+    const { taken, corrected } = await this.inTransaction(async (tx) => {
+      return { taken: await referenceOf(tx, key), corrected: await correctionsOf(tx, key) };
+    });
+    if (taken === undefined || taken.request === null) return undefined;
+    const first = await this.unseal(taken.request, 'the first request');
+    return correctedBy(await this.unsealAll(corrected), key.workflow, first);
   }
 
   private async sealedRequest(key: SagaKey): Promise<string | null> {
