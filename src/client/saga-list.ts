@@ -6,6 +6,7 @@ import { waitKinds, type SagaState } from '../domain/progress';
 import { SearchAttributesMissingError } from './errors';
 import { withTemporalErrors } from './temporal-errors';
 import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/grpc';
+import { quoted } from '../temporal/list-filter';
 import { readAttributes } from './search-attributes';
 
 /**
@@ -129,10 +130,6 @@ function condition(state: NonNullable<SagaFilter['state']>): string {
     default:
       return `${running} AND ${stateAttribute} = '${state}'`;
   }
-}
-
-export function quoted(names: readonly string[]): string {
-  return names.map((name) => `'${name}'`).join(', ');
 }
 
 /** So many rows are looked at together: their ids stand in one query. */

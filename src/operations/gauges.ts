@@ -14,6 +14,7 @@ import { waitKinds, type SagaState } from '../domain/progress';
 import { reconcileWorkflow } from '../domain/reconcile';
 import type { RouteCounts } from '../journal/outbox';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
+import { quoted } from '../temporal/list-filter';
 import type { Log } from './logging';
 import type { LostSagas } from './lost-sagas';
 import { beginAtZero } from './metrics';
@@ -231,8 +232,4 @@ function secondsOf(proto: { seconds?: unknown; nanos?: number | null } | null | 
 function earliest({ rows }: Page, since: Since): number | undefined {
   const known = rows.flatMap((row) => row.since[since] ?? []);
   return known.length === 0 ? undefined : Math.min(...known);
-}
-
-function quoted(names: readonly string[]): string {
-  return names.map((name) => `'${name}'`).join(', ');
 }

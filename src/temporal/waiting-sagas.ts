@@ -10,6 +10,7 @@ import { definedOnly } from '../domain/defined-only';
 import { readWorkflowId, searchAttributeNames, workflowNames } from '../domain/identity';
 import type { WaitKind } from '../domain/progress';
 import { grpcCodeOf, grpcCodes, grpcDetailsOf } from './grpc';
+import { quoted } from './list-filter';
 import { sagaAttributes } from './search-attributes';
 
 export interface WaitingFilter {
@@ -109,8 +110,4 @@ function compare(a: Cursor, b: Cursor): number {
   if (a.since !== b.since) return a.since < b.since ? -1 : 1;
   if (a.workflowId === b.workflowId) return 0;
   return a.workflowId < b.workflowId ? -1 : 1;
-}
-
-function quoted(some: readonly string[]): string {
-  return some.map((name) => `'${name}'`).join(', ');
 }
