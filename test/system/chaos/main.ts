@@ -17,10 +17,10 @@
 import { randomInt } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { NoTemporalError } from '../../../scripts/temporal-cli';
 import { planOf } from './plan';
 import { ChaosRun } from './run';
 import { printed, tooSeldom } from './table';
+import { exitAs, whole } from './program';
 
 async function main(): Promise<number> {
   const options = readArguments();
@@ -87,16 +87,4 @@ function readArguments() {
   }
 }
 
-function whole(name: string, text: string, least = 1): number {
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw new Error(`--${name} must be a whole number from ${least} on`);
-}
-
-main().then(
-  (status) => process.exit(status),
-  (error: unknown) => {
-    console.error(error instanceof NoTemporalError ? error.message : error);
-    process.exit(1);
-  },
-);
+exitAs(main);

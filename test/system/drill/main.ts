@@ -17,9 +17,9 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { NoTemporalError } from '../../../scripts/temporal-cli';
 import { printed, tooSeldom } from '../chaos/table';
 import { NightRun } from './night';
+import { exitAs, whole } from '../chaos/program';
 
 async function main(): Promise<number> {
   const options = readArguments();
@@ -81,16 +81,4 @@ function readArguments() {
   }
 }
 
-function whole(name: string, text: string, least = 1): number {
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw new Error(`--${name} must be a whole number from ${least} on`);
-}
-
-main().then(
-  (status) => process.exit(status),
-  (error: unknown) => {
-    console.error(error instanceof NoTemporalError ? error.message : error);
-    process.exit(1);
-  },
-);
+exitAs(main);
