@@ -7,7 +7,7 @@ import type { SagaHandle } from '../../../src/client/handle';
 import { recordOf } from '../../../src/journal/record';
 import { rigSettings } from '../../support/activity-settings';
 import { planIdOf, provisionRequest, switchRequest } from '../../support/requests';
-import { resetTo, workflowTasksOf } from '../../support/reset';
+import { resetTo, taskBefore, workflowTasksOf } from '../../support/reset';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
@@ -30,19 +30,10 @@ const orderOf = ({ reference }: { reference: string }) => {
   return order;
 };
 
-/** The workflow task after which that activity is scheduled. */
-async function taskBefore({ workflowId }: Pick<SagaHandle, 'workflowId'>, name: string): Promise<number> {
-  const { events } = await rig.temporal.workflow.getHandle(workflowId).fetchHistory();
-  const scheduled = events?.find(
-    ({ activityTaskScheduledEventAttributes: activity }) => activity?.activityType?.name === name,
-  );
-  return Number(scheduled?.activityTaskScheduledEventAttributes?.workflowTaskCompletedEventId);
-}
-
 /** The second finished task heard that the reference is taken, and new. */
 async function resetToAfterTaking(saga: SagaHandle): Promise<void> {
   const [, task = 0] = await workflowTasksOf(rig.temporal, { workflowId: saga.workflowId });
-  expect(await taskBefore(saga, 'takeReference')).toBeLessThan(task);
+  expect(await taskBefore(rig.temporal, { workflowId: saga.workflowId }, 'takeReference')).toBeLessThan(task);
   await resetTo(rig.temporal, { workflowId: saga.workflowId }, task);
 }
 
@@ -77,7 +68,7 @@ async function placedAsCorrected(first: { quantity?: number }, correction: objec
 describe('an order that was placed as it was corrected, reset to before that', () => {
   it('does not leave in the cart what it adds uncorrected', async () => {
     const { request, saga } = await placedAsCorrected({}, { os_template_id: 7 });
-    await resetTo(rig.temporal, saga, await taskBefore(saga, 'addCartItem'));
+    await resetTo(rig.temporal, saga, await taskBefore(rig.temporal, { workflowId: saga.workflowId }, 'addCartItem'));
     const result = await rig.latest('provisionServers', request).result();
     expect(result).toMatchObject({ outcome: 'done', leftovers: [], cartItemIds: orderOf(request).cartItems });
     expect(rig.openItems(request)).toEqual([]);
@@ -87,7 +78,7 @@ describe('an order that was placed as it was corrected, reset to before that', (
   it('asks nobody where the uncorrected item is refused again', async () => {
     const { request, saga } = await placedAsCorrected({ quantity: 2 }, { os_template_id: 7 });
     rig.sandbox.faults.add(refusesItemOf(request));
-    await resetTo(rig.temporal, saga, await taskBefore(saga, 'addCartItem'));
+    await resetTo(rig.temporal, saga, await taskBefore(rig.temporal, { workflowId: saga.workflowId }, 'addCartItem'));
     const result = await rig.latest('provisionServers', request).result();
     expect(result).toMatchObject({ outcome: 'done', leftovers: [], decisions: [] });
     expectProtected(request, 2);
@@ -95,7 +86,7 @@ describe('an order that was placed as it was corrected, reset to before that', (
 
   it('protects as many servers as were bought', async () => {
     const { request, saga } = await placedAsCorrected({ quantity: 2 }, { quantity: 1 });
-    await resetTo(rig.temporal, saga, await taskBefore(saga, 'addCartItem'));
+    await resetTo(rig.temporal, saga, await taskBefore(rig.temporal, { workflowId: saga.workflowId }, 'addCartItem'));
     const result = await rig.latest('provisionServers', request).result();
     expect(result).toMatchObject({ outcome: 'done', leftovers: [], decisions: [] });
     expectProtected(request, 1);
@@ -105,7 +96,7 @@ describe('an order that was placed as it was corrected, reset to before that', (
   it('does not end where a refusal ends a saga', async () => {
     const { request, saga } = await placedAsCorrected({ quantity: 2 }, { os_template_id: 7 }, 'fail');
     rig.sandbox.faults.add(refusesItemOf(request));
-    await resetTo(rig.temporal, saga, await taskBefore(saga, 'addCartItem'));
+    await resetTo(rig.temporal, saga, await taskBefore(rig.temporal, { workflowId: saga.workflowId }, 'addCartItem'));
     expect(await rig.latest('provisionServers', request).result()).toMatchObject({ outcome: 'done', leftovers: [] });
     expectProtected(request, 2);
   });
@@ -113,7 +104,7 @@ describe('an order that was placed as it was corrected, reset to before that', (
   it('takes no other correction, and says so', async () => {
     const { request, saga, match } = await placedAsCorrected({ quantity: 2 }, { os_template_id: 7 });
     rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'unauthorized', match });
-    await resetTo(rig.temporal, saga, await taskBefore(saga, 'addCartItem'));
+    await resetTo(rig.temporal, saga, await taskBefore(rig.temporal, { workflowId: saga.workflowId }, 'addCartItem'));
     const again = rig.latest('provisionServers', request);
     await untilWaiting(again, 'stuck');
     await answer(again, 'retry', { by: 'op', correction: { os_template_id: 8 } });
@@ -149,7 +140,11 @@ describe('a switch that was made, reset to before its quote', () => {
     const saga = await rig.sagas.switch(request);
     const { quote } = await saga.result();
     const again = async () => {
-      await resetTo(rig.temporal, { workflowId: saga.workflowId }, await taskBefore(saga, 'quotePlanSwitch'));
+      await resetTo(
+        rig.temporal,
+        { workflowId: saga.workflowId },
+        await taskBefore(rig.temporal, { workflowId: saga.workflowId }, 'quotePlanSwitch'),
+      );
       return outcomeOf(rig.latest('switchPlan', request));
     };
     return { request, quote, again };

@@ -1,25 +1,17 @@
 /** A job where payloads are encrypted: one that was started in the clear from the Web UI is taken, and what it sends is encrypted. */
-import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { Client } from '@temporalio/client';
 import type { JobReport } from '../../../src/domain/job-report';
-import { parsePayloadKeys } from '../../../src/security/keys';
 import { doubtfulSagas, stuckSagas } from '../../support/bad-night';
-import { buildEncryptedBundle } from '../../support/encrypted-bundle';
-import { Rig } from '../../support/rig';
+import { startEncryptedRig } from '../../support/encrypted-bundle';
+import type { Rig } from '../../support/rig';
 import { outcomeOf, untilDeniable, untilWaiting } from '../../support/sagas';
 
 let rig: Rig;
-let bundle: string;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  bundle = await buildEncryptedBundle();
-  rig = await Rig.start({ bundle, payloadKeys: parsePayloadKeys(`k1:${randomBytes(32).toString('base64')}`) });
+  ({ rig, close } = await startEncryptedRig());
 }, 300_000);
-afterAll(async () => {
-  await rig.close();
-  rmSync(dirname(bundle), { recursive: true });
-});
+afterAll(() => close());
 
 const canary = 'geheim-nur-notiz';
 

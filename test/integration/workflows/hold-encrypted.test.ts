@@ -1,24 +1,16 @@
 /** The hold where payloads are encrypted: who and why are read all the same; and a hold that came in the clear holds. */
-import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { Client } from '@temporalio/client';
-import { parsePayloadKeys } from '../../../src/security/keys';
-import { buildEncryptedBundle } from '../../support/encrypted-bundle';
+import { startEncryptedRig } from '../../support/encrypted-bundle';
 import { provisionRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { until, type Rig } from '../../support/rig';
 import { untilWaiting } from '../../support/sagas';
 
 let rig: Rig;
-let bundle: string;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  bundle = await buildEncryptedBundle();
-  rig = await Rig.start({ bundle, payloadKeys: parsePayloadKeys(`k1:${randomBytes(32).toString('base64')}`) });
+  ({ rig, close } = await startEncryptedRig());
 }, 300_000);
-afterAll(async () => {
-  await rig.close();
-  rmSync(dirname(bundle), { recursive: true });
-});
+afterAll(() => close());
 
 const inTheClear = () => new Client({ connection: rig.temporal.connection, namespace: rig.namespace });
 

@@ -1,24 +1,16 @@
 /** Sweeps where payloads are encrypted: what a schedule asks is, and what a sweep starts is taken for a request of ours. */
-import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { openCartItems } from '../../../sandbox/sentences';
-import { parsePayloadKeys } from '../../../src/security/keys';
-import { buildEncryptedBundle } from '../../support/encrypted-bundle';
+import { startEncryptedRig } from '../../support/encrypted-bundle';
 import { provisionRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { until, type Rig } from '../../support/rig';
 import { untilWaiting } from '../../support/sagas';
 
 let rig: Rig;
-let bundle: string;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  bundle = await buildEncryptedBundle();
-  rig = await Rig.start({ bundle, payloadKeys: parsePayloadKeys(`k1:${randomBytes(32).toString('base64')}`) });
+  ({ rig, close } = await startEncryptedRig());
 }, 300_000);
-afterAll(async () => {
-  await rig.close();
-  rmSync(dirname(bundle), { recursive: true });
-});
+afterAll(() => close());
 
 it('a scheduled one empties the cart of a saga that was terminated, and its report can be read', async () => {
   const request = provisionRequest();
