@@ -38,6 +38,8 @@ export function besideTheSaga(summary: string): ActivityInterfaceFor<Pick<Activi
     retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
     // Where the queue has a rate, calls of the provider go first.
     priority: { priorityKey: 5 },
+    // An attempt under way is awaited; it hears nothing of the cancellation.
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED',
     summary,
   });
 }

@@ -11,7 +11,7 @@
  * One activity at a time writes all that is unwritten, so that the outbox has it in order. An event has an id of its own: where two
  * activities write it, there is one row.
  */
-import { ActivityFailure, CancellationScope, log, uuid4 } from '@temporalio/workflow';
+import { ActivityFailure, CancellationScope, isCancellation, log, uuid4 } from '@temporalio/workflow';
 import { definedOnly } from '../domain/defined-only';
 import type { NotificationEvent, SagaEvent } from '../domain/notifications';
 import type { SagaOutcome } from '../domain/outcomes';
@@ -35,7 +35,7 @@ export class Notices {
   /** The request's. */
   account?: string | undefined;
   private readonly unwritten: SagaEvent[] = [];
-  private isWriting = false;
+  private writing?: { scope: CancellationScope; ended: Promise<void> } | undefined;
   private hasTold = false;
   private end?: SagaEvent;
 
@@ -44,7 +44,7 @@ export class Notices {
   tell(event: Exclude<NotificationEvent, 'ended'>, said: EventSaid): void {
     this.hasTold = true;
     this.add(event, said);
-    if (!this.isWriting) void this.write();
+    if (!this.writing) this.beginWriting();
   }
 
   /** For the activity that writes the ending: all that is unwritten, and the end. */
@@ -65,6 +65,7 @@ export class Notices {
   async close(said: EndSaid): Promise<void> {
     if (this.end === undefined && this.hasTold) this.end = this.add('ended', said);
     else if (this.end !== undefined) Object.assign(this.end, said);
+    await this.stopWriting();
     if (this.unwritten.length === 0) return;
     const told = this.all();
     try {
@@ -92,20 +93,35 @@ export class Notices {
     return { events: [...this.unwritten], ...definedOnly({ account: this.account }) };
   }
 
+  /** What cancels the saga does not cancel it. */
+  private beginWriting(): void {
+    void CancellationScope.nonCancellable(async () => {
+      const scope = new CancellationScope();
+      const ended = scope.run(() => this.write()).finally(() => (this.writing = undefined));
+      this.writing = { scope, ended };
+      await ended;
+    });
+  }
+
+  /**
+   * What ends while the run's last workflow task is done makes the server refuse that task: it would be done, and counted, once more. So
+   * a write under way is awaited, and one that waits for its next attempt is given up: its events are among the unwritten, or written.
+   */
+  private async stopWriting(): Promise<void> {
+    this.writing?.scope.cancel();
+    await this.writing?.ended;
+  }
+
   private async write(): Promise<void> {
-    this.isWriting = true;
     try {
       while (this.unwritten.length > 0) {
         const told = this.all();
-        const { writeNotifications } = besideTheSaga('write notifications into the journal');
-        await CancellationScope.nonCancellable(() => writeNotifications(told));
+        await besideTheSaga('write notifications into the journal').writeNotifications(told);
         this.written(told);
       }
     } catch (error) {
-      if (!(error instanceof ActivityFailure)) throw error;
+      if (!(error instanceof ActivityFailure) && !isCancellation(error)) throw error;
       log.warn('notifications are not written yet', { events: this.unwritten.length });
-    } finally {
-      this.isWriting = false;
     }
   }
 }

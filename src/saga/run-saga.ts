@@ -326,8 +326,8 @@ async function writeEnding(
 async function ended(saga: Saga, end: SagaEnd, said: EndFacts): Promise<void> {
   const { progress, notices } = saga;
   log.info('the saga has ended', { outcome: end, leftovers: progress.leftovers.length });
-  countEnd(progress, end);
   await notices.close(endSaid(saga, said));
+  countEnd(progress, end);
 }
 
 type EndFacts = Pick<EndSaid, 'outcome' | 'ended'>;

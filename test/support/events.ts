@@ -37,6 +37,23 @@ export async function resultsOf(run: Run, activity: string): Promise<unknown[]> 
   });
 }
 
+/** The activities whose call had no end when the run had one. */
+export async function leftUnderWay(run: Run): Promise<string[]> {
+  const { events = [] } = await run.fetchHistory();
+  const ended = new Set<number>();
+  for (const event of events ?? []) {
+    const end =
+      event.activityTaskCompletedEventAttributes ??
+      event.activityTaskFailedEventAttributes ??
+      event.activityTaskTimedOutEventAttributes ??
+      event.activityTaskCanceledEventAttributes;
+    if (end) ended.add(Number(end.scheduledEventId));
+  }
+  return (events ?? []).flatMap(({ eventId, activityTaskScheduledEventAttributes: scheduled }) =>
+    scheduled && !ended.has(Number(eventId)) ? [scheduled.activityType?.name ?? ''] : [],
+  );
+}
+
 /** How many calls of an activity failed. */
 export async function failedCallsOf(run: Run, activity: string): Promise<number> {
   const { events = [] } = await run.fetchHistory();

@@ -10,7 +10,7 @@ import { check } from '../../../src/domain/validation';
 import { messageSchema, type Message, type Route } from '../../../src/domain/notifications';
 import { Deliveries } from '../../../src/operations/deliveries';
 import { quickRetries } from '../../support/activity-settings';
-import { inputsOf } from '../../support/events';
+import { inputsOf, leftUnderWay } from '../../support/events';
 import { WebhookReceiver } from '../../support/receiver';
 import { firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until, type RigOptions } from '../../support/rig';
@@ -176,6 +176,8 @@ describe('a saga', () => {
       await saga.result();
       await untilEnded(ops, saga.reference);
       expect(ops.typesOf(saga.reference)).toEqual(['saga.waiting', 'saga.settled', 'saga.ended']);
+      // What came back then would make the server refuse the run's last task.
+      expect(await leftUnderWay(rig.temporal.workflow.getHandle(saga.workflowId))).toEqual([]);
     });
 
     it('ends all the same, within a minute', async () => {
