@@ -129,7 +129,9 @@ async function main(): Promise<void> {
   const sum = (of: 'passed' | 'failed') => outcomes.reduce((total, outcome) => total + outcome[of], 0);
   console.log('');
   for (const { version, passed, failed, wrong, tookS } of outcomes) {
-    console.log(`Node ${version}: ${passed} passed, ${failed} failed; ${wrong.join('; ') || 'demo passed'} (${tookS} s)`);
+    console.log(
+      `Node ${version}: ${passed} passed, ${failed} failed; ${wrong.join('; ') || 'demo passed'} (${tookS} s)`,
+    );
   }
   console.log(`${sum('passed')} passed, ${sum('failed')} failed`);
   // A run of no test has shown nothing.

@@ -161,8 +161,9 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
   const uiFolder = programs.ui;
   started(
     await Part.start(() =>
-      readied(hold('temporal-ui-server', uiFolder, [...fromConfig(uiFolder), 'start'], folder, uiEnvironment), (signal) =>
-        untilPageReady('the Web UI', uiUrl, signal),
+      readied(
+        hold('temporal-ui-server', uiFolder, [...fromConfig(uiFolder), 'start'], folder, uiEnvironment),
+        (signal) => untilPageReady('the Web UI', uiUrl, signal),
       ),
     ),
   );
