@@ -157,6 +157,8 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
     TEMPORAL_ADDRESS: address,
     TEMPORAL_UI_PORT: uiPort,
     TEMPORAL_CORS_ORIGINS: uiUrl,
+    // There is none here, and the page would complain of it.
+    TEMPORAL_CODEC_ENDPOINT: '',
   };
   const uiFolder = programs.ui;
   started(
