@@ -71,7 +71,7 @@ async function compile(file: string, folder: string): Promise<void> {
   const { code } = await transformFile(join(sources, file), {
     jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
     // As the compiler leaves them: what is loaded on demand may be of either kind.
-    module: { type: 'commonjs', ignoreDynamic: true },
+    module: { type: 'commonjs', ignoreDynamic: true, exportInteropAnnotation: true },
   });
   const compiled = join(folder, file.replace(/\.ts$/, '.js'));
   await mkdir(dirname(compiled), { recursive: true });
