@@ -65,6 +65,7 @@ export class MeasuredRun {
     await run.sweepAgain();
     await run.breakDown();
     await until(async () => receiver.taken.length === journeys.length);
+    await prometheus?.until('order_saga:pages_per_thousand:3d');
     run.samples = await scrape(port);
     run.inbox = await scrape(inboxPort);
     return run;

@@ -42,6 +42,29 @@ it('counts what became of the sagas, by workflow', () => {
   expect(counted(metrics.undos, 'fate')).toEqual({ undone: 1, 'left-behind': 1, 'left-alone': 1 });
 });
 
+it('counts sagas that trouble has made wait for a person, and no others', () => {
+  expect(counted(metrics.attended, 'workflowType')).toEqual({ provisionServers: 2 });
+});
+
+it('measures when a server that was bought is protected, and how many calls a step takes', () => {
+  const histogram = ({ name }: { name: string }, result?: string) =>
+    run.samples.filter((sample) => sample.name === `${name}_count` && sample.labels['result'] === result);
+  expect(histogram(metrics.timeToProtected).map(({ value }) => value)).toEqual([1]);
+  const within = run.samples.filter(({ name }) => name === `${metrics.timeToProtected.name}_bucket`);
+  expect(within.find(({ labels }) => labels['le'] === '600')?.value).toBe(1);
+  const failed = histogram(metrics.attempts, 'failed').reduce((sum, { value }) => sum + value, 0);
+  // A refused order twice, an unknown one, an item that cannot be deleted.
+  expect(failed).toBe(4);
+});
+
+it('knows how the journal is, and that no version lacks workers', () => {
+  const gauge = ({ name }: { name: string }) => run.samples.find((sample) => sample.name === name)?.value;
+  expect(gauge(metrics.journalReachable)).toBe(1);
+  expect(gauge(metrics.journalAnswer)).toBeGreaterThan(0);
+  expect(gauge(metrics.journalPutBack)).toBe(0);
+  expect(gauge(metrics.unserved)).toBe(0);
+});
+
 it('counts failed calls, and whose trouble they are', () => {
   expect(counted(metrics.failedCalls, 'failure', 'whose')).toEqual({
     'RateLimited provider': 1,
@@ -163,15 +186,17 @@ interface Panel {
 }
 const { panels } = JSON.parse(readDocument('deploy/grafana/dashboards/order-saga.json')) as { panels: Panel[] };
 
+type Rule = AlertRule | { record: string; expr: string };
 interface AlertRule {
   alert: string;
   expr: string;
   labels: { severity: string };
   annotations: { runbook: string };
 }
-const rules = (
-  parse(readDocument('deploy/prometheus/alerts.yaml')) as { groups: { rules: (AlertRule | { record: string })[] }[] }
-).groups.flatMap((group) => group.rules);
+const rules = ['alerts', 'slos'].flatMap((file) => {
+  const { groups } = parse(readDocument(`deploy/prometheus/${file}.yaml`)) as { groups: { rules: Rule[] }[] };
+  return groups.flatMap((group) => group.rules);
+});
 const alerts = rules.filter((rule): rule is AlertRule => 'alert' in rule);
 
 /**
@@ -226,6 +251,13 @@ it('every rule says where it is written what to do', () => {
   );
   const runbooks = alerts.map(({ annotations }) => annotations.runbook);
   expect(runbooks.filter((runbook) => !anchors.has(runbook.replace('docs/operating.md#', '')))).toEqual([]);
+});
+
+it('the objective of pages counts every page', () => {
+  const pages = alerts.filter(({ labels }) => labels.severity === 'page').map(({ alert }) => alert);
+  const counting = rules.find((rule) => 'record' in rule && rule.record === 'order_saga:pages:started');
+  const lists = [...(counting?.expr ?? '').matchAll(/alertname=~"([^"]*)"/g)].map(([, names = '']) => names.split('|'));
+  expect(lists).toEqual([pages, pages]);
 });
 
 it('every rule is in the document, as loud as it is', () => {
