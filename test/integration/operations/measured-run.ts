@@ -125,7 +125,8 @@ export class MeasuredRun {
 /** Each ends once. Together they meet every kind of trouble that a panel or a rule shows. */
 export const journeys: ((rig: Rig) => Promise<unknown>)[] = [
   async (rig) => outcomeOf(await rig.sagas.firewalls(aServer(rig))),
-  async (rig) => outcomeOf(await provision(rig, [{ endpoint: 'add-cart-item', kind: 'rate-limit' }])),
+  async (rig) =>
+    outcomeOf(await provision(rig, [{ endpoint: 'add-cart-item', kind: 'rate-limit' }], { firewalls: [143] })),
   async (rig) => outcomeOf(await provision(rig, [{ endpoint: 'place-order', kind: 'refuse-before' }])),
   async (rig) => {
     const saga = await rig.sagas.change(changeRequest({ approval: 'always' }));
@@ -152,8 +153,8 @@ export const journeys: ((rig: Rig) => Promise<unknown>)[] = [
   },
 ];
 
-async function provision(rig: Rig, faults: Omit<FaultSpec, 'match'>[]): Promise<SagaHandle> {
-  const request = provisionRequest();
+async function provision(rig: Rig, faults: Omit<FaultSpec, 'match'>[], changes = {}): Promise<SagaHandle> {
+  const request = provisionRequest(changes);
   const match = { planId: planIdOf(request.reference) };
   for (const fault of faults) rig.sandbox.faults.add({ ...fault, match });
   return rig.sagas.provision(request);
