@@ -16,12 +16,14 @@ import { createLog } from './operations/logging';
 import { LostSagas } from './operations/lost-sagas';
 import { workerMeter } from './operations/metrics';
 import { installRuntime } from './operations/runtime';
+import { healthOf } from './journal/health';
 import { JournalSchemaError, JournalUnavailable } from './journal/errors';
 import { createSagaWorker } from './operations/saga-worker';
 import { createSecretResolver } from './security/secret-resolver';
 import { SearchAttributesError } from './operations/search-attributes';
 import { connectToTemporal, TemporalServerError } from './operations/temporal-server';
 import type { Tracing } from './operations/tracing';
+import { countUnserved } from './operations/unserved';
 
 async function main(): Promise<void> {
   const config = readWorkerConfig();
@@ -46,6 +48,8 @@ async function main(): Promise<void> {
         lost: new LostSagas(temporal, saga.journal),
         outbox: () => deliveries.look(),
         holding: () => readHold(temporal),
+        unserved: () => countUnserved(connection, config),
+        journal: () => healthOf(saga.journal),
       });
       if (config.metricsAddress) gauges.start();
       deliveries.start();

@@ -6,6 +6,7 @@ import { callsTo } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import { metrics } from '../../../src/domain/metrics';
 import { Gauges } from '../../../src/operations/gauges';
+import { healthOf } from '../../../src/journal/health';
 import { LostSagas } from '../../../src/operations/lost-sagas';
 import { runHere } from '../../support/command-line';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
@@ -209,6 +210,8 @@ it('is a gauge of every worker', async () => {
           lost,
           outbox: () => Promise.resolve([]),
           holding: () => rig.sagas.holding(),
+          unserved: () => Promise.resolve(0),
+          journal: () => healthOf(journal),
         },
       );
       gauges.start();
