@@ -1,6 +1,5 @@
 /** What sagas have left of which nobody sees to any more, for a sweep: where nothing else reports it, it is found here. */
 import { sql } from 'kysely';
-import type { WorkflowName } from '../domain/identity';
 import { nowMs } from './dialects';
 import { aboutOf, mayHaveHappened, theJournal, type Effect, type SagaKey, type Tx } from './rows';
 import type { Journal } from './journal';
@@ -13,6 +12,8 @@ export interface LeftBehind extends SagaKey {
   isCleaned: boolean;
   /** An ending of the saga says that something is missing, or is left. */
   tellsOfMore: boolean;
+  /** When its last run has ended; 0 where none has. */
+  endedMs: number;
   /** Servers whose firewalls it has changed, or meant to. */
   servers: number[];
 }
@@ -112,63 +113,10 @@ async function leftBehindBy(tx: Tx, key: SagaKey): Promise<LeftBehind> {
     ),
     isCleaned: endings.some(({ ended_by, ended_ms }) => ended_by === 'cleanCart' && ended_ms >= lastMs),
     tellsOfMore: endings.some(({ ended_by, outcome }) => ended_by !== 'cleanCart' && lacking.has(outcome)),
+    endedMs: Math.max(0, ...endings.flatMap(({ ended_by, ended_ms }) => (ended_by === key.workflow ? [ended_ms] : []))),
     servers: [...new Set(rows.flatMap(({ vm_object_id: id }) => (id === null ? [] : [id])))],
   };
 }
 
 /** Outcomes of which the report has leftovers. */
 const lacking = new Set(['partly', 'reversed-with-leftovers']);
-
-/** What sagas have said last of the firewalls of a server; of those that are not named, none has said anything that is known. */
-export interface StatedFirewalls {
-  /** A saga works on the server, waits for its turn, or has not ended: what is stated may change at any moment. */
-  isBusy: boolean;
-  assigned: number[];
-  unassigned: number[];
-}
-
-/** @throws JournalUnavailable */
-export function statedFirewalls(journal: Journal, vmObjectId: number): Promise<StatedFirewalls> {
-  return journal.inTransaction(async (tx) => {
-    const rows = await tx
-      .selectFrom('effect')
-      .select(['workflow', 'reference', 'activity', 'outcome', 'about'])
-      .where('vm_object_id', '=', vmObjectId)
-      .orderBy('seq')
-      .execute();
-    const said = new Map<number, string>();
-    for (const row of rows) {
-      const unsure = row.outcome === null || row.outcome === 'unknown';
-      // What was undone, a later row has undone.
-      if (!unsure && row.outcome !== 'done' && row.outcome !== 'undone') continue;
-      for (const id of aboutOf(row).firewalls ?? []) said.set(id, unsure ? 'unsure' : row.activity);
-    }
-    const those = (activity: string) => [...said].flatMap(([id, last]) => (last === activity ? [id] : []));
-    const turn = await tx
-      .selectFrom('turn')
-      .select('id')
-      .where('resource', '=', `server ${vmObjectId}`)
-      .where('ended_ms', 'is', null)
-      .limit(1)
-      .execute();
-    return {
-      isBusy: turn.length > 0 || (await someIsOpen(tx, rows)),
-      assigned: those('assignFirewalls'),
-      unassigned: those('unassignFirewalls'),
-    };
-  });
-}
-
-async function someIsOpen(tx: Tx, rows: readonly { workflow: WorkflowName; reference: string }[]): Promise<boolean> {
-  const keys = new Map(rows.map(({ workflow, reference }) => [`${workflow}/${reference}`, { workflow, reference }]));
-  for (const key of keys.values()) {
-    const open = await tx
-      .selectFrom('reference')
-      .select('reference')
-      .where((where) => where.and({ ...key }))
-      .where('open_in', 'is not', null)
-      .execute();
-    if (open.length > 0) return true;
-  }
-  return false;
-}

@@ -98,7 +98,14 @@ interface EndingTable {
   outcome: string;
   /** Sealed. */
   report: string;
+  /** What it worked on, as a turn names it. Null also in endings that are older than this column. */
+  resource: string | null;
+  /** JSON of `FirewallsWord`, where it is a change of firewalls that is done. */
+  word: string | null;
 }
+
+/** What a change of firewalls asked for: it holds from the end of its saga, also where no call was needed. */
+export type FirewallsWord = { exactly: readonly number[] } | { assign: readonly number[]; unassign: readonly number[] };
 
 /** A saga's turn at a server or a subscription, or its place in the queue. Deleted once no call of the ended saga is in the air. */
 interface TurnTable {

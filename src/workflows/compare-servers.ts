@@ -25,8 +25,12 @@ export function noteUnprotected(request: ReconcileRequest, sweep: Sweep, saga: L
     if (server === undefined || told + firewalls.length > unprotectedIdsMax) {
       found(sweep, { kind: 'server-unprotected', saga: idOf(saga), vmObjectId, firewalls });
     } else {
-      const before = server.unprotected?.firewalls ?? [];
-      server.unprotected = { saga: idOf(saga), firewalls: [...new Set([...before, ...firewalls])] };
+      const { firewalls: before = [], saidMs = 0 } = server.unprotected ?? {};
+      server.unprotected = {
+        saga: idOf(saga),
+        firewalls: [...new Set([...before, ...firewalls])],
+        saidMs: Math.max(saidMs, saga.endedMs),
+      };
     }
   }
 }
@@ -82,7 +86,7 @@ async function compare(request: ReconcileRequest, sweep: Sweep, server: ToCompar
   const settled = await tryToLook(`compare-firewalls-${vmObjectId}`, ({ retry }) =>
     activities(`compare the firewalls of ${vmObjectId}`).compareFirewalls({
       vmObjectId,
-      wanted: told?.firewalls,
+      wanted: told && { firewalls: told.firewalls, saidMs: told.saidMs },
       retry,
     }),
   );

@@ -75,6 +75,49 @@ it('tells of a firewall that is back after a saga has unassigned it, unassigns n
   expect(changes('firewallsUnassigned')).toBe(unassigned);
 });
 
+describe('where a saga has found a server as it should be, and so sent nothing,', () => {
+  const saidOf = async (vmObjectId: number, said: { exactly?: number[]; assign?: number[]; unassign?: number[] }) => {
+    const nothing = { assign: undefined, unassign: undefined };
+    await (await rig.sagas.firewalls(firewallsRequest({ vmObjectId, ...nothing, ...said }))).result();
+  };
+
+  it.each([{ exactly: [150] }, { unassign: [143] }])('%j is its word, and no repair takes it back', async (said) => {
+    const [server = 0] = await bought(1, [143, 150]);
+    await panel.unassignFirewalls(server, [143]);
+    await saidOf(server, said);
+    expect(await sweep({ repair: true })).toMatchObject({ outcome: 'clean', looked: { servers: 1 } });
+    expect(await firewallsOf(server)).toEqual([150]);
+    await panel.assignFirewalls(server, [143]);
+    expect((await sweep()).findings).toEqual([
+      { kind: 'firewalls-drift', vmObjectId: server, missing: [], surplus: [143] },
+    ]);
+    // A newer saga has another word.
+    await saidOf(server, { assign: [143] });
+    expect((await sweep()).outcome).toBe('clean');
+    await panel.unassignFirewalls(server, [143, 150]);
+    const { findings } = await sweep();
+    expect(findings).toMatchObject([
+      { kind: 'firewalls-drift', missing: expect.arrayContaining([143, 150]) as number[] },
+    ]);
+  });
+
+  it('a server needs no firewall that its order did not get, and that a later saga does not name', async () => {
+    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before' });
+    const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
+    await untilWaiting(saga, 'stuck');
+    const [step] = (await saga.progress()).steps.filter(({ id }) => id.startsWith('assign-firewalls-'));
+    const server = Number(step?.id.replace('assign-firewalls-', ''));
+    await saidOf(server, { exactly: [150] });
+    await saga.decide('skip', { note: 'later' });
+    await saga.result();
+    // The order has the last word: it says what is missing.
+    expect((await sweep()).counts).toEqual({ 'server-unprotected': 1 });
+    await saidOf(server, { exactly: [150] });
+    expect((await sweep({ repair: true })).outcome).toBe('clean');
+    expect(await firewallsOf(server)).toEqual([150]);
+  });
+});
+
 it('leaves a server alone while a saga works on it', async () => {
   const [server = 0] = await bought(1, [143]);
   await panel.unassignFirewalls(server, [143]);

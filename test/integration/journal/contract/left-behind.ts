@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import type { WorkflowName } from '../../../../src/domain/identity';
 import type { Journal } from '../../../../src/journal/journal';
-import { endedSagas, leftByLost, statedFirewalls, type ByAge } from '../../../../src/journal/left-behind';
+import { endedSagas, leftByLost, type ByAge } from '../../../../src/journal/left-behind';
+import type { FirewallsWord } from '../../../../src/journal/schema';
+import { statedFirewalls } from '../../../../src/journal/stated-firewalls';
 import { takeTurn } from '../../../../src/journal/turns';
 import type { TestDatabases } from '../databases';
 import {
@@ -171,6 +174,59 @@ export function leftBehind(databases: TestDatabases): void {
       await run.do(at(unassignOld, 2), 'unknown');
       await end(run);
       expect(await stated()).toEqual({ isBusy: false, assigned: [1], unassigned: [] });
+    });
+
+    describe('what they asked for, where no call was needed: ', () => {
+      /** All that was done until now was done earlier. */
+      const later = async () => {
+        await journal.db
+          .updateTable('effect')
+          .set({ meant_ms: sql`meant_ms - 5` })
+          .execute();
+        await journal.db
+          .updateTable('ending')
+          .set({ ended_ms: sql`ended_ms - 5` })
+          .execute();
+      };
+      const says = async (word: FirewallsWord | undefined, outcome = 'done', of?: Run) => {
+        const { key, run } = of ?? (await begin('setFirewalls'));
+        await later();
+        await journal.ended(key, { run, by: 'setFirewalls', outcome, report: {}, resource: `server ${server}`, word });
+        await later();
+      };
+      const bought = async (...firewalls: number[]) => {
+        const run = await begin();
+        await run.do(at(assign, ...firewalls));
+        await end(run);
+      };
+
+      it('the newest one has the word', async () => {
+        await bought(1, 2);
+        await says({ assign: [3], unassign: [1] });
+        expect(await stated()).toEqual({ isBusy: false, assigned: [2, 3], unassigned: [1] });
+        await says({ exactly: [1, 4] });
+        expect(await stated()).toEqual({
+          ...{ isBusy: false, assigned: [1, 4], unassigned: [2, 3] },
+          exactlyMs: expect.any(Number) as number,
+        });
+        const run = await begin('setFirewalls');
+        await run.do(at(unassignOld, 4));
+        await end(run);
+        await says({ assign: [2], unassign: [] });
+        expect(await stated()).toMatchObject({ assigned: [1, 2], unassigned: [3, 4] });
+      });
+
+      it('but not one whose later run has put it back, and none of another server', async () => {
+        await bought(1);
+        const run = await begin('setFirewalls');
+        await says({ exactly: [] }, 'done', run);
+        expect(await stated()).toMatchObject({ assigned: [], unassigned: [1] });
+        await says(undefined, 'reversed', run.again());
+        server += 1_000;
+        await says({ exactly: [] });
+        server -= 1_000;
+        expect(await stated()).toEqual({ isBusy: false, assigned: [1], unassigned: [] });
+      });
     });
 
     it('that a saga that has changed it is open', async () => {
