@@ -35,6 +35,10 @@ export interface Sweep {
   servers: ToCompare[];
   /** How many there are in all. */
   serversFound: number;
+  /** A server for which the provider has answered. */
+  answeredFor?: number;
+  /** Servers for which it has not, since it last did for another one. */
+  unanswered: { vmObjectId: number; failure: CallFailure }[];
   report: SweepReport;
   listedChars: number;
 }
@@ -50,6 +54,7 @@ export function beginSweep(): Sweep {
     at: { phase: 'open' },
     servers: [],
     serversFound: 0,
+    unanswered: [],
     report: { outcome: 'clean', startedAt, looked, ...nothing },
     listedChars: 0,
   };

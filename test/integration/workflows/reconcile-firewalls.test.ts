@@ -191,26 +191,66 @@ it('fails where the provider does not answer, asks no more than a few times, and
   const report = await sweep({ perSecond: 1 });
   expect(report).toMatchObject({ outcome: 'could-not-look', counts: {}, looked: { ended: 1, servers: 0 } });
   expect(report.unseen.map(({ what }) => what.replace(/\d{2,}/, 'N'))).toEqual([
-    ...['server N', 'server N', 'server N'],
-    '5 more servers',
+    ...Array.from({ length: 6 }, () => 'server N'),
+    '2 more servers',
   ]);
-  expect(callsTo(rig.sandbox.ledger, 'list-firewalls')).toHaveLength(before + 3);
+  expect(callsTo(rig.sandbox.ledger, 'list-firewalls')).toHaveLength(before + 6);
   expect((await rig.temporal.workflow.getHandle('reconcile').describe()).status.name).toBe('FAILED');
 });
 
-it('tells what else it has found where one server does not answer', async () => {
-  const [one = 0, two = 0] = await bought(2, [143]);
-  await panel.unassignFirewalls(two, [143]);
-  rig.sandbox.faults.add({
-    endpoint: 'list-firewalls',
-    kind: 'reset-before',
-    times: 'all',
-    match: { vmObjectId: one },
+it('tells of servers that do not answer while others do, however many in a row, and compares the others', async () => {
+  const [, ...rest] = await bought(7, [143]);
+  const drifted = rest.at(-1)!;
+  await panel.unassignFirewalls(drifted, [143]);
+  for (const vmObjectId of rest.slice(0, -1)) {
+    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'reset-before', times: 'all', match: { vmObjectId } });
+  }
+  const report = await sweep({ perSecond: 1 });
+  expect(report).toMatchObject({ outcome: 'found', counts: { 'server-unseen': 5, 'firewalls-drift': 1 }, unseen: [] });
+  expect(report.looked.servers).toBe(2);
+  expect(report.findings).toContainEqual(expect.objectContaining({ kind: 'firewalls-drift', vmObjectId: drifted }));
+});
+
+it('fails where the provider is gone in the middle of it, and claims nothing of the servers that are left', async () => {
+  await bought(8, [143]);
+  rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', from: 3, times: 'all' });
+  const report = await sweep({ perSecond: 1 });
+  expect(report).toMatchObject({ outcome: 'could-not-look', counts: {}, looked: { servers: 2 } });
+  expect(report.unseen.map(({ what }) => what.replace(/\d{2,}/, 'N'))).toEqual([
+    ...['server N', 'server N', 'server N'],
+    '3 more servers',
+  ]);
+});
+
+it('asks the oldest ones, too, before it says that the provider does not answer', async () => {
+  const [old = 0] = await bought(1, [143]);
+  const newest = await bought(6, [143]);
+  for (const vmObjectId of newest) {
+    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all', match: { vmObjectId } });
+  }
+  await panel.unassignFirewalls(old, [143]);
+  expect(await sweep({ perSecond: 1 })).toMatchObject({
+    outcome: 'found',
+    counts: { 'server-unseen': 6, 'firewalls-drift': 1 },
   });
-  expect(await sweep()).toMatchObject({
-    outcome: 'could-not-look',
-    findings: [{ kind: 'firewalls-drift', vmObjectId: two }],
-    unseen: [{ what: `server ${one}`, failure: 'UnknownOutcome' }],
+});
+
+it.each([1, 20])('tells so too where the newest ones do not answer (%d at once)', async (perSecond) => {
+  const servers = await bought(3, [143]);
+  const newest = await bought(2, [143]);
+  for (const vmObjectId of newest) {
+    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all', match: { vmObjectId } });
+  }
+  const report = await sweep({ perSecond });
+  expect(report).toMatchObject({
+    outcome: 'found',
+    counts: { 'server-unseen': 2 },
+    looked: { servers: servers.length },
+  });
+  expect(report.findings).toContainEqual({
+    kind: 'server-unseen',
+    vmObjectId: newest[0],
+    why: expect.stringContaining('401') as string,
   });
 });
 
