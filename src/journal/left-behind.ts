@@ -1,5 +1,6 @@
 /** What sagas have left of which nobody sees to any more, for a sweep: where nothing else reports it, it is found here. */
 import { sql } from 'kysely';
+import type { RecordedEnding } from '../domain/record';
 import { nowMs } from './dialects';
 import { aboutOf, mayHaveHappened, theJournal, type Effect, type SagaKey, type Tx } from './rows';
 import type { Journal } from './journal';
@@ -8,7 +9,7 @@ export interface LeftBehind extends SagaKey {
   placement: 'none' | 'placed' | 'unknown';
   /** Added, not deleted, and in no order that was placed or may have been. */
   cartItems: number[];
-  /** A clean-up has ended since the saga last added or ordered anything: what it has left, a person has left. */
+  /** A clean-up has come to its end since the saga last added or ordered anything: what it has left, a person has left. */
   isCleaned: boolean;
   /** An ending of the saga says that something is missing, or is left. */
   tellsOfMore: boolean;
@@ -38,11 +39,11 @@ export interface EndedSlice {
  * @param after the last one of the slice before
  * @throws JournalUnavailable
  */
-export function endedSagas(
+export async function endedSagas(
   journal: Journal,
   { days, after, limit }: { days: number; after: ByAge | undefined; limit: number },
 ): Promise<EndedSlice> {
-  return journal.inTransaction(async (tx) => {
+  const slice = await journal.inTransaction(async (tx) => {
     const from = await theJournal(tx);
     const putBackMs = from.put_back_ms ?? undefined;
     // Asked first: the database looks into its index only for a time that stands still.
@@ -71,26 +72,40 @@ export function endedSagas(
     }
     return { putBackMs, sagas, hasMore: found.length === limit };
   });
+  return { ...slice, sagas: await Promise.all(slice.sagas.map((saga) => withCleaned(journal, saga))) };
 }
 
 /** Of sagas that are lost. @throws JournalUnavailable */
-export function leftByLost(
+export async function leftByLost(
   journal: Journal,
   keys: readonly SagaKey[],
 ): Promise<{ putBackMs: number | undefined; sagas: LeftBehind[] }> {
-  return journal.inTransaction(async (tx) => {
+  const found = await journal.inTransaction(async (tx) => {
     const from = await theJournal(tx);
     const sagas = [];
     for (const { workflow, reference } of keys) sagas.push(await leftBehindBy(tx, { workflow, reference }));
     return { putBackMs: from.put_back_ms ?? undefined, sagas };
   });
+  return { ...found, sagas: await Promise.all(found.sagas.map((saga) => withCleaned(journal, saga))) };
 }
+
+/** One that was cancelled, or failed, has settled nothing; also one of which nobody can read how it ended. */
+async function withCleaned<S extends Uncleaned>(journal: Journal, { cleanUps, ...saga }: S) {
+  const reports = cleanUps.map((report) => journal.unseal(report, 'an ending').catch(() => undefined));
+  const isCleaned = (await Promise.all(reports)).some(
+    (report) => (report as Partial<RecordedEnding> | undefined)?.ended === 'done',
+  );
+  return { ...saga, isCleaned };
+}
+
+/** @property cleanUps how clean-ups have ended since the saga last added or ordered anything, sealed */
+type Uncleaned = Omit<LeftBehind, 'isCleaned'> & { cleanUps: string[] };
 
 const dayMs = 24 * 60 * 60_000;
 
 type Row = Pick<Effect, 'kind' | 'activity' | 'outcome' | 'about' | 'cart_item_id' | 'vm_object_id' | 'meant_ms'>;
 
-async function leftBehindBy(tx: Tx, key: SagaKey): Promise<LeftBehind> {
+async function leftBehindBy(tx: Tx, key: SagaKey): Promise<Uncleaned> {
   const rows: Row[] = await tx
     .selectFrom('effect')
     .select(['kind', 'activity', 'outcome', 'about', 'cart_item_id', 'vm_object_id', 'meant_ms'])
@@ -99,7 +114,7 @@ async function leftBehindBy(tx: Tx, key: SagaKey): Promise<LeftBehind> {
     .execute();
   const endings = await tx
     .selectFrom('ending')
-    .select(['ended_by', 'ended_ms', 'outcome'])
+    .select(['ended_by', 'ended_ms', 'outcome', 'report'])
     .where((where) => where.and({ ...key }))
     .execute();
   const pivot = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
@@ -111,7 +126,9 @@ async function leftBehindBy(tx: Tx, key: SagaKey): Promise<LeftBehind> {
     cartItems: rows.flatMap(({ kind, outcome, cart_item_id: id }) =>
       kind === 'mutate' && outcome === 'done' && id !== null && !named.includes(id) ? [id] : [],
     ),
-    isCleaned: endings.some(({ ended_by, ended_ms }) => ended_by === 'cleanCart' && ended_ms >= lastMs),
+    cleanUps: endings.flatMap(({ ended_by, ended_ms, report }) =>
+      ended_by === 'cleanCart' && ended_ms >= lastMs ? [report] : [],
+    ),
     tellsOfMore: endings.some(({ ended_by, outcome }) => ended_by !== 'cleanCart' && lacking.has(outcome)),
     endedMs: Math.max(0, ...endings.flatMap(({ ended_by, ended_ms }) => (ended_by === key.workflow ? [ended_ms] : []))),
     servers: [...new Set(rows.flatMap(({ vm_object_id: id }) => (id === null ? [] : [id])))],

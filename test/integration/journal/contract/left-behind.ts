@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { WorkflowName } from '../../../../src/domain/identity';
+import type { RecordedEnding } from '../../../../src/domain/record';
 import type { Journal } from '../../../../src/journal/journal';
 import { endedSagas, leftByLost, type ByAge } from '../../../../src/journal/left-behind';
 import type { FirewallsWord } from '../../../../src/journal/schema';
@@ -62,14 +63,19 @@ export function leftBehind(databases: TestDatabases): void {
       );
     });
 
-    it('whether a clean-up has ended since it last added anything', async () => {
+    it('whether a clean-up has come to its end since it last added anything', async () => {
       const run = await begin();
-      const clean = () =>
-        journal.ended(run.key, { run: randomUUID(), by: 'cleanCart', outcome: 'partly', report: {}, leavesOpen: true });
+      const clean = (ended: 'done' | 'cancelled') =>
+        journal.ended(run.key, {
+          ...{ run: randomUUID(), by: 'cleanCart', outcome: 'partly', leavesOpen: true },
+          report: { ended } satisfies Pick<RecordedEnding, 'ended'>,
+        });
       await run.adds(1);
       expect(await leftBy(run)).toMatchObject({ isCleaned: false });
       await letPass(journal, 1);
-      await clean();
+      await clean('cancelled');
+      expect(await leftBy(run)).toMatchObject({ isCleaned: false });
+      await clean('done');
       expect(await leftBy(run)).toMatchObject({ isCleaned: true, tellsOfMore: false });
       const endings = journal.db.updateTable('ending').where('reference', '=', run.key.reference);
       await endings.set({ ended_ms: 1 }).execute();
