@@ -123,10 +123,11 @@ export function createReconcileActivities(journal: Journal, provider: ProviderCl
       });
     },
 
-    /** A slice of the sagas that have ended, the youngest first: what they have left. */
+    /** A slice of the sagas of this namespace that have ended, the youngest first: what they have left. */
     lookAtEnded({ days, after, retry }: CallContext & { days: number; after?: ByAge | undefined }): Promise<LeftSlice> {
       return call('read', { retry }, async () => {
-        const { putBackMs, sagas, hasMore } = await endedSagas(journal, { days, after, limit: sliceSize });
+        const { namespace } = Context.current().info;
+        const { putBackMs, sagas, hasMore } = await endedSagas(journal, { namespace, days, after, limit: sliceSize });
         requireWhole(putBackMs);
         const left: Left[] = [];
         const servers = new Set<number>();

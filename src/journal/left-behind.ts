@@ -33,7 +33,7 @@ export interface EndedSlice {
 }
 
 /**
- * A slice of the sagas that have ended, the youngest first.
+ * A slice of the sagas of a namespace that have ended, the youngest first. A saga of which nobody knows the namespace is of each.
  *
  * @param days they were first seen within so many days
  * @param after the last one of the slice before
@@ -41,7 +41,7 @@ export interface EndedSlice {
  */
 export async function endedSagas(
   journal: Journal,
-  { days, after, limit }: { days: number; after: ByAge | undefined; limit: number },
+  { namespace, days, after, limit }: { namespace: string; days: number; after: ByAge | undefined; limit: number },
 ): Promise<EndedSlice> {
   const slice = await journal.inTransaction(async (tx) => {
     const from = await theJournal(tx);
@@ -54,6 +54,7 @@ export async function endedSagas(
       .select(['workflow', 'reference', 'first_seen_ms'])
       .where('first_seen_ms', '>=', now - days * dayMs)
       .where('open_in', 'is', null)
+      .where((where) => where.or([where('namespace', '=', namespace), where('namespace', 'is', null)]))
       .where('runs', 'is not', null)
       .orderBy('first_seen_ms', 'desc')
       .orderBy('workflow', 'desc')

@@ -43,6 +43,8 @@ interface ReferenceTable {
   touched_ms: number;
   /** The namespace of its open run; null where the run has ended, or began before this column existed. */
   open_in: string | null;
+  /** The namespace of its last run that opened it or meant anything; null where that was before this column existed. */
+  namespace: string | null;
   /** The runs that opened it, meant anything or ended, as they were first seen, with a space around each. Null: none, or not known. */
   runs: string | null;
 }

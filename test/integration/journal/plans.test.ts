@@ -157,8 +157,13 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
     'a sweep goes through what has ended': async () => {
       const run = await Run.begin(journal);
       await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} });
-      await endedSagas(journal, { days: 1, after: undefined, limit: 50 });
-      await endedSagas(journal, { days: 1, after: { ...run.key, firstSeenMs: Date.now() }, limit: 50 });
+      await endedSagas(journal, { namespace: 'orders', days: 1, after: undefined, limit: 50 });
+      await endedSagas(journal, {
+        namespace: 'orders',
+        days: 1,
+        after: { ...run.key, firstSeenMs: Date.now() },
+        limit: 50,
+      });
       await leftByLost(journal, [run.key]);
       await statedFirewalls(journal, 17);
     },

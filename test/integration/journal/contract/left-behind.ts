@@ -5,6 +5,7 @@ import type { RecordedEnding } from '../../../../src/domain/record';
 import type { Journal } from '../../../../src/journal/journal';
 import { endedSagas, leftByLost, type ByAge } from '../../../../src/journal/left-behind';
 import type { FirewallsWord } from '../../../../src/journal/schema';
+import { open } from '../../../../src/journal/open-references';
 import { statedFirewalls } from '../../../../src/journal/stated-firewalls';
 import { takeTurn } from '../../../../src/journal/turns';
 import type { TestDatabases } from '../databases';
@@ -97,11 +98,11 @@ export function leftBehind(databases: TestDatabases): void {
       const update = journal.db.updateTable('reference').where('reference', '=', run.key.reference);
       await update.set({ first_seen_ms: ms }).execute();
     };
-    const found = async (days: number, limit: number) => {
+    const found = async (days: number, limit: number, namespace = 'orders') => {
       const all: string[] = [];
       let after: ByAge | undefined;
       for (;;) {
-        const { sagas, hasMore } = await endedSagas(journal, { days, after, limit });
+        const { sagas, hasMore } = await endedSagas(journal, { namespace, days, after, limit });
         all.push(...sagas.map(({ reference }) => reference));
         after = sagas.at(-1);
         if (!hasMore) return all;
@@ -133,10 +134,32 @@ export function leftBehind(databases: TestDatabases): void {
       expect(await found(30, 50)).not.toContain(run.key.reference);
     });
 
+    it('those of its namespace only, where several share the journal, also after a run in another one', async () => {
+      const [here, moved, unknown] = [await begin(), await begin(), await begin()];
+      await open(journal, moved.key, { namespace: 'more', run: moved.again().run });
+      for (const run of [here, moved, unknown]) await end(run);
+      const later = journal.db.updateTable('reference').where('reference', '=', unknown.key.reference);
+      await later.set({ namespace: null }).execute();
+      await journal.db
+        .updateTable('reference')
+        .where('reference', '=', moved.key.reference)
+        .set({ open_in: null })
+        .execute();
+      const isFound = async ({ key }: Run, namespace: string) =>
+        (await found(30, 50, namespace)).includes(key.reference);
+      expect([await isFound(here, 'orders'), await isFound(here, 'more')]).toEqual([true, false]);
+      expect([await isFound(moved, 'orders'), await isFound(moved, 'more')]).toEqual([false, true]);
+      expect([await isFound(unknown, 'orders'), await isFound(unknown, 'more')]).toEqual([true, true]);
+    });
+
     it('that the journal is an older copy', async () => {
-      expect((await endedSagas(journal, { days: 1, after: undefined, limit: 1 })).putBackMs).toBeUndefined();
+      expect(
+        (await endedSagas(journal, { namespace: 'orders', days: 1, after: undefined, limit: 1 })).putBackMs,
+      ).toBeUndefined();
       await journal.db.updateTable('journal').set({ put_back_ms: 5 }).execute();
-      expect((await endedSagas(journal, { days: 1, after: undefined, limit: 1 })).putBackMs).toBe(5);
+      expect((await endedSagas(journal, { namespace: 'orders', days: 1, after: undefined, limit: 1 })).putBackMs).toBe(
+        5,
+      );
       expect((await leftByLost(journal, [])).putBackMs).toBe(5);
       await journal.db.updateTable('journal').set({ put_back_ms: null }).execute();
     });
