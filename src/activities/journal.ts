@@ -12,7 +12,7 @@ import type {
   Placement,
   Unwritten,
 } from '../domain/effects';
-import { describeHold } from '../domain/hold';
+import { describeHolder } from '../domain/hold';
 import { workflowIdOf } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
 import { serversOrdered, type ServersOrdered } from '../domain/plan-types';
@@ -123,7 +123,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const { saga, run } = sagaOf(Context.current().info);
         const hold = await whoHolds();
         if (hold && !(await journal.isTaken(saga)))
-          throw new OwnFailure('Held', `${describeHold(hold)}; nothing was sent`);
+          throw new OwnFailure('Held', `${describeHolder(hold)}; nothing was sent`);
         const { account, request, resource } = input;
         const { namespace } = Context.current().info;
         const { knows, first } = await journal.take(saga, { account, request, run, namespace });
