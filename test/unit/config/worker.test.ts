@@ -106,7 +106,7 @@ it.each(wrong)('%s: %p is refused by its name', (name, value, expected) => {
 it('what is wrong is told at once, and no value is repeated', () => {
   const env = Object.fromEntries(
     wrong
-      .filter(([name]) => !['TEMPORAL_CONFIG_FILE', 'JOURNAL_URL_FILE'].includes(name))
+      .filter(([name]) => !['TEMPORAL_CONFIG_FILE', 'JOURNAL_URL_FILE', 'PAYLOAD_KEYS_FILE'].includes(name))
       .map(([name, value]) => [name, value]),
   );
   const told = problems(env);
