@@ -8,7 +8,7 @@ import { oldestOfEachKind } from './client/inbox';
 import { webUiAt } from './domain/web-ui';
 import { readWorkerConfig, SettingsError, temporalAddress, type WorkerConfig } from './config';
 import { CannotListen } from './operations/cannot-listen';
-import { checkSecrets, Deliveries } from './operations/deliveries';
+import { Deliveries, unusableSecrets } from './operations/deliveries';
 import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
 import { describeRows, inboxPageRowsMax, startInboxPage } from './operations/inbox-page';
@@ -29,7 +29,9 @@ async function main(): Promise<void> {
   const config = readWorkerConfig();
   const log = await createLog(config.logLevel);
   const secrets = createSecretResolver(config.secrets);
-  await checkSecrets(config.notifications.routes, secrets);
+  for (const unusable of await unusableSecrets(config.notifications.routes, secrets)) {
+    log.warn(unusable, 'notifications of a route will wait: no webhook can be signed with its secret');
+  }
   if (config.payloadKeys === undefined) log.warn('payloads are not encrypted: PAYLOAD_KEYS is not set');
   // Before Temporal's runtime starts: the runtime would keep a process alive that cannot listen.
   const health = config.healthAddress && (await startHealthServer(config.healthAddress));

@@ -8,6 +8,7 @@ import type { FaultSpec } from '../../../sandbox/faults';
 import type { SagaHandle } from '../../../src/client/handle';
 import { metrics } from '../../../src/domain/metrics';
 import { startPrometheus, whyNoPrometheus, type Prometheus } from '../../support/prometheus';
+import { programOf } from '../../support/programs';
 import { WebhookReceiver } from '../../support/receiver';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -43,7 +44,7 @@ export class MeasuredRun {
     const line = await startLine(rig.address);
     const receiver = await WebhookReceiver.start();
     const [port = 0, inboxPort = 0] = await freePorts(2);
-    const worker = await startProcess('src/worker.ts', {
+    const worker = await startProcess(programOf('worker'), {
       ...rig.environment,
       TEMPORAL_ADDRESS: line.address,
       METRICS_ADDRESS: `127.0.0.1:${port}`,

@@ -48,7 +48,7 @@ it('holds what has not begun, and says since when, who and why; it goes on when 
   const [saga] = await held(1, () => rig.sagas.provision(provisionRequest()));
   const { question, choices } = await untilWaiting(saga!, 'held');
   expect(question).toMatch(
-    /^New sagas are held since 20[-0-9]+ [:0-9]+ UTC by ann \(moving the database\); nothing was sent\. This one has not begun/,
+    /^New sagas are held since 20[-0-9]+ [:0-9]+ UTC by ann; nothing was sent\. This one has not begun/,
   );
   expect(choices).toEqual(['retry']);
   expect(rig.sandbox.ledger.calls).toHaveLength(calls);
