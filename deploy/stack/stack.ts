@@ -12,15 +12,16 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { holdProgram, readied, type HeldProgram } from '../../scripts/held-program';
 import { assertFree, lowPorts, touch, untilNamespaceReady, untilPageReady, untilReady } from '../../scripts/reachable';
 import { resolveTemporal } from '../../scripts/temporal-cli';
 import { migrate } from '../../src/journal/migrate';
 import { composeService, type Variables } from '../compose';
+import { writeClusterConfig, type ClusterName } from './cluster-config';
 import { Part } from './part';
-import { askPostgres, startPostgres } from './postgres';
+import { askPostgres, startPostgres, type Access } from './postgres';
 import { NoStackError, resolvePrograms, resolveUi, type Programs } from './programs';
 
 const deploy = join(__dirname, '..');
@@ -34,6 +35,8 @@ export interface StackOptions {
   ui?: boolean;
   /** @default any that is free */
   uiPort?: number;
+  /** One of several that replicate to each other. @default the only one */
+  cluster?: ClusterName;
 }
 
 export interface Stack {
@@ -44,6 +47,8 @@ export interface Stack {
   /** Has one log for each program, for as long as the stack runs. */
   readonly folder: string;
   readonly postgres: Part;
+  /** Whose the cluster is, in which both databases are. */
+  readonly superuser: Omit<Access, 'database'>;
   readonly server: Part;
   /** Asks PostgreSQL; a row a line, its columns apart by tabs. */
   sql: (database: string, statement: string) => Promise<string>;
@@ -105,8 +110,9 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
     SQL_PORT: databasePort,
   };
 
+  const superuser = { user, password, port: databasePort };
   const sql = (database: string, statement: string) =>
-    askPostgres(programs.postgres, { user, password, port: databasePort, database }, statement);
+    askPostgres(programs.postgres, { ...superuser, database }, statement);
 
   await setUp('journal/setup-database.sh', programs.postgres, {
     ...composeService('journal-database', variables).environment,
@@ -118,6 +124,8 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
   const journalUrl = journal.href;
   await migrate({ postgres: journalUrl });
 
+  const config =
+    chosen.cluster === undefined ? 'config' : writeClusterConfig(programs.temporal, folder, chosen.cluster);
   const port = chosen.port?.toString() ?? anyPort;
   const address = `${host}:${port}`;
   const serverEnvironment = {
@@ -140,7 +148,7 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
     await Part.start(async () => {
       // At each start, as compose does it: again, both change nothing.
       await setUp('temporal/setup-databases.sh', programs.temporal, databasesEnvironment);
-      const held = hold('temporal-server', programs.temporal, folder, serverEnvironment);
+      const held = hold('temporal-server', programs.temporal, folder, serverEnvironment, config);
       return readied(held, async (signal) => {
         await untilReady(`the Temporal server at ${address}`, () => touch(address), signal);
         await setUp('temporal/setup-namespace.sh', dirname(cli), namespaceEnvironment, signal);
@@ -148,7 +156,7 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
       });
     }),
   );
-  if (programs.ui === undefined) return { address, journalUrl, uiUrl: undefined, postgres, server, sql };
+  if (programs.ui === undefined) return { address, journalUrl, uiUrl: undefined, postgres, superuser, server, sql };
 
   const uiPort = chosen.uiPort?.toString() ?? anyUiPort;
   const uiUrl = `http://${host}:${uiPort}`;
@@ -166,7 +174,7 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
       ),
     ),
   );
-  return { address, journalUrl, uiUrl, postgres, server, sql };
+  return { address, journalUrl, uiUrl, postgres, superuser, server, sql };
 }
 
 /** What the server listens on beside its clients' port, by the variable that says where. */
@@ -177,8 +185,14 @@ const innerPorts = [
 ];
 
 /** As in its image: its settings are made of the environment. */
-function hold(program: string, programs: string, folder: string, environment: Variables): Promise<HeldProgram> {
-  const args = ['--root', programs, '--config', 'config', '--env', 'docker'];
+function hold(
+  program: string,
+  programs: string,
+  folder: string,
+  environment: Variables,
+  config = 'config',
+): Promise<HeldProgram> {
+  const args = ['--root', '/', '--config', resolve(programs, config), '--env', 'docker'];
   return holdProgram(join(programs, program), [...args, 'start'], {
     ...environment,
     TETHERED_LOG_FILE: join(folder, `${program}.log`),
