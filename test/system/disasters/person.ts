@@ -7,7 +7,7 @@ import type { Sandbox } from '../../../sandbox/server';
 import type { Inbox, InboxRow } from '../../../src/client/inbox';
 import type { OpenLine } from '../../../src/client/jobs';
 import type { SweepRun } from '../../../src/client/reconcile';
-import type { WaitKind } from '../../../src/domain/progress';
+import type { ProgressView, WaitKind } from '../../../src/domain/progress';
 import type { JobReport } from '../../../src/domain/job-report';
 import { lookUp } from '../drill/person';
 import type { Terminal } from '../drill/terminal';
@@ -65,7 +65,12 @@ export class Person {
   /** One that was answered meanwhile, or asks something else, refuses: it is in the next inbox. */
   private async approve({ reference, workflowId }: InboxRow): Promise<void> {
     const [kind = ''] = workflowId.split('/');
-    await this.terminal.type(['decide', reference, 'approve', JSON.stringify({ by }), '--workflow', kind], [0, 2]);
+    const named = [reference, '--workflow', kind];
+    const { out } = await this.terminal.type(['status', ...named, '--json'], [0, 4]);
+    const { waiting } = JSON.parse(out) as ProgressView;
+    if (waiting?.kind !== 'approval') return;
+    const answer = JSON.stringify({ question: waiting.id, by });
+    await this.terminal.type(['decide', reference, 'approve', answer, '--workflow', kind], [0, 2]);
   }
 
   private async answerDoubts(): Promise<void> {
