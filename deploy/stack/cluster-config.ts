@@ -11,12 +11,30 @@ export interface ClusterName {
   failoverVersion: number;
 }
 
+export interface ClusterConfig {
+  /** The folder of the server's settings. */
+  config: string;
+  /** The file of its dynamic configuration. */
+  dynamic: string;
+}
+
+/** A server looks for others that were made known to it; a minute, as shipped, is long for trying things out. */
+const looksForOthers = `
+system.clusterMetadataRefreshInterval:
+  - value: 1s
+`;
+
 /**
  * @param programs the folder of the server
- * @param folder for the settings
- * @returns the folder of the settings
+ * @param dynamic the file of the dynamic configuration that it would have alone
+ * @param folder for both
  */
-export function writeClusterConfig(programs: string, folder: string, { name, failoverVersion }: ClusterName): string {
+export function writeClusterConfig(
+  programs: string,
+  dynamic: string,
+  folder: string,
+  { name, failoverVersion }: ClusterName,
+): ClusterConfig {
   const template = readFileSync(join(programs, 'config', 'docker.yaml'), 'utf8');
   const [section] = /^clusterMetadata:\n(?: .*\n)+/m.exec(template) ?? [];
   if (section === undefined) throw new Error('the settings of this Temporal server have no clusterMetadata');
@@ -25,8 +43,9 @@ export function writeClusterConfig(programs: string, folder: string, { name, fai
     .replaceAll('"active"', `"${name}"`)
     .replace(/^( +)active:$/m, `$1${name}:`)
     .replace(/initialFailoverVersion: \d+/, `initialFailoverVersion: ${failoverVersion}`);
-  const config = join(folder, 'config');
-  mkdirSync(config);
-  writeFileSync(join(config, 'docker.yaml'), template.replace(section, own));
-  return config;
+  const written = { config: join(folder, 'config'), dynamic: join(folder, 'dynamic-config.yaml') };
+  mkdirSync(written.config);
+  writeFileSync(join(written.config, 'docker.yaml'), template.replace(section, own));
+  writeFileSync(written.dynamic, `${readFileSync(dynamic, 'utf8')}${looksForOthers}`);
+  return written;
 }

@@ -12,7 +12,7 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { holdProgram, readied, type HeldProgram } from '../../scripts/held-program';
 import { assertFree, lowPorts, touch, untilNamespaceReady, untilPageReady, untilReady } from '../../scripts/reachable';
@@ -124,8 +124,13 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
   const journalUrl = journal.href;
   await migrate({ postgres: journalUrl });
 
-  const config =
-    chosen.cluster === undefined ? 'config' : writeClusterConfig(programs.temporal, folder, chosen.cluster);
+  const alone = {
+    config: join(programs.temporal, 'config'),
+    dynamic: join(deploy, 'temporal', 'dynamic-config.yaml'),
+  };
+  const { config, dynamic } = chosen.cluster
+    ? writeClusterConfig(programs.temporal, alone.dynamic, folder, chosen.cluster)
+    : alone;
   const port = chosen.port?.toString() ?? anyPort;
   const address = `${host}:${port}`;
   const serverEnvironment = {
@@ -137,7 +142,7 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
     FRONTEND_GRPC_PORT: port,
     ...Object.fromEntries(innerPorts.map((name, index) => [name, inner[index] ?? ''])),
     PROMETHEUS_ENDPOINT: '',
-    DYNAMIC_CONFIG_FILE_PATH: join(deploy, 'temporal', 'dynamic-config.yaml'),
+    DYNAMIC_CONFIG_FILE_PATH: dynamic,
   };
   const namespaceEnvironment = {
     ...composeService('temporal-namespace', variables).environment,
@@ -190,9 +195,9 @@ function hold(
   programs: string,
   folder: string,
   environment: Variables,
-  config = 'config',
+  config = join(programs, 'config'),
 ): Promise<HeldProgram> {
-  const args = ['--root', '/', '--config', resolve(programs, config), '--env', 'docker'];
+  const args = ['--root', '/', '--config', config, '--env', 'docker'];
   return holdProgram(join(programs, program), [...args, 'start'], {
     ...environment,
     TETHERED_LOG_FILE: join(folder, `${program}.log`),

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { ClusterName } from '../../../deploy/stack/cluster-config';
 import { startStack, type Stack } from '../../../deploy/stack/stack';
-import { untilNamespaceReady } from '../../../scripts/reachable';
+import { untilNamespaceReady, untilReady } from '../../../scripts/reachable';
 import { resolveTemporal } from '../../../scripts/temporal-cli';
 import { startLink, type Link } from '../../support/proxies';
 import type { Closers } from '../chaos/closers';
@@ -47,18 +47,9 @@ export async function startStandby(closers: Closers, first: string): Promise<Sta
     '--enable-connection',
   );
   const clusters = ['--cluster', here.name, '--cluster', there.name, '--active-cluster', here.name];
-  await operator(
-    'namespace',
-    'create',
-    '--address',
-    first,
-    '--global',
-    ...clusters,
-    '--retention',
-    '72h',
-    '-n',
-    namespace,
-  );
+  const create = ['namespace', 'create', '--address', first, '--global', ...clusters, '--retention', '72h'];
+  // A server looks now and then which others there are.
+  await untilReady('the namespace', () => operator(...create, '-n', namespace));
   for (const address of [first, stack.address]) await untilNamespaceReady(address, namespace);
   return { stack, namespace, link, temporal };
 }
