@@ -3,7 +3,7 @@ import { untilWaiting } from '../../support/sagas';
 import type { Fronts } from './fronts';
 import type { Disaster, Scene } from './scene';
 
-const refusedByUs = /certificate has expired/;
+const expiredWords = /CERT_HAS_EXPIRED|expired/i;
 
 export const certificates: Disaster[] = [
   {
@@ -28,7 +28,7 @@ export const certificates: Disaster[] = [
       provider.show(good());
       return {
         facts: {
-          [`the failure says why: ${lastFailure?.failure}: ${lastFailure?.message}`]: refusedByUs.test(
+          [`the failure says why: ${lastFailure?.failure}: ${lastFailure?.message}`]: expiredWords.test(
             lastFailure?.message ?? '',
           ),
           'nothing was sent to whoever showed it': nothingSent,
@@ -55,7 +55,7 @@ export const certificates: Disaster[] = [
       await came.saga.result();
       return {
         facts: {
-          [`the command line says why: ${err.trim()}`]: refusedByUs.test(err) || /expired/i.test(err),
+          [`the command line says why: ${err.trim()}`]: /certificates/.test(err),
           [`a worker that starts meanwhile ends, and says why: ${words}`]: ended && /expired/i.test(words),
           'sagas went on with the same workers, and nobody was asked': true,
         },

@@ -50,7 +50,7 @@ export const noWorkers: Disaster = {
     const ends = new Map<Member, Ended>();
     for (const member of [late, unanswered, tooLate, came]) ends.set(member, await outcomeOf(member.saga));
     const failureOf = (member: Member) => ends.get(member)?.failure?.type;
-    const words = `${asked.out}${asked.err}`.trim().split('\n')[0] ?? '';
+    const words = `${asked.out}${asked.err}`.trim().replaceAll('\n', '; ');
     return {
       facts: {
         [`asked about a saga, the command line says: ${words}`]: words !== '',

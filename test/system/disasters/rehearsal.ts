@@ -77,7 +77,10 @@ export class Rehearsal {
     );
     await ground.dismiss();
     const { ledger } = ground.sandbox;
-    const all = await ground.rows();
+    const all = await ground.rows().catch((error: unknown) => {
+      violations.push(`the journal cannot be read: ${String(error)}`);
+      return [];
+    });
     const rows = expected?.rowsLost ? undefined : all;
     violations.push(...judge({ ledger, sagas, rows }));
     const facts = { ...expected?.facts, ...expected?.later?.() };

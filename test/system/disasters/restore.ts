@@ -114,11 +114,18 @@ async function newEpoch(scene: Scene): Promise<Expected> {
   const { person, ground } = scene;
   await person.journal(['restored', '--new-references', 'ask']);
   await ground.hire();
+  let lost = '';
   return {
     rowsLost: true,
     facts: {},
-    finish: () => person.journal(['trust-new-references']),
-    later: () => ({ 'a person was asked, as the journal was put back': scene.hasSaid(putBack) }),
+    finish: async () => {
+      await person.journal(['trust-new-references']);
+      lost = await person.journal(['lost'], [0, 4]);
+    },
+    later: () => ({
+      'a person was asked, as the journal was put back': scene.hasSaid(putBack),
+      [`of what is lost, the journal says: ${lost.trim()}`]: lost !== '',
+    }),
   };
 }
 
