@@ -44,6 +44,20 @@ export class Rehearsal {
   }
 
   async result(built: BuiltWorker): Promise<Rehearsed> {
+    const beginMs = Date.now();
+    try {
+      return await this.rehearse(built);
+    } catch (error) {
+      const { name, title } = this.disaster;
+      const violations = [
+        `it could not be rehearsed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+      ];
+      const nothing = { phases: [], figures: {}, facts: {}, said: [], commands: [], mishaps: [], sweep: undefined };
+      return { name, title, passed: false, violations, seconds: seconds(Date.now() - beginMs), ...nothing };
+    }
+  }
+
+  private async rehearse(built: BuiltWorker): Promise<Rehearsed> {
     const { name, title, ground: options = {}, strike } = this.disaster;
     const beginMs = Date.now();
     const ground = await startGround(this.closers, built, options);
