@@ -9,6 +9,7 @@ import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import type { SagaHandle } from '../../../src/client/handle';
 import { metrics } from '../../../src/domain/metrics';
 import { codesIn, readDocument, tableUnder } from '../../docs/tables';
+import { programOf } from '../../support/programs';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { WebhookReceiver } from '../../support/receiver';
 import { Rig, until } from '../../support/rig';
@@ -39,7 +40,7 @@ beforeAll(async () => {
   port = await freePort();
   receiver = await WebhookReceiver.start();
   inboxPort = await freePort();
-  worker = await startProcess('src/worker.ts', {
+  worker = await startProcess(programOf('worker'), {
     ...rig.environment,
     TEMPORAL_ADDRESS: line.address,
     METRICS_ADDRESS: `127.0.0.1:${port}`,

@@ -9,6 +9,7 @@ import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import { OrderSagaClient } from '../../../src/client/client';
 import { canariesOf, makeConfided, makeSecrets } from '../../system/canaries/secrets';
 import { Search } from '../../system/canaries/search';
+import { programOf } from '../../support/programs';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { outcomeOf, untilWaiting } from '../../support/sagas';
@@ -25,7 +26,7 @@ let tracing: BasicTracerProvider;
 beforeAll(async () => {
   rig = await Rig.start({ worker: false, sandbox: { token: secrets.token.text } });
   collector = await startCollector();
-  worker = await startProcess('src/worker.ts', {
+  worker = await startProcess(programOf('worker'), {
     ...rig.environment,
     PROVIDER_TOKEN: secrets.token.text,
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,

@@ -1,6 +1,7 @@
 /** A worker process that dies after a receiver was told, and before that was written down. */
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import { runHere } from '../../support/command-line';
+import { programOf } from '../../support/programs';
 import { WebhookReceiver } from '../../support/receiver';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -12,7 +13,7 @@ const workers: RunningProcess[] = [];
 
 /** @param allow inner addresses that may be told */
 function startWorker(allow: string): Promise<RunningProcess> {
-  return startProcess('src/worker.ts', {
+  return startProcess(programOf('worker'), {
     ...rig.environment,
     NOTIFICATION_ROUTES: JSON.stringify([{ name: 'ops', url: ops.url, secret: 'webhook-ops' }]),
     NOTIFICATION_ALLOW: allow,

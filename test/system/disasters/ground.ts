@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { startPostgres } from '../../../deploy/stack/postgres';
 import { resolvePrograms } from '../../../deploy/stack/programs';
@@ -16,11 +16,11 @@ import { lowPorts } from '../../../scripts/reachable';
 import { OrderSagaClient } from '../../../src/client/client';
 import type { JournalAddress } from '../../../src/journal/dialects';
 import { migrate } from '../../../src/journal/migrate';
-import type { BuiltWorker } from '../chaos/built-worker';
 import type { Closers } from '../chaos/closers';
 import { Crew } from '../chaos/crew';
 import { rowsOf } from '../chaos/journal';
 import { Terminal } from '../drill/terminal';
+import { programOf } from '../../support/programs';
 import type { Row } from '../../support/rows-and-ledger';
 import { startFronts, type Fronts } from './fronts';
 import { here, startStandby, type Standby } from './standby';
@@ -68,7 +68,7 @@ const workers = 2;
 /** Several long calls of one saga, and the time in which an order may be in the air; a command waits for neither. */
 const patienceMs = 120_000;
 
-export async function startGround(closers: Closers, built: BuiltWorker, options: GroundOptions): Promise<Ground> {
+export async function startGround(closers: Closers, compiled: string, options: GroundOptions): Promise<Ground> {
   const { postgres: programs } = await resolvePrograms();
   const named = options.standby ? { cluster: here } : {};
   const stack = await closers.keep(startStack(named), (kept) => kept.stop());
@@ -106,14 +106,13 @@ export async function startGround(closers: Closers, built: BuiltWorker, options:
   };
   const connection = await Connection.connect({ address: stack.address });
   const temporal = new Client({ connection, ...(standby && { namespace: standby.namespace }) });
-  const program = join(dirname(built.bundlePath), 'starter.js');
   const crews: Crew[] = [];
   const ground: Ground = {
     ...{ stack, cluster, journalCluster, journalUrl, sandbox, fronts, standby, temporal, crews, crew: undefined },
     sagas: new OrderSagaClient(temporal),
-    terminal: new Terminal({ program, environment: settings, patienceMs }),
+    terminal: new Terminal({ program: programOf('starter', compiled), environment: settings, patienceMs }),
     hire: async (changes = {}) => {
-      const crew = new Crew(built.program, Object.assign(settings, changes), sandbox);
+      const crew = new Crew(programOf('worker', compiled), Object.assign(settings, changes), sandbox);
       closers.add(() => crew.close());
       ground.crew = crew;
       crews.push(crew);
@@ -122,7 +121,7 @@ export async function startGround(closers: Closers, built: BuiltWorker, options:
     dismiss: async () => ground.crew?.close(),
     tryWorker: async () => {
       try {
-        const worker = await startProcess(built.program, settings);
+        const worker = await startProcess(programOf('worker', compiled), settings);
         await worker.kill('SIGKILL');
         return { ended: false, words: '' };
       } catch (error) {

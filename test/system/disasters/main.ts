@@ -14,7 +14,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { buildWorker } from '../chaos/built-worker';
+import { buildPrograms } from '../../support/programs';
 import { Closers } from '../chaos/closers';
 import { exitAs, whole } from '../chaos/program';
 import { disasters } from './disasters';
@@ -43,7 +43,7 @@ async function main(): Promise<number> {
   });
   const rehearsed: Rehearsed[] = [];
   try {
-    const built = await closers.keep(buildWorker(), (worker) => worker.remove());
+    const compiled = await buildPrograms();
     for (const disaster of chosen) {
       const lacking = disaster.lacks?.();
       // What this machine lacks CI has, so there it fails.
@@ -54,7 +54,7 @@ async function main(): Promise<number> {
       process.stderr.write(`${disaster.name}: ${disaster.title}\n`);
       const rehearsal = new Rehearsal(disaster, patienceMs);
       closers.add(() => rehearsal.close());
-      const result = await rehearsal.result(built);
+      const result = await rehearsal.result(compiled);
       await rehearsal.close();
       rehearsed.push(result);
       console.log(`\n${printed(result)}`);

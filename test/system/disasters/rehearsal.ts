@@ -1,7 +1,6 @@
 /** One rehearsal: sagas take their places, the disaster strikes, a backend sends again, a person settles the rest, and all is judged. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { outcomeOf } from '../../support/sagas';
-import type { BuiltWorker } from '../chaos/built-worker';
 import { Closers } from '../chaos/closers';
 import { Cast } from './cast';
 import { startGround } from './ground';
@@ -43,10 +42,11 @@ export class Rehearsal {
     return this.closers.close();
   }
 
-  async result(built: BuiltWorker): Promise<Rehearsed> {
+  /** @param compiled the folder of our programs */
+  async result(compiled: string): Promise<Rehearsed> {
     const beginMs = Date.now();
     try {
-      return await this.rehearse(built);
+      return await this.rehearse(compiled);
     } catch (error) {
       const { name, title } = this.disaster;
       const violations = [
@@ -57,10 +57,10 @@ export class Rehearsal {
     }
   }
 
-  private async rehearse(built: BuiltWorker): Promise<Rehearsed> {
+  private async rehearse(compiled: string): Promise<Rehearsed> {
     const { name, title, ground: options = {}, strike } = this.disaster;
     const beginMs = Date.now();
-    const ground = await startGround(this.closers, built, options);
+    const ground = await startGround(this.closers, compiled, options);
     const cast = new Cast(ground.sandbox, ground.sagas);
     const scene = new Scene(ground, cast, new Person(ground.terminal, ground.sandbox), this.closers);
     const violations: string[] = [];
