@@ -83,12 +83,12 @@ export class Cast {
 
   /** Comes now, whatever it meets. */
   sendNew(role: string): Promise<Member> {
-    return this.send(role, { workflow: 'provisionServers', request: provisionRequest({ firewalls: [143] }) } as Asked);
+    return this.send(role, { workflow: 'provisionServers', request: provisionRequest({ firewalls: [143] }) });
   }
 
   /** Whose time may be over before anybody sees to it. @param changes of the request: what ends it early */
   async sendMortal(role: string, changes: Record<string, unknown>): Promise<Member> {
-    const member = await this.send(role, { workflow: 'changeOrder', request: changeRequest(changes) } as Asked);
+    const member = await this.send(role, { workflow: 'changeOrder', request: changeRequest(changes) });
     member.mayEndEarly = true;
     return member;
   }
@@ -110,14 +110,14 @@ export class Cast {
   }
 
   private start({ workflow, request }: Asked): Promise<SagaHandle> {
-    return persistently(() => this.sagas.start(workflow, request) as Promise<SagaHandle>);
+    return persistently<SagaHandle>(() => this.sagas.start(workflow, request) as Promise<SagaHandle>);
   }
 
   private async untilStuck(): Promise<void> {
     const request = provisionRequest({ firewalls: [143] });
     const match = { planId: planIdOf(request.reference) };
     this.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'unauthorized', match });
-    const { saga } = await this.send('stuck', { workflow: 'provisionServers', request } as Asked);
+    const { saga } = await this.send('stuck', { workflow: 'provisionServers', request });
     await untilWaiting(saga, 'stuck');
   }
 

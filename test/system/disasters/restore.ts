@@ -90,7 +90,7 @@ export const restores: Disaster[] = [
         facts: {
           'the workers found out by themselves': /put back +noticed on/.test(status),
           'sagas that could not know were stopped, too':
-            scene.said.filter(({ words }) => noticed.test(words)).length > 1,
+            scene.said.filter(({ words }) => words.includes('Our own journal is not what it was')).length > 1,
         },
       };
     },
