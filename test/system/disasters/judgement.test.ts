@@ -12,7 +12,9 @@ const { reference, account } = request;
 
 function added(ledger: Ledger, cartItemId: number): Ledger {
   const item = { ...request.items[0]! } as CartItemAdded['item'];
-  ledger.tookEffect<CartItemAdded>({ type: 'cartItemAdded', cartItemId, item });
+  const { seq } = ledger.tookEffect<CartItemAdded>({ type: 'cartItemAdded', cartItemId, item });
+  const call = { endpoint: 'add-cart-item', row: 2, method: 'POST', path: '/', headers: {}, body: null } as const;
+  ledger.called({ ...call, receivedMs: seq, names: {}, status: 200, faults: [], effects: [seq] });
   return ledger;
 }
 
