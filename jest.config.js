@@ -1,13 +1,15 @@
+const commonJs = { type: 'commonjs' };
+
 /** Jest runs the TypeScript sources through swc; types are checked by `npm run types`. */
 module.exports = {
   testEnvironment: 'node',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } },
-    ],
+    '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: commonJs }],
+    // It loads HTTP by `import()`, which Jest has only in modules.
+    'otlp-exporter-base/.+\\.js$': ['@swc/jest', { jsc: { target: 'es2022' }, module: commonJs }],
   },
+  transformIgnorePatterns: ['/node_modules/(?!@opentelemetry/otlp-exporter-base/)'],
   // Loaded on demand, by the name that it has when it is built.
   moduleNameMapper: { '^(\\./(journal|lost|notification)-commands)\\.js$': '$1' },
   globalSetup: '<rootDir>/test/support/global-setup.ts',

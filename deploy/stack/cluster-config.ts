@@ -4,6 +4,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fromConfig } from './programs';
 
 export interface ClusterName {
   name: string;
@@ -12,8 +13,8 @@ export interface ClusterName {
 }
 
 export interface ClusterConfig {
-  /** The folder of the server's settings. */
-  config: string;
+  /** What the server is started with. */
+  args: readonly string[];
   /** The file of its dynamic configuration. */
   dynamic: string;
 }
@@ -25,17 +26,16 @@ system.clusterMetadataRefreshInterval:
 `;
 
 /**
- * @param programs the folder of the server
+ * @param template of the server's settings
  * @param dynamic the file of the dynamic configuration that it would have alone
  * @param folder for both
  */
 export function writeClusterConfig(
-  programs: string,
+  template: string,
   dynamic: string,
   folder: string,
   { name, failoverVersion }: ClusterName,
 ): ClusterConfig {
-  const template = readFileSync(join(programs, 'config', 'docker.yaml'), 'utf8');
   const [section] = /^clusterMetadata:\n(?: .*\n)+/m.exec(template) ?? [];
   if (section === undefined) throw new Error('the settings of this Temporal server have no clusterMetadata');
   const own = section
@@ -43,9 +43,13 @@ export function writeClusterConfig(
     .replaceAll('"active"', `"${name}"`)
     .replace(/^( +)active:$/m, `$1${name}:`)
     .replace(/initialFailoverVersion: \d+/, `initialFailoverVersion: ${failoverVersion}`);
-  const written = { config: join(folder, 'config'), dynamic: join(folder, 'dynamic-config.yaml') };
-  mkdirSync(written.config);
-  writeFileSync(join(written.config, 'docker.yaml'), template.replace(section, own));
-  writeFileSync(written.dynamic, `${readFileSync(dynamic, 'utf8')}${looksForOthers}`);
-  return written;
+  const config = join(folder, 'config');
+  mkdirSync(config);
+  writeFileSync(
+    join(config, 'docker.yaml'),
+    template.replace(section, () => own),
+  );
+  const written = join(folder, 'dynamic-config.yaml');
+  writeFileSync(written, `${readFileSync(dynamic, 'utf8')}${looksForOthers}`);
+  return { args: [...fromConfig(folder), 'start'], dynamic: written };
 }

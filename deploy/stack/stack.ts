@@ -22,7 +22,7 @@ import { composeService, type Variables } from '../compose';
 import { writeClusterConfig, type ClusterName } from './cluster-config';
 import { Part } from './part';
 import { askPostgres, startPostgres, type Access } from './postgres';
-import { NoStackError, resolvePrograms, resolveUi, type Programs } from './programs';
+import { fromConfig, NoStackError, resolvePrograms, resolveUi, serverTemplate, type Programs } from './programs';
 
 const deploy = join(__dirname, '..');
 const host = '127.0.0.1';
@@ -124,13 +124,10 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
   const journalUrl = journal.href;
   await migrate({ postgres: journalUrl });
 
-  const alone = {
-    config: join(programs.temporal, 'config'),
-    dynamic: join(deploy, 'temporal', 'dynamic-config.yaml'),
-  };
-  const { config, dynamic } = chosen.cluster
-    ? writeClusterConfig(programs.temporal, alone.dynamic, folder, chosen.cluster)
-    : alone;
+  const aloneDynamic = join(deploy, 'temporal', 'dynamic-config.yaml');
+  const { args: serverArgs, dynamic } = chosen.cluster
+    ? writeClusterConfig(await serverTemplate(), aloneDynamic, folder, chosen.cluster)
+    : { args: programs.serverArgs, dynamic: aloneDynamic };
   const port = chosen.port?.toString() ?? anyPort;
   const address = `${host}:${port}`;
   const serverEnvironment = {
@@ -153,7 +150,7 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
     await Part.start(async () => {
       // At each start, as compose does it: again, both change nothing.
       await setUp('temporal/setup-databases.sh', programs.temporal, databasesEnvironment);
-      const held = hold('temporal-server', programs.temporal, folder, serverEnvironment, config);
+      const held = hold('temporal-server', programs.temporal, serverArgs, folder, serverEnvironment);
       return readied(held, async (signal) => {
         await untilReady(`the Temporal server at ${address}`, () => touch(address), signal);
         await setUp('temporal/setup-namespace.sh', dirname(cli), namespaceEnvironment, signal);
@@ -170,12 +167,15 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
     TEMPORAL_ADDRESS: address,
     TEMPORAL_UI_PORT: uiPort,
     TEMPORAL_CORS_ORIGINS: uiUrl,
+    // There is none here, and the page would complain of it.
+    TEMPORAL_CODEC_ENDPOINT: '',
   };
   const uiFolder = programs.ui;
   started(
     await Part.start(() =>
-      readied(hold('temporal-ui-server', uiFolder, folder, uiEnvironment), (signal) =>
-        untilPageReady('the Web UI', uiUrl, signal),
+      readied(
+        hold('temporal-ui-server', uiFolder, [...fromConfig(uiFolder), 'start'], folder, uiEnvironment),
+        (signal) => untilPageReady('the Web UI', uiUrl, signal),
       ),
     ),
   );
@@ -193,12 +193,11 @@ const innerPorts = [
 function hold(
   program: string,
   programs: string,
+  args: readonly string[],
   folder: string,
   environment: Variables,
-  config = join(programs, 'config'),
 ): Promise<HeldProgram> {
-  const args = ['--root', '/', '--config', config, '--env', 'docker'];
-  return holdProgram(join(programs, program), [...args, 'start'], {
+  return holdProgram(join(programs, program), args, {
     ...environment,
     TETHERED_LOG_FILE: join(folder, `${program}.log`),
   });

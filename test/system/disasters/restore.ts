@@ -7,7 +7,6 @@ import { ArchivedPostgres, type Cluster } from './archived-postgres';
 import type { Disaster, Expected, Scene } from './scene';
 
 const putBack = /^The journal was put back/;
-const noticed = /Our own journal is not what it was/;
 
 export const restores: Disaster[] = [
   {
