@@ -110,7 +110,7 @@ export class Cast {
   }
 
   private start({ workflow, request }: Asked): Promise<SagaHandle> {
-    return persistently<SagaHandle>(() => this.sagas.start(workflow, request) as Promise<SagaHandle>);
+    return persistently(() => this.sagas.start(workflow, request));
   }
 
   private async untilStuck(): Promise<void> {
