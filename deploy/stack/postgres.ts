@@ -83,8 +83,12 @@ export async function askPostgres(
 
 const isRoot = () => process.getuid?.() === 0;
 
-/** PostgreSQL refuses to run as root, and its package has made a user for it. */
-function asPostgres(): [string, string[]] {
+/**
+ * PostgreSQL refuses to run as root, and its package has made a user for it.
+ *
+ * @returns a command, and its arguments before those of the program
+ */
+export function asPostgres(): [string, string[]] {
   if (!isRoot()) return ['env', []];
   return ['setpriv', ['--reuid=postgres', '--regid=postgres', '--init-groups']];
 }

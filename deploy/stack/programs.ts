@@ -6,7 +6,17 @@
  *   tsx deploy/stack/programs.ts --ui    the Web UI too
  */
 import { execFile } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { alone, cacheFolder, goInstall, isExecutable, onPath } from '../../scripts/program-cache';
@@ -41,7 +51,7 @@ export async function resolvePrograms(env: NodeJS.ProcessEnv = process.env): Pro
   if (postgres === undefined || why !== undefined) throw new NoStackError(why);
   const folder = serverFolder(env);
   const temporal = await built(folder, env, {
-    module: `go.temporal.io/server@v${serverVersionOf(env)}`,
+    module: serverModule(env),
     programs: { 'cmd/server': 'temporal-server', 'cmd/tools/sql': 'temporal-sql-tool' },
     config: !hasItsConfig(env),
   });
@@ -56,6 +66,13 @@ export async function resolveUi(env: NodeJS.ProcessEnv = process.env): Promise<s
     programs: { 'cmd/server': 'temporal-ui-server' },
     config: true,
   });
+}
+
+/** What the server makes its settings of, for a file of one's own: it fills its environment in. */
+export async function serverTemplate(env: NodeJS.ProcessEnv = process.env): Promise<string> {
+  if (!hasItsConfig(env)) return readFileSync(join(serverFolder(env), 'config', 'docker.yaml'), 'utf8');
+  const file = join(await sourcesOf(serverModule(env), env), 'common', 'config', 'config_template_embedded.yaml');
+  return readFileSync(file, 'utf8');
 }
 
 /** For a program that makes its settings of the environment by a file of its image. */
@@ -97,15 +114,20 @@ async function built(folder: string, env: NodeJS.ProcessEnv, { module, programs,
 }
 
 async function copyConfig(module: string, to: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const { stdout } = await promisify(execFile)('go', ['mod', 'download', '-json', module], { env, cwd: to });
-  const { Dir: sources } = JSON.parse(stdout) as { Dir: string };
   mkdirSync(join(to, 'config'));
-  copyFileSync(join(sources, 'config', 'docker.yaml'), join(to, 'config', 'docker.yaml'));
+  copyFileSync(join(await sourcesOf(module, env), 'config', 'docker.yaml'), join(to, 'config', 'docker.yaml'));
+}
+
+async function sourcesOf(module: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const { stdout } = await promisify(execFile)('go', ['mod', 'download', '-json', module], { env, cwd: tmpdir() });
+  return (JSON.parse(stdout) as { Dir: string }).Dir;
 }
 
 function serverFolder(env: NodeJS.ProcessEnv): string {
   return join(cacheFolder(env), `temporal-server-${serverVersionOf(env)}`);
 }
+
+const serverModule = (env: NodeJS.ProcessEnv) => `go.temporal.io/server@v${serverVersionOf(env)}`;
 
 function serverVersionOf(env: NodeJS.ProcessEnv): string {
   return env['ORDER_SAGA_SERVER_VERSION'] || serverVersion;

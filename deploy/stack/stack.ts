@@ -19,9 +19,10 @@ import { assertFree, lowPorts, touch, untilNamespaceReady, untilPageReady, until
 import { resolveTemporal } from '../../scripts/temporal-cli';
 import { migrate } from '../../src/journal/migrate';
 import { composeService, type Variables } from '../compose';
+import { writeClusterConfig, type ClusterName } from './cluster-config';
 import { Part } from './part';
-import { askPostgres, startPostgres } from './postgres';
-import { fromConfig, NoStackError, resolvePrograms, resolveUi, type Programs } from './programs';
+import { askPostgres, startPostgres, type Access } from './postgres';
+import { fromConfig, NoStackError, resolvePrograms, resolveUi, serverTemplate, type Programs } from './programs';
 
 const deploy = join(__dirname, '..');
 const host = '127.0.0.1';
@@ -34,6 +35,8 @@ export interface StackOptions {
   ui?: boolean;
   /** @default any that is free */
   uiPort?: number;
+  /** One of several that replicate to each other. @default the only one */
+  cluster?: ClusterName;
 }
 
 export interface Stack {
@@ -44,6 +47,8 @@ export interface Stack {
   /** Has one log for each program, for as long as the stack runs. */
   readonly folder: string;
   readonly postgres: Part;
+  /** Whose the cluster is, in which both databases are. */
+  readonly superuser: Omit<Access, 'database'>;
   readonly server: Part;
   /** Asks PostgreSQL; a row a line, its columns apart by tabs. */
   sql: (database: string, statement: string) => Promise<string>;
@@ -105,8 +110,9 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
     SQL_PORT: databasePort,
   };
 
+  const superuser = { user, password, port: databasePort };
   const sql = (database: string, statement: string) =>
-    askPostgres(programs.postgres, { user, password, port: databasePort, database }, statement);
+    askPostgres(programs.postgres, { ...superuser, database }, statement);
 
   await setUp('journal/setup-database.sh', programs.postgres, {
     ...composeService('journal-database', variables).environment,
@@ -118,6 +124,10 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
   const journalUrl = journal.href;
   await migrate({ postgres: journalUrl });
 
+  const aloneDynamic = join(deploy, 'temporal', 'dynamic-config.yaml');
+  const { args: serverArgs, dynamic } = chosen.cluster
+    ? writeClusterConfig(await serverTemplate(), aloneDynamic, folder, chosen.cluster)
+    : { args: programs.serverArgs, dynamic: aloneDynamic };
   const port = chosen.port?.toString() ?? anyPort;
   const address = `${host}:${port}`;
   const serverEnvironment = {
@@ -129,7 +139,7 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
     FRONTEND_GRPC_PORT: port,
     ...Object.fromEntries(innerPorts.map((name, index) => [name, inner[index] ?? ''])),
     PROMETHEUS_ENDPOINT: '',
-    DYNAMIC_CONFIG_FILE_PATH: join(deploy, 'temporal', 'dynamic-config.yaml'),
+    DYNAMIC_CONFIG_FILE_PATH: dynamic,
   };
   const namespaceEnvironment = {
     ...composeService('temporal-namespace', variables).environment,
@@ -140,7 +150,7 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
     await Part.start(async () => {
       // At each start, as compose does it: again, both change nothing.
       await setUp('temporal/setup-databases.sh', programs.temporal, databasesEnvironment);
-      const held = hold('temporal-server', programs.temporal, programs.serverArgs, folder, serverEnvironment);
+      const held = hold('temporal-server', programs.temporal, serverArgs, folder, serverEnvironment);
       return readied(held, async (signal) => {
         await untilReady(`the Temporal server at ${address}`, () => touch(address), signal);
         await setUp('temporal/setup-namespace.sh', dirname(cli), namespaceEnvironment, signal);
@@ -148,7 +158,7 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
       });
     }),
   );
-  if (programs.ui === undefined) return { address, journalUrl, uiUrl: undefined, postgres, server, sql };
+  if (programs.ui === undefined) return { address, journalUrl, uiUrl: undefined, postgres, superuser, server, sql };
 
   const uiPort = chosen.uiPort?.toString() ?? anyUiPort;
   const uiUrl = `http://${host}:${uiPort}`;
@@ -169,7 +179,7 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
       ),
     ),
   );
-  return { address, journalUrl, uiUrl, postgres, server, sql };
+  return { address, journalUrl, uiUrl, postgres, superuser, server, sql };
 }
 
 /** What the server listens on beside its clients' port, by the variable that says where. */

@@ -42,6 +42,7 @@ const tables = 'its tables are not those of this release: run `order-saga journa
 const file = 'its file cannot be opened';
 const late = 'its database did not answer in time';
 const lost = 'the connection to its database was lost';
+const full = 'its disk is full';
 
 /** The codes are SQLSTATE, SQLite's result codes, and Node's error codes. */
 const byCode: Sentences = [
@@ -50,7 +51,7 @@ const byCode: Sentences = [
   [/^(ECONNRESET|EPIPE|ETIMEDOUT|57P0\d|08\w{3})$/, lost],
   [/^(28\w{3})$/, credentials],
   [/^3D000$/, 'its database does not exist'],
-  [/^(53100|SQLITE_FULL|ENOSPC)$/, 'its disk is full'],
+  [/^(53100|SQLITE_FULL|ENOSPC)$/, full],
   [/^53\w{3}$/, 'its database has no free connections or memory'],
   [/^(25006|SQLITE_READONLY\w*|EROFS)$/, 'its database is read-only'],
   [/^(57014|55P03|40P01|40001|SQLITE_BUSY\w*|SQLITE_LOCKED\w*)$/, late],
@@ -59,7 +60,15 @@ const byCode: Sentences = [
   [/^(SQLITE_CANTOPEN\w*|EACCES|EPERM|EEXIST|EISDIR|ENOTDIR)$/, file],
   [/^(SQLITE_CORRUPT\w*|SQLITE_NOTADB)$/, 'its file is damaged, or is not a journal'],
   [/^(SQLITE_IOERR\w*|EIO|58\w{3})$/, 'its disk fails'],
+  [/^CERT_HAS_EXPIRED$/, 'the certificate of its database has expired'],
   [/CERT|SSL|TLS|VERIFY/, 'the certificate of its database is not trusted'],
+];
+
+/** PostgreSQL has a code of its own for most failures, and one for all others. */
+const internalError = 'XX000';
+const byInternalError: Sentences = [
+  // After a crash for want of room it takes connections again, and fails each of them.
+  [/^could not write init file/, full],
 ];
 
 /** For errors without a code, or with a code that says nothing. */
@@ -78,7 +87,8 @@ export function asUnavailable(error: unknown): unknown {
   const { code } = error as { code?: unknown };
   const sentenceFor = (sentences: Sentences, said: string) => sentences.find(([pattern]) => pattern.test(said))?.[1];
   if (typeof code === 'string' && code !== '' && code !== 'SQLITE_ERROR') {
-    const why = sentenceFor(byCode, code) ?? `its database failed (${code})`;
+    const known = code === internalError ? sentenceFor(byInternalError, error.message) : sentenceFor(byCode, code);
+    const why = known ?? `its database failed (${code})`;
     return new JournalUnavailable(why, { cause: error });
   }
   const why = sentenceFor(byMessage, error.message) ?? (code === undefined ? undefined : 'its database failed');

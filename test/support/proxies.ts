@@ -1,6 +1,6 @@
 /** What stands in front of a server in production: something that ends TLS, or asks for a key. */
 import { createSecureServer, connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2';
-import { connect, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect, createServer as createPlainServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer, type TlsOptions } from 'node:tls';
 import type { Certificate } from './certificates';
 
@@ -21,32 +21,86 @@ export interface TlsProxyOptions {
   protocol?: 'h2' | 'http/1.1';
 }
 
+export interface TlsProxy extends Proxy {
+  /** From now on it shows another certificate; whoever is connected must connect anew. */
+  show: (certificate: Certificate) => void;
+}
+
 /** Ends TLS, and hands on every byte. */
 export async function startTlsProxy({
   certificate: { cert, key },
   to,
   clientAuthority,
   protocol = 'h2',
-}: TlsProxyOptions): Promise<Proxy> {
+}: TlsProxyOptions): Promise<TlsProxy> {
   const options: TlsOptions = {
     cert,
     key,
     ALPNProtocols: [protocol],
     ...(clientAuthority ? { ca: clientAuthority.cert, requestCert: true, rejectUnauthorized: true } : {}),
   };
+  const open = new Set<Socket>();
   const server = createServer(options, (outside) => {
+    open.add(outside);
+    outside.once('close', () => open.delete(outside));
     const { hostname, port } = new URL(`tcp://${to}`);
-    const inside = connect({ host: hostname, port: Number(port) });
-    for (const [one, other] of [
-      [outside, inside],
-      [inside, outside],
-    ] as const) {
-      one.pipe(other);
-      one.once('error', () => other.destroy());
-      one.once('close', () => other.destroy());
-    }
+    join(outside, connect({ host: hostname, port: Number(port) }));
   });
-  return listen(server);
+  return {
+    ...(await listen(server)),
+    show: (certificate) => {
+      server.setSecureContext({ ...options, cert: certificate.cert, key: certificate.key });
+      for (const socket of open) socket.destroy();
+    },
+  };
+}
+
+export interface Link extends Proxy {
+  /** Nothing goes through any more: what is open ends, and nobody gets an answer. */
+  cut: () => void;
+  mend: () => void;
+}
+
+/** A network between two servers. @param to host:port */
+export async function startLink(to: string): Promise<Link> {
+  const open = new Set<Socket>();
+  let isCut = false;
+  const { hostname, port } = new URL(`tcp://${to}`);
+  const server = createPlainServer((outside) => {
+    if (isCut) {
+      outside.destroy();
+      return;
+    }
+    const inside = connect({ host: hostname, port: Number(port) });
+    for (const socket of [outside, inside]) {
+      open.add(socket);
+      socket.once('close', () => open.delete(socket));
+    }
+    join(outside, inside);
+  });
+  const listening = await listen(server);
+  return {
+    ...listening,
+    cut: () => {
+      isCut = true;
+      for (const socket of open) socket.destroy();
+    },
+    mend: () => {
+      isCut = false;
+    },
+  };
+}
+
+/** What one says the other hears; and when one ends, so does the other. */
+function join(outside: Socket, inside: Socket): void {
+  for (const [one, other] of [
+    [outside, inside],
+    [inside, outside],
+  ] as const) {
+    one.pipe(other);
+    one.on('error', () => other.destroy());
+    one.once('close', () => other.destroy());
+  }
 }
 
 export interface KeyProxy extends Proxy {

@@ -1,5 +1,15 @@
 /** A journal that cannot be used: one sentence for a person, and nothing is written. */
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -11,6 +21,7 @@ import { effectsOf } from '../../../src/journal/standing';
 import { createSealing } from '../../../src/security/sealing';
 import { describeEachDatabase, inFiles } from './databases';
 import { describeWithPostgres, password, PostgresServer } from './postgres';
+import { Authority } from '../../support/certificates';
 import { unless } from '../../support/left-out';
 import { add, openedJournals, place, rowOf, Run } from './runs';
 import { sentenceOf, unavailable } from './sentences';
@@ -146,6 +157,34 @@ describeWithPostgres('PostgreSQL', () => {
   it('that is to speak TLS, and does not', async () => {
     const url = `${server.url({ database })}?sslmode=verify-full`;
     expect(await refused(url)).toBe('its database does not support TLS');
+  });
+
+  it('whose certificate has expired', async () => {
+    const authority = new Authority();
+    try {
+      const { certFile, keyFile } = authority.forServerLongAgo('localhost');
+      const data = join(server.folder, 'postgres', 'data');
+      const { uid, gid } = statSync(data);
+      for (const [file, name] of [
+        [certFile, 'server.crt'],
+        [keyFile, 'server.key'],
+      ] as const) {
+        copyFileSync(file, join(data, name));
+        chownSync(join(data, name), uid, gid);
+        chmodSync(join(data, name), 0o600);
+      }
+      await server.ask('alter system set ssl = on');
+      await server.ask('select pg_reload_conf()');
+      const trusted = `sslmode=verify-full&sslrootcert=${authority.certificate.certFile}`;
+      const url = `${server.url({ database, host: 'localhost' })}?${trusted}`;
+      await untilReady('TLS', async () => {
+        expect(await refused(url)).toBe('the certificate of its database has expired');
+      });
+    } finally {
+      await server.ask('alter system reset ssl');
+      await server.ask('select pg_reload_conf()');
+      authority.remove();
+    }
   });
 
   it('that lets this user not write', async () => {

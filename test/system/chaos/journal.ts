@@ -71,7 +71,7 @@ async function inPostgres(programs: string): Promise<ChaosJournal> {
   }
 }
 
-async function rowsOf(address: JournalAddress): Promise<Row[]> {
+export async function rowsOf(address: JournalAddress): Promise<Row[]> {
   const journal = await openJournal(address, createSealing(undefined));
   try {
     return await rowsIn(journal.db);

@@ -69,8 +69,8 @@ export function sectionsOf({ phases, seen, sagas, broken, ledger, rows, callsPer
       title: 'A person was needed',
       figures: [
         { of: 'seconds from the first saga that waited to the last decision', count: seconds(needed) },
-        { of: 'seconds at the terminal', count: seconds(person.typingMs) },
-        { of: 'commands', count: person.commands.length, required: true },
+        { of: 'seconds at the terminal', count: seconds(person.terminal.typingMs) },
+        { of: 'commands', count: person.terminal.commands.length, required: true },
         { of: 'looked up in the panel, and placed', count: person.looks.placed, required: true },
         { of: 'looked up in the panel, and not placed', count: person.looks.notPlaced, required: true },
         { of: 'cart items looked for in the panel', count: person.looks.cartItems },

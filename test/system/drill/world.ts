@@ -8,6 +8,7 @@ import { Crew } from '../chaos/crew';
 import { journalInFile, type ChaosJournal } from '../chaos/journal';
 import { MortalServer } from '../chaos/mortal-server';
 import { Person } from './person';
+import { Terminal } from './terminal';
 
 export interface World {
   sandbox: Sandbox;
@@ -61,6 +62,7 @@ export async function startWorld(closers: Closers, options: WorldOptions): Promi
   const connection = await Connection.connect({ address });
   const temporal = new Client({ connection });
   const program = programOf('starter', programs);
-  const person = new Person({ program, environment: { TEMPORAL_ADDRESS: address }, sandbox, patienceMs });
+  const terminal = new Terminal({ program, environment: { TEMPORAL_ADDRESS: address }, patienceMs });
+  const person = new Person(terminal, sandbox);
   return { sandbox, temporal, sagas: new OrderSagaClient(temporal), crew, journal, person };
 }
