@@ -5,7 +5,7 @@
 # Nothing is written to the file system at run time: the workflow bundle is built beforehand.
 #
 # With --target sandbox: the provider's stand-in, for trying things out.
-FROM node:20.20.0-bookworm-slim AS packages
+FROM node:24.21.0-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
@@ -23,7 +23,7 @@ COPY scripts ./scripts
 COPY src ./src
 RUN npm run build && npm prune --omit=dev --no-audit --no-fund
 
-FROM node:20.20.0-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
 # Owned by root: the process can read its own code and change none of it.

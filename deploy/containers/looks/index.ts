@@ -1,0 +1,17 @@
+/** What is looked at, in this order: each look finds everything up, and leaves it so. */
+import type { BaseImages } from '../base-images';
+import type { Checks } from '../checks';
+import type { Project } from '../project';
+import { first } from './first';
+import { hardened } from './hardened';
+import { settings } from './settings';
+
+export interface Context {
+  checks: Checks;
+  project: Project;
+  images: BaseImages;
+}
+
+export type Look = (context: Context) => Promise<void>;
+
+export const looks: Record<string, Look> = { first, settings, hardened };

@@ -1,0 +1,162 @@
+/** A copy of this project with an `.env` of its own, brought up by compose beside whatever else the engine runs. */
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { attempt, run, succeeded, type Command, type Said } from './command';
+import type { Engine } from './engine';
+import { withoutDigest } from './base-images';
+import type { Variables } from '../compose';
+
+const root = join(__dirname, '..', '..');
+
+/** Long enough to build our images on a busy machine. */
+const upMaxMs = 20 * 60_000;
+
+export interface ContainerState {
+  Service: string;
+  State: string;
+  Health: string;
+  ExitCode: number;
+}
+
+/** As the engine has it. */
+export interface EngineState {
+  Pid: number;
+  StartedAt: string;
+  Health?: { Status: string };
+}
+
+export class Project {
+  private constructor(
+    private readonly engine: Engine,
+    private readonly words: readonly string[],
+    readonly folder: string,
+  ) {}
+
+  /** @param compose the words that stand before `up` */
+  static async copy(engine: Engine, compose: readonly string[], hasStandIns: boolean): Promise<Project> {
+    const folder = mkdtempSync(join(tmpdir(), 'order-saga-containers-'));
+    const { stdout } = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+      cwd: root,
+    });
+    for (const file of stdout.split('\0')) {
+      if (file === '' || !existsSync(join(root, file))) continue;
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      cpSync(join(root, file), join(folder, file));
+    }
+    if (hasStandIns) {
+      const file = join(folder, 'docker-compose.yml');
+      writeFileSync(file, withoutDigest(readFileSync(file, 'utf8')));
+    }
+    return new Project(engine, compose, folder);
+  }
+
+  /** As docs/deploying.md says it, then with what a person changes in it. */
+  async makeEnv(changes: Variables): Promise<void> {
+    await run('sh', ['-c', 'sh deploy/make-env.sh > .env'], { cwd: this.folder });
+    this.changeEnv(changes);
+  }
+
+  changeEnv(changes: Variables): void {
+    writeFileSync(
+      this.envFile,
+      [readFileSync(this.envFile, 'utf8'), ...Object.entries(changes).map((entry) => entry.join('='))].join('\n'),
+    );
+  }
+
+  /** The last line of a name holds, as in compose. */
+  readEnv(): Variables {
+    const lines = readFileSync(this.envFile, 'utf8').matchAll(/^(\w+)=(.*)$/gm);
+    return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
+  }
+
+  get envFile(): string {
+    return join(this.folder, '.env');
+  }
+
+  /** Whatever its status. */
+  attempt(
+    args: readonly string[],
+    { input = '', withinMs = upMaxMs }: { input?: string; withinMs?: number } = {},
+  ): Promise<Said> {
+    const [command = '', ...first] = this.words;
+    // No more than it needs: a variable of the caller would go before the one of `.env`.
+    const { PATH, HOME, DOCKER_HOST, DOCKER_CONTEXT } = this.engine.env;
+    const env = {
+      PATH,
+      HOME,
+      DOCKER_HOST,
+      DOCKER_CONTEXT,
+      COMPOSE_PROJECT_NAME: projectName,
+      ORDER_SAGA_VERSION: version,
+    };
+    return attempt(command, [...first, ...args], { cwd: this.folder, env, input, withinMs });
+  }
+
+  readonly compose: Command = async (args, options = {}) =>
+    succeeded(await this.attempt(args, options as { input?: string; withinMs?: number }), [
+      'docker',
+      'compose',
+      ...args,
+    ]);
+
+  async up(...services: string[]): Promise<Said> {
+    return this.compose(['--profile', 'sandbox', 'up', '--detach', '--wait', ...services]);
+  }
+
+  async states(): Promise<ContainerState[]> {
+    const { stdout } = await this.compose(['--profile', '*', 'ps', '--all', '--format', 'json']);
+    return stdout
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as ContainerState);
+  }
+
+  /** Asked of the engine: compose reads its file first, and that needs `.env`. */
+  async containers(): Promise<string[]> {
+    const { stdout } = await this.docker([
+      'ps',
+      '--all',
+      '--quiet',
+      '--filter',
+      `label=com.docker.compose.project=${projectName}`,
+    ]);
+    return stdout.split('\n').filter(Boolean);
+  }
+
+  /** A command in the service’s running container. */
+  inside(service: string, command: readonly string[], options: { user?: string; input?: string } = {}): Promise<Said> {
+    const as = options.user === undefined ? [] : ['--user', options.user];
+    return this.attempt(['exec', '-T', ...as, service, ...command], { input: options.input ?? '', withinMs: 300_000 });
+  }
+
+  /** Our command line, in the worker’s container. */
+  cli(args: readonly string[], input = ''): Promise<Said> {
+    return this.inside('worker', ['node', 'dist/starter.js', ...args], { input });
+  }
+
+  async containerOf(service: string): Promise<string> {
+    return (await this.compose(['ps', '--all', '--quiet', service])).stdout.trim();
+  }
+
+  async stateOf(container: string): Promise<EngineState> {
+    return JSON.parse((await this.docker(['inspect', '--format', '{{json .State}}', container])).stdout) as EngineState;
+  }
+
+  async imageOf(service: string): Promise<string> {
+    return (await this.docker(['inspect', '--format', '{{.Image}}', await this.containerOf(service)])).stdout.trim();
+  }
+
+  docker(args: readonly string[]): Promise<Said> {
+    return this.engine.docker(args);
+  }
+
+  async remove(): Promise<void> {
+    await this.attempt(['--profile', '*', 'down', '--volumes', '--remove-orphans', '--timeout', '5']);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Not those of a project that somebody runs on this engine: its volumes would be deleted. */
+export const projectName = 'order-saga-containers';
+const version = 'containers';

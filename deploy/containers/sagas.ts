@@ -1,0 +1,69 @@
+/** Requests, and what the sandbox in its container knows of them. */
+import assert from 'node:assert/strict';
+import { SandboxClient } from '../../sandbox/client';
+import { noOrderPlacedTwice, ordersOf } from '../../sandbox/sentences';
+import type { LedgerSnapshot } from '../../sandbox/ledger';
+import type { Project } from './project';
+
+/** Where docker-compose.yml publishes it. */
+export const sandbox = new SandboxClient('http://127.0.0.1:8090');
+
+/** The label and the account are of this request alone. */
+export function request(reference: string) {
+  const item = {
+    billing_cycle: 1,
+    plan_id: 17,
+    plan_type: 'cloud_servers_standard',
+    password: 'an-Example-only-1',
+    os_template_id: 3,
+  };
+  return { reference, account: `AB-${reference}`, label: reference, items: [item], firewalls: [143] };
+}
+
+/** @throws when anything was ordered twice */
+export async function ledger(): Promise<LedgerSnapshot> {
+  const read = await sandbox.ledger();
+  assert.ok(noOrderPlacedTwice(read), 'the sandbox was asked for the same order twice');
+  return read;
+}
+
+type Request = ReturnType<typeof request>;
+
+export async function startSaga(project: Project, order: Request): Promise<void> {
+  const started = await project.cli(['provision', '-', '--detach', '--json'], JSON.stringify(order));
+  assert.equal(started.status, 0, started.all);
+}
+
+interface Waiting {
+  id: string;
+  kind: string;
+}
+
+/** Follows the saga until it waits or is done, however often the way to it breaks. @returns what it waits for */
+export async function settle(project: Project, reference: string): Promise<Waiting | undefined> {
+  const deadline = Date.now() + settledMaxMs;
+  for (;;) {
+    const { status, stdout, all } = await project.cli(['watch', reference, '--json']);
+    if (status === 0) return undefined;
+    if (status === 4) return (JSON.parse(stdout) as { waiting: Waiting }).waiting;
+    if (Date.now() > deadline) throw new Error(`${reference} is not settled after four minutes:\n${all.slice(-2_000)}`);
+  }
+}
+
+/** To its end; a person who is asked about an order looks it up in the sandbox’s ledger. */
+export async function finish(project: Project, reference: string): Promise<void> {
+  for (let asked = 0; asked < 3; asked += 1) {
+    const waiting = await settle(project, reference);
+    if (waiting === undefined) return;
+    assert.equal(waiting.kind, 'outcome-unknown', `${reference} waits`);
+    const [placed] = ordersOf(await sandbox.ledger(), request(reference).account);
+    assert.ok(placed !== undefined, `${reference}: the order in doubt was not placed`);
+    const seen = { orderId: String(placed.orderId), vmObjectIds: placed.vmObjectIds };
+    const words = { question: waiting.id, by: 'Ada', note: 'it is in the control panel', ...seen };
+    const decided = await project.cli(['decide', reference, 'confirmPlaced', JSON.stringify(words)]);
+    assert.equal(decided.status, 0, decided.all);
+  }
+  throw new Error(`${reference} asks again and again`);
+}
+
+const settledMaxMs = 240_000;
