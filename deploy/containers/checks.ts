@@ -20,6 +20,10 @@ export class Checks {
     }
   }
 
+  get hasFailed(): boolean {
+    return this.failed > 0;
+  }
+
   /** For whoever reads only the last line. @returns the exit status */
   sum(): number {
     console.log(`${this.passed} passed, ${this.failed} failed`);

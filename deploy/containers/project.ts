@@ -29,12 +29,12 @@ export interface EngineState {
 export class Project {
   private constructor(
     private readonly engine: Engine,
-    private readonly words: readonly string[],
+    private readonly path: string,
     readonly folder: string,
   ) {}
 
-  /** @param compose the words that stand before `up` */
-  static async copy(engine: Engine, compose: readonly string[], hasStandIns: boolean): Promise<Project> {
+  /** @param path on which `docker compose` is Compose v2 */
+  static async copy(engine: Engine, path: string, hasStandIns: boolean): Promise<Project> {
     const folder = mkdtempSync(join(tmpdir(), 'order-saga-containers-'));
     const { stdout } = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
       cwd: root,
@@ -48,7 +48,8 @@ export class Project {
       const file = join(folder, 'docker-compose.yml');
       writeFileSync(file, withoutDigest(readFileSync(file, 'utf8')));
     }
-    return new Project(engine, compose, folder);
+    await Project.clear(engine);
+    return new Project(engine, path, folder);
   }
 
   /** As docs/deploying.md says it, then with what a person changes in it. */
@@ -79,18 +80,19 @@ export class Project {
     args: readonly string[],
     { input = '', withinMs = upMaxMs }: { input?: string; withinMs?: number } = {},
   ): Promise<Said> {
-    const [command = '', ...first] = this.words;
-    // No more than it needs: a variable of the caller would go before the one of `.env`.
-    const { PATH, HOME, DOCKER_HOST, DOCKER_CONTEXT } = this.engine.env;
-    const env = {
-      PATH,
-      HOME,
-      DOCKER_HOST,
-      DOCKER_CONTEXT,
-      COMPOSE_PROJECT_NAME: projectName,
-      ORDER_SAGA_VERSION: version,
-    };
-    return attempt(command, [...first, ...args], { cwd: this.folder, env, input, withinMs });
+    return attempt('docker', ['compose', ...args], { cwd: this.folder, env: this.env, input, withinMs });
+  }
+
+  /** As a person types it, in the project’s folder. */
+  shell(line: string): Promise<Said> {
+    return attempt('sh', ['-c', line], { cwd: this.folder, env: this.env });
+  }
+
+  /** No more than it needs: a variable of the caller would go before the one of `.env`. */
+  private get env(): NodeJS.ProcessEnv {
+    const { HOME, DOCKER_HOST, DOCKER_CONTEXT } = this.engine.env;
+    const names = { COMPOSE_PROJECT_NAME: projectName, ORDER_SAGA_VERSION: version };
+    return { PATH: this.path, HOME, DOCKER_HOST, DOCKER_CONTEXT, ...names };
   }
 
   readonly compose: Command = async (args, options = {}) =>
@@ -143,6 +145,12 @@ export class Project {
     return JSON.parse((await this.docker(['inspect', '--format', '{{json .State}}', container])).stdout) as EngineState;
   }
 
+  /** In the project’s network, which this machine is a part of. */
+  async addressOf(service: string): Promise<string> {
+    const form = '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}';
+    return (await this.docker(['inspect', '--format', form, await this.containerOf(service)])).stdout.trim();
+  }
+
   async imageOf(service: string): Promise<string> {
     return (await this.docker(['inspect', '--format', '{{.Image}}', await this.containerOf(service)])).stdout.trim();
   }
@@ -151,8 +159,33 @@ export class Project {
     return this.engine.docker(args);
   }
 
-  async remove(): Promise<void> {
-    await this.attempt(['--profile', '*', 'down', '--volumes', '--remove-orphans', '--timeout', '5']);
+  /** Everything of it that the engine has, also what a run that was killed has left. Without compose, which would read `.env`. */
+  static async clear({ docker, env }: Engine): Promise<void> {
+    const ofOurs = ['--filter', `label=com.docker.compose.project=${projectName}`];
+    for (const [list, remove] of [
+      [
+        ['ps', '--all'],
+        ['rm', '--force', '--volumes'],
+      ],
+      [
+        ['volume', 'ls'],
+        ['volume', 'rm', '--force'],
+      ],
+      [
+        ['network', 'ls'],
+        ['network', 'rm'],
+      ],
+    ] as const) {
+      const { stdout } = await docker([...list, '--quiet', ...ofOurs]);
+      const ids = stdout.split('\n').filter(Boolean);
+      if (ids.length > 0) await docker([...remove, ...ids]);
+    }
+    // Compose builds what is not there; the layers stay in the builder’s cache.
+    await attempt('docker', ['rmi', `order-saga:${version}`, `order-saga-sandbox:${version}`], { env });
+  }
+
+  /** The copy; what the engine has of it is cleared by itself. */
+  remove(): void {
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

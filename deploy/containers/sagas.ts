@@ -1,12 +1,25 @@
 /** Requests, and what the sandbox in its container knows of them. */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { SandboxClient } from '../../sandbox/client';
 import { noOrderPlacedTwice, ordersOf } from '../../sandbox/sentences';
 import type { LedgerSnapshot } from '../../sandbox/ledger';
+import { succeeded } from './command';
 import type { Project } from './project';
 
-/** Where docker-compose.yml publishes it. */
-export const sandbox = new SandboxClient('http://127.0.0.1:8090');
+/** The sandbox in its container: its control plane answers there only. */
+export function sandboxOf(project: Project): SandboxClient {
+  return new SandboxClient('http://127.0.0.1:8090', async (url, { method, body }) => {
+    const words = [url, { method, body }].map((word) => JSON.stringify(word));
+    const said = succeeded(await project.inside('sandbox', ['node', '-e', ask, ...words]), ['the sandbox']);
+    const [status, text] = JSON.parse(said.stdout) as [number, string];
+    return new Response(text, { status });
+  });
+}
+
+const ask = `
+  const [url, init] = process.argv.slice(1).map((word) => JSON.parse(word));
+  fetch(url, init).then(async (answer) => console.log(JSON.stringify([answer.status, await answer.text()])));`;
 
 /** The label and the account are of this request alone. */
 export function request(reference: string) {
@@ -17,14 +30,19 @@ export function request(reference: string) {
     password: 'an-Example-only-1',
     os_template_id: 3,
   };
-  return { reference, account: `AB-${reference}`, label: reference, items: [item], firewalls: [143] };
+  return { reference, account: accountOf(reference), label: reference, items: [item], firewalls: [143] };
 }
 
 /** @throws when anything was ordered twice */
-export async function ledger(): Promise<LedgerSnapshot> {
-  const read = await sandbox.ledger();
+export async function ledgerOf(project: Project): Promise<LedgerSnapshot> {
+  const read = await sandboxOf(project).ledger();
   assert.ok(noOrderPlacedTwice(read), 'the sandbox was asked for the same order twice');
   return read;
+}
+
+/** Two letters and digits, as the provider has them. */
+function accountOf(reference: string): string {
+  return `AB-${createHash('sha256').update(reference).digest().readUInt32BE()}`;
 }
 
 type Request = ReturnType<typeof request>;
@@ -56,7 +74,7 @@ export async function finish(project: Project, reference: string): Promise<void>
     const waiting = await settle(project, reference);
     if (waiting === undefined) return;
     assert.equal(waiting.kind, 'outcome-unknown', `${reference} waits`);
-    const [placed] = ordersOf(await sandbox.ledger(), request(reference).account);
+    const [placed] = ordersOf(await ledgerOf(project), request(reference).account);
     assert.ok(placed !== undefined, `${reference}: the order in doubt was not placed`);
     const seen = { orderId: String(placed.orderId), vmObjectIds: placed.vmObjectIds };
     const words = { question: waiting.id, by: 'Ada', note: 'it is in the control panel', ...seen };

@@ -1,7 +1,7 @@
 /** Down and up again: what was is in the volumes. */
 import assert from 'node:assert/strict';
 import { orders } from '../../../sandbox/sentences';
-import { finish, ledger, request, sandbox, settle, startSaga } from '../sagas';
+import { finish, ledgerOf, request, sandboxOf, settle, startSaga } from '../sagas';
 import type { Context } from './index';
 
 export async function again({ checks, project }: Context): Promise<void> {
@@ -10,10 +10,11 @@ export async function again({ checks, project }: Context): Promise<void> {
   await checks.check(
     'everything goes down with one saga ended and one stuck, and comes up again from its volumes',
     async () => {
+      await sandboxOf(project).clearFaults();
       await startSaga(project, ended);
       await finish(project, ended.reference);
       // Before anything of it is at the provider: the sandbox forgets all when it goes.
-      await sandbox.addFault({ endpoint: 'add-cart-item', kind: 'unauthorized', times: 'all' });
+      await sandboxOf(project).addFault({ endpoint: 'add-cart-item', kind: 'unauthorized', times: 'all' });
       await startSaga(project, waits);
       assert.equal((await settle(project, waits.reference))?.kind, 'stuck');
       await project.compose(['--profile', 'sandbox', 'down', '--timeout', '60']);
@@ -36,7 +37,7 @@ export async function again({ checks, project }: Context): Promise<void> {
     const repeated = await project.cli(['provision', '-'], JSON.stringify(ended));
     assert.equal(repeated.status, 0, repeated.all);
     assert.match(repeated.all, /was started before, with the same request/);
-    assert.deepEqual(orders(await ledger()), []);
+    assert.deepEqual(orders(await ledgerOf(project)), []);
   });
 
   await checks.check('the stuck saga still waits, and goes on when a person says so', async () => {
@@ -47,7 +48,7 @@ export async function again({ checks, project }: Context): Promise<void> {
     assert.equal(decided.status, 0, decided.all);
     await finish(project, waits.reference);
     assert.deepEqual(
-      orders(await ledger()).map(({ account }) => account),
+      orders(await ledgerOf(project)).map(({ account }) => account),
       [waits.account],
     );
   });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ordersOf } from '../../../sandbox/sentences';
 import type { Project } from '../project';
-import { finish, ledger, request, sandbox, settle, startSaga } from '../sagas';
+import { finish, ledgerOf, request, sandboxOf, settle, startSaga } from '../sagas';
 import type { Context } from './index';
 
 const sagasAtOnce = 4;
@@ -14,17 +14,17 @@ export async function crashes({ checks, project }: Context): Promise<void> {
       `${service} is killed in the middle of ${sagasAtOnce} sagas: it comes back, and they end, each with one order`,
       async () => {
         // Slow enough that some sagas are before their order, and some behind it.
-        await sandbox.addFault({ endpoint: '*', kind: 'slow', delayMs: 700, times: 'all' });
+        await sandboxOf(project).addFault({ endpoint: '*', kind: 'slow', delayMs: 700, times: 'all' });
         const requests = Array.from({ length: sagasAtOnce }, (_, at) => request(`PO-${service.toUpperCase()}-${at}`));
         for (const each of requests) await startSaga(project, each);
-        await sandbox.whenCalled(
+        await sandboxOf(project).whenCalled(
           { endpoint: 'place-order', match: { account: requests[0]?.account ?? '' } },
           AbortSignal.timeout(60_000),
         );
         await crash(project, service);
-        await sandbox.clearFaults();
+        await sandboxOf(project).clearFaults();
         for (const { reference } of requests) await finish(project, reference);
-        const read = await ledger();
+        const read = await ledgerOf(project);
         for (const { account } of requests) assert.equal(ordersOf(read, account).length, 1, account);
       },
     );
@@ -34,14 +34,14 @@ export async function crashes({ checks, project }: Context): Promise<void> {
     async () => {
       const order = request('PO-IN-THE-AIR');
       const match = { account: order.account };
-      const gate = await sandbox.addFault({ endpoint: 'place-order', kind: 'gate', hold: 'after', match });
+      const gate = await sandboxOf(project).addFault({ endpoint: 'place-order', kind: 'gate', hold: 'after', match });
       await startSaga(project, order);
-      await sandbox.whenStruck(gate, 1, AbortSignal.timeout(60_000));
+      await sandboxOf(project).whenStruck(gate, 1, AbortSignal.timeout(60_000));
       await crash(project, 'worker');
-      await sandbox.clearFaults();
+      await sandboxOf(project).clearFaults();
       assert.equal((await settle(project, order.reference))?.kind, 'outcome-unknown');
       await finish(project, order.reference);
-      assert.equal(ordersOf(await ledger(), order.account).length, 1);
+      assert.equal(ordersOf(await ledgerOf(project), order.account).length, 1);
     },
   );
 }
@@ -50,19 +50,7 @@ export async function crashes({ checks, project }: Context): Promise<void> {
 async function crash(project: Project, service: string): Promise<void> {
   const container = await project.containerOf(service);
   const before = await project.stateOf(container);
-  const killer = [
-    'run',
-    '--rm',
-    '--privileged',
-    '--pid',
-    'host',
-    '--network',
-    'none',
-    '--user',
-    '0',
-    '--entrypoint',
-    'sh',
-  ];
+  const killer = ['run', '--rm', '--pid', 'host', '--network', 'none', '--user', '0', '--entrypoint', 'sh'];
   await project.docker([...killer, await project.imageOf('worker'), '-c', `kill -9 ${before.Pid}`]);
   const deadline = Date.now() + 180_000;
   for (;;) {

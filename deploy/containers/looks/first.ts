@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { ordersOf } from '../../../sandbox/sentences';
-import { ledger, request, sandbox } from '../sagas';
+import { ledgerOf, request, sandboxOf } from '../sagas';
 import type { Context } from './index';
 
 /** What compose says of these is not the default, so that a default cannot be taken for them. */
@@ -33,7 +33,7 @@ export async function first({ checks, project }: Context): Promise<void> {
     const order = request('PO-FIRST');
     const done = await project.cli(['provision', '-', '--json'], JSON.stringify(order));
     assert.equal(done.status, 0, done.all);
-    const [placed, ...more] = ordersOf(await ledger(), order.account);
+    const [placed, ...more] = ordersOf(await ledgerOf(project), order.account);
     assert.ok(placed !== undefined && more.length === 0, 'not one order');
     const status = await project.cli(['status', order.reference, '--json']);
     assert.equal(status.status, 0, status.all);
@@ -44,7 +44,7 @@ export async function first({ checks, project }: Context): Promise<void> {
   });
 
   await checks.check('the provider gets the token of .env', async () => {
-    const { calls } = await sandbox.ledger();
+    const { calls } = await sandboxOf(project).ledger();
     assert.ok(calls.length > 0);
     for (const { headers } of calls) assert.equal(headers['authorization'], `Bearer ${chosen.PROVIDER_TOKEN}`);
   });

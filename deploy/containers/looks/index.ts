@@ -2,9 +2,14 @@
 import type { BaseImages } from '../base-images';
 import type { Checks } from '../checks';
 import type { Project } from '../project';
+import { again } from './again';
+import { crashes } from './crashes';
 import { first } from './first';
 import { hardened } from './hardened';
+import { metrics } from './metrics';
 import { settings } from './settings';
+import { web } from './web';
+import { wrong } from './wrong';
 
 export interface Context {
   checks: Checks;
@@ -14,4 +19,4 @@ export interface Context {
 
 export type Look = (context: Context) => Promise<void>;
 
-export const looks: Record<string, Look> = { first, settings, hardened };
+export const looks: Record<string, Look> = { first, settings, hardened, web, crashes, again, metrics, wrong };
