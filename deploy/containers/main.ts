@@ -15,8 +15,9 @@ import { alone, cacheFolder } from '../../scripts/program-cache';
 import { provideImages } from './base-images';
 import { Checks } from './checks';
 import { resolveCompose } from './compose-program';
-import { NoContainersError, startEngine, type Engine } from './engine';
-import { looks, type Context } from './looks';
+import { NoContainersError, startEngine } from './engine';
+import type { Context } from './context';
+import { looks } from './looks';
 import { readPins, type Pin } from './pins';
 import { Project } from './project';
 
@@ -29,35 +30,36 @@ async function main(): Promise<number> {
   mkdirSync(cacheFolder(), { recursive: true });
   // One at a time: docker-compose.yml publishes fixed ports, and our engine keeps its images in one place.
   return alone(join(cacheFolder(), 'containers.lock'), async () => {
-    const engine = await startEngine();
     const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(() => {
       throw new NoContainersError('interrupted');
     });
+    const cleanUp: CleanUp[] = [];
     try {
-      return await Promise.race([interrupted, onEngine(engine, new Set(['first', ...wanted]))]);
+      return await Promise.race([interrupted, onEngine(new Set(['first', ...wanted]), cleanUp)]);
     } finally {
-      await Project.clear(engine);
-      await engine.stop();
+      for (const step of cleanUp.reverse()) await step();
     }
   });
 }
 
-async function onEngine(engine: Engine, wanted: ReadonlySet<string>): Promise<number> {
+type CleanUp = () => Promise<void> | void;
+
+/** @param cleanUp gets what is to be done at the end, in the order in which it became necessary */
+async function onEngine(wanted: ReadonlySet<string>, cleanUp: CleanUp[]): Promise<number> {
+  const engine = await startEngine();
+  cleanUp.push(engine.stop);
   const path = await resolveCompose(engine.env);
   const images = await provideImages(engine, readPins());
+  cleanUp.push(images.release);
   const list = (pins: Pin[]) => pins.map(({ image }) => image).join(', ') || 'none';
   console.log(`engine:    ${engine.name}`);
   console.log(`pulled:    ${list(images.pulled)}`);
   console.log(`stand-ins: ${list(images.standIns)}`);
   console.log(`neither:   ${list(images.missing)}`);
   const project = await Project.copy(engine, path, images.standIns.length > 0);
+  cleanUp.push(() => project.remove());
   const checks = new Checks();
-  try {
-    await lookAt({ checks, project, images }, wanted);
-  } finally {
-    project.remove();
-    await images.release();
-  }
+  await lookAt({ checks, project, images }, wanted);
   return checks.sum();
 }
 
@@ -67,7 +69,9 @@ async function lookAt(context: Context, wanted: ReadonlySet<string>): Promise<vo
     try {
       await look(context);
     } catch (error) {
-      await context.checks.check(`what is looked at as ${name}`, () => Promise.reject(error as Error));
+      await context.checks.check(`what is looked at as ${name}`, () => {
+        throw error;
+      });
     }
     // Without it there is nothing to look at.
     if (name === 'first' && context.checks.hasFailed) return;

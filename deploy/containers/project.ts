@@ -96,11 +96,7 @@ export class Project {
   }
 
   readonly compose: Command = async (args, options = {}) =>
-    succeeded(await this.attempt(args, options as { input?: string; withinMs?: number }), [
-      'docker',
-      'compose',
-      ...args,
-    ]);
+    succeeded(await this.attempt(args, options), ['docker', 'compose', ...args]);
 
   async up(...services: string[]): Promise<Said> {
     return this.compose(['--profile', 'sandbox', 'up', '--detach', '--wait', ...services]);
@@ -160,7 +156,7 @@ export class Project {
   }
 
   /** Everything of it that the engine has, also what a run that was killed has left. Without compose, which would read `.env`. */
-  static async clear({ docker, env }: Engine): Promise<void> {
+  private static async clear({ docker, env }: Engine): Promise<void> {
     const ofOurs = ['--filter', `label=com.docker.compose.project=${projectName}`];
     for (const [list, remove] of [
       [
@@ -184,8 +180,8 @@ export class Project {
     await attempt('docker', ['rmi', `order-saga:${version}`, `order-saga-sandbox:${version}`], { env });
   }
 
-  /** The copy; what the engine has of it is cleared by itself. */
-  remove(): void {
+  async remove(): Promise<void> {
+    await Project.clear(this.engine);
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

@@ -57,22 +57,35 @@ interface Waiting {
   kind: string;
 }
 
-/** Follows the saga until it waits or is done, however often the way to it breaks. @returns what it waits for */
-export async function settle(project: Project, reference: string): Promise<Waiting | undefined> {
+interface Seen {
+  waiting?: Waiting;
+  result?: { leftovers: { kind: string }[] };
+}
+
+/** Follows the saga until it waits or has bought what it should, however often the way to it breaks. */
+export async function settle(project: Project, reference: string): Promise<Seen> {
   const deadline = Date.now() + settledMaxMs;
   for (;;) {
     const { status, stdout, all } = await project.cli(['watch', reference, '--json']);
-    if (status === 0) return undefined;
-    if (status === 4) return (JSON.parse(stdout) as { waiting: Waiting }).waiting;
+    // Done, waits, partly: what else it may say is said while something is down.
+    if ([0, 4, 5].includes(status)) return JSON.parse(stdout) as Seen;
     if (Date.now() > deadline) throw new Error(`${reference} is not settled after four minutes:\n${all.slice(-2_000)}`);
   }
 }
 
-/** To its end; a person who is asked about an order looks it up in the sandbox’s ledger. */
-export async function finish(project: Project, reference: string): Promise<void> {
+/**
+ * To its end; a person who is asked about an order looks it up in the sandbox’s ledger.
+ *
+ * @returns how many cart items it tells that may be left
+ */
+export async function finish(project: Project, reference: string): Promise<number> {
   for (let asked = 0; asked < 3; asked += 1) {
-    const waiting = await settle(project, reference);
-    if (waiting === undefined) return;
+    const { waiting, result } = await settle(project, reference);
+    if (result !== undefined) {
+      for (const { kind } of result.leftovers) assert.equal(kind, 'cart-item-unknown');
+      return result.leftovers.length;
+    }
+    assert.ok(waiting !== undefined);
     assert.equal(waiting.kind, 'outcome-unknown', `${reference} waits`);
     const [placed] = ordersOf(await ledgerOf(project), request(reference).account);
     assert.ok(placed !== undefined, `${reference}: the order in doubt was not placed`);

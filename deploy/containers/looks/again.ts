@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { orders } from '../../../sandbox/sentences';
 import { finish, ledgerOf, request, sandboxOf, settle, startSaga } from '../sagas';
-import type { Context } from './index';
+import type { Context } from '../context';
 
 export async function again({ checks, project }: Context): Promise<void> {
   const [ended, waits] = [request('PO-AGAIN-ENDED'), request('PO-AGAIN-WAITS')];
@@ -16,7 +16,7 @@ export async function again({ checks, project }: Context): Promise<void> {
       // Before anything of it is at the provider: the sandbox forgets all when it goes.
       await sandboxOf(project).addFault({ endpoint: 'add-cart-item', kind: 'unauthorized', times: 'all' });
       await startSaga(project, waits);
-      assert.equal((await settle(project, waits.reference))?.kind, 'stuck');
+      assert.equal((await settle(project, waits.reference)).waiting?.kind, 'stuck');
       await project.compose(['--profile', 'sandbox', 'down', '--timeout', '60']);
       assert.deepEqual(await project.containers(), []);
       await project.up();
@@ -41,7 +41,7 @@ export async function again({ checks, project }: Context): Promise<void> {
   });
 
   await checks.check('the stuck saga still waits, and goes on when a person says so', async () => {
-    const waiting = await settle(project, waits.reference);
+    const { waiting } = await settle(project, waits.reference);
     assert.equal(waiting?.kind, 'stuck');
     const words = { question: waiting.id, by: 'Ada', note: 'the token was renewed' };
     const decided = await project.cli(['decide', waits.reference, 'retry', JSON.stringify(words)]);

@@ -1,7 +1,7 @@
 /** What docker-compose.yml takes away from our containers is not there, seen from inside. */
 import assert from 'node:assert/strict';
 import { processStatus } from '../processes';
-import type { Context } from './index';
+import type { Context } from '../context';
 
 const none = '0000000000000000';
 

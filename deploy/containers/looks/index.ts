@@ -1,7 +1,5 @@
 /** What is looked at, in this order: each look finds everything up, and leaves it so. */
-import type { BaseImages } from '../base-images';
-import type { Checks } from '../checks';
-import type { Project } from '../project';
+import type { Look } from '../context';
 import { again } from './again';
 import { crashes } from './crashes';
 import { first } from './first';
@@ -10,13 +8,5 @@ import { metrics } from './metrics';
 import { settings } from './settings';
 import { web } from './web';
 import { wrong } from './wrong';
-
-export interface Context {
-  checks: Checks;
-  project: Project;
-  images: BaseImages;
-}
-
-export type Look = (context: Context) => Promise<void>;
 
 export const looks: Record<string, Look> = { first, settings, hardened, web, crashes, again, metrics, wrong };

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readCompose } from '../../compose';
 import { processEnvironment } from '../processes';
-import type { Context } from './index';
+import type { Context } from '../context';
 
 /** What a set-up did with it can be asked afterwards. */
 const askedElsewhere = ['RETENTION', 'GRAFANA_PASSWORD'];
@@ -55,12 +55,14 @@ const connect = (user: string, database: string) =>
   `psql --no-psqlrc --host "$(hostname -i)" --username ${user} --dbname ${database} --command 'select 1'`;
 
 /** By service, each variable with the setting of `.env` that its value is made of. */
-function settingsOf(services: ReturnType<typeof readCompose>['services']): Record<string, [string, string][]> {
-  const pairs = Object.entries(services).map(([service, { environment = {} }]) => {
-    const found = Object.entries(environment).flatMap(([variable, value]) =>
-      [...String(value).matchAll(/\$\{(\w+)/g)].map(([, from = '']): [string, string] => [variable, from]),
-    );
-    return [service, found] as const;
-  });
+function settingsOf(services: object): Record<string, [string, string][]> {
+  const pairs = Object.entries(services as Record<string, { environment?: object }>).map(
+    ([service, { environment }]) => {
+      const found = Object.entries(environment ?? {}).flatMap(([variable, value]) =>
+        [...JSON.stringify(value).matchAll(/\$\{(\w+)/g)].map(([, from = '']): [string, string] => [variable, from]),
+      );
+      return [service, found] as const;
+    },
+  );
   return Object.fromEntries(pairs.filter(([, found]) => found.length > 0));
 }

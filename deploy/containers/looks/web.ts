@@ -5,7 +5,7 @@ import { launchChromium } from '../../../test/system/web-ui/chromium';
 import { OperatorPage } from '../../../test/system/web-ui/operator-page';
 import type { Project } from '../project';
 import { finish, request, startSaga } from '../sagas';
-import type { Context } from './index';
+import type { Context } from '../context';
 
 /** Where docker-compose.yml publishes them. */
 const [ui, codec] = ['http://localhost:8080', 'http://localhost:8088'];

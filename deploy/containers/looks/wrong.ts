@@ -7,7 +7,7 @@ import { schemaNumber } from '../../../src/journal/migrate';
 import type { Said } from '../command';
 import { olderJournal } from '../older-journal';
 import type { Project } from '../project';
-import type { Context } from './index';
+import type { Context } from '../context';
 
 export async function wrong({ checks, project }: Context): Promise<void> {
   await checks.check('a port in use: compose names it', async () => {
