@@ -13,7 +13,7 @@ import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
 import { describeRows, inboxPageRowsMax, startInboxPage } from './operations/inbox-page';
 import { createLog } from './operations/logging';
-import { checkJournalKeys, WrongKeyError } from './operations/journal-keys';
+import { WrongKeyError } from './operations/journal-keys';
 import { LostSagas } from './operations/lost-sagas';
 import { workerMeter } from './operations/metrics';
 import { installRuntime } from './operations/runtime';
@@ -42,7 +42,6 @@ async function main(): Promise<void> {
       const { worker } = saga;
       if (health) health.whyNotReady = readinessOf(worker, connection);
       const { temporal } = saga;
-      await checkJournalKeys(saga.journal, (message) => log.warn(message));
       const deliveries = new Deliveries(config, saga.journal, secrets, meter, log);
       const gauges = new Gauges(connection, config, meter, log, {
         lost: new LostSagas(temporal, saga.journal),
