@@ -1,13 +1,15 @@
+const commonJs = { type: 'commonjs' };
+
 /** Jest runs the TypeScript sources through swc; types are checked by `npm run types`. */
 module.exports = {
   testEnvironment: 'node',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } },
-    ],
+    '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: commonJs }],
+    // It loads HTTP by `import()`, which Jest has only in modules.
+    'otlp-exporter-base/.+\\.js$': ['@swc/jest', { jsc: { target: 'es2022' }, module: commonJs }],
   },
+  transformIgnorePatterns: ['/node_modules/(?!@opentelemetry/otlp-exporter-base/)'],
   // Loaded on demand, by the name that it has when it is built.
   moduleNameMapper: { '^(\\./(journal|lost|notification)-commands)\\.js$': '$1' },
   globalSetup: '<rootDir>/test/support/global-setup.ts',
@@ -15,7 +17,7 @@ module.exports = {
   testSequencer: '<rootDir>/test/support/long-first.cjs',
   reporters: ['default', '<rootDir>/test/support/left-out-reporter.cjs'],
   // Most of a test is waiting: for a timer, or for Temporal. More at once take each other’s time on two cores.
-  maxWorkers: 3,
+  maxWorkers: 4,
   // Tests wait for conditions, not for a time. This one only makes a wait that never ends speak up.
   testTimeout: 300_000,
 };

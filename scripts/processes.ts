@@ -1,7 +1,7 @@
 /** Our programs as processes, as an operator runs them: settings in the environment, a line when they are ready. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { join } from 'node:path';
+import { join, resolve as resolvePath } from 'node:path';
 
 const root = join(__dirname, '..');
 
@@ -33,7 +33,7 @@ export async function startProcess(
   flags: readonly string[] = [],
 ): Promise<RunningProcess> {
   const loader = program.endsWith('.ts') ? ['--import', 'tsx'] : [];
-  const child = spawn(process.execPath, [...flags, ...loader, join(root, program)], {
+  const child = spawn(process.execPath, [...flags, ...loader, resolvePath(root, program)], {
     cwd: root,
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -8,7 +8,7 @@ import { oldestOfEachKind } from './client/inbox';
 import { webUiAt } from './domain/web-ui';
 import { readWorkerConfig, SettingsError, temporalAddress, type WorkerConfig } from './config';
 import { CannotListen } from './operations/cannot-listen';
-import { checkSecrets, Deliveries } from './operations/deliveries';
+import { Deliveries, unusableSecrets } from './operations/deliveries';
 import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
 import { describeRows, inboxPageRowsMax, startInboxPage } from './operations/inbox-page';
@@ -17,18 +17,22 @@ import { WrongKeyError } from './operations/journal-keys';
 import { LostSagas } from './operations/lost-sagas';
 import { workerMeter } from './operations/metrics';
 import { installRuntime } from './operations/runtime';
+import { healthOf } from './journal/health';
 import { JournalSchemaError, JournalUnavailable } from './journal/errors';
 import { createSagaWorker } from './operations/saga-worker';
 import { createSecretResolver } from './security/secret-resolver';
 import { SearchAttributesError } from './operations/search-attributes';
 import { connectToTemporal, TemporalServerError } from './operations/temporal-server';
 import type { Tracing } from './operations/tracing';
+import { countUnserved } from './operations/unserved';
 
 async function main(): Promise<void> {
   const config = readWorkerConfig();
   const log = await createLog(config.logLevel);
   const secrets = createSecretResolver(config.secrets);
-  await checkSecrets(config.notifications.routes, secrets);
+  for (const unusable of await unusableSecrets(config.notifications.routes, secrets)) {
+    log.warn(unusable, 'notifications of a route will wait: no webhook can be signed with its secret');
+  }
   if (config.payloadKeys === undefined) log.warn('payloads are not encrypted: PAYLOAD_KEYS is not set');
   // Before Temporal's runtime starts: the runtime would keep a process alive that cannot listen.
   const health = config.healthAddress && (await startHealthServer(config.healthAddress));
@@ -47,6 +51,8 @@ async function main(): Promise<void> {
         lost: new LostSagas(temporal, saga.journal),
         outbox: () => deliveries.look(),
         holding: () => readHold(temporal),
+        unserved: () => countUnserved(connection, config),
+        journal: () => healthOf(saga.journal),
       });
       if (config.metricsAddress) gauges.start();
       deliveries.start();

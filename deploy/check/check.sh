@@ -3,7 +3,8 @@
 #
 #   Dockerfile            hadolint
 #   docker-compose.yml    the compose specification's own loader
-#   kubernetes/           the API's schema, strictly; kustomize puts it together, with KEDA's part too
+#   kubernetes/           the API's schema, strictly, and the definitions of KEDA, the Prometheus operator and External Secrets, out of
+#                         their Go modules; kustomize puts it together, with each component
 #   dynamic-config.yaml   the Temporal server, which takes a misspelt key in silence when it only starts
 set -eu
 cd "$(dirname "$0")/../.."
@@ -25,10 +26,24 @@ cp -r deploy/kubernetes "$tools/kubernetes"
 mkdir "$tools/kubernetes/overlay"
 cat >"$tools/kubernetes/overlay/kustomization.yaml" <<'OVERLAY'
 resources: [../base]
-components: [../keda]
+components: [../keda, ../monitoring, ../network-policies, ../migration-job, ../external-secrets]
 OVERLAY
 "$tools/kustomize" build "$tools/kubernetes/overlay" >"$tools/kubernetes.yaml"
 "$tools/python/bin/kubernetes-validate" --strict --quiet --no-warn "$tools/kubernetes.yaml"
+
+# Of a module only its files are wanted: nothing is built.
+folder_of() {
+  (cd "$tools" && go mod download -json "$1") | node -p "JSON.parse(require('fs').readFileSync(0, 'utf8')).Dir"
+}
+prometheus=$(folder_of github.com/prometheus-operator/prometheus-operator@v0.85.0)/example/prometheus-operator-crd
+keda=$(folder_of github.com/kedacore/keda/v2@v2.21.0)/config/crd/bases
+secrets=$(folder_of github.com/external-secrets/external-secrets@v1.3.2)/config/crds/bases
+"$tools/python/bin/python" deploy/check/custom_resources.py "$tools/kubernetes.yaml" \
+  "$prometheus/monitoring.coreos.com_podmonitors.yaml" \
+  "$prometheus/monitoring.coreos.com_prometheusrules.yaml" \
+  "$prometheus/monitoring.coreos.com_scrapeconfigs.yaml" \
+  "$keda/keda.sh_scaledobjects.yaml" \
+  "$secrets/external-secrets.io_externalsecrets.yaml"
 
 temporal=$(node scripts/bootstrap.mjs tsx deploy/stack/programs.ts)
 # Its status says nothing.

@@ -4,7 +4,11 @@
  *   npm run stack                         at localhost:7233, until Ctrl-C
  *   npm run stack -- --ui                 with the Web UI at localhost:8233
  *   npm run stack -- --run 'npm test'     for as long as the command runs, which finds it at TEMPORAL_ADDRESS, and the
- *                                         journal's database at JOURNAL_URL; its status is this one's
+ *                                         journal's database at JOURNAL_URL; its status is this one's. With --ui, tests
+ *                                         find the Web UI too
+ *
+ * The versions are those of docker-compose.yml. ORDER_SAGA_SERVER_VERSION=1.29.1 and ORDER_SAGA_UI_VERSION=2.42.1 choose others,
+ * ORDER_SAGA_POSTGRES the folder of another PostgreSQL's programs.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -52,7 +56,11 @@ async function main(): Promise<void> {
 
 /** @returns as a shell has it: 128 and the signal's number for a command that a signal ended */
 async function statusOf(command: string, stack: Stack, interrupted: Promise<unknown>): Promise<number> {
-  const found = { TEMPORAL_ADDRESS: stack.address, JOURNAL_URL: stack.journalUrl };
+  const found = {
+    TEMPORAL_ADDRESS: stack.address,
+    JOURNAL_URL: stack.journalUrl,
+    ...(stack.uiUrl === undefined ? {} : { ORDER_SAGA_TEST_TEMPORAL_UI: stack.uiUrl }),
+  };
   const child = spawn('sh', ['-c', command], { stdio: 'inherit', env: { ...process.env, ...found } });
   void interrupted.then(() => child.kill('SIGTERM'));
   const [status, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];

@@ -9,16 +9,19 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSy
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { alone, cacheFolder, goInstall, isExecutable, onPath } from '../../scripts/program-cache';
+import { readCompose } from '../compose';
 
-/** The versions of docker-compose.yml; a test holds them to each other. */
-export const serverVersion = '1.29.1';
-export const uiVersion = '2.42.1';
+/** As docker-compose.yml has them. ORDER_SAGA_SERVER_VERSION and ORDER_SAGA_UI_VERSION name others that shall be tried. */
+export const serverVersion = tagOf('temporal');
+export const uiVersion = tagOf('ui');
 
 export interface Programs {
   /** PostgreSQL's folder of programs. */
   postgres: string;
-  /** `temporal-server` and `temporal-sql-tool`, and `config/`, as it is in the server's image. */
+  /** `temporal-server` and `temporal-sql-tool`. */
   temporal: string;
+  /** What the server is started with, as its image does it. */
+  serverArgs: readonly string[];
 }
 
 /** The stack cannot be read here; the message says what to do. */
@@ -35,29 +38,39 @@ export function whyNoStack(env: NodeJS.ProcessEnv = process.env): string | undef
 export async function resolvePrograms(env: NodeJS.ProcessEnv = process.env): Promise<Programs> {
   const [postgres, why] = [postgresFolder(env), whyNoStack(env)];
   if (postgres === undefined || why !== undefined) throw new NoStackError(why);
-  const temporal = await built(serverFolder(env), env, {
-    module: `go.temporal.io/server@v${serverVersion}`,
+  const folder = serverFolder(env);
+  const temporal = await built(folder, env, {
+    module: `go.temporal.io/server@v${serverVersionOf(env)}`,
     programs: { 'cmd/server': 'temporal-server', 'cmd/tools/sql': 'temporal-sql-tool' },
+    config: !hasItsConfig(env),
   });
-  return { postgres, temporal };
+  return { postgres, temporal, serverArgs: hasItsConfig(env) ? ['start'] : [...fromConfig(folder), 'start'] };
 }
 
 /** @returns a folder with `temporal-ui-server` and its `config/`. @throws NoStackError */
 export async function resolveUi(env: NodeJS.ProcessEnv = process.env): Promise<string> {
-  return built(join(cacheFolder(env), `temporal-ui-${uiVersion}`), env, {
-    module: `github.com/temporalio/ui-server/v2@v${uiVersion}`,
+  const version = env['ORDER_SAGA_UI_VERSION'] || uiVersion;
+  return built(join(cacheFolder(env), `temporal-ui-${version}`), env, {
+    module: `github.com/temporalio/ui-server/v2@v${version}`,
     programs: { 'cmd/server': 'temporal-ui-server' },
+    config: true,
   });
+}
+
+/** For a program that makes its settings of the environment by a file of its image. */
+export function fromConfig(folder: string): string[] {
+  return ['--root', folder, '--config', 'config', '--env', 'docker'];
 }
 
 interface Source {
   module: string;
   /** By their package in the module: the name that each is to have. */
   programs: Record<string, string>;
+  /** Whether the module's `config/docker.yaml` is wanted beside the programs. */
+  config: boolean;
 }
 
-/** Beside the programs, the module's `config/docker.yaml`: it makes of the environment what the image's server is told. */
-async function built(folder: string, env: NodeJS.ProcessEnv, { module, programs }: Source): Promise<string> {
+async function built(folder: string, env: NodeJS.ProcessEnv, { module, programs, config }: Source): Promise<string> {
   mkdirSync(dirname(folder), { recursive: true });
   return alone(`${folder}.lock`, async () => {
     // Somebody else may have built it while this process waited.
@@ -70,10 +83,7 @@ async function built(folder: string, env: NodeJS.ProcessEnv, { module, programs 
         await goInstall([`${path ?? ''}/${name}@${version ?? ''}`], making, env, say);
         renameSync(join(making, basename(name)), join(making, called));
       }
-      const { stdout } = await promisify(execFile)('go', ['mod', 'download', '-json', module], { env, cwd: making });
-      const { Dir: sources } = JSON.parse(stdout) as { Dir: string };
-      mkdirSync(join(making, 'config'));
-      copyFileSync(join(sources, 'config', 'docker.yaml'), join(making, 'config', 'docker.yaml'));
+      if (config) await copyConfig(module, making, env);
       // The name appears only when all is there.
       renameSync(making, folder);
       return folder;
@@ -85,19 +95,50 @@ async function built(folder: string, env: NodeJS.ProcessEnv, { module, programs 
   });
 }
 
-function serverFolder(env: NodeJS.ProcessEnv): string {
-  return join(cacheFolder(env), `temporal-server-${serverVersion}`);
+async function copyConfig(module: string, to: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const { stdout } = await promisify(execFile)('go', ['mod', 'download', '-json', module], { env, cwd: to });
+  const { Dir: sources } = JSON.parse(stdout) as { Dir: string };
+  mkdirSync(join(to, 'config'));
+  copyFileSync(join(sources, 'config', 'docker.yaml'), join(to, 'config', 'docker.yaml'));
 }
 
-/** Debian keeps the servers' programs off the PATH, a folder for each version: the newest that can start one. */
+function serverFolder(env: NodeJS.ProcessEnv): string {
+  return join(cacheFolder(env), `temporal-server-${serverVersionOf(env)}`);
+}
+
+function serverVersionOf(env: NodeJS.ProcessEnv): string {
+  return env['ORDER_SAGA_SERVER_VERSION'] || serverVersion;
+}
+
+/** From 1.30 on, the server has the file in itself, and its image has none. */
+function hasItsConfig(env: NodeJS.ProcessEnv): boolean {
+  const [major = 0, minor = 0] = serverVersionOf(env).split('.').map(Number);
+  return major > 1 || minor >= 30;
+}
+
+function tagOf(service: string): string {
+  const { image = '' } = readCompose().services[service] ?? {};
+  return image.slice(image.lastIndexOf(':') + 1);
+}
+
+/**
+ * The folder that ORDER_SAGA_POSTGRES names, and no other; else the newest that can start a server. Debian keeps the servers' programs
+ * off the PATH, a folder for each version.
+ */
 export function postgresFolder(env: NodeJS.ProcessEnv = process.env): string | undefined {
+  const chosen = env['ORDER_SAGA_POSTGRES'];
+  if (chosen) return canStart(chosen) ? chosen : undefined;
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian).sort((one, other) => Number(other) - Number(one)) : [];
   const installed = onPath('initdb', env);
   return [
     ...versions.map((version) => join(debian, version, 'bin')),
     ...(installed === undefined ? [] : [dirname(installed)]),
-  ].find((folder) => isExecutable(join(folder, 'initdb')) && isExecutable(join(folder, 'postgres')));
+  ].find(canStart);
+}
+
+function canStart(folder: string): boolean {
+  return isExecutable(join(folder, 'initdb')) && isExecutable(join(folder, 'postgres'));
 }
 
 async function main(): Promise<void> {

@@ -21,7 +21,7 @@ import { migrate } from '../../src/journal/migrate';
 import { composeService, type Variables } from '../compose';
 import { Part } from './part';
 import { askPostgres, startPostgres } from './postgres';
-import { NoStackError, resolvePrograms, resolveUi, type Programs } from './programs';
+import { fromConfig, NoStackError, resolvePrograms, resolveUi, type Programs } from './programs';
 
 const deploy = join(__dirname, '..');
 const host = '127.0.0.1';
@@ -140,7 +140,7 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
     await Part.start(async () => {
       // At each start, as compose does it: again, both change nothing.
       await setUp('temporal/setup-databases.sh', programs.temporal, databasesEnvironment);
-      const held = hold('temporal-server', programs.temporal, folder, serverEnvironment);
+      const held = hold('temporal-server', programs.temporal, programs.serverArgs, folder, serverEnvironment);
       return readied(held, async (signal) => {
         await untilReady(`the Temporal server at ${address}`, () => touch(address), signal);
         await setUp('temporal/setup-namespace.sh', dirname(cli), namespaceEnvironment, signal);
@@ -157,12 +157,15 @@ async function startParts({ programs, cli, folder, parts, ...chosen }: Start): P
     TEMPORAL_ADDRESS: address,
     TEMPORAL_UI_PORT: uiPort,
     TEMPORAL_CORS_ORIGINS: uiUrl,
+    // There is none here, and the page would complain of it.
+    TEMPORAL_CODEC_ENDPOINT: '',
   };
   const uiFolder = programs.ui;
   started(
     await Part.start(() =>
-      readied(hold('temporal-ui-server', uiFolder, folder, uiEnvironment), (signal) =>
-        untilPageReady('the Web UI', uiUrl, signal),
+      readied(
+        hold('temporal-ui-server', uiFolder, [...fromConfig(uiFolder), 'start'], folder, uiEnvironment),
+        (signal) => untilPageReady('the Web UI', uiUrl, signal),
       ),
     ),
   );
@@ -177,9 +180,14 @@ const innerPorts = [
 ];
 
 /** As in its image: its settings are made of the environment. */
-function hold(program: string, programs: string, folder: string, environment: Variables): Promise<HeldProgram> {
-  const args = ['--root', programs, '--config', 'config', '--env', 'docker'];
-  return holdProgram(join(programs, program), [...args, 'start'], {
+function hold(
+  program: string,
+  programs: string,
+  args: readonly string[],
+  folder: string,
+  environment: Variables,
+): Promise<HeldProgram> {
+  return holdProgram(join(programs, program), args, {
     ...environment,
     TETHERED_LOG_FILE: join(folder, `${program}.log`),
   });

@@ -12,17 +12,19 @@ import type {
   Placement,
   Unwritten,
 } from '../domain/effects';
-import { describeHold } from '../domain/hold';
+import { describeHolder } from '../domain/hold';
 import { workflowIdOf } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
 import { serversOrdered, type ServersOrdered } from '../domain/plan-types';
-import type { ProvisionServersRequest } from '../domain/requests';
+import { resultOutcomes } from '../domain/outcomes';
+import type { ProvisionServersRequest, SetFirewallsRequest } from '../domain/requests';
 import type { TurnAnswer } from '../domain/turns';
 import { writeByHand } from '../journal/by-hand';
 import type { Corrected, Ending, Journal, Verdict } from '../journal/journal';
 import type { SagaKey } from '../journal/rows';
 import { open } from '../journal/open-references';
 import { recordOf } from '../journal/record';
+import type { FirewallsWord } from '../journal/schema';
 import { standingOf } from '../journal/standing';
 import type { CallContext, Call } from './call';
 import { lookAgainIn, reportLate, type EffectContext } from './effect';
@@ -121,7 +123,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const { saga, run } = sagaOf(Context.current().info);
         const hold = await whoHolds();
         if (hold && !(await journal.isTaken(saga)))
-          throw new OwnFailure('Held', `${describeHold(hold)}; nothing was sent`);
+          throw new OwnFailure('Held', `${describeHolder(hold)}; nothing was sent`);
         const { account, request, resource } = input;
         const { namespace } = Context.current().info;
         const { knows, first } = await journal.take(saga, { account, request, run, namespace });
@@ -235,7 +237,8 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const { saga, run, workflow } = sagaOf(Context.current().info);
         const { outcome, report, resource, leavesOpen, seenMs, events = [], account } = input;
         const notices = await noticesOf(journal, settings, { events, account });
-        const ending = { run, by: workflow, outcome, report, resource, leavesOpen, seenMs, notices };
+        const word = await wordOf(journal, saga, outcome);
+        const ending = { run, by: workflow, outcome, report, resource, word, leavesOpen, seenMs, notices };
         const next = await journal.ended(saga, ending);
         if (resource !== undefined) await handOn(journal, next, resource);
       });
@@ -269,6 +272,19 @@ async function whetherRunning(
   if (await isRunning(workflowIdOf(workflow, reference))) return { running: true };
   if (openIn === undefined || openIn === Context.current().info.namespace) return { running: false };
   return { running: true, runningIn: openIn };
+}
+
+/**
+ * What a change of firewalls wants of its server, once that is done.
+ *
+ * @throws JournalUnavailable, JournalUnreadable
+ */
+async function wordOf(journal: Journal, saga: SagaKey, outcome: string): Promise<FirewallsWord | undefined> {
+  if (saga.workflow !== 'setFirewalls' || !resultOutcomes.some((one) => one === outcome)) return undefined;
+  const request = (await journal.correctedRequest(saga)) as SetFirewallsRequest | undefined;
+  if (request === undefined) return undefined;
+  const { exactly, assign = [], unassign = [] } = request;
+  return exactly === undefined ? { assign, unassign } : { exactly };
 }
 
 async function unprotectedOf(journal: Journal, saga: SagaKey): Promise<Leftover[] | undefined> {

@@ -4,10 +4,11 @@ import { workflowIdOf } from '../domain/identity';
 import { isLost, type Standing, type WayLost } from '../domain/lost';
 import type { Leftover } from '../domain/leftovers';
 import type { Journal } from '../journal/journal';
-import { endedSagas, leftByLost, statedFirewalls, type ByAge, type LeftBehind } from '../journal/left-behind';
+import { endedSagas, leftByLost, type ByAge, type LeftBehind } from '../journal/left-behind';
 import { openReferences } from '../journal/open-references';
 import { recordOf } from '../journal/record';
 import { iso, type SagaKey } from '../journal/rows';
+import { statedFirewalls } from '../journal/stated-firewalls';
 import { readFirewallIds } from '../provider/schemas';
 import type { ProviderClient } from '../provider/client';
 import type { Call, CallContext } from './call';
@@ -43,6 +44,12 @@ export interface LeftSlice {
   /** Servers whose firewalls they have changed, the newest saga's first. */
   servers: number[];
   last?: ByAge;
+}
+
+/** What a server lacks by the report of a saga that ended at this time. */
+export interface Wanted {
+  firewalls: readonly number[];
+  saidMs: number;
 }
 
 /** How the provider's list of a server compares with what sagas have said last. */
@@ -116,10 +123,11 @@ export function createReconcileActivities(journal: Journal, provider: ProviderCl
       });
     },
 
-    /** A slice of the sagas that have ended, the youngest first: what they have left. */
+    /** A slice of the sagas of this namespace that have ended, the youngest first: what they have left. */
     lookAtEnded({ days, after, retry }: CallContext & { days: number; after?: ByAge | undefined }): Promise<LeftSlice> {
       return call('read', { retry }, async () => {
-        const { putBackMs, sagas, hasMore } = await endedSagas(journal, { days, after, limit: sliceSize });
+        const { namespace } = Context.current().info;
+        const { putBackMs, sagas, hasMore } = await endedSagas(journal, { namespace, days, after, limit: sliceSize });
         requireWhole(putBackMs);
         const left: Left[] = [];
         const servers = new Set<number>();
@@ -142,17 +150,18 @@ export function createReconcileActivities(journal: Journal, provider: ProviderCl
     /**
      * Row 10, and what the journal says before and after it: where that differs, a saga works on the server.
      *
-     * @param wanted firewalls that were asked for when the server was bought, and that it lacks by a report
+     * @param wanted firewalls that were asked for when the server was bought, and that it lacks by a report of this time
      */
     compareFirewalls({
       vmObjectId,
-      wanted = [],
+      wanted,
       retry,
-    }: CallContext & { vmObjectId: number; wanted?: readonly number[] | undefined }): Promise<Compared> {
+    }: CallContext & { vmObjectId: number; wanted?: Wanted | undefined }): Promise<Compared> {
       return call('read', { retry }, async () => {
         const stated = await statedFirewalls(journal, vmObjectId);
         if (stated.isBusy) return { how: 'busy' };
-        const { assigned, unassigned } = stated;
+        const { assigned, unassigned, exactlyMs = -1 } = stated;
+        const lacked = wanted !== undefined && wanted.saidMs > exactlyMs ? wanted.firewalls : [];
         const response = await provider.listFirewalls(vmObjectId, { secrets: 'unknown' });
         if (JSON.stringify(await statedFirewalls(journal, vmObjectId)) !== JSON.stringify(stated)) {
           return { how: 'busy' };
@@ -163,7 +172,7 @@ export function createReconcileActivities(journal: Journal, provider: ProviderCl
           how: 'compared',
           missing: assigned.filter((id) => !shown.includes(id)),
           surplus: unassigned.filter((id) => shown.includes(id)),
-          unprotected: wanted.filter((id) => !shown.includes(id) && !assigned.includes(id) && !unassigned.includes(id)),
+          unprotected: lacked.filter((id) => !shown.includes(id) && !assigned.includes(id) && !unassigned.includes(id)),
         };
       });
     },

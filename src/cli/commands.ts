@@ -146,7 +146,6 @@ export async function cancel(
       const ending = await endOf(saga);
       if (ending.state !== 'cancelled')
         throw new UsageError(`${saga.workflowId} has ended as ${outcomeOf(ending) ?? ending.state}`);
-      printer.line(`${saga.workflowId} was cancelled before`);
       printer.ending(ending, saga.workflowId);
       printer.document(documentOf(saga, undefined, ending));
       return statusOfCancelled(ending);

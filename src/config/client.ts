@@ -4,12 +4,12 @@ import { z } from 'zod';
 import { defaultTaskQueue } from '../domain/identity';
 import type { PayloadKeys } from '../security/keys';
 import { isCertificate, isKeyPair, isLoopback } from './checks';
-import { payloadKeys, planTypes, serviceUrl, text } from './kinds';
+import { planTypes, serviceUrl, text } from './kinds';
+import { hasKeys, readPayloadKeys } from './payload-keys';
 import { readSettings, SettingsError, type Environment } from './settings';
 
 /** The settings of the client and of the worker. */
 export const clientSettings = {
-  PAYLOAD_KEYS: payloadKeys.optional(),
   PAYLOAD_ENCRYPTION: z.enum(['on', 'off'], 'must be on or off').default('on'),
   TASK_QUEUE: text.default(defaultTaskQueue),
   PLAN_TYPES_MORE: planTypes.default([]),
@@ -33,16 +33,18 @@ export function readClientConfig(env: Environment = process.env): Readonly<Clien
   const problems: string[] = [];
   const settings = readSettings(clientSettings, env, problems);
   const temporal = readTemporal(env, problems);
+  const payloadKeys = readPayloadKeys(env, problems);
   if (settings === undefined || temporal === undefined || problems.length > 0) throw new SettingsError(problems);
-  return Object.freeze({ ...temporal, ...sagasIn(settings) });
+  return Object.freeze({ ...temporal, ...sagasIn(settings), payloadKeys });
 }
 
-export function sagasIn(settings: z.output<z.ZodObject<typeof clientSettings>>): Omit<ClientConfig, keyof Server> {
+export function sagasIn(
+  settings: z.output<z.ZodObject<typeof clientSettings>>,
+): Omit<ClientConfig, keyof Server | 'payloadKeys'> {
   return {
     taskQueue: settings.TASK_QUEUE,
     planTypesMore: settings.PLAN_TYPES_MORE,
     webUiUrl: settings.TEMPORAL_UI_URL,
-    payloadKeys: settings.PAYLOAD_KEYS,
   };
 }
 
@@ -105,11 +107,11 @@ function checkConnection({ address, tls }: ClientConnectConfig['connectionOption
 
 /** Unencrypted payloads stay on this machine, unless the operator allows more. */
 function requireKeys(
-  { PAYLOAD_KEYS, PAYLOAD_ENCRYPTION }: Environment,
+  env: Environment,
   { address = defaultAddress }: ClientConnectConfig['connectionOptions'],
   problems: string[],
 ): void {
-  if (PAYLOAD_KEYS || PAYLOAD_ENCRYPTION === 'off') return;
+  if (hasKeys(env) || env['PAYLOAD_ENCRYPTION'] === 'off') return;
   if (isLoopback(hostOf(address))) return;
   problems.push(
     'PAYLOAD_KEYS: is required for a Temporal server that is not on this machine ' +

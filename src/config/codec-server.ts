@@ -3,11 +3,11 @@ import type { JwtRules } from '../security/codec-server/jwt';
 import { parseTokens, type Token } from '../security/codec-server/tokens';
 import type { PayloadKeys } from '../security/keys';
 import { isKeyPair, isLoopback } from './checks';
-import { flag, origins, parsedBy, payloadKeys, text, whole } from './kinds';
+import { flag, origins, parsedBy, text, whole } from './kinds';
+import { hasKeys, readPayloadKeys } from './payload-keys';
 import { readSettings, readText, SettingsError, type Environment } from './settings';
 
 export const codecServerSettings = {
-  PAYLOAD_KEYS: z.string('is required: the keys that the workers have').pipe(payloadKeys),
   CODEC_HOST: text.default('127.0.0.1'),
   CODEC_PORT: whole(0, 65_535).default(8088),
   CODEC_TOKEN: parsedBy(parseTokens, 'must be tokens, or label:token, comma-separated').optional(),
@@ -39,15 +39,17 @@ export interface CodecServerConfig {
 export function readCodecServerConfig(env: Environment = process.env): Readonly<CodecServerConfig> {
   const problems: string[] = [];
   const settings = readSettings(codecServerSettings, env, problems);
+  const keys = readPayloadKeys(env, problems);
+  if (!hasKeys(env)) problems.push('PAYLOAD_KEYS: is required: the keys that the workers have (or PAYLOAD_KEYS_FILE)');
   const tokensOfFile = codecTokenFile(env, problems);
   const jwt = jwtRules(env, problems);
   const tls = codecTls(env, problems);
   requireDoors(env, problems);
-  if (settings === undefined || problems.length > 0) throw new SettingsError(problems);
+  if (settings === undefined || keys === undefined || problems.length > 0) throw new SettingsError(problems);
   return Object.freeze({
     host: settings.CODEC_HOST,
     port: settings.CODEC_PORT,
-    keys: settings.PAYLOAD_KEYS,
+    keys,
     tokens: settings.CODEC_TOKEN ?? tokensOfFile,
     jwt,
     origins: settings.CODEC_ORIGINS,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { JournalAddress } from '../journal/dialects';
 import type { PayloadKeys } from '../security/keys';
 import { isLoopback } from './checks';
-import { payloadKeys } from './kinds';
+import { readPayloadKeys } from './payload-keys';
 import { readSettings, readText, SettingsError, type Environment } from './settings';
 
 /** Where the journal is. */
@@ -30,10 +30,10 @@ export function readJournalConfig(
   env: Environment = process.env,
 ): Readonly<JournalConfig & { payloadKeys: PayloadKeys | undefined }> {
   const problems: string[] = [];
-  const settings = readSettings({ PAYLOAD_KEYS: payloadKeys.optional() }, env, problems);
+  const payloadKeys = readPayloadKeys(env, problems);
   const journal = readJournal(env, 'localhost', problems);
-  if (settings === undefined || journal === undefined || problems.length > 0) throw new SettingsError(problems);
-  return Object.freeze({ ...journal, payloadKeys: settings.PAYLOAD_KEYS });
+  if (journal === undefined || problems.length > 0) throw new SettingsError(problems);
+  return Object.freeze({ ...journal, payloadKeys });
 }
 
 /**

@@ -7,7 +7,6 @@ import { z } from 'zod';
 import type { RetryBudget } from '../activities/settings';
 import { cloudServerPlanTypes, readPlanType } from '../domain/plan-types';
 import { parseSpendLimits } from '../domain/spending';
-import { parsePayloadKeys } from '../security/keys';
 
 export interface ListenAddress {
   /** IPv4 or IPv6, without brackets. */
@@ -103,8 +102,6 @@ export const spendLimits = parsedBy(
   parseSpendLimits,
   'must be limits like AB-1=20 servers/1d, *=500 usd/30d, comma-separated',
 );
-
-export const payloadKeys = parsedBy(parsePayloadKeys, 'must be id:base64-of-32-bytes');
 
 export const origins = list.refine(
   (all) => all.every((origin) => /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin),

@@ -20,6 +20,7 @@ import {
   type ListenAddress,
 } from './kinds';
 import { notificationSettings, readNotifications, type NotificationConfig } from './notifications';
+import { hasKeys, readPayloadKeys } from './payload-keys';
 import { readSettings, readText, SettingsError, type Environment } from './settings';
 
 /**
@@ -178,6 +179,7 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
   const problems: string[] = [];
   const settings = readSettings(workerSettings, env, problems);
   const temporal = readTemporal(env, problems);
+  const payloadKeys = readPayloadKeys(env, problems);
   const readToken = tokenReader(env, problems);
   const ca = privateAuthority(env, problems);
   const journal = readJournal(env, temporal && temporalHost(temporal), problems);
@@ -192,6 +194,7 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
   return Object.freeze({
     ...temporal,
     ...sagas,
+    payloadKeys,
     provider: { ...providerIn(settings), readToken, ca },
     journal,
     notifications,
@@ -215,12 +218,8 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
 }
 
 /** Unencrypted requests and answers in the journal stay on this machine, unless the operator allows more. */
-function requireSealed(
-  { PAYLOAD_KEYS, PAYLOAD_ENCRYPTION }: Environment,
-  { address }: JournalConfig,
-  problems: string[],
-): void {
-  if (PAYLOAD_KEYS || PAYLOAD_ENCRYPTION === 'off' || 'file' in address) return;
+function requireSealed(env: Environment, { address }: JournalConfig, problems: string[]): void {
+  if (hasKeys(env) || env['PAYLOAD_ENCRYPTION'] === 'off' || 'file' in address) return;
   const { hostname, searchParams } = new URL(address.postgres);
   const host = searchParams.get('host') ?? hostname;
   // A path is a socket of this machine.

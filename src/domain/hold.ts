@@ -153,10 +153,14 @@ export function holdOf({ startTime, runId, memo }: { startTime: Date; runId: str
 }
 
 /** "held since 2026-01-31 22:15:00 UTC by ann (moving the database)" */
-export function describeHold({ since, by, note }: Hold): string {
+export function describeHold({ note, ...hold }: Hold): string {
+  return `${describeHolder(hold)}${note === undefined ? '' : ` (${note})`}`;
+}
+
+/** The same without the note, which may name the accounts of others: for each saga that is held. */
+export function describeHolder({ since, by }: Pick<Hold, 'since' | 'by'>): string {
   const who = by === undefined ? '' : ` by ${by}`;
-  const why = note === undefined ? '' : ` (${note})`;
-  return `held since ${since.slice(0, 19).replace('T', ' ')} UTC${who}${why}`;
+  return `held since ${since.slice(0, 19).replace('T', ' ')} UTC${who}`;
 }
 
 /** "3 probes in a row were not answered; the next one at 22:31:00 UTC" */

@@ -8,6 +8,18 @@ export const metrics = {
     name: 'order_saga_sagas',
     help: 'Sagas that have ended, by outcome: done, partly, cancelled, or the name of their failure',
   },
+  attended: {
+    name: 'order_saga_attended',
+    help: 'Sagas that have ended after trouble had made them wait for a person; an approval, a duplicate, a limit or a hold is none',
+  },
+  timeToProtected: {
+    name: 'order_saga_time_to_protected_seconds',
+    help: 'From the start of a saga until a server that it bought has its firewalls, waits for people included',
+  },
+  attempts: {
+    name: 'order_saga_attempts',
+    help: 'Calls of a step in a row, the first included, by how they ended: done, or failed: then a person is asked',
+  },
   waits: { name: 'order_saga_waits', help: 'Times that a saga began to wait for a person, by kind' },
   waitsEnded: { name: 'order_saga_waits_ended', help: 'Times that a saga stopped waiting for a person, by kind' },
   reminders: { name: 'order_saga_reminders', help: 'Reminders of waits for a person, by kind' },
@@ -98,6 +110,22 @@ export const metrics = {
   sweepEvery: {
     name: 'order_saga_sweep_every_seconds',
     help: 'How often the schedule starts a sweep; 0: there is no schedule; every worker reports the same',
+  },
+  unserved: {
+    name: 'order_saga_unserved',
+    help: 'Sagas pinned to a version of the workers that none polls for; every worker of the deployment reports the same',
+  },
+  journalReachable: {
+    name: 'order_saga_journal_reachable',
+    help: '1 while the journal answers this worker, else 0',
+  },
+  journalAnswer: {
+    name: 'order_saga_journal_answer_seconds',
+    help: 'How long the journal took for one small transaction of this worker, the wait for a connection included',
+  },
+  journalPutBack: {
+    name: 'order_saga_journal_put_back',
+    help: '1 while the journal is known to be an older copy and nobody has confirmed it; every worker reports the same',
   },
   backlog: {
     name: 'order_saga_backlog_tasks',

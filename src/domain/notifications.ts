@@ -13,6 +13,7 @@ import { leftoverSchema } from './leftovers';
 import { sagaOutcomes } from './outcomes';
 import { sagaStates, waitKinds } from './progress';
 import { endedAs } from './record';
+import { webhookSecretPrefix } from './secrets';
 
 /**
  * - `waiting`: a saga asks a person.
@@ -88,7 +89,10 @@ const receiver = () => ({
     .refine((url) => !URL.canParse(url) || !hasCredentials(new URL(url)), 'must have no user and no password'),
   secret: z
     .string('must be the name of a secret')
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, 'must be the name of a secret, not the secret itself'),
+    .regex(
+      new RegExp(`^${webhookSecretPrefix}[A-Za-z0-9._-]{1,120}$`),
+      `must be the name of a secret that begins with ${webhookSecretPrefix}, and not the secret itself`,
+    ),
 });
 
 function hasCredentials({ username, password }: URL): boolean {

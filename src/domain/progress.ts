@@ -19,6 +19,11 @@ export const waitKinds = [
 ] as const;
 export type WaitKind = (typeof waitKinds)[number];
 
+/** The others are questions that somebody's rule asks: nothing has gone wrong. */
+export function isTrouble(kind: WaitKind): boolean {
+  return kind === 'stuck' || kind === 'refused' || kind === 'outcome-unknown' || kind === 'servers';
+}
+
 export const sagaStates = ['running', 'queued', ...waitKinds, 'undoing', ...sagaOutcomes] as const;
 export type SagaState = (typeof sagaStates)[number];
 

@@ -35,8 +35,8 @@ export type ReconcileRequest = z.output<ReturnType<typeof reconcileSchema>>;
 export type ReconcileOptions = z.input<ReturnType<typeof reconcileSchema>>;
 
 /**
- * What the sweep does about cart items and placements. `running`: a clean-up is under way. `ended-before`: one has ended since, and a person
- * said there what stays. `not-asked`: the request says so, or no clean-up is for this workflow.
+ * What the sweep does about cart items and placements. `running`: a clean-up is under way. `ended-before`: one has come to its end since, and a
+ * person said there what stays; one that was cancelled or failed does not count. `not-asked`: the request says so, or no clean-up is for this workflow.
  */
 const cleanUps = ['started', 'running', 'ended-before', 'not-asked'] as const;
 export type CleanUp = (typeof cleanUps)[number];
@@ -149,7 +149,8 @@ export function describeFinding(finding: Finding): string {
 const cleanUpInWords: Record<CleanUp, string> = {
   started: 'a clean-up is started',
   running: 'a clean-up is under way',
-  'ended-before': 'a clean-up has ended before: see what was said there; order-saga clean REFERENCE asks again',
+  'ended-before':
+    'a clean-up has come to its end before: see what was said there; order-saga clean REFERENCE asks again',
   'not-asked': 'look at its record',
 };
 

@@ -16,6 +16,9 @@ export function isSecretField(name: string): boolean {
   return secretName.test(name.toLowerCase().replace(/[^a-z0-9]/g, ''));
 }
 
+/** How the names of the secrets begin that sign webhooks. No request may name one: its value would be sent to the provider. */
+export const webhookSecretPrefix = 'webhook-';
+
 /** A secret by its name, instead of its value; looked up where the call is made. */
 export const secretReferenceSchema = lazy(() =>
   z.strictObject({
@@ -24,6 +27,11 @@ export const secretReferenceSchema = lazy(() =>
       .regex(
         /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/,
         'must be 1 to 128 of the characters A-Z a-z 0-9 . _ -, a letter or digit first',
+      )
+      // As the variables of secrets are named, and as a folder that does not mind capitals finds them.
+      .regex(
+        /^(?![Ww][Ee][Bb][Hh][Oo][Oo][Kk][._-])/,
+        `must not begin with ${webhookSecretPrefix}: that is for webhooks`,
       ),
   }),
 );

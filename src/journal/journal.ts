@@ -43,7 +43,7 @@ import {
   theJournal,
   type Tx,
 } from './rows';
-import type { JournalTables } from './schema';
+import type { FirewallsWord, JournalTables } from './schema';
 import type { Sealing } from './sealing';
 import { endTurn, type Place } from './turn-rows';
 
@@ -414,7 +414,7 @@ export class Journal {
    */
   async ended(
     key: SagaKey,
-    { run, by, outcome, report, resource, leavesOpen, seenMs, notices = [] }: Ending,
+    { run, by, outcome, report, resource, word, leavesOpen, seenMs, notices = [] }: Ending,
   ): Promise<Place | undefined> {
     const sealed = await this.sealing.seal(report);
     return this.inTransaction(async (tx) => {
@@ -425,7 +425,8 @@ export class Journal {
       const isInAir = resource !== undefined && (await inAirOf(tx, key)) > 0;
       const next = resource === undefined ? undefined : await endTurn(tx, key, resource, { isInAir });
       if (!isTaken) return next;
-      const ending = { ended_by: by, outcome, report: sealed, ended_ms: nowMs(tx) };
+      const said = { resource: resource ?? null, word: word === undefined ? null : JSON.stringify(word) };
+      const ending = { ended_by: by, outcome, report: sealed, ended_ms: nowMs(tx), ...said };
       await tx
         .insertInto('ending')
         .values({ ...key, run, ...ending })
@@ -473,6 +474,8 @@ export interface Ending {
   report: unknown;
   /** What it worked on, or waited for. Its turn ends here; the next turn begins once no call of it can be in the air. */
   resource?: string | undefined;
+  /** What it wants of the firewalls of its server, where that is done. */
+  word?: FirewallsWord | undefined;
   /** A clean-up did not settle everything: the saga stays lost. */
   leavesOpen?: boolean | undefined;
   /** For a clean-up: everything was settled at this time. If the reference was used since, the saga stays open. */

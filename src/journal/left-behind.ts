@@ -1,6 +1,6 @@
 /** What sagas have left of which nobody sees to any more, for a sweep: where nothing else reports it, it is found here. */
 import { sql } from 'kysely';
-import type { WorkflowName } from '../domain/identity';
+import type { RecordedEnding } from '../domain/record';
 import { nowMs } from './dialects';
 import { aboutOf, mayHaveHappened, theJournal, type Effect, type SagaKey, type Tx } from './rows';
 import type { Journal } from './journal';
@@ -9,10 +9,12 @@ export interface LeftBehind extends SagaKey {
   placement: 'none' | 'placed' | 'unknown';
   /** Added, not deleted, and in no order that was placed or may have been. */
   cartItems: number[];
-  /** A clean-up has ended since the saga last added or ordered anything: what it has left, a person has left. */
+  /** A clean-up has come to its end since the saga last added or ordered anything: what it has left, a person has left. */
   isCleaned: boolean;
   /** An ending of the saga says that something is missing, or is left. */
   tellsOfMore: boolean;
+  /** When its last run has ended; 0 where none has. */
+  endedMs: number;
   /** Servers whose firewalls it has changed, or meant to. */
   servers: number[];
 }
@@ -31,17 +33,17 @@ export interface EndedSlice {
 }
 
 /**
- * A slice of the sagas that have ended, the youngest first.
+ * A slice of the sagas of a namespace that have ended, the youngest first. A saga of which nobody knows the namespace is of each.
  *
  * @param days they were first seen within so many days
  * @param after the last one of the slice before
  * @throws JournalUnavailable
  */
-export function endedSagas(
+export async function endedSagas(
   journal: Journal,
-  { days, after, limit }: { days: number; after: ByAge | undefined; limit: number },
+  { namespace, days, after, limit }: { namespace: string; days: number; after: ByAge | undefined; limit: number },
 ): Promise<EndedSlice> {
-  return journal.inTransaction(async (tx) => {
+  const slice = await journal.inTransaction(async (tx) => {
     const from = await theJournal(tx);
     const putBackMs = from.put_back_ms ?? undefined;
     // Asked first: the database looks into its index only for a time that stands still.
@@ -52,6 +54,7 @@ export function endedSagas(
       .select(['workflow', 'reference', 'first_seen_ms'])
       .where('first_seen_ms', '>=', now - days * dayMs)
       .where('open_in', 'is', null)
+      .where((where) => where.or([where('namespace', '=', namespace), where('namespace', 'is', null)]))
       .where('runs', 'is not', null)
       .orderBy('first_seen_ms', 'desc')
       .orderBy('workflow', 'desc')
@@ -70,26 +73,40 @@ export function endedSagas(
     }
     return { putBackMs, sagas, hasMore: found.length === limit };
   });
+  return { ...slice, sagas: await Promise.all(slice.sagas.map((saga) => withCleaned(journal, saga))) };
 }
 
 /** Of sagas that are lost. @throws JournalUnavailable */
-export function leftByLost(
+export async function leftByLost(
   journal: Journal,
   keys: readonly SagaKey[],
 ): Promise<{ putBackMs: number | undefined; sagas: LeftBehind[] }> {
-  return journal.inTransaction(async (tx) => {
+  const found = await journal.inTransaction(async (tx) => {
     const from = await theJournal(tx);
     const sagas = [];
     for (const { workflow, reference } of keys) sagas.push(await leftBehindBy(tx, { workflow, reference }));
     return { putBackMs: from.put_back_ms ?? undefined, sagas };
   });
+  return { ...found, sagas: await Promise.all(found.sagas.map((saga) => withCleaned(journal, saga))) };
 }
+
+/** One that was cancelled, or failed, has settled nothing; also one of which nobody can read how it ended. */
+async function withCleaned<S extends Uncleaned>(journal: Journal, { cleanUps, ...saga }: S) {
+  const reports = cleanUps.map((report) => journal.unseal(report, 'an ending').catch(() => undefined));
+  const isCleaned = (await Promise.all(reports)).some(
+    (report) => (report as Partial<RecordedEnding> | undefined)?.ended === 'done',
+  );
+  return { ...saga, isCleaned };
+}
+
+/** @property cleanUps how clean-ups have ended since the saga last added or ordered anything, sealed */
+type Uncleaned = Omit<LeftBehind, 'isCleaned'> & { cleanUps: string[] };
 
 const dayMs = 24 * 60 * 60_000;
 
 type Row = Pick<Effect, 'kind' | 'activity' | 'outcome' | 'about' | 'cart_item_id' | 'vm_object_id' | 'meant_ms'>;
 
-async function leftBehindBy(tx: Tx, key: SagaKey): Promise<LeftBehind> {
+async function leftBehindBy(tx: Tx, key: SagaKey): Promise<Uncleaned> {
   const rows: Row[] = await tx
     .selectFrom('effect')
     .select(['kind', 'activity', 'outcome', 'about', 'cart_item_id', 'vm_object_id', 'meant_ms'])
@@ -98,7 +115,7 @@ async function leftBehindBy(tx: Tx, key: SagaKey): Promise<LeftBehind> {
     .execute();
   const endings = await tx
     .selectFrom('ending')
-    .select(['ended_by', 'ended_ms', 'outcome'])
+    .select(['ended_by', 'ended_ms', 'outcome', 'report'])
     .where((where) => where.and({ ...key }))
     .execute();
   const pivot = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
@@ -110,65 +127,14 @@ async function leftBehindBy(tx: Tx, key: SagaKey): Promise<LeftBehind> {
     cartItems: rows.flatMap(({ kind, outcome, cart_item_id: id }) =>
       kind === 'mutate' && outcome === 'done' && id !== null && !named.includes(id) ? [id] : [],
     ),
-    isCleaned: endings.some(({ ended_by, ended_ms }) => ended_by === 'cleanCart' && ended_ms >= lastMs),
+    cleanUps: endings.flatMap(({ ended_by, ended_ms, report }) =>
+      ended_by === 'cleanCart' && ended_ms >= lastMs ? [report] : [],
+    ),
     tellsOfMore: endings.some(({ ended_by, outcome }) => ended_by !== 'cleanCart' && lacking.has(outcome)),
+    endedMs: Math.max(0, ...endings.flatMap(({ ended_by, ended_ms }) => (ended_by === key.workflow ? [ended_ms] : []))),
     servers: [...new Set(rows.flatMap(({ vm_object_id: id }) => (id === null ? [] : [id])))],
   };
 }
 
 /** Outcomes of which the report has leftovers. */
 const lacking = new Set(['partly', 'reversed-with-leftovers']);
-
-/** What sagas have said last of the firewalls of a server; of those that are not named, none has said anything that is known. */
-export interface StatedFirewalls {
-  /** A saga works on the server, waits for its turn, or has not ended: what is stated may change at any moment. */
-  isBusy: boolean;
-  assigned: number[];
-  unassigned: number[];
-}
-
-/** @throws JournalUnavailable */
-export function statedFirewalls(journal: Journal, vmObjectId: number): Promise<StatedFirewalls> {
-  return journal.inTransaction(async (tx) => {
-    const rows = await tx
-      .selectFrom('effect')
-      .select(['workflow', 'reference', 'activity', 'outcome', 'about'])
-      .where('vm_object_id', '=', vmObjectId)
-      .orderBy('seq')
-      .execute();
-    const said = new Map<number, string>();
-    for (const row of rows) {
-      const unsure = row.outcome === null || row.outcome === 'unknown';
-      // What was undone, a later row has undone.
-      if (!unsure && row.outcome !== 'done' && row.outcome !== 'undone') continue;
-      for (const id of aboutOf(row).firewalls ?? []) said.set(id, unsure ? 'unsure' : row.activity);
-    }
-    const those = (activity: string) => [...said].flatMap(([id, last]) => (last === activity ? [id] : []));
-    const turn = await tx
-      .selectFrom('turn')
-      .select('id')
-      .where('resource', '=', `server ${vmObjectId}`)
-      .where('ended_ms', 'is', null)
-      .limit(1)
-      .execute();
-    return {
-      isBusy: turn.length > 0 || (await someIsOpen(tx, rows)),
-      assigned: those('assignFirewalls'),
-      unassigned: those('unassignFirewalls'),
-    };
-  });
-}
-
-async function someIsOpen(tx: Tx, rows: readonly { workflow: WorkflowName; reference: string }[]): Promise<boolean> {
-  const keys = new Map(rows.map(({ workflow, reference }) => [`${workflow}/${reference}`, { workflow, reference }]));
-  for (const key of keys.values()) {
-    const open = await tx
-      .selectFrom('reference')
-      .select('reference')
-      .where((where) => where.and({ ...key }))
-      .where('open_in', 'is not', null)
-      .execute();
-    if (open.length > 0) return true;
-  }
-  return false;
-}

@@ -15,6 +15,8 @@ import * as sixth from './migrations/0006-turns-of-ended-sagas';
 import * as seventh from './migrations/0007-runs-of-references';
 import * as eighth from './migrations/0008-references-by-age';
 import * as ninth from './migrations/0009-outbox';
+import * as tenth from './migrations/0010-words-of-endings';
+import * as eleventh from './migrations/0011-namespaces-of-references';
 import type { JournalTables } from './schema';
 
 /** The schema's number is their count. A released name never changes. */
@@ -28,6 +30,8 @@ const migrations: Record<string, Migration> = {
   '0007-runs-of-references': seventh,
   '0008-references-by-age': eighth,
   '0009-outbox': ninth,
+  '0010-words-of-endings': tenth,
+  '0011-namespaces-of-references': eleventh,
 };
 
 export const schemaNumber = Object.keys(migrations).length;

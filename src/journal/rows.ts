@@ -79,7 +79,13 @@ export async function lock(tx: Tx, key: SagaKey, by?: { namespace: string; run: 
     .updateTable('reference')
     .set((set) => ({
       touched_ms: nowMs(tx),
-      ...(by ? { open_in: set.fn.coalesce('open_in', set.val(by.namespace)), runs: runsWith(by.run) } : {}),
+      ...(by
+        ? {
+            open_in: set.fn.coalesce('open_in', set.val(by.namespace)),
+            namespace: by.namespace,
+            runs: runsWith(by.run),
+          }
+        : {}),
     }))
     .where((where) => where.and({ ...key }))
     .executeTakeFirst();
@@ -87,8 +93,8 @@ export async function lock(tx: Tx, key: SagaKey, by?: { namespace: string; run: 
 }
 
 /** Of a new reference. Each run of it stands in `runs` with a space before and after, in the order in which they were first seen. */
-export function openedBy(run: string, namespace: string | undefined): { open_in: string; runs: string } | undefined {
-  return namespace === undefined ? undefined : { open_in: namespace, runs: ` ${run} ` };
+export function openedBy(run: string, namespace: string | undefined) {
+  return namespace === undefined ? undefined : { open_in: namespace, namespace, runs: ` ${run} ` };
 }
 
 const anywhere = (run: string) => `% ${run} %`;

@@ -43,6 +43,8 @@ interface ReferenceTable {
   touched_ms: number;
   /** The namespace of its open run; null where the run has ended, or began before this column existed. */
   open_in: string | null;
+  /** The namespace of its last run that opened it or meant anything; null where that was before this column existed. */
+  namespace: string | null;
   /** The runs that opened it, meant anything or ended, as they were first seen, with a space around each. Null: none, or not known. */
   runs: string | null;
 }
@@ -98,7 +100,14 @@ interface EndingTable {
   outcome: string;
   /** Sealed. */
   report: string;
+  /** What it worked on, as a turn names it. Null also in endings that are older than this column. */
+  resource: string | null;
+  /** JSON of `FirewallsWord`, where it is a change of firewalls that is done. */
+  word: string | null;
 }
+
+/** What a change of firewalls asked for: it holds from the end of its saga, also where no call was needed. */
+export type FirewallsWord = { exactly: readonly number[] } | { assign: readonly number[]; unassign: readonly number[] };
 
 /** A saga's turn at a server or a subscription, or its place in the queue. Deleted once no call of the ended saga is in the air. */
 interface TurnTable {

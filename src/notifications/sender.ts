@@ -69,6 +69,8 @@ function signed(id: string, body: string, secret: string): Record<string, string
   };
 }
 
+export const wrongSecret = 'its secret is not whsec_ with base64 behind it';
+
 class WrongSecret extends Error {}
 
 function signersOf(secret: string): Webhook[] {
@@ -105,7 +107,7 @@ function whyRefused(status: number): string | undefined {
 /** Uses codes only: messages of undici and Node contain addresses. */
 function whyNotAnswered(error: unknown, timeoutMs: number): string {
   const { name, code } = error as { name?: unknown; code?: unknown };
-  if (error instanceof WrongSecret) return 'its secret is not whsec_ with base64 behind it';
+  if (error instanceof WrongSecret) return wrongSecret;
   if (error instanceof InnerAddress || code === 'INNER_ADDRESS') {
     return 'its receiver has an inner address, which NOTIFICATION_ALLOW does not name';
   }

@@ -6,7 +6,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MetricMeter } from '@temporalio/common';
-import { SettingsError, type NotificationConfig } from '../config';
+import type { NotificationConfig } from '../config';
 import type { RetryBudget } from '../activities/settings';
 import { metrics, type NotificationFate } from '../domain/metrics';
 import { receiversOf, type Receiver, type Route } from '../domain/notifications';
@@ -20,7 +20,7 @@ import {
   type Leased,
   type RouteCounts,
 } from '../journal/outbox';
-import { isWebhookSecret, Sender } from '../notifications/sender';
+import { isWebhookSecret, Sender, wrongSecret } from '../notifications/sender';
 import type { SecretResolver } from '../security/secret-resolver';
 import type { Log } from './logging';
 
@@ -36,6 +36,8 @@ const leaseBesideMs = 10_000;
 const stopMs = 2_000;
 
 const tidyEveryMs = 3_600_000;
+
+const unreadableSecret = 'its secret cannot be read';
 
 export interface DeliveriesOptions {
   namespace: string;
@@ -136,7 +138,7 @@ export class Deliveries {
 
   private async send({ url, secret }: Receiver, { id, body }: Leased): Promise<string | undefined> {
     const value = await this.secrets.resolve(secret).catch(() => undefined);
-    if (value === undefined) return 'its secret cannot be read';
+    if (value === undefined) return unreadableSecret;
     let message: unknown;
     try {
       message = await this.journal.unseal(body, 'a notification');
@@ -192,14 +194,16 @@ export function nextTry(
   return Math.min(leftMs, Math.ceil(ceiling * (0.5 + random / 2)));
 }
 
-/** @throws SettingsError where a route's secret is not there, or is none that webhooks are signed with */
-export async function checkSecrets(routes: readonly Route[], secrets: SecretResolver): Promise<void> {
-  const problems: string[] = [];
+/** The secrets of routes that no webhook can be signed with. What they should sign waits in the outbox, as for a receiver that is down. */
+export async function unusableSecrets(
+  routes: readonly Route[],
+  secrets: SecretResolver,
+): Promise<(Pick<Receiver, 'route' | 'secret'> & { why: string })[]> {
+  const unusable = [];
   for (const { route, secret } of receiversOf(routes)) {
     const value = await secrets.resolve(secret).catch(() => undefined);
-    if (value === undefined) problems.push(`NOTIFICATION_ROUTES: the secret ${secret} of ${route} cannot be read`);
-    else if (!isWebhookSecret(value))
-      problems.push(`NOTIFICATION_ROUTES: the secret ${secret} of ${route} must be whsec_ with base64 behind it`);
+    const why = value === undefined ? unreadableSecret : isWebhookSecret(value) ? undefined : wrongSecret;
+    if (why !== undefined) unusable.push({ route, secret, why });
   }
-  if (problems.length > 0) throw new SettingsError(problems);
+  return unusable;
 }

@@ -12,6 +12,7 @@ import { searchAttributeNames, workflowNames } from '../domain/identity';
 import { metrics } from '../domain/metrics';
 import { waitKinds, type SagaState } from '../domain/progress';
 import { reconcileWorkflow } from '../domain/reconcile';
+import type { JournalHealth } from '../journal/health';
 import type { RouteCounts } from '../journal/outbox';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import { quoted } from '../temporal/list-filter';
@@ -58,6 +59,9 @@ interface GaugeSources {
   lost: Pick<LostSagas, 'look'>;
   outbox: () => Promise<readonly RouteCounts[]>;
   holding: () => Promise<Hold | undefined>;
+  /** Sagas whose version has no workers. */
+  unserved: () => Promise<number>;
+  journal: () => Promise<JournalHealth>;
 }
 
 export class Gauges {
@@ -93,6 +97,7 @@ export class Gauges {
   }
 
   private async look(): Promise<void> {
+    await this.lookAtJournal();
     const nowMs = Date.now();
     const ageOf = (oldest: number | undefined) => (oldest === undefined ? 0 : Math.max(0, nowMs - oldest) / 1000);
     // Mostly few wait, and one list has them all.
@@ -119,6 +124,7 @@ export class Gauges {
       this.set(metrics.backlog, Number(stats?.approximateBacklogCount ?? 0), { taskType });
       this.set(metrics.backlogAge, secondsOf(stats?.approximateBacklogAge), { taskType });
     }
+    this.set(metrics.unserved, await this.sources.unserved(), {});
     this.set(metrics.paused, await this.count(pausedQuery), {});
     try {
       const { everySeconds, wellSinceMs } = await this.sweeps();
@@ -133,6 +139,13 @@ export class Gauges {
       }
       for (const [how, lost] of Object.entries(await this.sources.lost.look())) this.set(metrics.lost, lost, { how });
     }
+  }
+
+  private async lookAtJournal(): Promise<void> {
+    const { reachable, answerSeconds, putBack } = await this.sources.journal();
+    this.set(metrics.journalReachable, reachable ? 1 : 0, {});
+    this.set(metrics.journalAnswer, answerSeconds, {});
+    if (reachable) this.set(metrics.journalPutBack, putBack ? 1 : 0, {});
   }
 
   /** Since when no sweep has looked at everything: since the last that did, or since the schedule was made. */

@@ -8,7 +8,8 @@
 import type { Client } from '@temporalio/client';
 import { standingOf } from '../client/lost';
 import { workflowIdOf } from '../domain/identity';
-import { isLost, waysLost, type WayLost } from '../domain/lost';
+import { isLost, waysLost } from '../domain/lost';
+import { withTemporalErrors } from '../client/temporal-errors';
 import type { Journal } from '../journal/journal';
 import type { SagaKey } from '../journal/rows';
 import { close, openReferences } from '../journal/open-references';
@@ -16,13 +17,16 @@ import { close, openReferences } from '../journal/open-references';
 const sliceSize = 100;
 const slicesMax = 10;
 
-export type LostCounts = Record<WayLost, number>;
+/** One of a run's limits was reached: nobody has terminated it. */
+const byServer = 'terminated-by-server';
+const waysCounted = [...waysLost, byServer] as const;
+export type LostCounts = Record<(typeof waysCounted)[number], number>;
 
-const none = () => Object.fromEntries(waysLost.map((way) => [way, 0])) as LostCounts;
+export const noneLost = () => Object.fromEntries(waysCounted.map((way) => [way, 0])) as LostCounts;
 
 export class LostSagas {
   private after: SagaKey | undefined;
-  private counting = none();
+  private counting = noneLost();
   /** The result of the last complete pass. */
   private counted: LostCounts | undefined;
 
@@ -46,13 +50,30 @@ export class LostSagas {
     const idOf = ({ workflow, reference }: SagaKey) => workflowIdOf(workflow, reference);
     const standing = await standingOf(this.temporal, open.map(idOf));
     // What can fail comes first, so that a slice that is read again is counted once.
+    const found: (typeof waysCounted)[number][] = [];
+    for (const [workflowId, how] of standing) {
+      if (isLost(how)) found.push(how === 'terminated' && (await this.isByServer(workflowId)) ? byServer : how);
+    }
     for (const reference of open) {
       if (standing.get(idOf(reference)) === 'ended') await close(this.journal, reference);
     }
-    for (const how of standing.values()) if (isLost(how)) this.counting[how] += 1;
+    for (const how of found) this.counting[how] += 1;
     this.after = open.at(-1);
     if (open.length === sliceSize) return false;
-    [this.counted, this.counting, this.after] = [this.counting, none(), undefined];
+    [this.counted, this.counting, this.after] = [this.counting, noneLost(), undefined];
     return true;
+  }
+
+  private async isByServer(workflowId: string): Promise<boolean> {
+    const { namespace } = this.temporal.options;
+    const { history } = await withTemporalErrors(this.temporal, () =>
+      this.temporal.workflowService.getWorkflowExecutionHistoryReverse({
+        namespace,
+        execution: { workflowId },
+        maximumPageSize: 1,
+      }),
+    );
+    // A person's client names itself.
+    return history?.events?.[0]?.workflowExecutionTerminatedEventAttributes?.identity === 'history-service';
   }
 }

@@ -27,6 +27,11 @@ export function workerMeter(
 /** From the fastest answer of a remote service to the longest that a call may take. */
 export const callBucketsSeconds = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20, 25];
 
+/** From a saga that meets no trouble to one that waited for a person for days; 600 is the objective of docs/observing.md. */
+export const protectedBucketsSeconds = [10, 30, 60, 120, 300, 600, 1_800, 3_600, 14_400, 86_400];
+
+export const attemptBuckets = [1, 2, 3, 5, 8, 13];
+
 export function recordCallsWith(meter: MetricMeter): (event: CallEvent) => void {
   const { name, help } = metrics.providerRequests;
   const histogram = meter.createHistogram(name, 'float', '', help);
@@ -65,5 +70,9 @@ export function beginAtZero(meter: MetricMeter): void {
   const findings = meter.createCounter(metrics.findings.name, '', metrics.findings.help);
   for (const kind of findingKinds) findings.add(0, { workflowType, kind });
   const lost = meter.createCounter(metrics.notificationsLost.name, '', metrics.notificationsLost.help);
-  for (const workflowType of workflowNames) lost.add(0, { workflowType });
+  const attended = meter.createCounter(metrics.attended.name, '', metrics.attended.help);
+  for (const workflowType of workflowNames) {
+    lost.add(0, { workflowType });
+    attended.add(0, { workflowType });
+  }
 }

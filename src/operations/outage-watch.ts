@@ -68,7 +68,8 @@ export class OutageWatch {
     const { quietMs, probe } = this.config;
     const last = await readLastRelease(temporal);
     const sinceMs = last?.by === 'person' ? Date.now() - last.at.getTime() : Infinity;
-    const outage = describeOutage(seen, await this.accountsOf(seen.sagas.slice(0, sagasAsked)));
+    // A log has no accounts; whoever reads the hold sees them.
+    const outage = describeOutage(seen, []);
     if (sinceMs < quietMs) {
       this.count('left-off');
       log.warn('the provider is down; new sagas are not held, because a person has released a hold just before', {
@@ -78,7 +79,8 @@ export class OutageWatch {
       });
       return;
     }
-    const words = { by: `worker ${identity}`, note: `the provider is down: ${outage}`, detected: true } as const;
+    const whose = describeOutage(seen, await this.accountsOf(seen.sagas.slice(0, sagasAsked)));
+    const words = { by: `worker ${identity}`, note: `the provider is down: ${whose}`, detected: true } as const;
     const { existing } = await startHold(temporal, taskQueue, { ...words, ...(probe ? { probe } : {}) });
     this.count(existing ? 'held-before' : 'held');
     const said = existing ? 'a hold is on already' : 'new sagas are held from now on';

@@ -4,7 +4,7 @@ import type { ListenAddress } from '../config';
 import { metrics } from '../domain/metrics';
 import { CannotListen, inUrl } from './cannot-listen';
 import { temporalLogger, type Log } from './logging';
-import { callBucketsSeconds } from './metrics';
+import { attemptBuckets, callBucketsSeconds, protectedBucketsSeconds } from './metrics';
 
 /** @throws CannotListen */
 export function installRuntime(log: Log, metricsAddress: ListenAddress | undefined): Runtime {
@@ -35,7 +35,11 @@ function scrapedAt(address: ListenAddress): MetricsExporterConfig {
       countersTotalSuffix: true,
       unitSuffix: true,
       useSecondsForDurations: true,
-      histogramBucketOverrides: { [metrics.providerRequests.name]: callBucketsSeconds },
+      histogramBucketOverrides: {
+        [metrics.providerRequests.name]: callBucketsSeconds,
+        [metrics.timeToProtected.name]: protectedBucketsSeconds,
+        [metrics.attempts.name]: attemptBuckets,
+      },
     },
   };
 }

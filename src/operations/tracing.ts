@@ -24,8 +24,9 @@ import {
   type Span,
 } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { Resource } from '@opentelemetry/resources';
+import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor, RandomIdGenerator } from '@opentelemetry/sdk-trace-base';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import type { ActivityInboundCallsInterceptor, InjectedSinks, WorkerOptions } from '@temporalio/worker';
@@ -49,11 +50,13 @@ export function startTracing(endpoint: string): Tracing {
   const exporter = new OTLPTraceExporter({ url, timeoutMillis: patienceMs });
   const ids = new Ids();
   const provider = new BasicTracerProvider({
-    resource: new Resource({ 'service.name': 'order-saga-worker' }),
+    resource: resourceFromAttributes({ 'service.name': 'order-saga-worker' }),
     spanProcessors: [new BatchSpanProcessor(exporter, { exportTimeoutMillis: patienceMs })],
     idGenerator: ids,
   });
-  provider.register({ contextManager: new AsyncLocalStorageContextManager().enable() });
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  // Of what a start brings along, the trace alone is read: no baggage.
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   const tracer = provider.getTracer('order-saga');
 
   const activity = (activityType: string, workflowId: string, runId: string): ActivityInboundCallsInterceptor => ({

@@ -21,7 +21,7 @@ import { callFailureNames, describeFailure, type CallFailure } from '../domain/f
 import type { Deadline } from './deadline';
 import { hasRoomForMany } from './history-left';
 import type { JournalMemory } from './journal-memory';
-import { countFailedCall } from './metrics';
+import { countFailedCall, recordAttempts } from './metrics';
 import { inWords, type Step } from './progress';
 import { lostCallAttemptsMax, lostCallDelayMs } from './activities';
 
@@ -70,6 +70,7 @@ export async function attempt<T>(attempting: AttemptOptions<T>, act: Act<T>): Pr
     const retry = count === 1 ? undefined : { attempt: count, elapsedMs: Date.now() - startedMs };
     const settled = await call(attempting, act, count, retry);
     if (settled.ok) {
+      recordAttempts('done', count);
       onSuccess?.(settled.value, settled.detail);
       return settled;
     }
@@ -85,7 +86,10 @@ export async function attempt<T>(attempting: AttemptOptions<T>, act: Act<T>): Pr
     });
     if (failure.failure === 'UnknownOutcome' || failure.failure === 'WorkerLost') journal.inDoubt = true;
     // A history that has grown long has no room for automatic retries: a person says when it is tried again.
-    if (failure.retryInMs === undefined || !hasRoomForMany(undoing ?? false)) return settled;
+    if (failure.retryInMs === undefined || !hasRoomForMany(undoing ?? false)) {
+      recordAttempts('failed', count);
+      return settled;
+    }
     await pauseAfter(failure, failure.retryInMs, step);
   }
 }

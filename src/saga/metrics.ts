@@ -1,5 +1,5 @@
 /** Counts what happens in a saga. Nothing of it is a command: no history holds it, and a replay counts nothing again. */
-import { metricMeter } from '@temporalio/workflow';
+import { metricMeter, workflowInfo } from '@temporalio/workflow';
 import type { DecisionName } from '../domain/decisions';
 import { ownerOf, type CallFailure, type SagaFailureName } from '../domain/failures';
 import { metrics, type DecisionFate, type UndoFate } from '../domain/metrics';
@@ -11,13 +11,27 @@ import type { Progress } from './progress';
 /** How a saga has ended; a failure by its name. */
 export type SagaEnd = (typeof resultOutcomes)[number] | 'cancelled' | SagaFailureName;
 
-export function countEnd({ leftovers }: Progress, outcome: SagaEnd): void {
+export function countEnd({ leftovers, neededPerson }: Progress, outcome: SagaEnd): void {
   count(metrics.sagas, { outcome });
+  if (neededPerson) count(metrics.attended, {});
   for (const { kind } of leftovers) count(metrics.leftovers, { kind });
 }
 
 export function countWait(what: 'waits' | 'waitsEnded' | 'reminders', kind: WaitKind): void {
   count(metrics[what], { kind });
+}
+
+/** A server that the saga has bought has all firewalls that it should. */
+export function recordProtected(): void {
+  const { name, help } = metrics.timeToProtected;
+  const tookMs = Date.now() - workflowInfo().startTime.getTime();
+  metricMeter.createHistogram(name, 'float', '', help).record(tookMs / 1000);
+}
+
+/** Of one call and its automatic retries. */
+export function recordAttempts(result: 'done' | 'failed', attempts: number): void {
+  const { name, help } = metrics.attempts;
+  metricMeter.createHistogram(name, 'int', '', help).record(attempts, { result });
 }
 
 export function countDecision(decision: DecisionName, fate: DecisionFate): void {

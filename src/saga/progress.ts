@@ -10,15 +10,16 @@ import { definedOnly } from '../domain/defined-only';
 import type { WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
 import { isOutcome } from '../domain/outcomes';
-import type {
-  DecisionRecord,
-  IgnoredDecision,
-  ProgressView,
-  Queued,
-  SagaState,
-  StepStatus,
-  StepView,
-  Waiting,
+import {
+  isTrouble,
+  type DecisionRecord,
+  type IgnoredDecision,
+  type ProgressView,
+  type Queued,
+  type SagaState,
+  type StepStatus,
+  type StepView,
+  type Waiting,
 } from '../domain/progress';
 import { sagaAttributes, serverIdsOf } from '../temporal/search-attributes';
 
@@ -101,6 +102,8 @@ export class Progress {
   private waiting?: Waiting;
   private queued?: Queued;
   private everShown = false;
+  /** Trouble has made it wait for a person. */
+  neededPerson = false;
 
   constructor(
     readonly workflow: WorkflowName,
@@ -152,6 +155,7 @@ export class Progress {
   /** The saga waits for a person: found in the list by state, step, question, last failure and since when. One event. */
   wait(waiting: Waiting): void {
     this.waiting = waiting;
+    this.neededPerson ||= isTrouble(waiting.kind);
     this.state = waiting.kind;
     this.everShown = true;
     upsertSearchAttributes([

@@ -1,5 +1,5 @@
 /**
- * The keys of payload encryption, as `PAYLOAD_KEYS` has them: `id:base64-of-32-bytes`, comma-separated.
+ * The keys of payload encryption, as `PAYLOAD_KEYS` has them: `id:base64-of-32-bytes`, comma-separated, or one per line of a file.
  *
  * The first one encrypts, all of them decrypt. So a key is replaced without a pause: put the new one last everywhere, then first
  * everywhere. Keep the old one: the journal keeps for ever what it encrypted.
@@ -17,18 +17,22 @@ const keyBytes = 32;
 /** @throws Error that names the wrong key by its id or position, never by its value */
 export function parsePayloadKeys(text: string): PayloadKeys {
   const byId = new Map<string, KeyObject>();
-  text.split(',').forEach((entry, index) => {
-    const [, id, base64] = /^\s*([A-Za-z0-9._-]{1,64}):([A-Za-z0-9+/]+={0,2})\s*$/.exec(entry) ?? [];
-    if (id === undefined || base64 === undefined) {
-      throw new Error(`key ${index + 1} must be an id, a colon and the base64 of ${keyBytes} bytes`);
-    }
-    const bytes = Buffer.from(base64, 'base64');
-    if (bytes.length !== keyBytes) {
-      throw new Error(`key ${id} is ${bytes.length} bytes long; it must be ${keyBytes}`);
-    }
-    if (byId.has(id)) throw new Error(`key ${id} is given twice`);
-    byId.set(id, createSecretKey(bytes));
-  });
-  const [current = ''] = byId.keys();
+  text
+    .split(/[,\n]/)
+    .filter((entry, _, all) => all.length === 1 || entry.trim() !== '')
+    .forEach((entry, index) => {
+      const [, id, base64] = /^\s*([A-Za-z0-9._-]{1,64}):([A-Za-z0-9+/]+={0,2})\s*$/.exec(entry) ?? [];
+      if (id === undefined || base64 === undefined) {
+        throw new Error(`key ${index + 1} must be an id, a colon and the base64 of ${keyBytes} bytes`);
+      }
+      const bytes = Buffer.from(base64, 'base64');
+      if (bytes.length !== keyBytes) {
+        throw new Error(`key ${id} is ${bytes.length} bytes long; it must be ${keyBytes}`);
+      }
+      if (byId.has(id)) throw new Error(`key ${id} is given twice`);
+      byId.set(id, createSecretKey(bytes));
+    });
+  const [current] = byId.keys();
+  if (current === undefined) throw new Error('there is no key');
   return { current, byId };
 }

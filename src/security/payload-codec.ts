@@ -64,7 +64,9 @@ export class EncryptionCodec implements PayloadCodec {
   }
 
   private encrypt(payload: Payload): Payload {
-    const { current, byId } = this.keys;
+    // Both of one reading: a file of keys may be replaced at any time.
+    const { byId } = this.keys;
+    const [current = ''] = byId.keys();
     const key = byId.get(current);
     if (key === undefined) throw new Error('there is no key to encrypt with');
     const nonce = randomBytes(nonceBytes);

@@ -13,7 +13,13 @@ export function createSealing(keys: PayloadKeys | undefined) {
   const codec = keys && new EncryptionCodec(keys);
   // Without keys it opens what is not encrypted; for the rest its error names the key.
   const opening = codec ?? new EncryptionCodec({ current: '', byId: new Map() });
-  const digestKeys = keys ? [...keys.byId.values()].map(digestKeyOf) : [Buffer.alloc(0)];
+  const derived = new WeakMap<KeyObject, Buffer>();
+  const digestKeys = () => (keys ? [...keys.byId.values()].map(derive) : [Buffer.alloc(0)]);
+  const derive = (key: KeyObject) => {
+    const digestKey = derived.get(key) ?? digestKeyOf(key);
+    derived.set(key, digestKey);
+    return digestKey;
+  };
   return {
     async seal(value: unknown): Promise<string> {
       const payload = defaultPayloadConverter.toPayload(value ?? null);
@@ -29,7 +35,7 @@ export function createSealing(keys: PayloadKeys | undefined) {
       return defaultPayloadConverter.fromPayload(open);
     },
     digests(text: string): string[] {
-      return digestKeys.map((key) => createHmac('sha256', key).update(text).digest('base64url'));
+      return digestKeys().map((key) => createHmac('sha256', key).update(text).digest('base64url'));
     },
   };
 }

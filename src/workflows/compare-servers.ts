@@ -1,7 +1,7 @@
 /** The part of a sweep that compares the firewalls of servers with what sagas have said last, and has them assigned again where asked. */
 import { ParentClosePolicy, sleep, startChild } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { Left } from '../activities/reconcile';
+import type { Compared, Left, Wanted } from '../activities/reconcile';
 import type { CallFailure } from '../domain/failures';
 import { wavesOf } from '../domain/hold';
 import { workflowIdOf } from '../domain/identity';
@@ -9,8 +9,11 @@ import type { ReconcileRequest } from '../domain/reconcile';
 import { activities } from '../saga/activities';
 import { found, idOf, show, tryToLook, unseen, type Sweep, type ToCompare } from './sweep';
 
-/** Servers that fail one after another before the provider counts as away. */
-const failedInARowMax = 3;
+/** So many servers without an answer in a row, and it is asked whether the provider is there at all. */
+const inDoubtFrom = 3;
+
+/** Where none has answered yet, it counts as away after so many: the newest, and then some of the oldest. */
+const awayFrom = 6;
 
 /** A repair that could not begin within this time is not wanted any more: by then another sweep has looked. */
 const repairWithinMs = 60 * 60_000;
@@ -25,8 +28,12 @@ export function noteUnprotected(request: ReconcileRequest, sweep: Sweep, saga: L
     if (server === undefined || told + firewalls.length > unprotectedIdsMax) {
       found(sweep, { kind: 'server-unprotected', saga: idOf(saga), vmObjectId, firewalls });
     } else {
-      const before = server.unprotected?.firewalls ?? [];
-      server.unprotected = { saga: idOf(saga), firewalls: [...new Set([...before, ...firewalls])] };
+      const { firewalls: before = [], saidMs = 0 } = server.unprotected ?? {};
+      server.unprotected = {
+        saga: idOf(saga),
+        firewalls: [...new Set([...before, ...firewalls])],
+        saidMs: Math.max(saidMs, saga.endedMs),
+      };
     }
   }
 }
@@ -49,61 +56,95 @@ export function toCompare(
   return server;
 }
 
-/** @param goOn in another run, where this one grows too long */
+/**
+ * The provider is away where nothing is answered: then the rest of the servers cannot be looked at. Where some are, each that is not is told by
+ * itself. So that a few new or deleted servers do not look like an outage, the oldest ones are asked where none has answered, and one that has
+ * answered is asked again.
+ *
+ * @param goOn in another run, where this one grows too long
+ */
 export async function compareServers(
   request: ReconcileRequest,
   sweep: Sweep,
   goOn: () => Promise<void>,
 ): Promise<void> {
-  let failedInARow = 0;
-  while (sweep.servers.length > 0) {
+  const { servers, unanswered } = sweep;
+  while (servers.length > 0) {
     await goOn();
     show(sweep, `Comparing the firewalls of ${sweep.serversFound} servers`);
-    const [first] = wavesOf(sweep.servers, request.perSecond);
-    if (first === undefined) return;
+    const [first] = wavesOf(servers, request.perSecond);
+    if (first === undefined) break;
     const { wave, pauseMs } = first;
-    const failures = await Promise.all(wave.map((server) => compare(request, sweep, server)));
-    for (const failure of failures) failedInARow = failure ? failedInARow + 1 : 0;
-    sweep.servers.splice(0, wave.length);
-    if (sweep.servers.length === 0) return;
-    const failure = failures.at(-1);
-    if (failure && failedInARow >= failedInARowMax) {
-      unseen(sweep, `${sweep.servers.length} more servers`, failure);
-      return;
-    }
+    await Promise.all(wave.map((server) => compare(request, sweep, server)));
+    servers.splice(0, wave.length);
+    if (servers.length === 0) break;
+    if (unanswered.length >= inDoubtFrom && (await isAway(sweep))) return couldNotCompare(sweep);
     await sleep(pauseMs);
+  }
+  if (sweep.answeredFor === undefined) couldNotCompare(sweep);
+  else tellUnanswered(sweep);
+}
+
+async function isAway(sweep: Sweep): Promise<boolean> {
+  const { answeredFor: vmObjectId, servers, unanswered } = sweep;
+  if (vmObjectId === undefined) {
+    servers.unshift(...servers.splice(-1));
+    return unanswered.length >= awayFrom;
+  }
+  if ((await ask(vmObjectId)).how === 'unanswered') return true;
+  tellUnanswered(sweep);
+  return false;
+}
+
+function couldNotCompare(sweep: Sweep): void {
+  const { servers, unanswered } = sweep;
+  for (const { vmObjectId, failure } of unanswered) unseen(sweep, `server ${vmObjectId}`, failure);
+  const last = unanswered.at(-1);
+  if (last && servers.length > 0) unseen(sweep, `${servers.length} more servers`, last.failure);
+}
+
+function tellUnanswered(sweep: Sweep): void {
+  for (const { vmObjectId, failure } of sweep.unanswered.splice(0)) {
+    found(sweep, { kind: 'server-unseen', vmObjectId, why: failure.message });
   }
 }
 
-/** @returns why the provider did not answer, where it did not */
-async function compare(request: ReconcileRequest, sweep: Sweep, server: ToCompare): Promise<CallFailure | undefined> {
-  const { vmObjectId, unprotected: told } = server;
-  const { looked } = sweep.report;
+type Asked = Compared | { how: 'refused'; why: string } | { how: 'unanswered'; failure: CallFailure };
+
+async function ask(vmObjectId: number, wanted?: Wanted): Promise<Asked> {
   const settled = await tryToLook(`compare-firewalls-${vmObjectId}`, ({ retry }) =>
-    activities(`compare the firewalls of ${vmObjectId}`).compareFirewalls({
-      vmObjectId,
-      wanted: told?.firewalls,
-      retry,
-    }),
+    activities(`compare the firewalls of ${vmObjectId}`).compareFirewalls({ vmObjectId, wanted, retry }),
   );
-  if (!settled.ok) {
-    const { failure } = settled;
-    if (failure.failure !== 'Rejected') {
-      unseen(sweep, `server ${vmObjectId}`, failure);
-      return failure;
-    }
-    found(sweep, { kind: 'server-unseen', vmObjectId, why: failure.message });
-    return undefined;
+  if (settled.ok) return settled.value;
+  const { failure } = settled;
+  return failure.failure === 'Rejected' ? { how: 'refused', why: failure.message } : { how: 'unanswered', failure };
+}
+
+async function compare(
+  request: ReconcileRequest,
+  sweep: Sweep,
+  { vmObjectId, unprotected: told }: ToCompare,
+): Promise<void> {
+  const { looked } = sweep.report;
+  const value = await ask(vmObjectId, told && { firewalls: told.firewalls, saidMs: told.saidMs });
+  if (value.how === 'unanswered') {
+    sweep.unanswered.push({ vmObjectId, failure: value.failure });
+    return;
   }
-  const { value } = settled;
   if (value.how === 'busy') {
     looked.busy += 1;
-    return undefined;
+    return;
+  }
+  sweep.answeredFor = vmObjectId;
+  tellUnanswered(sweep);
+  if (value.how === 'refused') {
+    found(sweep, { kind: 'server-unseen', vmObjectId, why: value.why });
+    return;
   }
   looked.servers += 1;
   if (value.how === 'unreadable') {
     found(sweep, { kind: 'server-unseen', vmObjectId, why: 'the format of the provider’s list is not known' });
-    return undefined;
+    return;
   }
   const { missing, surplus, unprotected } = value;
   const lacks = [...missing, ...unprotected];
@@ -127,7 +168,6 @@ async function compare(request: ReconcileRequest, sweep: Sweep, server: ToCompar
       ...(repair ? { repair } : {}),
     });
   }
-  return undefined;
 }
 
 /** A saga of its own, which takes its turn at the server, and looks by itself what is not there. @returns its workflow id */

@@ -66,7 +66,7 @@ export async function hold(given?: unknown): Promise<Release> {
   await CancellationScope.nonCancellable(() => afterHold(release, runId));
   upsertMemo({ releasedBy, probing: null, letGo: [] } satisfies Partial<HoldMemo>);
   setCurrentDetails('');
-  log.warn('new sagas begin again', { by: release.by, note: release.note, perSecond: release.perSecond, releasedBy });
+  log.warn('new sagas begin again', { by: release.by, perSecond: release.perSecond, releasedBy });
   return release;
 }
 
@@ -107,7 +107,7 @@ class OpenHold {
       return { released: true };
     });
     onUpdateAndSignal(keepName, keepDescription, readKeep, (words) => this.keep(words));
-    if (since === undefined) log.warn('new sagas are held', { by: start.by, note: start.note });
+    if (since === undefined) log.warn('new sagas are held', { by: start.by });
   }
 
   async untilReleased(): Promise<Released> {
@@ -151,7 +151,7 @@ class OpenHold {
     Object.assign(start, definedOnly({ by, note }));
     this.probing.cancel();
     this.tell({ probing: null, letGo: [] });
-    log.warn('the hold is kept until a person releases it', { by: start.by, note: start.note });
+    log.warn('the hold is kept until a person releases it', { by: start.by });
     return { kept: true };
   }
 

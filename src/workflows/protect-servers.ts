@@ -9,6 +9,7 @@ import { activities } from '../saga/activities';
 import { attempt, failureOf } from '../saga/attempts';
 import { seenByHand } from '../saga/by-hand';
 import { Step } from '../saga/progress';
+import { recordProtected } from '../saga/metrics';
 import type { Saga } from '../saga/saga';
 import type { StepOutcome, StepSpec } from '../saga/step-runner';
 import type { Denied, Protected, Protection } from './protection';
@@ -113,6 +114,7 @@ async function verify(saga: Saga, servers: readonly Guarded[], secrets: SecretsS
       byHand: {
         counts: () => {
           server.lacks = [];
+          recordProtected();
           return seenByHand;
         },
       },
@@ -151,6 +153,7 @@ async function listUntilShown(
       retry,
     });
     server.lacks = [];
+    recordProtected();
     return list;
   } catch (error) {
     const lacks = failureOf(error)?.lacks;

@@ -1,6 +1,6 @@
 /** What a sweep knows so far. It goes along where the sweep goes on in another run. */
 import { metricMeter, setCurrentDetails } from '@temporalio/workflow';
-import type { Left, LeftSlice, LostSlice } from '../activities/reconcile';
+import type { Left, LeftSlice, LostSlice, Wanted } from '../activities/reconcile';
 import type { CallFailure } from '../domain/failures';
 import { workflowIdOf } from '../domain/identity';
 import { metrics } from '../domain/metrics';
@@ -25,7 +25,7 @@ const shownMax = 20;
 export interface ToCompare {
   vmObjectId: number;
   /** What a saga that bought it has told that it lacks. */
-  unprotected?: { saga: string; firewalls: readonly number[] };
+  unprotected?: Wanted & { saga: string };
 }
 
 export interface Sweep {
@@ -35,6 +35,10 @@ export interface Sweep {
   servers: ToCompare[];
   /** How many there are in all. */
   serversFound: number;
+  /** A server for which the provider has answered. */
+  answeredFor?: number;
+  /** Servers for which it has not, since it last did for another one. */
+  unanswered: { vmObjectId: number; failure: CallFailure }[];
   report: SweepReport;
   listedChars: number;
 }
@@ -50,6 +54,7 @@ export function beginSweep(): Sweep {
     at: { phase: 'open' },
     servers: [],
     serversFound: 0,
+    unanswered: [],
     report: { outcome: 'clean', startedAt, looked, ...nothing },
     listedChars: 0,
   };

@@ -1,10 +1,8 @@
 /** The command line as somebody runs it: a process of its own, with nothing of our environment but what it is given. */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { run } from '../../src/cli/program';
-
-const root = join(__dirname, '..', '..');
+import { programOf } from './programs';
 
 export interface Ended {
   status: number | null;
@@ -20,8 +18,7 @@ export interface Running {
 }
 
 export function startCommand(args: readonly string[], environment: Record<string, string> = {}): Running {
-  const child = spawn(process.execPath, ['--import', 'tsx', join(root, 'src', 'starter.ts'), ...args], {
-    cwd: root,
+  const child = spawn(process.execPath, [programOf('starter'), ...args], {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
   });
   const said = { out: '', err: '' };

@@ -1,10 +1,8 @@
 /** Gives back what the global set-up provided. */
-import { rm } from 'node:fs/promises';
 import type { TemporalServer } from '../../scripts/dev-server';
 
 interface Provided {
   temporal?: TemporalServer;
-  folder?: string;
 }
 
 /** Jest loads set-up and teardown as two modules without a common memory; the process itself is one. */
@@ -12,5 +10,4 @@ export const provided: Provided = ((globalThis as { orderSagaProvided?: Provided
 
 export default async function tearDown(): Promise<void> {
   await provided.temporal?.stop();
-  if (provided.folder !== undefined) await rm(provided.folder, { recursive: true, force: true });
 }

@@ -34,6 +34,7 @@ import { rigSettings } from './activity-settings';
 import { replayAll } from './replay';
 import { planIdOf } from './requests';
 import { differences, rowsIn } from './rows-and-ledger';
+import { bundleOf } from './programs';
 
 export interface RigOptions {
   sandbox?: SandboxOptions;
@@ -237,7 +238,7 @@ export class Rig {
   }
 
   private get bundle(): string {
-    return this.options.bundle ?? bundlePath();
+    return this.options.bundle ?? bundleOf({ encrypted: this.options.payloadKeys !== undefined });
   }
 
   private workerConfig(): SagaWorkerConfig {
@@ -293,12 +294,6 @@ export async function until<T>(look: () => Promise<T | undefined | false>): Prom
     if (found !== undefined && found !== false) return found;
     await pause(25);
   }
-}
-
-function bundlePath(): string {
-  const path = process.env['ORDER_SAGA_TEST_BUNDLE'];
-  if (path === undefined) throw new Error('the global set-up builds the workflow bundle: run this through jest');
-  return path;
 }
 
 /** A new namespace is known to all of the server's services only after a moment. */

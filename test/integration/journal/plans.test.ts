@@ -12,7 +12,7 @@ import { parseSpendLimits } from '../../../src/domain/spending';
 import { isPostgres, type JournalAddress } from '../../../src/journal/dialects';
 import { lookAtServer } from '../../../src/journal/firewalls';
 import { Journal } from '../../../src/journal/journal';
-import { endedSagas, leftByLost, statedFirewalls } from '../../../src/journal/left-behind';
+import { endedSagas, leftByLost } from '../../../src/journal/left-behind';
 import { openJournal } from '../../../src/journal/open';
 import { close, open, openReferences } from '../../../src/journal/open-references';
 import {
@@ -24,6 +24,7 @@ import {
   writeNotices,
 } from '../../../src/journal/outbox';
 import { standingOf } from '../../../src/journal/standing';
+import { statedFirewalls } from '../../../src/journal/stated-firewalls';
 import { dropTurn, takeTurn } from '../../../src/journal/turns';
 import { createSealing } from '../../../src/security/sealing';
 import { describeEachDatabase } from './databases';
@@ -156,8 +157,13 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
     'a sweep goes through what has ended': async () => {
       const run = await Run.begin(journal);
       await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'done', report: {} });
-      await endedSagas(journal, { days: 1, after: undefined, limit: 50 });
-      await endedSagas(journal, { days: 1, after: { ...run.key, firstSeenMs: Date.now() }, limit: 50 });
+      await endedSagas(journal, { namespace: 'orders', days: 1, after: undefined, limit: 50 });
+      await endedSagas(journal, {
+        namespace: 'orders',
+        days: 1,
+        after: { ...run.key, firstSeenMs: Date.now() },
+        limit: 50,
+      });
       await leftByLost(journal, [run.key]);
       await statedFirewalls(journal, 17);
     },
@@ -253,8 +259,8 @@ async function fill({ db }: Journal): Promise<void> {
         case when n <= ${sql.lit(rows / 10)} then 'pivot' else 'mutate' end, 'any', 'run', '{}', n, n, 0, 0, 0, 'done'
       from (${numbers}) as numbers`.execute(db);
   await sql`
-    insert into ending (workflow, reference, run, ended_by, ended_ms, outcome, report)
-      select workflow, reference, 'run', workflow, 0, 'done', '' from reference`.execute(db);
+    insert into ending (workflow, reference, run, ended_by, ended_ms, outcome, report, resource)
+      select workflow, reference, 'run', workflow, 0, 'done', '', 'server ' || reference from reference`.execute(db);
   await sql`
     insert into purchase (effect, account, same, servers, items, meant_ms)
       select 'e' || n, 'AB-' || (n % 20), 's' || (n % 20), 1, 1, n from (${numbers}) as numbers`.execute(db);

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { startProcess } from '../../../scripts/processes';
+import { programOf } from '../../support/programs';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { outcomeOf, untilWaiting } from '../../support/sagas';
@@ -14,7 +15,7 @@ let reference: string;
 let run: string;
 beforeAll(async () => {
   rig = await Rig.start({ worker: false });
-  const worker = await startProcess('src/worker.ts', { ...rig.environment, LOG_LEVEL: 'debug' });
+  const worker = await startProcess(programOf('worker'), { ...rig.environment, LOG_LEVEL: 'debug' });
   const request = provisionRequest();
   ({ reference } = request);
   const match = { planId: planIdOf(reference) };

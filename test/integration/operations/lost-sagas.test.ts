@@ -1,8 +1,7 @@
 /** Sagas that will not end by themselves, in whichever way they were lost: counted, listed, and told what they have left. */
 import { isDeepStrictEqual } from 'node:util';
 import { SagaHandle } from '../../../src/client/handle';
-import { waysLost } from '../../../src/domain/lost';
-import { LostSagas, type LostCounts } from '../../../src/operations/lost-sagas';
+import { LostSagas, noneLost, type LostCounts } from '../../../src/operations/lost-sagas';
 import { JournalUnavailable } from '../../../src/journal/errors';
 import { Journal } from '../../../src/journal/journal';
 import { rigSettings } from '../../support/activity-settings';
@@ -19,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-const none = Object.fromEntries(waysLost.map((way) => [way, 0])) as LostCounts;
+const none = noneLost();
 
 /** As a worker looks that has not looked before. */
 const look = () => rig.withJournal((journal) => new LostSagas(rig.temporal, journal).look());

@@ -1,156 +1,28 @@
 /**
- * A real worker, sagas that go every way, and what Prometheus then reads of it: the counts are right, nobody is named in a
- * label, and nothing that a panel or a rule asks for is missing.
+ * What Prometheus reads of a real worker whose sagas go every way: the counts are right, nobody is named in a label, and every panel and
+ * every rule returns series.
  */
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
-import type { FaultSpec } from '../../../sandbox/faults';
-import { startProcess, type RunningProcess } from '../../../scripts/processes';
-import type { SagaHandle } from '../../../src/client/handle';
+import { parse } from 'yaml';
 import { metrics } from '../../../src/domain/metrics';
 import { codesIn, readDocument, tableUnder } from '../../docs/tables';
-import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
-import { WebhookReceiver } from '../../support/receiver';
-import { Rig, until } from '../../support/rig';
-import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
-import { startLine, type Line } from '../worker/line';
-import { scrape, selectorsIn, selects, type Sample } from './scrape';
+import { unlessLacking } from '../../support/left-out';
+import { whyNoPrometheus, type Prometheus } from '../../support/prometheus';
+import { until } from '../../support/rig';
+import { journeys, MeasuredRun } from './measured-run';
 
-const note = { note: 'seen' };
-
-let rig: Rig;
-let line: Line;
-let worker: RunningProcess;
-let port: number;
-let receiver: WebhookReceiver;
-let inboxPort: number;
-let samples: Sample[];
-/** On a page of its own, because its labels name sagas. */
-let inbox: Sample[];
-let asked: SagaHandle;
+let run: MeasuredRun;
 
 beforeAll(async () => {
-  rig = await Rig.start();
-  // It waits before the worker that is measured first looks who does.
-  const waiting = await provision([{ endpoint: 'place-order', kind: 'error-before' }]);
-  await untilWaiting(waiting, 'outcome-unknown');
-  await rig.replaceWorkers({ taskQueue: 'another' });
-  line = await startLine(rig.address);
-  port = await freePort();
-  receiver = await WebhookReceiver.start();
-  inboxPort = await freePort();
-  worker = await startProcess('src/worker.ts', {
-    ...rig.environment,
-    TEMPORAL_ADDRESS: line.address,
-    METRICS_ADDRESS: `127.0.0.1:${port}`,
-    NOTIFICATION_ROUTES: JSON.stringify([{ name: 'ops', url: receiver.url, secret: 'webhook-ops', events: ['ended'] }]),
-    NOTIFICATION_ALLOW: '127.0.0.1',
-    NOTIFICATION_ALLOW_HTTP: 'true',
-    SECRET_WEBHOOK_OPS: receiver.secret,
-    INBOX_ADDRESS: `127.0.0.1:${inboxPort}`,
-    TEMPORAL_UI_URL: 'http://ui.example',
-  });
-  await Promise.all(journeys.map((journey) => journey()));
-  await sweepAgain();
-  await breakDown();
-  await until(async () => receiver.taken.length === journeys.length);
-  samples = await scrape(port);
-  inbox = await scrape(inboxPort);
-  asked = waiting;
-  await answer(waiting, 'confirmNotPlaced', note);
-  await waiting.result();
+  run = await MeasuredRun.start();
 });
 afterAll(async () => {
-  await worker.kill('SIGKILL');
-  await line.close();
-  await rig.close();
-  await receiver.close();
+  await run.close();
 });
-
-/** Each ends once. Together they meet every kind of trouble that a panel or a rule shows. */
-const journeys: (() => Promise<unknown>)[] = [
-  async () => outcomeOf(await rig.sagas.firewalls(aServer())),
-  async () => outcomeOf(await provision([{ endpoint: 'add-cart-item', kind: 'rate-limit' }])),
-  async () => outcomeOf(await provision([{ endpoint: 'place-order', kind: 'refuse-before' }])),
-  async () => {
-    const saga = await rig.sagas.change(changeRequest({ approval: 'always' }));
-    await untilWaiting(saga, 'approval');
-    await rig.temporal.workflow.getHandle(saga.workflowId).signal('skip', note);
-    await saga.decide('skip', note).catch(() => undefined);
-    await answer(saga, 'approve');
-    await saga.result();
-  },
-  async () => {
-    const saga = await provision([{ endpoint: 'place-order', kind: 'error-before' }]);
-    await untilWaiting(saga, 'outcome-unknown');
-    await saga.cancel();
-    await outcomeOf(saga);
-  },
-  async () => {
-    const saga = await provision([
-      { endpoint: 'place-order', kind: 'refuse-before' },
-      { endpoint: 'delete-cart-item', kind: 'unauthorized', times: 'all' },
-    ]);
-    await untilWaiting(saga, 'stuck');
-    await saga.decide('skip', note);
-    await outcomeOf(saga);
-  },
-];
-
-async function provision(faults: Omit<FaultSpec, 'match'>[]): Promise<SagaHandle> {
-  const request = provisionRequest();
-  const match = { planId: planIdOf(request.reference) };
-  for (const fault of faults) rig.sandbox.faults.add({ ...fault, match });
-  return rig.sagas.provision(request);
-}
-
-function aServer() {
-  const request = firewallsRequest();
-  rig.sandbox.addServer({ vmObjectId: request.vmObjectId, firewalls: [] });
-  return request;
-}
-
-/** One that finds what the journeys have left, one that cannot look, and the schedule that says how old the first one is. */
-async function sweepAgain(): Promise<void> {
-  const { sweeps } = rig.sagas;
-  const sweep = async () => sweeps.ended((await sweeps.start({ clean: false })).runId);
-  expect((await sweep()).report).toMatchObject({
-    outcome: 'found',
-    counts: { 'cart-items': 1, 'placement-unknown': 1 },
-  });
-  const putBack = (ms: number | null) =>
-    rig.withJournal(({ db }) => db.updateTable('journal').set({ put_back_ms: ms }).execute());
-  await putBack(1);
-  expect((await sweep()).report).toMatchObject({ outcome: 'could-not-look' });
-  await putBack(null);
-  await sweeps.schedule(60 * 60_000);
-  await until(async () =>
-    (await scrape(port)).some(({ name, value }) => name === metrics.sweepEvery.name && value === 60 * 60),
-  );
-}
-
-/** A run whose workflow task fails again and again, and a moment without Temporal. */
-async function breakDown(): Promise<void> {
-  const broken = await rig.temporal.workflow.start('noSuchSaga', { workflowId: 'broken', taskQueue: 'order-saga' });
-  await until(async () =>
-    (await scrape(port)).some(({ name }) => name === 'temporal_workflow_task_execution_failed_total'),
-  );
-  await rig.temporal.workflow.getHandle(broken.workflowId).terminate('it was seen');
-  await rig.temporal.workflowService.deleteWorkflowExecution({
-    namespace: rig.namespace,
-    workflowExecution: { workflowId: 'broken' },
-  });
-  // The rig replays what is left, when it closes.
-  await until(async () => (await rig.temporal.workflow.count(`WorkflowType = 'noSuchSaga'`)).count === 0);
-  line.cut();
-  await until(async () => (await scrape(port)).some(({ name }) => name === 'temporal_long_request_failure_total'));
-  line.fix();
-}
 
 /** What was counted, as `labels: value`; zeroes left out. */
 function counted(metric: { name: string }, ...labels: string[]): Record<string, number> {
   const found: Record<string, number> = {};
-  for (const sample of samples) {
+  for (const sample of run.samples) {
     if (sample.name !== `${metric.name}_total` || sample.value === 0) continue;
     const key = labels.map((label) => sample.labels[label]).join(' ');
     found[key] = (found[key] ?? 0) + sample.value;
@@ -170,6 +42,29 @@ it('counts what became of the sagas, by workflow', () => {
   expect(counted(metrics.undos, 'fate')).toEqual({ undone: 1, 'left-behind': 1, 'left-alone': 1 });
 });
 
+it('counts sagas that trouble has made wait for a person, and no others', () => {
+  expect(counted(metrics.attended, 'workflowType')).toEqual({ provisionServers: 2 });
+});
+
+it('measures when a server that was bought is protected, and how many calls a step takes', () => {
+  const histogram = ({ name }: { name: string }, result?: string) =>
+    run.samples.filter((sample) => sample.name === `${name}_count` && sample.labels['result'] === result);
+  expect(histogram(metrics.timeToProtected).map(({ value }) => value)).toEqual([1]);
+  const within = run.samples.filter(({ name }) => name === `${metrics.timeToProtected.name}_bucket`);
+  expect(within.find(({ labels }) => labels['le'] === '600')?.value).toBe(1);
+  const failed = histogram(metrics.attempts, 'failed').reduce((sum, { value }) => sum + value, 0);
+  // A refused order twice, an unknown one, an item that cannot be deleted, a journal that was put back.
+  expect(failed).toBe(5);
+});
+
+it('knows how the journal is, and that no version lacks workers', () => {
+  const gauge = ({ name }: { name: string }) => run.samples.find((sample) => sample.name === name)?.value;
+  expect(gauge(metrics.journalReachable)).toBe(1);
+  expect(gauge(metrics.journalAnswer)).toBeGreaterThan(0);
+  expect(gauge(metrics.journalPutBack)).toBe(0);
+  expect(gauge(metrics.unserved)).toBe(0);
+});
+
 it('counts failed calls, and whose trouble they are', () => {
   expect(counted(metrics.failedCalls, 'failure', 'whose')).toEqual({
     'RateLimited provider': 1,
@@ -182,13 +77,13 @@ it('counts failed calls, and whose trouble they are', () => {
 });
 
 it('what a saga expects is no failure to Temporal: no metric of its own counts it', () => {
-  const failures = samples.filter(
+  const failures = run.samples.filter(
     ({ name, value }) => /^temporal_(local_)?(activity_execution|workflow)_failed/.test(name) && value > 0,
   );
   // A sweep that could not look is one.
   expect(failures.map(({ labels }) => labels['workflow_type'])).toEqual(['reconcile']);
   // The scrape has what they stand beside.
-  expect(samples.some(({ name }) => name.startsWith('temporal_activity_execution_latency'))).toBe(true);
+  expect(run.samples.some(({ name }) => name.startsWith('temporal_activity_execution_latency'))).toBe(true);
 });
 
 it('counts waits as they begin and end, and what people decide', () => {
@@ -207,14 +102,14 @@ it('counts what receivers are told, and what they are not', () => {
   // Each of them has ended.
   expect(counted(metrics.notifications, 'route', 'result')).toEqual({ 'ops delivered': journeys.length });
   const gauge = ({ name }: { name: string }) =>
-    samples.find((sample) => sample.name === name && sample.labels['route'] === 'ops');
+    run.samples.find((sample) => sample.name === name && sample.labels['route'] === 'ops');
   for (const metric of [metrics.notificationsDead, metrics.notificationsOpen]) expect(gauge(metric)?.value).toBe(0);
   expect(counted(metrics.notificationsLost, 'workflowType')).toEqual({});
 });
 
 it('knows who waits, and since when, also where another worker brought it there', () => {
   const gauge = ({ name }: { name: string }, kind: string) =>
-    samples.find((sample) => sample.name === name && sample.labels['kind'] === kind)?.value;
+    run.samples.find((sample) => sample.name === name && sample.labels['kind'] === kind)?.value;
   expect(gauge(metrics.waiting, 'outcome-unknown')).toBeGreaterThanOrEqual(1);
   expect(gauge(metrics.oldestWait, 'outcome-unknown')).toBeGreaterThan(0);
   expect(gauge(metrics.oldestWait, 'held')).toBe(0);
@@ -229,13 +124,13 @@ it('counts sweeps and what they find, and knows how long ago the last good one w
     'reconcile cart-items': 1,
     'reconcile placement-unknown': 1,
   });
-  const age = samples.find(({ name }) => name === metrics.sweepAge.name)?.value;
+  const age = run.samples.find(({ name }) => name === metrics.sweepAge.name)?.value;
   expect(age).toBeGreaterThan(0);
   expect(age).toBeLessThan(600);
 });
 
 it('measures each call of the provider by its row of the document, in buckets up to its time limit', () => {
-  const calls = samples.filter(({ name }) => name === `${metrics.providerRequests.name}_count`);
+  const calls = run.samples.filter(({ name }) => name === `${metrics.providerRequests.name}_count`);
   const classes = new Set(calls.map(({ labels }) => `${labels['endpoint'] ?? ''} ${labels['class'] ?? ''}`));
   expect(classes).toEqual(
     new Set([
@@ -252,101 +147,133 @@ it('measures each call of the provider by its row of the document, in buckets up
       'GET /firewalls/object/{vm_object_id} ok',
     ]),
   );
-  const bounds = samples
+  const bounds = run.samples
     .filter(({ name, labels }) => name === `${metrics.providerRequests.name}_bucket` && labels['class'] === 'Rejected')
     .map(({ labels }) => labels['le']);
   expect(bounds).toEqual(['0.025', '0.05', '0.1', '0.25', '0.5', '1', '2.5', '5', '10', '15', '20', '25', '+Inf']);
 });
 
 it('names no order, account or run in a label', () => {
-  const values = new Set(samples.flatMap(({ labels }) => Object.values(labels)));
-  values.delete(rig.namespace);
+  const values = new Set(run.samples.flatMap(({ labels }) => Object.values(labels)));
+  values.delete(run.rig.namespace);
   const named = [...values].filter((value) => /T-\d|AB-\d|[0-9a-f]{8}-[0-9a-f]{4}/.test(value));
   expect(named).toEqual([]);
   expect(values.has('setFirewalls')).toBe(true);
 });
 
 it('names the saga that waits on a page of its own, with a link', () => {
-  expect(inbox).toEqual([
+  expect(run.inbox).toEqual([
     {
       name: metrics.inboxAge.name,
       labels: {
-        namespace: rig.namespace,
+        namespace: run.rig.namespace,
         kind: 'outcome-unknown',
         step: 'place-order',
         account: expect.stringMatching(/^AB-\d+$/) as string,
-        reference: asked.reference,
-        workflowId: asked.workflowId,
-        link: `http://ui.example/namespaces/${rig.namespace}/workflows/provision%2F${asked.reference}/${asked.runId}`,
+        reference: run.asked.reference,
+        workflowId: run.asked.workflowId,
+        link: `http://ui.example/namespaces/${run.rig.namespace}/workflows/provision%2F${run.asked.reference}/${run.asked.runId}`,
       },
       value: expect.any(Number) as number,
     },
   ]);
-  expect(inbox[0]?.value).toBeGreaterThan(0);
+  expect(run.inbox[0]?.value).toBeGreaterThan(0);
 });
 
-describe('all that is asked for is there', () => {
-  interface Panel {
-    title: string;
-    targets?: { expr: string }[];
-  }
-  const { panels } = JSON.parse(readDocument('deploy/grafana/dashboards/order-saga.json')) as { panels: Panel[] };
-  const rules = readDocument('deploy/prometheus/alerts.yaml');
-  const missing = (expression: string) =>
-    selectorsIn(expression).filter((selector) => ![...samples, ...inbox].some((sample) => selects(selector, sample)));
+interface Panel {
+  title: string;
+  targets?: { expr: string }[];
+}
+const { panels } = JSON.parse(readDocument('deploy/grafana/dashboards/order-saga.json')) as { panels: Panel[] };
+
+type Rule = AlertRule | { record: string; expr: string };
+interface AlertRule {
+  alert: string;
+  expr: string;
+  labels: { severity: string };
+  annotations: { runbook: string };
+}
+const rules = ['alerts', 'slos'].flatMap((file) => {
+  const { groups } = parse(readDocument(`deploy/prometheus/${file}.yaml`)) as { groups: { rules: Rule[] }[] };
+  return groups.flatMap((group) => group.rules);
+});
+const alerts = rules.filter((rule): rule is AlertRule => 'alert' in rule);
+
+/**
+ * What an alert asks, without its threshold, so that it returns series in good times, too: comparisons say 0 or 1 of each series, and
+ * each side of what rules something out stands for itself.
+ */
+function questionsOf({ expr }: AlertRule): string[] {
+  return expr
+    .split(/\bunless\b/)
+    .map((part) => part.replace(/^\s*absent\((.*)\)\s*$/s, '$1').replace(/ (>|<|>=|<=|==|!=) /g, ' $1 bool '));
+}
+
+unlessLacking(whyNoPrometheus)('a Prometheus that scraped it', () => {
+  let prometheus: Prometheus;
+  beforeAll(() => {
+    prometheus = run.prometheus!;
+  });
 
   it.each(panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)))(
-    'in the panel %s: %s',
-    (_title, expression) => {
-      expect(missing(expression)).toEqual([]);
+    'has series for the panel %s: %s',
+    async (_title, expression) => {
+      const filled = expression.replaceAll('$namespace', run.rig.namespace).replaceAll('$__rate_interval', '5m');
+      expect(await prometheus.query(filled)).not.toEqual([]);
     },
   );
 
-  it('in the rules', () => {
-    expect(selectorsIn(rules).length).toBeGreaterThan(15);
-    expect(missing(rules)).toEqual([]);
-  });
-
-  it('and every rule says where it is written what to do', () => {
-    const anchors = new Set(
-      [...readDocument('docs/operating.md').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
-        heading
-          .toLowerCase()
-          .replace(/[^\w\- ]/g, '')
-          .replaceAll(' ', '-'),
-      ),
-    );
-    const runbooks = [...rules.matchAll(/runbook: docs\/operating\.md#(\S+)/g)].map(([, anchor = '']) => anchor);
-    expect(runbooks).toHaveLength([...rules.matchAll(/- alert: /g)].length);
-    expect(runbooks.filter((anchor) => !anchors.has(anchor))).toEqual([]);
-  });
-
-  it('and every rule is in the document, as loud as it is', () => {
-    const loud = [...rules.matchAll(/- alert: (\w+)[^]*?severity: (\w+)/g)].map(([, name, severity]) => [
-      name,
-      severity,
-    ]);
-    const rows = tableUnder(readDocument('docs/observing.md'), 'Alerts');
-    expect(rows.map((row) => [codesIn(row['alert']!)[0], row['severity']])).toEqual(loud);
-  });
-
-  it('and each of ours is in the document, with its labels', () => {
-    const rows = tableUnder(readDocument('docs/observing.md'), 'Metrics');
-    const told = Object.fromEntries(rows.map((row) => [codesIn(row['name']!)[0], codesIn(row['labels']!).sort()]));
-    const real: Record<string, string[]> = {};
-    for (const { name, labels } of samples.filter((sample) => sample.name.startsWith('order_saga_'))) {
-      const own = Object.keys(labels).filter((label) => !['namespace', 'taskQueue', 'le'].includes(label));
-      real[name.replace(/_(bucket|sum|count)$/, '')] = own.sort();
+  it.each(alerts.map((rule) => [rule.alert, rule] as const))('has series for the alert %s', async (_name, rule) => {
+    for (const question of questionsOf(rule)) {
+      expect([question, (await prometheus.query(question)).length]).not.toEqual([question, 0]);
     }
-    // The first reminder comes after an hour.
-    expect(told).toEqual({ ...real, order_saga_reminders_total: ['kind', 'workflowType'] });
+  });
+
+  it('evaluates every rule, and fires where the sagas have met trouble', async () => {
+    await until(async () => (await prometheus.rules()).every(({ health }) => health !== 'unknown'));
+    const evaluated = await prometheus.rules();
+    expect(evaluated.filter(({ health }) => health !== 'ok')).toEqual([]);
+    expect(evaluated).toHaveLength(rules.length);
+    const firing = evaluated.filter(({ state }) => state === 'firing').map(({ name }) => name);
+    // Those that wait for no time to pass.
+    expect(firing).toEqual(['OrderOutcomeUnknown', 'LeftBehind', 'SweepCouldNotLook', 'SweepFound']);
   });
 });
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port: free } = server.address() as AddressInfo;
-  server.close();
-  return free;
-}
+it('every rule says where it is written what to do', () => {
+  const anchors = new Set(
+    [...readDocument('docs/operating.md').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+  const runbooks = alerts.map(({ annotations }) => annotations.runbook);
+  expect(runbooks.filter((runbook) => !anchors.has(runbook.replace('docs/operating.md#', '')))).toEqual([]);
+});
+
+it('the objective of pages counts every page', () => {
+  const pages = alerts.filter(({ labels }) => labels.severity === 'page').map(({ alert }) => alert);
+  const counting = rules.find((rule) => 'record' in rule && rule.record === 'order_saga:pages:started');
+  const lists = [...(counting?.expr ?? '').matchAll(/alertname=~"([^"]*)"/g)].map(([, names = '']) => names.split('|'));
+  expect(lists).toEqual([pages, pages]);
+});
+
+it('every rule is in the document, as loud as it is', () => {
+  const loud = alerts.map(({ alert, labels }) => [alert, labels.severity]);
+  const rows = tableUnder(readDocument('docs/observing.md'), 'Alerts');
+  expect(rows.map((row) => [codesIn(row['alert']!)[0], row['severity']])).toEqual(loud);
+});
+
+it('each of ours is in the document, with its labels', () => {
+  const rows = tableUnder(readDocument('docs/observing.md'), 'Metrics');
+  const told = Object.fromEntries(rows.map((row) => [codesIn(row['name']!)[0], codesIn(row['labels']!).sort()]));
+  const real: Record<string, string[]> = {};
+  for (const { name, labels } of run.samples.filter((sample) => sample.name.startsWith('order_saga_'))) {
+    const own = Object.keys(labels).filter((label) => !['namespace', 'taskQueue', 'le'].includes(label));
+    real[name.replace(/_(bucket|sum|count)$/, '')] = own.sort();
+  }
+  // The first reminder comes after an hour.
+  expect(told).toEqual({ ...real, order_saga_reminders_total: ['kind', 'workflowType'] });
+});

@@ -1,12 +1,11 @@
 /** To Temporal over TLS: who shows a certificate or a key comes in, who does not is told in a sentence. */
 import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ordersWithLabel } from '../../../sandbox/sentences';
 import { startProcess } from '../../../scripts/processes';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { runCommand } from '../../support/command-line';
-import { buildEncryptedBundle } from '../../support/encrypted-bundle';
+import { programOf } from '../../support/programs';
 import { provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { Authority } from '../../support/certificates';
@@ -28,7 +27,7 @@ type Environment = Record<string, string>;
 /** A saga from a command line to a worker, both over the given connection. */
 async function sagaThrough(rig: Rig, connection: Environment): Promise<void> {
   const environment = { ...rig.environment, ...connection };
-  const worker = await startProcess('src/worker.ts', environment);
+  const worker = await startProcess(programOf('worker'), environment);
   try {
     const request = provisionRequest();
     const { status, out, err } = await runCommand(['provision', '-'], environment, JSON.stringify(request));
@@ -44,7 +43,7 @@ async function sagaThrough(rig: Rig, connection: Environment): Promise<void> {
 async function complaints(rig: Rig, connection: Environment) {
   const environment = { ...rig.environment, ...connection };
   const [worker, command] = await Promise.all([
-    startProcess('src/worker.ts', environment).then(
+    startProcess(programOf('worker'), environment).then(
       async (started) => {
         await started.kill('SIGTERM');
         return started.ready;
@@ -60,12 +59,10 @@ async function complaints(rig: Rig, connection: Environment) {
 describe('with client certificates', () => {
   let rig: Rig;
   let proxy: Proxy;
-  let bundle: string;
   const keys = `k1:${randomBytes(32).toString('base64')}`;
   let tls: Environment;
   beforeAll(async () => {
-    bundle = await buildEncryptedBundle();
-    rig = await Rig.start({ worker: false, payloadKeys: parsePayloadKeys(keys), bundle });
+    rig = await Rig.start({ worker: false, payloadKeys: parsePayloadKeys(keys) });
     // Its name is not its address: the setting has to say whom to expect.
     const certificate = authority.forServer('DNS:temporal.test');
     proxy = await startTlsProxy({ certificate, to: rig.address, clientAuthority: authority.certificate });
@@ -79,7 +76,6 @@ describe('with client certificates', () => {
   afterAll(async () => {
     await proxy.close();
     await rig.close();
-    rmSync(dirname(bundle), { recursive: true });
   });
   const shown = ({ certFile, keyFile }: { certFile: string; keyFile: string }) => ({
     ...tls,

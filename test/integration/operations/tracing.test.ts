@@ -1,14 +1,17 @@
 /** One trace from a backend's start to the calls of the provider, by a real worker to a collector over HTTP; and what is not in it. */
+import { context, propagation, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { Resource } from '@opentelemetry/resources';
+import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { Client } from '@temporalio/client';
-import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors-opentelemetry';
+import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors-opentelemetry-v2';
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import { OrderSagaClient } from '../../../src/client/client';
 import { canariesOf, makeConfided, makeSecrets } from '../../system/canaries/secrets';
 import { Search } from '../../system/canaries/search';
+import { programOf } from '../../support/programs';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { outcomeOf, untilWaiting } from '../../support/sagas';
@@ -25,7 +28,7 @@ let tracing: BasicTracerProvider;
 beforeAll(async () => {
   rig = await Rig.start({ worker: false, sandbox: { token: secrets.token.text } });
   collector = await startCollector();
-  worker = await startProcess('src/worker.ts', {
+  worker = await startProcess(programOf('worker'), {
     ...rig.environment,
     PROVIDER_TOKEN: secrets.token.text,
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -33,10 +36,12 @@ beforeAll(async () => {
   });
   // As docs/observing.md tells a backend to do it.
   tracing = new BasicTracerProvider({
-    resource: new Resource({ 'service.name': 'backend' }),
+    resource: resourceFromAttributes({ 'service.name': 'backend' }),
     spanProcessors: [new SimpleSpanProcessor(new OTLPTraceExporter({ url: `${collector.url}/v1/traces` }))],
   });
-  tracing.register({ contextManager: new AsyncLocalStorageContextManager().enable() });
+  trace.setGlobalTracerProvider(tracing);
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   const { connection, options } = rig.temporal;
   const interceptors = { workflow: [new OpenTelemetryWorkflowClientInterceptor()] };
   backend = new OrderSagaClient(new Client({ connection, namespace: options.namespace, interceptors }));

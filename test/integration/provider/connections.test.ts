@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { callsTo, ordersWithLabel } from '../../../sandbox/sentences';
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import { OrderSagaClient } from '../../../src/client/client';
+import { programOf } from '../../support/programs';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { untilWaiting } from '../../support/sagas';
@@ -26,7 +27,7 @@ afterAll(async () => {
 
 /** A worker process of a task queue of its own, and the client of that queue. */
 async function startWorker(taskQueue: string, changes: Record<string, string>): Promise<OrderSagaClient> {
-  workers.push(await startProcess('src/worker.ts', { ...rig.environment, TASK_QUEUE: taskQueue, ...changes }));
+  workers.push(await startProcess(programOf('worker'), { ...rig.environment, TASK_QUEUE: taskQueue, ...changes }));
   return new OrderSagaClient(rig.temporal, { taskQueue });
 }
 

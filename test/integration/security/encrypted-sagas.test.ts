@@ -9,7 +9,6 @@ import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { EncryptionCodec } from '../../../src/security/payload-codec';
 import { callsTo, openCartItems, ordersWithLabel } from '../../../sandbox/sentences';
-import { buildEncryptedBundle } from '../../support/encrypted-bundle';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { outcomeOf, untilWaiting } from '../../support/sagas';
@@ -17,12 +16,9 @@ import { outcomeOf, untilWaiting } from '../../support/sagas';
 const key = () => randomBytes(32).toString('base64');
 const [one, two] = [key(), key()];
 const secretsFolder = mkdtempSync(join(tmpdir(), 'order-saga-secrets-'));
-let bundle: string;
 let rig: Rig;
 beforeAll(async () => {
-  bundle = await buildEncryptedBundle();
   rig = await Rig.start({
-    bundle,
     payloadKeys: parsePayloadKeys(`k1:${one},k2:${two}`),
     secrets: { folder: secretsFolder, variable: (name) => (name === 'SECRET_SSH_KEY' ? 'c3NoLWtleQ==' : undefined) },
   });
@@ -30,7 +26,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await rig.close();
   rmSync(secretsFolder, { recursive: true });
-  rmSync(join(bundle, '..'), { recursive: true });
 });
 
 const canary = 'canary-password-7Qx';
@@ -104,7 +99,6 @@ describe('a request in the clear', () => {
 
   it('is taken where a setting allows it', async () => {
     const lenient = await Rig.start({
-      bundle,
       payloadKeys: parsePayloadKeys(`k1:${one}`),
       activities: { takesClearRequests: true },
     });
@@ -197,7 +191,7 @@ describe('a correction in the clear', () => {
 
   it('is taken where a setting allows it', async () => {
     const payloadKeys = parsePayloadKeys(`k1:${one}`);
-    const lenient = await Rig.start({ bundle, payloadKeys, activities: { takesClearRequests: true } });
+    const lenient = await Rig.start({ payloadKeys, activities: { takesClearRequests: true } });
     try {
       const { saga, clear } = await waitingFor(lenient);
       await clear.executeUpdate('retry', { args: [{ correction }] });

@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { startProcess } from '../../../scripts/processes';
 import { whyTooOld } from '../../../src/operations/temporal-server';
+import { programOf } from '../../support/programs';
 import { provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 it('in a namespace that does not exist', async () => {
-  const started = startProcess('src/worker.ts', { ...rig.environment, TEMPORAL_NAMESPACE: 'nowhere' });
+  const started = startProcess(programOf('worker'), { ...rig.environment, TEMPORAL_NAMESPACE: 'nowhere' });
   const sentence =
     'worker cannot start: the Temporal server at [^ ]+ has no namespace nowhere: set TEMPORAL_NAMESPACE to one that it has, ' +
     'or create it with `temporal operator namespace create --namespace nowhere --retention 30d`';
@@ -38,9 +38,7 @@ it.each([
 });
 
 it('goes on when the disk that its log is on is full', async () => {
-  const root = join(__dirname, '..', '..', '..');
-  const worker = spawn(process.execPath, ['--import', 'tsx', join(root, 'src/worker.ts')], {
-    cwd: root,
+  const worker = spawn(process.execPath, [programOf('worker')], {
     // A line for each call that fails, and one for each end.
     env: { PATH: process.env['PATH'], ...rig.environment, LOG_LEVEL: 'debug' },
     stdio: ['ignore', 'pipe', openSync('/dev/full', 'w')],

@@ -1,5 +1,6 @@
 /** What a worker's probes are told, by a worker that lives, has lost Temporal, or is stopped without it. */
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
+import { programOf } from '../../support/programs';
 import { provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { startLine, type Line } from './line';
@@ -11,7 +12,7 @@ let worker: RunningProcess;
 beforeAll(async () => {
   rig = await Rig.start({ worker: false });
   line = await startLine(rig.address);
-  worker = await startProcess('src/worker.ts', {
+  worker = await startProcess(programOf('worker'), {
     ...rig.environment,
     TEMPORAL_ADDRESS: line.address,
     HEALTH_ADDRESS: '127.0.0.1:0',
@@ -47,7 +48,7 @@ it.each(['HEALTH_ADDRESS', 'METRICS_ADDRESS', 'INBOX_ADDRESS'])(
   'says in one sentence that the port of %s is in use',
   async (setting) => {
     const address = new URL(healthOf(worker).url).host;
-    const second = startProcess('src/worker.ts', { ...rig.environment, [setting]: address });
+    const second = startProcess(programOf('worker'), { ...rig.environment, [setting]: address });
     const sentence = `worker cannot start: ${setting}: nothing can listen at ${address} \\(.* in use.*`;
     await expect(second).rejects.toThrow(new RegExp(`ended with 1 .*\\n(\\{.*\\n)?${sentence}\\n$`, 'i'));
   },

@@ -1,6 +1,7 @@
 /** A worker process that dies after a receiver was told, and before that was written down. */
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import { runHere } from '../../support/command-line';
+import { programOf } from '../../support/programs';
 import { WebhookReceiver } from '../../support/receiver';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -11,15 +12,15 @@ let ops: WebhookReceiver;
 const workers: RunningProcess[] = [];
 
 /** @param allow inner addresses that may be told */
-function startWorker(allow: string): Promise<RunningProcess> {
-  return startProcess('src/worker.ts', {
+function startWorker(allow: string, secret = ops.secret): Promise<RunningProcess> {
+  return startProcess(programOf('worker'), {
     ...rig.environment,
     NOTIFICATION_ROUTES: JSON.stringify([{ name: 'ops', url: ops.url, secret: 'webhook-ops' }]),
     NOTIFICATION_ALLOW: allow,
     NOTIFICATION_ALLOW_HTTP: 'true',
     NOTIFICATION_TIMEOUT_MS: '1000',
     NOTIFICATION_RETRY: '1,10,10,60000',
-    SECRET_WEBHOOK_OPS: ops.secret,
+    SECRET_WEBHOOK_OPS: secret,
   }).then((worker) => {
     workers.push(worker);
     return worker;
@@ -90,4 +91,17 @@ it('what was given up is listed, sent again and deleted by a person, and nobody 
   await until(async () => ops.typesOf(saga.reference).length === 1);
   await answer(saga, 'retry');
   await saga.result();
+});
+
+it('a worker starts without the secret of a route, says so, and what waits is sent once it is there', async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.kill('SIGTERM')));
+  const without = await startWorker('127.0.0.1', 'not a secret');
+  const saga = await waiting();
+  expect(without.errors()).toContain('"secret":"webhook-ops"');
+  expect(ops.typesOf(saga.reference)).toEqual([]);
+  await without.kill('SIGTERM');
+  await startWorker('127.0.0.1');
+  await answer(saga, 'retry');
+  await saga.result();
+  await until(async () => ops.typesOf(saga.reference).length === 3);
 });

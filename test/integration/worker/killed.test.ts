@@ -3,6 +3,7 @@ import { msToTs } from '@temporalio/common/lib/time';
 import { callsTo, openCartItems, ordersWithLabel } from '../../../sandbox/sentences';
 import type { EndpointName } from '../../../sandbox/endpoints';
 import { startProcess, type Exit, type RunningProcess } from '../../../scripts/processes';
+import { programOf } from '../../support/programs';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
@@ -12,7 +13,7 @@ let rig: Rig;
 const workers: RunningProcess[] = [];
 
 async function startWorker(): Promise<RunningProcess> {
-  const worker = await startProcess('src/worker.ts', { ...rig.environment, HEALTH_ADDRESS: '127.0.0.1:0' });
+  const worker = await startProcess(programOf('worker'), { ...rig.environment, HEALTH_ADDRESS: '127.0.0.1:0' });
   workers.push(worker);
   return worker;
 }

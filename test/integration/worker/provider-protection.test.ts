@@ -1,5 +1,6 @@
 /** What keeps the provider from being flooded: a limit for the whole task queue, one pause for a whole worker, turns for accounts. */
 import { startProcess } from '../../../scripts/processes';
+import { programOf } from '../../support/programs';
 import { provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { outcomeOf } from '../../support/sagas';
@@ -11,7 +12,7 @@ it('keeps to its calls a second over all workers of the task queue', async () =>
   rig = await Rig.start({ worker: false });
   const callsPerSecond = 4;
   await rig.startWorker({ callsPerSecond });
-  const other = await startProcess('src/worker.ts', {
+  const other = await startProcess(programOf('worker'), {
     ...rig.environment,
     PROVIDER_CALLS_PER_SECOND: String(callsPerSecond),
   });

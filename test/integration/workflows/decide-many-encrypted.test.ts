@@ -1,17 +1,17 @@
 /** A job where payloads are encrypted: one that was started in the clear from the Web UI is taken, and what it sends is encrypted. */
 import { Client } from '@temporalio/client';
 import type { JobReport } from '../../../src/domain/job-report';
+import { parsePayloadKeys } from '../../../src/security/keys';
 import { doubtfulSagas, stuckSagas } from '../../support/bad-night';
-import { startEncryptedRig } from '../../support/encrypted-bundle';
-import type { Rig } from '../../support/rig';
+import { newKey } from '../../support/codec-calls';
+import { Rig } from '../../support/rig';
 import { outcomeOf, untilDeniable, untilWaiting } from '../../support/sagas';
 
 let rig: Rig;
-let close: () => Promise<void>;
 beforeAll(async () => {
-  ({ rig, close } = await startEncryptedRig());
-}, 300_000);
-afterAll(() => close());
+  rig = await Rig.start({ payloadKeys: parsePayloadKeys(`k1:${newKey()}`) });
+});
+afterAll(() => rig.close());
 
 const canary = 'geheim-nur-notiz';
 

@@ -1,16 +1,16 @@
 /** The hold where payloads are encrypted: who and why are read all the same; and a hold that came in the clear holds. */
 import { Client } from '@temporalio/client';
-import { startEncryptedRig } from '../../support/encrypted-bundle';
+import { parsePayloadKeys } from '../../../src/security/keys';
+import { newKey } from '../../support/codec-calls';
 import { provisionRequest } from '../../support/requests';
-import { until, type Rig } from '../../support/rig';
+import { Rig, until } from '../../support/rig';
 import { untilWaiting } from '../../support/sagas';
 
 let rig: Rig;
-let close: () => Promise<void>;
 beforeAll(async () => {
-  ({ rig, close } = await startEncryptedRig());
-}, 300_000);
-afterAll(() => close());
+  rig = await Rig.start({ payloadKeys: parsePayloadKeys(`k1:${newKey()}`) });
+});
+afterAll(() => rig.close());
 
 const inTheClear = () => new Client({ connection: rig.temporal.connection, namespace: rig.namespace });
 

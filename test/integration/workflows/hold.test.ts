@@ -6,6 +6,7 @@ import { callsTo } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import { metrics } from '../../../src/domain/metrics';
 import { Gauges } from '../../../src/operations/gauges';
+import { healthOf } from '../../../src/journal/health';
 import { LostSagas } from '../../../src/operations/lost-sagas';
 import { runHere } from '../../support/command-line';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
@@ -47,7 +48,7 @@ it('holds what has not begun, and says since when, who and why; it goes on when 
   const [saga] = await held(1, () => rig.sagas.provision(provisionRequest()));
   const { question, choices } = await untilWaiting(saga!, 'held');
   expect(question).toMatch(
-    /^New sagas are held since 20[-0-9]+ [:0-9]+ UTC by ann \(moving the database\); nothing was sent\. This one has not begun/,
+    /^New sagas are held since 20[-0-9]+ [:0-9]+ UTC by ann; nothing was sent\. This one has not begun/,
   );
   expect(choices).toEqual(['retry']);
   expect(rig.sandbox.ledger.calls).toHaveLength(calls);
@@ -209,6 +210,8 @@ it('is a gauge of every worker', async () => {
           lost,
           outbox: () => Promise.resolve([]),
           holding: () => rig.sagas.holding(),
+          unserved: () => Promise.resolve(0),
+          journal: () => healthOf(journal),
         },
       );
       gauges.start();

@@ -1,16 +1,16 @@
 /** Sweeps where payloads are encrypted: what a schedule asks is, and what a sweep starts is taken for a request of ours. */
 import { openCartItems } from '../../../sandbox/sentences';
-import { startEncryptedRig } from '../../support/encrypted-bundle';
+import { parsePayloadKeys } from '../../../src/security/keys';
+import { newKey } from '../../support/codec-calls';
 import { provisionRequest } from '../../support/requests';
-import { until, type Rig } from '../../support/rig';
+import { Rig, until } from '../../support/rig';
 import { untilWaiting } from '../../support/sagas';
 
 let rig: Rig;
-let close: () => Promise<void>;
 beforeAll(async () => {
-  ({ rig, close } = await startEncryptedRig());
-}, 300_000);
-afterAll(() => close());
+  rig = await Rig.start({ payloadKeys: parsePayloadKeys(`k1:${newKey()}`) });
+});
+afterAll(() => rig.close());
 
 it('a scheduled one empties the cart of a saga that was terminated, and its report can be read', async () => {
   const request = provisionRequest();

@@ -75,6 +75,49 @@ it('tells of a firewall that is back after a saga has unassigned it, unassigns n
   expect(changes('firewallsUnassigned')).toBe(unassigned);
 });
 
+describe('where a saga has found a server as it should be, and so sent nothing,', () => {
+  const saidOf = async (vmObjectId: number, said: { exactly?: number[]; assign?: number[]; unassign?: number[] }) => {
+    const nothing = { assign: undefined, unassign: undefined };
+    await (await rig.sagas.firewalls(firewallsRequest({ vmObjectId, ...nothing, ...said }))).result();
+  };
+
+  it.each([{ exactly: [150] }, { unassign: [143] }])('%j is its word, and no repair takes it back', async (said) => {
+    const [server = 0] = await bought(1, [143, 150]);
+    await panel.unassignFirewalls(server, [143]);
+    await saidOf(server, said);
+    expect(await sweep({ repair: true })).toMatchObject({ outcome: 'clean', looked: { servers: 1 } });
+    expect(await firewallsOf(server)).toEqual([150]);
+    await panel.assignFirewalls(server, [143]);
+    expect((await sweep()).findings).toEqual([
+      { kind: 'firewalls-drift', vmObjectId: server, missing: [], surplus: [143] },
+    ]);
+    // A newer saga has another word.
+    await saidOf(server, { assign: [143] });
+    expect((await sweep()).outcome).toBe('clean');
+    await panel.unassignFirewalls(server, [143, 150]);
+    const { findings } = await sweep();
+    expect(findings).toMatchObject([
+      { kind: 'firewalls-drift', missing: expect.arrayContaining([143, 150]) as number[] },
+    ]);
+  });
+
+  it('a server needs no firewall that its order did not get, and that a later saga does not name', async () => {
+    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before' });
+    const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
+    await untilWaiting(saga, 'stuck');
+    const [step] = (await saga.progress()).steps.filter(({ id }) => id.startsWith('assign-firewalls-'));
+    const server = Number(step?.id.replace('assign-firewalls-', ''));
+    await saidOf(server, { exactly: [150] });
+    await saga.decide('skip', { note: 'later' });
+    await saga.result();
+    // The order has the last word: it says what is missing.
+    expect((await sweep()).counts).toEqual({ 'server-unprotected': 1 });
+    await saidOf(server, { exactly: [150] });
+    expect((await sweep({ repair: true })).outcome).toBe('clean');
+    expect(await firewallsOf(server)).toEqual([150]);
+  });
+});
+
 it('leaves a server alone while a saga works on it', async () => {
   const [server = 0] = await bought(1, [143]);
   await panel.unassignFirewalls(server, [143]);
@@ -148,26 +191,66 @@ it('fails where the provider does not answer, asks no more than a few times, and
   const report = await sweep({ perSecond: 1 });
   expect(report).toMatchObject({ outcome: 'could-not-look', counts: {}, looked: { ended: 1, servers: 0 } });
   expect(report.unseen.map(({ what }) => what.replace(/\d{2,}/, 'N'))).toEqual([
-    ...['server N', 'server N', 'server N'],
-    '5 more servers',
+    ...Array.from({ length: 6 }, () => 'server N'),
+    '2 more servers',
   ]);
-  expect(callsTo(rig.sandbox.ledger, 'list-firewalls')).toHaveLength(before + 3);
+  expect(callsTo(rig.sandbox.ledger, 'list-firewalls')).toHaveLength(before + 6);
   expect((await rig.temporal.workflow.getHandle('reconcile').describe()).status.name).toBe('FAILED');
 });
 
-it('tells what else it has found where one server does not answer', async () => {
-  const [one = 0, two = 0] = await bought(2, [143]);
-  await panel.unassignFirewalls(two, [143]);
-  rig.sandbox.faults.add({
-    endpoint: 'list-firewalls',
-    kind: 'reset-before',
-    times: 'all',
-    match: { vmObjectId: one },
+it('tells of servers that do not answer while others do, however many in a row, and compares the others', async () => {
+  const [, ...rest] = await bought(7, [143]);
+  const drifted = rest.at(-1)!;
+  await panel.unassignFirewalls(drifted, [143]);
+  for (const vmObjectId of rest.slice(0, -1)) {
+    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'reset-before', times: 'all', match: { vmObjectId } });
+  }
+  const report = await sweep({ perSecond: 1 });
+  expect(report).toMatchObject({ outcome: 'found', counts: { 'server-unseen': 5, 'firewalls-drift': 1 }, unseen: [] });
+  expect(report.looked.servers).toBe(2);
+  expect(report.findings).toContainEqual(expect.objectContaining({ kind: 'firewalls-drift', vmObjectId: drifted }));
+});
+
+it('fails where the provider is gone in the middle of it, and claims nothing of the servers that are left', async () => {
+  await bought(8, [143]);
+  rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', from: 3, times: 'all' });
+  const report = await sweep({ perSecond: 1 });
+  expect(report).toMatchObject({ outcome: 'could-not-look', counts: {}, looked: { servers: 2 } });
+  expect(report.unseen.map(({ what }) => what.replace(/\d{2,}/, 'N'))).toEqual([
+    ...['server N', 'server N', 'server N'],
+    '3 more servers',
+  ]);
+});
+
+it('asks the oldest ones, too, before it says that the provider does not answer', async () => {
+  const [old = 0] = await bought(1, [143]);
+  const newest = await bought(6, [143]);
+  for (const vmObjectId of newest) {
+    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all', match: { vmObjectId } });
+  }
+  await panel.unassignFirewalls(old, [143]);
+  expect(await sweep({ perSecond: 1 })).toMatchObject({
+    outcome: 'found',
+    counts: { 'server-unseen': 6, 'firewalls-drift': 1 },
   });
-  expect(await sweep()).toMatchObject({
-    outcome: 'could-not-look',
-    findings: [{ kind: 'firewalls-drift', vmObjectId: two }],
-    unseen: [{ what: `server ${one}`, failure: 'UnknownOutcome' }],
+});
+
+it.each([1, 20])('tells so too where the newest ones do not answer (%d at once)', async (perSecond) => {
+  const servers = await bought(3, [143]);
+  const newest = await bought(2, [143]);
+  for (const vmObjectId of newest) {
+    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all', match: { vmObjectId } });
+  }
+  const report = await sweep({ perSecond });
+  expect(report).toMatchObject({
+    outcome: 'found',
+    counts: { 'server-unseen': 2 },
+    looked: { servers: servers.length },
+  });
+  expect(report.findings).toContainEqual({
+    kind: 'server-unseen',
+    vmObjectId: newest[0],
+    why: expect.stringContaining('401') as string,
   });
 });
 

@@ -17,6 +17,7 @@ import { callFailureNames, sagaFailureNames, type CallFailureName } from '../../
 import { workflowNames } from '../../../src/domain/identity';
 import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
+import { programOf } from '../../support/programs';
 import { WebhookReceiver } from '../../support/receiver';
 import { unlessLacking } from '../../support/left-out';
 import { shortFlights } from '../../support/rig';
@@ -105,9 +106,9 @@ async function travel(keys: string | undefined): Promise<Travelled> {
     RETRY_PIVOT: '3,10,50,60000',
   };
   const workers = await Promise.all([
-    recordProcess('src/worker.ts', workerEnvironment, 'worker ready'),
+    recordProcess(programOf('worker'), workerEnvironment, 'worker ready'),
     recordProcess(
-      'src/worker.ts',
+      programOf('worker'),
       // Nothing listens on port 1.
       { ...workerEnvironment, TASK_QUEUE: 'unreachable', PROVIDER_BASE_URL: 'http://127.0.0.1:1' },
       'worker ready',

@@ -1,8 +1,5 @@
 /** One of our programs as a process of its own, with everything that it ever wrote. */
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
-
-const root = join(__dirname, '..', '..', '..');
 
 export interface RecordedProcess {
   /** Standard output and standard error, to the last byte once it has stopped. */
@@ -16,8 +13,7 @@ export async function recordProcess(
   environment: Record<string, string>,
   ready: string,
 ): Promise<RecordedProcess> {
-  const child = spawn(process.execPath, ['--import', 'tsx', join(root, program)], {
-    cwd: root,
+  const child = spawn(process.execPath, [program], {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

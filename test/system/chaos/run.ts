@@ -6,7 +6,6 @@ import { fits } from '../../../sandbox/faults';
 import { Sandbox } from '../../../sandbox/server';
 import { OrderSagaClient } from '../../../src/client/client';
 import { workflowIdOf } from '../../../src/domain/identity';
-import { buildWorker, type BuiltWorker } from './built-worker';
 import { Closers } from './closers';
 import { Crew } from './crew';
 import { hearHistories, historyOf, type Testimony } from './histories';
@@ -16,6 +15,7 @@ import { live, liveOn, type Lived, type World } from './life';
 import { MortalServer } from './mortal-server';
 import { spoilingKinds, type ChaosPlan, type Loss, type PlannedSaga } from './plan';
 import { RandomOperator } from './random-operator';
+import { buildPrograms, bundleOf, programOf } from '../../support/programs';
 import { differences } from '../../support/rows-and-ledger';
 import type { Figure, Section } from './table';
 
@@ -61,10 +61,10 @@ export class ChaosRun {
 
   async result(): Promise<ChaosResult> {
     const startedMs = Date.now();
-    const built = await this.closers.keep(buildWorker(), (worker) => worker.remove());
+    const programs = await buildPrograms();
     const server = await this.closers.keep(MortalServer.start(), (mortal) => mortal.close());
     const journal = await this.closers.keep(startJournal(), (kept) => kept.close());
-    const world = await this.world(built, server, journal);
+    const world = await this.world(programOf('worker', programs), server, journal);
     const operator = new RandomOperator(world, this.plan.seed, this.plan.sagas);
     operator.begin();
     const telling = setInterval(() => this.tell(world, operator), 5_000);
@@ -75,7 +75,7 @@ export class ChaosRun {
     await world.crew.close();
 
     this.say('all have settled; hearing and replaying the histories');
-    const testimony = await hearHistories(world.temporal, built.bundlePath);
+    const testimony = await hearHistories(world.temporal, bundleOf({}, programs));
     const { checks, violations, suspects } = judge(world.sandbox.ledger, this.lives, forgotten);
     const rows = await journal.rows();
     const differing = differences(rows, world.sandbox.ledger);
@@ -122,7 +122,7 @@ export class ChaosRun {
     return this.closers.close();
   }
 
-  private async world({ program }: BuiltWorker, { address }: MortalServer, journal: ChaosJournal): Promise<World> {
+  private async world(program: string, { address }: MortalServer, journal: ChaosJournal): Promise<World> {
     const { unavailableSubscriptions } = this.plan;
     const latencyMs = 20;
     // The document does not say that an item can be ordered only once, so a provider that refuses it would hide second orders.

@@ -1,9 +1,8 @@
 /** What a night takes place in: everything is started, and ended with its closers. */
-import { dirname, join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { Sandbox } from '../../../sandbox/server';
 import { OrderSagaClient } from '../../../src/client/client';
-import { buildWorker } from '../chaos/built-worker';
+import { buildPrograms, programOf } from '../../support/programs';
 import type { Closers } from '../chaos/closers';
 import { Crew } from '../chaos/crew';
 import { journalInFile, type ChaosJournal } from '../chaos/journal';
@@ -29,7 +28,7 @@ export interface WorldOptions {
 /** @throws NoTemporalError */
 export async function startWorld(closers: Closers, options: WorldOptions): Promise<World> {
   const { workers, callsPerSecond, patienceMs } = options;
-  const built = await closers.keep(buildWorker(), (worker) => worker.remove());
+  const programs = await buildPrograms();
   const { address } = await closers.keep(MortalServer.start(), (server) => server.close());
   const journal = await closers.keep(journalInFile(), (kept) => kept.close());
   // The document does not say that an item can be ordered only once, so a provider that refuses it would hide second orders.
@@ -55,13 +54,13 @@ export async function startWorld(closers: Closers, options: WorldOptions): Promi
     OUTAGE_PROBE_PAUSE_MS: '2000',
     LOG_LEVEL: 'error',
   };
-  const crew = new Crew(built.program, environment, sandbox);
+  const crew = new Crew(programOf('worker', programs), environment, sandbox);
   closers.add(() => crew.close());
   await crew.hire(workers);
   // Left open: sagas that have not ended are still being asked for, and the process ends with the run.
   const connection = await Connection.connect({ address });
   const temporal = new Client({ connection });
-  const program = join(dirname(built.bundlePath), 'starter.js');
+  const program = programOf('starter', programs);
   const person = new Person({ program, environment: { TEMPORAL_ADDRESS: address }, sandbox, patienceMs });
   return { sandbox, temporal, sagas: new OrderSagaClient(temporal), crew, journal, person };
 }

@@ -3,13 +3,10 @@
  * the other reads, in both directions.
  */
 import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { ordersWithLabel, callsTo } from '../../../sandbox/sentences';
 import { ReferenceTakenError } from '../../../src/client/errors';
 import type { ProgressView } from '../../../src/domain/progress';
 import { parsePayloadKeys } from '../../../src/security/keys';
-import { buildEncryptedBundle } from '../../support/encrypted-bundle';
 import { unlessLacking } from '../../support/left-out';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -25,12 +22,10 @@ const password = 'pass/wörd "of" 🗝';
 here('the Python SDK', () => {
   let rig: Rig;
   let backend: PythonBackend;
-  let bundle: string;
   beforeAll(async () => {
     if (whyNot !== undefined) throw new Error(whyNot);
     const keys = `py-1:${randomBytes(32).toString('base64')},old:${randomBytes(32).toString('base64')}`;
-    bundle = await buildEncryptedBundle();
-    rig = await Rig.start({ bundle, payloadKeys: parsePayloadKeys(keys) });
+    rig = await Rig.start({ payloadKeys: parsePayloadKeys(keys) });
     backend = await PythonBackend.start({
       TEMPORAL_ADDRESS: rig.address,
       TEMPORAL_NAMESPACE: rig.namespace,
@@ -41,7 +36,6 @@ here('the Python SDK', () => {
     if (whyNot !== undefined) return;
     await backend.stop();
     await rig.close();
-    rmSync(dirname(bundle), { recursive: true });
   });
 
   function order() {

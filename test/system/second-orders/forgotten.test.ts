@@ -18,7 +18,6 @@ import {
 import { SagaFailedError } from '../../../src/client/errors';
 import { SagaHandle } from '../../../src/client/handle';
 import { parsePayloadKeys } from '../../../src/security/keys';
-import { buildEncryptedBundle } from '../../support/encrypted-bundle';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { resultsOf } from '../../support/events';
 import { resetTo, workflowTasksOf } from '../../support/reset';
@@ -288,8 +287,7 @@ it('“not placed” is not taken while the call may be in the air, and says unt
 
 it('a forged start, with ciphertext copied from the first event, gets the order that there is', async () => {
   const payloadKeys = parsePayloadKeys(`k1:${randomBytes(32).toString('base64')}`);
-  const bundle = await buildEncryptedBundle();
-  const secret = await Rig.start({ payloadKeys, bundle });
+  const secret = await Rig.start({ payloadKeys });
   try {
     const request = provisionRequest();
     const saga = await secret.sagas.provision(request);

@@ -8,6 +8,7 @@ import { changeOrdersOf, callsTo } from '../../../sandbox/sentences';
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import { migrate } from '../../../src/journal/migrate';
 import { describeWithPostgres, PostgresServer } from '../../integration/journal/postgres';
+import { programOf } from '../../support/programs';
 import { changeRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { stepOf } from '../../support/sagas';
@@ -44,7 +45,7 @@ describeWithPostgres('PostgreSQL is killed', () => {
       RETRY_MUTATING: '10,1000,15000,120000',
       RETRY_PIVOT: '10,1000,15000,120000',
     };
-    worker = await startProcess('src/worker.ts', environment, ['--require', stopPoints]);
+    worker = await startProcess(programOf('worker'), environment, ['--require', stopPoints]);
     const { pid } = worker;
     const request = changeRequest();
     const saga = await rig.sagas.change(request);

@@ -14,6 +14,7 @@ import { OrderSagaClient } from '../../../src/client/client';
 import { SagaHandle } from '../../../src/client/handle';
 import { workflowIdOf, type WorkflowName } from '../../../src/domain/identity';
 import { restored, trustNewReferences } from '../../../src/journal/ceremony';
+import { programOf } from '../../support/programs';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting, untilWaitingOrEnded } from '../../support/sagas';
@@ -45,7 +46,7 @@ describe('Temporal', () => {
 
   async function startWorker(rig: Rig, address: string): Promise<void> {
     const environment = { ...rig.environment, TEMPORAL_ADDRESS: address, PROVIDER_TIMEOUT_MS: '3000' };
-    const worker = await startProcess('src/worker.ts', environment);
+    const worker = await startProcess(programOf('worker'), environment);
     ending.push(() => worker.kill('SIGKILL'));
   }
 

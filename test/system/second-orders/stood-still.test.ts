@@ -14,6 +14,7 @@ import { msToTs } from '@temporalio/common/lib/time';
 import { callsTo, changeOrdersOf } from '../../../sandbox/sentences';
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import { Authority } from '../../support/certificates';
+import { programOf } from '../../support/programs';
 import { startTlsProxy } from '../../support/proxies';
 import { changeRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -51,7 +52,7 @@ class Scene {
       PROVIDER_TIMEOUT_MS: '3000',
       ...environment,
     };
-    const worker = await startProcess('src/worker.ts', settings, flags);
+    const worker = await startProcess(programOf('worker'), settings, flags);
     this.workers.add(worker);
     return worker;
   }

@@ -5,6 +5,7 @@
  * a namespace, a sandbox and workers of its own: others may start meanwhile.
  */
 import { startProcess, type Exit } from '../../../scripts/processes';
+import { programOf } from '../../support/programs';
 import { Rig, until } from '../../support/rig';
 import { WaitingRoom } from '../../support/waiting-room';
 import { tellSpoiled, type SpoiledRun } from './spoiled-run';
@@ -34,7 +35,7 @@ export async function loseWorker(cases: readonly Case[], worker: NonNullable<Way
   const rig = await Rig.start({ worker: false });
   const world = { rig, waitingRoom: new WaitingRoom(rig.sagas) };
   const startWorker = () =>
-    startProcess('src/worker.ts', { ...rig.environment, PROVIDER_TIMEOUT_MS: String(callTimeoutMs) });
+    startProcess(programOf('worker'), { ...rig.environment, PROVIDER_TIMEOUT_MS: String(callTimeoutMs) });
   const doomed = await startWorker();
 
   let release: () => void = () => undefined;

@@ -3,15 +3,12 @@
  * without one there is nothing to read.
  */
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { dirname } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { startDevServer, type DevServer } from '../../../scripts/dev-server';
 import { startCodecServer, type CodecServer } from '../../../src/security/codec-server/server';
 import { parsePayloadKeys } from '../../../src/security/keys';
-import { buildEncryptedBundle } from '../../support/encrypted-bundle';
 import { provisionRequest } from '../../support/requests';
 import { unlessLacking } from '../../support/left-out';
 import { Rig } from '../../support/rig';
@@ -35,7 +32,6 @@ here('the Web UI of encrypted sagas', () => {
   const token = randomBytes(24).toString('hex');
   const keys = parsePayloadKeys(`k1:${randomBytes(32).toString('base64')}`);
   const canary = 'canary-password-5Tz';
-  let bundle: string;
   let codec: CodecServer;
   let temporal: DevServer;
   let rig: Rig;
@@ -56,8 +52,7 @@ here('the Web UI of encrypted sagas', () => {
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     });
     temporal = await startDevServer({ cli, uiPort, uiCodecEndpoint: codec.url });
-    bundle = await buildEncryptedBundle();
-    rig = await Rig.start({ address: temporal.address, bundle, payloadKeys: keys });
+    rig = await Rig.start({ address: temporal.address, payloadKeys: keys });
     browser = await launchChromium();
   }, 120_000);
   afterAll(async () => {
@@ -65,7 +60,6 @@ here('the Web UI of encrypted sagas', () => {
     await rig.close();
     await temporal.stop();
     await codec.stop();
-    await rm(dirname(bundle), { recursive: true });
   });
 
   async function stuckOrder() {

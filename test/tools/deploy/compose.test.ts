@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { composeService, readCompose } from '../../../deploy/compose';
-import { serverVersion, uiVersion } from '../../../deploy/stack/programs';
+import { parse } from 'yaml';
 import { readDocument } from '../../docs/tables';
 import { knownSettings } from './settings';
 
@@ -17,12 +17,26 @@ const variablesIn = (file: string): Record<string, string> =>
 const makeEnv = () =>
   execFileSync('sh', [join(__dirname, '..', '..', '..', 'deploy', 'make-env.sh')], { encoding: 'utf8' });
 
-it('has pinned images, and the servers that the native stack runs', () => {
+/** Service and image of all that is not ours. */
+const foreign = Object.entries(services)
+  .filter(([, { image }]) => !image.startsWith('order-saga'))
+  .map(([name, { image }]) => [name, image] as const);
+
+it('has pinned images, and tools of the same version as the server', () => {
   for (const { image } of Object.values(services))
     expect(image).toMatch(/:v?\d+\.\d+[\w.-]*$|^order-saga(-sandbox)?:\$\{/);
-  expect(services['temporal']!.image).toBe(`temporalio/server:${serverVersion}`);
-  expect(services['temporal-databases']!.image).toMatch(`temporalio/admin-tools:${serverVersion}-`);
-  expect(services['ui']!.image).toBe(`temporalio/ui:${uiVersion}`);
+  const [, version] = services['temporal']!.image.split(':');
+  for (const name of ['temporal-databases', 'temporal-namespace'])
+    expect(services[name]!.image).toBe(`temporalio/admin-tools:${version}`);
+});
+
+it('has the same images by digest beside it', () => {
+  const byDigest = parse(readDocument('deploy/digests.yaml')) as { services: Record<string, { image: string }> };
+  const tags = Object.entries(byDigest.services).map(([name, { image }]) => {
+    expect(image).toMatch(/@sha256:[\da-f]{64}$/);
+    return [name, image.split('@')[0]];
+  });
+  expect(tags).toEqual(foreign);
 });
 
 it('asks for what .env.example has, and for nothing else', () => {

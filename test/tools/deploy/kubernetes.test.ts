@@ -1,8 +1,9 @@
 /** deploy/kubernetes against what it speaks of. Its form is checked by the API's own schema (deploy/check/check.sh). */
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { readDocument } from '../../docs/tables';
+import { operatorRules, rulesFile } from '../../../deploy/kubernetes/write-rules';
 import { knownSettings } from './settings';
 
 interface Probe {
@@ -16,7 +17,7 @@ interface Container {
   readinessProbe: Probe;
   livenessProbe: Probe;
   args?: string[];
-  env: {
+  env?: {
     name: string;
     value?: string;
     valueFrom?: { secretKeyRef?: object; configMapKeyRef?: { name: string; key: string } };
@@ -68,7 +69,7 @@ const containerOf = (deployment: Resource) => podOf(deployment).containers[0];
 
 /** As the process has it: from config maps, and by itself. */
 function settingsOf(deployment: Resource): Record<string, string | undefined> {
-  const { env, envFrom } = containerOf(deployment);
+  const { env = [], envFrom } = containerOf(deployment);
   const settings = new Map<string, string | undefined>();
   for (const { configMapRef } of envFrom) {
     for (const [name, value] of Object.entries(named('ConfigMap', configMapRef.name).data)) settings.set(name, value);
@@ -92,15 +93,12 @@ describe.each(deployments)('%s', (name, deployment) => {
   it('has secrets by reference only, and reads the files that it is told to read', () => {
     for (const [setting, value] of Object.entries(settingsOf(deployment))) {
       if (/(TOKEN|KEYS|JOURNAL_URL)$/.test(setting)) expect([setting, value]).toEqual([setting, undefined]);
-      if (/(TOKEN|URL)_FILE$/.test(setting)) {
+      if (/(TOKEN|URL|KEYS)_FILE$/.test(setting)) {
         expect(container.volumeMounts.map(({ mountPath }) => mountPath)).toContain(value!.replace(/\/[^/]+$/, ''));
       }
     }
     const volumes = podOf(deployment).volumes.filter(({ secret }) => secret.secretName !== '');
     expect(container.volumeMounts.map((mount) => mount.name)).toEqual(volumes.map((volume) => volume.name));
-    for (const { name: setting, valueFrom } of container.env) {
-      expect([setting, valueFrom?.secretKeyRef]).toEqual([setting, expect.anything()]);
-    }
   });
 
   it('may do no more than it needs', () => {
@@ -147,7 +145,7 @@ it('brings the journal’s tables up to the worker’s release before it begins,
   expect(before).toMatchObject({ args: ['dist/starter.js', 'journal', 'migrate'], image: after.image });
   expect(before.securityContext).toEqual(after.securityContext);
   expect(before.resources).toMatchObject({ requests: { memory: expect.any(String) }, limits: expect.anything() });
-  const [asked, ...more] = before.env;
+  const [asked, ...more] = before.env ?? [];
   expect([asked!.name, more, before.envFrom]).toEqual(['JOURNAL_URL_FILE', [], undefined]);
   const { name, key } = asked!.valueFrom!.configMapKeyRef!;
   const file = named('ConfigMap', name).data[key]!;
@@ -157,15 +155,76 @@ it('brings the journal’s tables up to the worker’s release before it begins,
   expect(mounted).toHaveLength(1);
 });
 
+it('gives the Prometheus operator the rules as they are', () => {
+  expect(readFileSync(rulesFile, 'utf8')).toBe(operatorRules());
+});
+
+it('is scraped where it has metrics, by the names that the rules and prometheus.yaml know', () => {
+  const ports = containerOf(worker).ports.map(({ name, containerPort }) => [name, containerPort]);
+  const { METRICS_ADDRESS, INBOX_ADDRESS } = settingsOf(worker);
+  const [service, inbox] = resourcesIn('deploy/kubernetes/monitoring').filter(({ metadata }) =>
+    metadata.name.includes('inbox'),
+  );
+  const monitor = readDocument('deploy/kubernetes/monitoring/pod-monitor.yaml');
+  for (const [port, address] of [
+    ['metrics', METRICS_ADDRESS],
+    ['inbox', INBOX_ADDRESS],
+  ]) {
+    expect(ports).toContainEqual([port, Number(address?.split(':')[1])]);
+  }
+  expect(monitor).toContain('- port: metrics');
+  expect(service?.spec).toMatchObject({ ports: [{ port: 9466, targetPort: 'inbox' }] });
+  expect(inbox?.spec).toMatchObject({
+    jobName: 'order-saga-inbox',
+    staticConfigs: [{ targets: [`${service?.metadata.name ?? ''}:9466`] }],
+  });
+  const known = readDocument('deploy/prometheus/prometheus.yaml');
+  expect(known).toContain('job_name: order-saga-inbox');
+  expect(known).toContain('job_name: order-saga-worker');
+  expect(monitor).toContain('replacement: order-saga-worker');
+});
+
+it('takes from an external store the secrets that it would else be given by hand', () => {
+  const wanted = new Set(
+    deployments.flatMap(([, deployment]) => podOf(deployment).volumes.map(({ secret }) => secret.secretName)),
+  );
+  const external = resourcesIn('deploy/kubernetes/external-secrets').map(({ metadata }) => metadata.name);
+  expect(external.sort()).toEqual([...wanted].sort());
+});
+
+it('has a policy for every pod, whose ports are those that there are', () => {
+  const policies = resourcesIn('deploy/kubernetes/network-policies') as unknown as {
+    metadata: { name: string };
+    spec: { podSelector: object; ingress?: { ports: { port: string }[] }[] };
+  }[];
+  const [job] = resourcesIn('deploy/kubernetes/migration-job');
+  const named = policies.map(({ metadata, spec }) => [metadata.name, spec.podSelector]);
+  expect(named.sort()).toEqual(
+    [...deployments.map(([name]) => name), job!.metadata.name]
+      .map((name) => [name, { matchLabels: { 'app.kubernetes.io/name': name } }])
+      .sort(),
+  );
+  for (const [name, deployment] of deployments) {
+    const open = policies.find(({ metadata }) => metadata.name === name)!.spec.ingress!.flatMap(({ ports }) => ports);
+    const there = containerOf(deployment).ports.map((port) => port.name);
+    for (const { port } of open) expect(there).toContain(port);
+  }
+});
+
+it('does in a Job what the init container does', () => {
+  const [job] = resourcesIn('deploy/kubernetes/migration-job');
+  const [before] = podOf(worker).initContainers!;
+  const [container] = podOf(job!).containers;
+  const { args, image, resources: needs, securityContext } = before;
+  expect(container).toMatchObject({ args, image, resources: needs, securityContext });
+  expect(podOf(job!).securityContext).toEqual(podOf(worker).securityContext);
+  expect(container.env).toEqual([{ name: 'JOURNAL_URL_FILE', value: settingsOf(worker)['JOURNAL_URL_FILE'] }]);
+});
+
 it('is told in docs/deploying.md which secrets to make', () => {
   const document = readDocument('docs/deploying.md');
   const wanted = new Set(
-    deployments.flatMap(([, deployment]) => [
-      ...podOf(deployment).volumes.map(({ secret }) => secret.secretName),
-      ...containerOf(deployment).env.flatMap(({ valueFrom }) =>
-        valueFrom?.secretKeyRef ? [(valueFrom.secretKeyRef as { name: string }).name] : [],
-      ),
-    ]),
+    deployments.flatMap(([, deployment]) => [...podOf(deployment).volumes.map(({ secret }) => secret.secretName)]),
   );
   const made = [...document.matchAll(/kubectl create secret generic (\S+)/g)].map(([, name]) => name!);
   expect(made.sort()).toEqual([...wanted].sort());

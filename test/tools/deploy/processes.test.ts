@@ -8,12 +8,11 @@ import { parseEnv } from 'node:util';
 import { composeService, type Variables } from '../../../deploy/compose';
 import { SandboxClient } from '../../../sandbox/client';
 import { firewallsOf, ordersWithLabel } from '../../../sandbox/sentences';
-import { bundleInto } from '../../../scripts/build';
 import { freePorts } from '../../../scripts/reachable';
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import { parsePayloadKeys } from '../../../src/security/keys';
-import { buildWorker, type BuiltWorker } from '../../system/chaos/built-worker';
 import { PostgresServer } from '../../integration/journal/postgres';
+import { programOf } from '../../support/programs';
 import { provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { asPsql } from './psql';
@@ -25,7 +24,6 @@ const variables = parseEnv(
   execFileSync('sh', [join(root, 'deploy', 'make-env.sh')], { encoding: 'utf8' }),
 ) as Variables;
 
-let built: BuiltWorker;
 let rig: Rig;
 let healthUrl: string;
 let metricsUrl: string;
@@ -42,7 +40,7 @@ async function start(service: string, program: string, changes: Variables): Prom
 }
 
 /** On a PostgreSQL of this machine's own, set up and migrated as the compose file has it. */
-async function makeJournal(folder: string): Promise<string> {
+async function makeJournal(): Promise<string> {
   postgres = await PostgresServer.start();
   const { environment: made } = composeService('journal-database', variables);
   const { PATH, ...here } = asPsql(postgres);
@@ -52,31 +50,31 @@ async function makeJournal(folder: string): Promise<string> {
   const url = new URL(environment['JOURNAL_URL']!);
   url.host = `${here.PGHOST}:${here.PGPORT}`;
   const [program = '', ...args] = command;
-  const said = execFileSync(process.execPath, [join(root, folder, program.replace(/^dist\//, '')), ...args], {
-    env: { ...environment, JOURNAL_URL: url.href },
-    encoding: 'utf8',
-  });
+  const said = execFileSync(
+    process.execPath,
+    [join(dirname(programOf('starter')), program.replace(/^dist\//, '')), ...args],
+    {
+      env: { ...environment, JOURNAL_URL: url.href },
+      encoding: 'utf8',
+    },
+  );
   expect(said).toMatch(/is of schema \d+ now\n$/);
   return url.href;
 }
 
 beforeAll(async () => {
-  built = await buildWorker();
-  const folder = dirname(built.program);
-  await bundleInto(join(root, folder));
-  const journalUrl = await makeJournal(folder);
+  const journalUrl = await makeJournal();
   rig = await Rig.start({
     worker: false,
     payloadKeys: parsePayloadKeys(variables['PAYLOAD_KEYS']!),
-    bundle: join(root, folder, 'workflow-bundle.encrypted.js'),
     journal: { postgres: journalUrl },
   });
   const sandbox = await start('sandbox', 'sandbox/main.ts', { SANDBOX_HOST: '127.0.0.1', SANDBOX_PORT: '0' });
-  await start('codec-server', join(folder, 'codec-server.js'), { CODEC_PORT: '0' });
+  await start('codec-server', programOf('codec-server'), { CODEC_PORT: '0' });
   const [health, metrics] = await freePorts(2);
   healthUrl = `http://127.0.0.1:${health}`;
   metricsUrl = `http://127.0.0.1:${metrics}/metrics`;
-  await start('worker', built.program, {
+  await start('worker', programOf('worker'), {
     HEALTH_ADDRESS: `127.0.0.1:${health}`,
     METRICS_ADDRESS: `127.0.0.1:${metrics}`,
     TEMPORAL_ADDRESS: rig.address,
@@ -89,7 +87,6 @@ afterAll(async () => {
   await Promise.all(Object.values(running).map((process) => process.kill('SIGKILL')));
   await rig.close();
   await postgres.stop();
-  await built.remove();
 });
 
 it('run a saga from the order to its firewalls', async () => {

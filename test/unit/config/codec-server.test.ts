@@ -39,7 +39,9 @@ it('needs nothing but the keys, and is then for this machine alone', () => {
     tls: undefined,
     bodyBytesMax: 8_388_608,
   });
-  expect(problemsOf({ PAYLOAD_KEYS: '' })).toEqual(['PAYLOAD_KEYS: is required: the keys that the workers have']);
+  expect(problemsOf({ PAYLOAD_KEYS: '' })).toEqual([
+    'PAYLOAD_KEYS: is required: the keys that the workers have (or PAYLOAD_KEYS_FILE)',
+  ]);
 });
 
 it.each(['127.0.0.1', '127.8.8.8', 'localhost', '::1'])('asks nobody at %s', (host) => {
@@ -134,7 +136,7 @@ describe('docs/settings.md', () => {
       },
     });
     readCodecServerConfig(env);
-    expect([...names, 'PAYLOAD_KEYS'].sort()).toEqual([...asked].sort());
+    expect([...names, 'PAYLOAD_KEYS', 'PAYLOAD_KEYS_FILE'].sort()).toEqual([...asked].sort());
   });
 
   it('says the defaults', () => {

@@ -16,8 +16,10 @@ import {
 import { leftoverSchema } from '../../../src/domain/leftovers';
 import { cloudServerPlanTypes, documentedPlanTypes } from '../../../src/domain/plan-types';
 import { sagaStates, stepStatuses, waitKinds } from '../../../src/domain/progress';
+import { requestSchemas } from '../../../src/domain/requests';
 import { plaintextMark, redactedMark, secretFields, secretReferenceSchema } from '../../../src/domain/secrets';
 import { check } from '../../../src/domain/validation';
+import { provisionRequest } from '../../support/requests';
 
 it('are these', () => {
   expect(workflowNames.map((name) => workflowIdOf(name, 'R'))).toEqual([
@@ -164,6 +166,20 @@ it.each(['-x', 'a b', ' ax', 'ax ', '', 'x'.repeat(129)])('the name of a secret 
   expect(check(secretReferenceSchema(), { secret })).toMatchObject({
     problems: [{ message: 'must be 1 to 128 of the characters A-Z a-z 0-9 . _ -, a letter or digit first' }],
   });
+});
+
+it.each(['webhook-ops', 'webhook_ops', 'WEBHOOK.ops', 'Webhook-'])(
+  'a request cannot name %s: it may be a webhook’s',
+  (secret) => {
+    const request = provisionRequest({ items: [{ custom_script: { secret } }] });
+    expect(check(requestSchemas().provisionServers(), request)).toMatchObject({
+      problems: [{ field: 'items[0].custom_script.secret', message: expect.stringContaining('webhook-') as string }],
+    });
+  },
+);
+
+it.each(['webhook', 'webhooks-password', 'my-webhook-ops'])('a request may name %s', (secret) => {
+  expect(check(secretReferenceSchema(), { secret })).toMatchObject({ ok: true });
 });
 
 it('the name of a secret is a string', () => {

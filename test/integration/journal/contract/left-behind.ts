@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import type { WorkflowName } from '../../../../src/domain/identity';
+import type { RecordedEnding } from '../../../../src/domain/record';
 import type { Journal } from '../../../../src/journal/journal';
-import { endedSagas, leftByLost, statedFirewalls, type ByAge } from '../../../../src/journal/left-behind';
+import { endedSagas, leftByLost, type ByAge } from '../../../../src/journal/left-behind';
+import type { FirewallsWord } from '../../../../src/journal/schema';
+import { open } from '../../../../src/journal/open-references';
+import { statedFirewalls } from '../../../../src/journal/stated-firewalls';
 import { takeTurn } from '../../../../src/journal/turns';
 import type { TestDatabases } from '../databases';
 import {
@@ -59,14 +64,19 @@ export function leftBehind(databases: TestDatabases): void {
       );
     });
 
-    it('whether a clean-up has ended since it last added anything', async () => {
+    it('whether a clean-up has come to its end since it last added anything', async () => {
       const run = await begin();
-      const clean = () =>
-        journal.ended(run.key, { run: randomUUID(), by: 'cleanCart', outcome: 'partly', report: {}, leavesOpen: true });
+      const clean = (ended: 'done' | 'cancelled') =>
+        journal.ended(run.key, {
+          ...{ run: randomUUID(), by: 'cleanCart', outcome: 'partly', leavesOpen: true },
+          report: { ended } satisfies Pick<RecordedEnding, 'ended'>,
+        });
       await run.adds(1);
       expect(await leftBy(run)).toMatchObject({ isCleaned: false });
       await letPass(journal, 1);
-      await clean();
+      await clean('cancelled');
+      expect(await leftBy(run)).toMatchObject({ isCleaned: false });
+      await clean('done');
       expect(await leftBy(run)).toMatchObject({ isCleaned: true, tellsOfMore: false });
       const endings = journal.db.updateTable('ending').where('reference', '=', run.key.reference);
       await endings.set({ ended_ms: 1 }).execute();
@@ -88,11 +98,11 @@ export function leftBehind(databases: TestDatabases): void {
       const update = journal.db.updateTable('reference').where('reference', '=', run.key.reference);
       await update.set({ first_seen_ms: ms }).execute();
     };
-    const found = async (days: number, limit: number) => {
+    const found = async (days: number, limit: number, namespace = 'orders') => {
       const all: string[] = [];
       let after: ByAge | undefined;
       for (;;) {
-        const { sagas, hasMore } = await endedSagas(journal, { days, after, limit });
+        const { sagas, hasMore } = await endedSagas(journal, { namespace, days, after, limit });
         all.push(...sagas.map(({ reference }) => reference));
         after = sagas.at(-1);
         if (!hasMore) return all;
@@ -124,10 +134,32 @@ export function leftBehind(databases: TestDatabases): void {
       expect(await found(30, 50)).not.toContain(run.key.reference);
     });
 
+    it('those of its namespace only, where several share the journal, also after a run in another one', async () => {
+      const [here, moved, unknown] = [await begin(), await begin(), await begin()];
+      await open(journal, moved.key, { namespace: 'more', run: moved.again().run });
+      for (const run of [here, moved, unknown]) await end(run);
+      const later = journal.db.updateTable('reference').where('reference', '=', unknown.key.reference);
+      await later.set({ namespace: null }).execute();
+      await journal.db
+        .updateTable('reference')
+        .where('reference', '=', moved.key.reference)
+        .set({ open_in: null })
+        .execute();
+      const isFound = async ({ key }: Run, namespace: string) =>
+        (await found(30, 50, namespace)).includes(key.reference);
+      expect([await isFound(here, 'orders'), await isFound(here, 'more')]).toEqual([true, false]);
+      expect([await isFound(moved, 'orders'), await isFound(moved, 'more')]).toEqual([false, true]);
+      expect([await isFound(unknown, 'orders'), await isFound(unknown, 'more')]).toEqual([true, true]);
+    });
+
     it('that the journal is an older copy', async () => {
-      expect((await endedSagas(journal, { days: 1, after: undefined, limit: 1 })).putBackMs).toBeUndefined();
+      expect(
+        (await endedSagas(journal, { namespace: 'orders', days: 1, after: undefined, limit: 1 })).putBackMs,
+      ).toBeUndefined();
       await journal.db.updateTable('journal').set({ put_back_ms: 5 }).execute();
-      expect((await endedSagas(journal, { days: 1, after: undefined, limit: 1 })).putBackMs).toBe(5);
+      expect((await endedSagas(journal, { namespace: 'orders', days: 1, after: undefined, limit: 1 })).putBackMs).toBe(
+        5,
+      );
       expect((await leftByLost(journal, [])).putBackMs).toBe(5);
       await journal.db.updateTable('journal').set({ put_back_ms: null }).execute();
     });
@@ -171,6 +203,59 @@ export function leftBehind(databases: TestDatabases): void {
       await run.do(at(unassignOld, 2), 'unknown');
       await end(run);
       expect(await stated()).toEqual({ isBusy: false, assigned: [1], unassigned: [] });
+    });
+
+    describe('what they asked for, where no call was needed: ', () => {
+      /** All that was done until now was done earlier. */
+      const later = async () => {
+        await journal.db
+          .updateTable('effect')
+          .set({ meant_ms: sql`meant_ms - 5` })
+          .execute();
+        await journal.db
+          .updateTable('ending')
+          .set({ ended_ms: sql`ended_ms - 5` })
+          .execute();
+      };
+      const says = async (word: FirewallsWord | undefined, outcome = 'done', of?: Run) => {
+        const { key, run } = of ?? (await begin('setFirewalls'));
+        await later();
+        await journal.ended(key, { run, by: 'setFirewalls', outcome, report: {}, resource: `server ${server}`, word });
+        await later();
+      };
+      const bought = async (...firewalls: number[]) => {
+        const run = await begin();
+        await run.do(at(assign, ...firewalls));
+        await end(run);
+      };
+
+      it('the newest one has the word', async () => {
+        await bought(1, 2);
+        await says({ assign: [3], unassign: [1] });
+        expect(await stated()).toEqual({ isBusy: false, assigned: [2, 3], unassigned: [1] });
+        await says({ exactly: [1, 4] });
+        expect(await stated()).toEqual({
+          ...{ isBusy: false, assigned: [1, 4], unassigned: [2, 3] },
+          exactlyMs: expect.any(Number) as number,
+        });
+        const run = await begin('setFirewalls');
+        await run.do(at(unassignOld, 4));
+        await end(run);
+        await says({ assign: [2], unassign: [] });
+        expect(await stated()).toMatchObject({ assigned: [1, 2], unassigned: [3, 4] });
+      });
+
+      it('but not one whose later run has put it back, and none of another server', async () => {
+        await bought(1);
+        const run = await begin('setFirewalls');
+        await says({ exactly: [] }, 'done', run);
+        expect(await stated()).toMatchObject({ assigned: [], unassigned: [1] });
+        await says(undefined, 'reversed', run.again());
+        server += 1_000;
+        await says({ exactly: [] });
+        server -= 1_000;
+        expect(await stated()).toEqual({ isBusy: false, assigned: [1], unassigned: [] });
+      });
     });
 
     it('that a saga that has changed it is open', async () => {

@@ -3,6 +3,7 @@
  * CommonJS cannot load on Node 20.
  */
 import { startProcess, type RunningProcess } from '../../../../scripts/processes';
+import { programOf } from '../../../support/programs';
 import { until } from '../../../support/rig';
 import { call, newKey } from '../../../support/codec-calls';
 import { es256, hs256WithPublicKey, rs256, startIssuer, stranger, unsigned, type Issuer } from './jwt-issuer';
@@ -21,7 +22,7 @@ const environmentOf = ({ jwksUrl, issuer: name }: Issuer) => ({
 });
 beforeAll(async () => {
   issuer = await startIssuer();
-  server = await startProcess('src/codec-server.ts', { ...environmentOf(issuer), CODEC_TOKEN: `cli:${agreed}` });
+  server = await startProcess(programOf('codec-server'), { ...environmentOf(issuer), CODEC_TOKEN: `cli:${agreed}` });
 });
 afterAll(async () => {
   await server.kill('SIGTERM');
@@ -116,7 +117,7 @@ it.each([
 ])('with a provider that %s, nobody is called a stranger', async (_what, status) => {
   const broken = await startIssuer(status);
   if (status === undefined) await broken.close();
-  const other = await startProcess('src/codec-server.ts', environmentOf(broken));
+  const other = await startProcess(programOf('codec-server'), environmentOf(broken));
   try {
     const { answered, line } = await presentAndRead(rs256(claims()), other);
     expect(answered).toMatchObject({ status: 503, text: 'the identity provider’s keys cannot be read' });

@@ -9,11 +9,11 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { startProcess } from '../../../../scripts/processes';
 import { selfSigned } from '../../../support/certificates';
+import { programOf } from '../../../support/programs';
 import { until } from '../../../support/rig';
 import { call, newKey } from '../../../support/codec-calls';
 
-const root = join(__dirname, '..', '..', '..', '..');
-const program = 'src/codec-server.ts';
+const program = programOf('codec-server');
 const base = { PAYLOAD_KEYS: `k1:${newKey()}`, CODEC_PORT: '0' };
 const folder = mkdtempSync(join(tmpdir(), 'order-saga-codec-'));
 afterAll(() => {
@@ -28,8 +28,8 @@ const file = (name: string, content: string): string => {
 /** What a process that does not start writes, to the end. */
 const failureOf = async (environment: Record<string, string>): Promise<{ status: number; errors: string }> => {
   const { PATH, HOME } = process.env;
-  const options = { env: { PATH, HOME, ...environment }, cwd: root, timeout: 30_000 };
-  const run = promisify(execFile)(process.execPath, ['--import', 'tsx', join(root, program)], options);
+  const options = { env: { PATH, HOME, ...environment }, timeout: 30_000 };
+  const run = promisify(execFile)(process.execPath, [program], options);
   const { code, stderr } = await run.then(
     () => ({ code: 0, stderr: '' }),
     (error: unknown) => error as { code: number; stderr: string },

@@ -1,0 +1,101 @@
+# What `.ci/run` and `.ci/long` share: sourced by both, from the project's root. A stage that fails does not hide what the later ones
+# have to say; the last line is the tests' own count.
+export CI=true
+exec </dev/null
+
+reports=reports
+mkdir -p "$reports"
+rm -f "$reports/jest.json" "$reports"/*.out
+failed=()
+durations=()
+
+# What it says is kept as well: of a stage that failed, the end stands at the end.
+stage() {
+  local name=$1 from=$SECONDS status=0
+  shift
+  printf '\n== %s: %s\n' "$name" "$*"
+  exec 3> >(tee "$reports/$name.out")
+  local tee=$!
+  "$@" >&3 2>&1 3>&- || status=$?
+  exec 3>&-
+  # Until it has written all; not for ever, where somebody was left behind who could still write.
+  timeout 5s tail --pid="$tee" -f /dev/null || true
+  durations+=("$(printf '%5d s  %s' $((SECONDS - from)) "$name")")
+  if ((status != 0)); then
+    failed+=("$name")
+    printf '== %s failed with status %d\n' "$name" "$status"
+  fi
+  return "$status"
+}
+
+# Package mirrors are known to fail now and then, and to be well a moment later.
+patiently() {
+  local attempt
+  for attempt in 1 2 3; do
+    if "$@"; then return; fi
+    if ((attempt < 3)); then sleep $((attempt * 10)); fi
+  done
+  return 1
+}
+
+# The tests look at the Web UI with a browser, speak to the worker from Python, and run a Temporal server and
+# the journal on PostgreSQL. The model of the journal's protocol is checked by a Java program out of a Python package.
+install_tools() {
+  local missing=()
+  if [[ ! -x /usr/bin/chromium ]]; then missing+=(chromium); fi
+  if ! python3 -c 'import venv, ensurepip' 2>/dev/null; then missing+=(python3 python3-venv); fi
+  if ! python3 -m pip --version >/dev/null 2>&1; then missing+=(python3-pip); fi
+  if ! command -v java >/dev/null; then missing+=(default-jre-headless); fi
+  if [[ -z $(compgen -G '/usr/lib/postgresql/*/bin/initdb') ]]; then missing+=(postgresql); fi
+  if ((${#missing[@]} > 0)); then
+    patiently apt-get -qq update &&
+      DEBIAN_FRONTEND=noninteractive patiently apt-get -qq install -y --no-install-recommends "${missing[@]}" >/dev/null
+  fi
+  if ! command -v promtool >/dev/null; then install_promtool; fi
+}
+
+# Out of the package, which would start a Prometheus.
+install_promtool() {
+  local folder
+  folder=$(mktemp -d)
+  patiently apt-get -qq update &&
+    (cd "$folder" && patiently apt-get -qq download prometheus && dpkg -x prometheus_*.deb .) &&
+    install "$folder/usr/bin/promtool" /usr/local/bin/
+  rm -rf "$folder"
+}
+
+install_packages() {
+  patiently npm ci --no-audit --no-fund --loglevel=error
+}
+
+# Of a command that began before: its status, and what it wrote.
+ended() {
+  local status=0
+  wait "$1" || status=$?
+  cat "$2"
+  return "$status"
+}
+
+# The figure of that name in what Jest wrote.
+figure() {
+  node -p "require(process.argv[1])[process.argv[2]] ?? 0" "$PWD/$reports/jest.json" "$1"
+}
+
+finish() {
+  local passed=0 missed=0
+  if [[ -f $reports/jest.json ]]; then
+    passed=$(figure numPassedTests)
+    missed=$(figure numFailedTests)
+  fi
+  if [[ ${durations[*]} == *' tests'* ]] && ((passed + missed == 0)); then failed+=('no test ran'); fi
+  local name
+  for name in "${failed[@]}"; do
+    printf '\n== %s ended with\n' "$name"
+    if [[ -f $reports/$name.out ]]; then tail -n 60 "$reports/$name.out"; fi
+  done
+  printf '\n'
+  printf '%s\n' "${durations[@]}"
+  if ((${#failed[@]} > 0)); then printf 'failed: %s\n' "${failed[@]}"; fi
+  printf '%d passed, %d failed\n' "$passed" "$missed"
+  ((${#failed[@]} == 0))
+}

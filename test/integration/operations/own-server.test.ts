@@ -1,0 +1,79 @@
+/** What only a server with other limits shows soon: a run that it terminates, and a version that nobody polls for. */
+import { NativeConnection } from '@temporalio/worker';
+import { startDevServer, type DevServer } from '../../../scripts/dev-server';
+import { makeCurrent } from '../../../scripts/make-current';
+import type { SagaWorkerConfig } from '../../../src/operations/saga-worker';
+import { LostSagas, noneLost } from '../../../src/operations/lost-sagas';
+import { countUnserved } from '../../../src/operations/unserved';
+import { unless } from '../../support/left-out';
+import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
+import { Rig, until } from '../../support/rig';
+import { answer, untilWaiting } from '../../support/sagas';
+
+const cli = process.env['ORDER_SAGA_TEST_TEMPORAL_CLI'];
+const here = unless(cli === undefined ? 'TEMPORAL_ADDRESS names a server, and no CLI is here' : undefined);
+
+/** Before a saga's own mark, and after what a change order needs. */
+const eventsMax = 80;
+
+here('a server of its own', () => {
+  let server: DevServer;
+  let rig: Rig;
+  beforeAll(async () => {
+    const dynamicConfig = { 'limit.historyCount.error': eventsMax, 'matching.PollerHistoryTTL': '1s' };
+    server = await startDevServer({ cli: cli ?? '', ui: false, dynamicConfig });
+  });
+  afterAll(() => server.stop());
+  afterEach(() => rig.close());
+
+  it('a saga that the server has terminated is lost in a way of its own', async () => {
+    rig = await Rig.start({ address: server.address });
+    const look = () => rig.withJournal((journal) => new LostSagas(rig.temporal, journal).look());
+    const request = provisionRequest();
+    const match = { planId: planIdOf(request.reference) };
+    rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'rate-limit', times: 'all', match });
+    const byServer = await rig.sagas.provision(request);
+    const { workflow } = rig.temporal;
+    await until(async () => {
+      if ((await workflow.getHandle(byServer.workflowId).describe()).status.name !== 'RUNNING') return true;
+      const { waiting } = await byServer.progress();
+      // It may be terminated meanwhile.
+      if (waiting) await byServer.decide('retry', { note: 'a test' }).catch(() => undefined);
+      return false;
+    });
+    const byPerson = await rig.sagas.change(changeRequest({ approval: 'always' }));
+    await untilWaiting(byPerson, 'approval');
+    await workflow.getHandle(byPerson.workflowId).terminate('a test');
+    const expected = { ...noneLost(), terminated: 1, 'terminated-by-server': 1 };
+    await until(async () => JSON.stringify(await look()) === JSON.stringify(expected));
+  });
+
+  it('sagas that are pinned to a version are counted while nobody polls for it', async () => {
+    rig = await Rig.start({ address: server.address, worker: false });
+    const { namespace } = rig;
+    const deploymentName = 'orders';
+    const version = (buildId: string): Partial<SagaWorkerConfig> => ({
+      version: { deploymentName, buildId, behavior: 'PINNED' },
+    });
+    const deployment = { connection: rig.temporal.connection as never, namespace, deploymentName };
+    const native = await NativeConnection.connect({ address: server.address });
+    const unserved = () => countUnserved(native, { namespace, taskQueue: 'order-saga', ...version('two') } as never);
+    expect(await unserved()).toBe(0);
+
+    const first = await rig.startWorker(version('one'));
+    await makeCurrent(deployment, 'one');
+    const saga = await rig.sagas.change(changeRequest({ approval: 'always' }));
+    await untilWaiting(saga, 'approval');
+    expect(await unserved()).toBe(0);
+
+    await rig.startWorker(version('two'));
+    await makeCurrent(deployment, 'two');
+    await first.stop();
+    await until(async () => (await unserved()) === 1);
+    await rig.startWorker(version('one'));
+    await until(async () => (await unserved()) === 0);
+    await answer(saga, 'approve');
+    await saga.result();
+    await native.close();
+  });
+});

@@ -1,0 +1,83 @@
+/** Keys in a file that is replaced while they are in use: a rotation without a restart. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { keysInFile } from '../../../src/security/keys-file';
+import { EncryptionCodec } from '../../../src/security/payload-codec';
+import { createSealing } from '../../../src/security/sealing';
+
+const [one, two] = ['one', 'two'].map((id) => `${id}:${randomBytes(32).toString('base64')}`) as [string, string];
+
+let folder: string;
+let nowMs = 0;
+const path = () => join(folder, 'keys');
+/** As an orchestrator does it: never half. */
+function replaceBy(...keys: string[]) {
+  writeFileSync(`${path()}.new`, `${keys.join('\n')}\n`);
+  renameSync(`${path()}.new`, path());
+  nowMs += 10_000;
+}
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'order-saga-keys-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+const keys = () => keysInFile(path(), () => nowMs);
+const clear = () => [defaultPayloadConverter.toPayload('an order')];
+const keyIdOf = ([payload]: { metadata?: Record<string, Uint8Array> | null }[]) =>
+  Buffer.from(payload?.metadata?.['encryption-key-id'] ?? []).toString();
+
+it('rotates in three steps, and reads what each of them has written', async () => {
+  replaceBy(one);
+  const [writer, reader] = [new EncryptionCodec(keys()), new EncryptionCodec(keys())];
+  const sealing = createSealing(keys());
+  const before = await writer.encode(clear());
+  const digested = sealing.digests('a request');
+  replaceBy(one, two);
+  expect(keyIdOf(await writer.encode(clear()))).toBe('one');
+  replaceBy(two, one);
+  const after = await writer.encode(clear());
+  expect(keyIdOf(after)).toBe('two');
+  for (const payloads of [before, after]) expect(await reader.decode(payloads)).toEqual(clear());
+  // The journal finds what the older key has digested.
+  expect(sealing.digests('a request')).toContain(digested[0]);
+  expect(sealing.digests('a request')).toHaveLength(2);
+});
+
+it('is read at most once in ten seconds', () => {
+  replaceBy(one);
+  const read = keys();
+  replaceBy(two);
+  nowMs -= 1;
+  expect(read.current).toBe('one');
+  nowMs += 1;
+  expect(read.current).toBe('two');
+});
+
+it('keeps the keys as last read where the file is gone or wrong, and says so without its content', async () => {
+  replaceBy(one);
+  const read = keys();
+  const warned: Error[] = [];
+  const listen = (warning: Error) => warned.push(warning);
+  process.on('warning', listen);
+  replaceBy('two:U2VjcmV0VGhhdFNoYWxsTm90U2hvdw==');
+  expect(read.current).toBe('one');
+  rmSync(path());
+  nowMs += 10_000;
+  expect(read.current).toBe('one');
+  await new Promise(setImmediate);
+  process.off('warning', listen);
+  expect(warned.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/key two is 22 bytes long.*as last read stay in use/),
+    expect.stringMatching(/ENOENT.*as last read stay in use/),
+  ]);
+  expect(warned.join()).not.toContain('U2Vj');
+});
+
+it('is refused at first where there are no keys', () => {
+  replaceBy('');
+  expect(keys).toThrow(/key 1 must be/);
+});
