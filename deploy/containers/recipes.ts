@@ -1,5 +1,5 @@
 /** What each stand-in is made of, beside its Dockerfile. */
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { resolvePrograms, resolveUi, serverVersion, uiVersion } from '../stack/programs';
 import { resolveTemporal } from '../../scripts/temporal-cli';
@@ -97,7 +97,10 @@ const authorities = '/etc/ssl/certs/ca-certificates.crt';
 async function addServer(context: string): Promise<void> {
   const { temporal } = await resolvePrograms();
   cpSync(join(temporal, 'temporal-server'), join(context, 'temporal-server'));
-  cpSync(join(temporal, 'config'), join(context, 'config'), { recursive: true });
+  // From 1.30 on it has its configuration in itself.
+  const [config, into] = [join(temporal, 'config'), join(context, 'config')];
+  if (existsSync(config)) cpSync(config, into, { recursive: true });
+  else mkdirSync(into);
 }
 
 async function addTools(context: string): Promise<void> {

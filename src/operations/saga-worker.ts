@@ -81,7 +81,9 @@ export async function createSagaWorker(
   });
   const secrets = createSecretResolver(config.secrets);
   const journal = await openJournal(config.journal.address, createSealing(config.payloadKeys));
-  await checkJournalKeys(journal, (message) => log.warn(message)).catch(async (error: unknown) => {
+  await checkJournalKeys(journal, (message) => {
+    log.warn(message);
+  }).catch(async (error: unknown) => {
     await journal.close();
     throw error;
   });
