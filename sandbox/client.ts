@@ -6,8 +6,14 @@ import type { ServerSeed } from './servers';
 import type { Settings, SettingsPatch } from './settings';
 
 export class SandboxClient {
-  /** `url`: any URL of the sandbox, with or without its base path. */
-  constructor(readonly url: string) {}
+  /**
+   * @param url any URL of the sandbox, with or without its base path
+   * @param send another way there: the control plane answers the sandbox's own machine only
+   */
+  constructor(
+    readonly url: string,
+    private readonly send: (url: URL, init: RequestInit) => Promise<Response> = fetch,
+  ) {}
 
   ledger(): Promise<LedgerSnapshot> {
     return this.ask('GET', 'ledger');
@@ -54,7 +60,7 @@ export class SandboxClient {
   }
 
   private async ask<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
-    const response = await fetch(new URL(`/_sandbox/${path}`, this.url), {
+    const response = await this.send(new URL(`/_sandbox/${path}`, this.url), {
       method,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal ? { signal } : {}),

@@ -13,6 +13,7 @@ import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
 import { describeRows, inboxPageRowsMax, startInboxPage } from './operations/inbox-page';
 import { createLog } from './operations/logging';
+import { WrongKeyError } from './operations/journal-keys';
 import { LostSagas } from './operations/lost-sagas';
 import { workerMeter } from './operations/metrics';
 import { installRuntime } from './operations/runtime';
@@ -97,6 +98,7 @@ main().catch((error: unknown) => {
     error instanceof TemporalServerError ||
     error instanceof JournalUnavailable ||
     error instanceof JournalSchemaError ||
+    error instanceof WrongKeyError ||
     error instanceof CannotListen;
   console.error(expected ? `worker cannot start: ${error.message}` : error);
   process.exitCode = 1;

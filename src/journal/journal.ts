@@ -173,6 +173,22 @@ export class Journal {
     return sealed === null ? undefined : this.unseal(sealed, 'the first request');
   }
 
+  /** Sealed, as they were taken, the newest first. @throws JournalUnavailable */
+  async newestRequests(limit: number): Promise<string[]> {
+    try {
+      const rows = await this.db
+        .selectFrom('reference')
+        .select('request')
+        .where('request', 'is not', null)
+        .orderBy('first_seen_ms', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.flatMap(({ request }) => (request === null ? [] : [request]));
+    } catch (error) {
+      throw asUnavailable(error);
+    }
+  }
+
   /**
    * The request of a reference, with what people have corrected of it.
    *

@@ -23,6 +23,7 @@ import { createSealing } from '../security/sealing';
 import { createSecretResolver } from '../security/secret-resolver';
 import { payloadConverterPath, workflowModules } from '../temporal/workflow-modules';
 import type { TraceSinks } from '../workflows/trace-propagation';
+import { checkJournalKeys } from './journal-keys';
 import { recordCallsWith, workerMeter } from './metrics';
 import { OutageWatch } from './outage-watch';
 import { ensureSearchAttributes } from './search-attributes';
@@ -55,7 +56,7 @@ type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'bu
 /**
  * @param workflows a prebuilt bundle. Default: the bundle beside the built worker, or the sources in a checkout
  * @throws SearchAttributesError when the namespace lacks search attributes that this worker may not add; JournalSchemaError,
- * JournalUnavailable
+ * JournalUnavailable; WrongKeyError
  */
 export async function createSagaWorker(
   connection: NativeConnection,
@@ -80,6 +81,12 @@ export async function createSagaWorker(
   });
   const secrets = createSecretResolver(config.secrets);
   const journal = await openJournal(config.journal.address, createSealing(config.payloadKeys));
+  await checkJournalKeys(journal, (message) => {
+    log.warn(message);
+  }).catch(async (error: unknown) => {
+    await journal.close();
+    throw error;
+  });
   const worker = await Worker.create({
     ...workflows,
     interceptors: { ...workflows.interceptors, ...tracing?.worker.interceptors },

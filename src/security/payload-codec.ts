@@ -24,6 +24,14 @@ const tagBytes = 16;
 /** An encrypted payload cannot be decrypted here. The message names the key, and nothing of the content. */
 export class DecryptionError extends Error {
   override readonly name = 'DecryptionError';
+
+  /** @param hasKey there is a key of that id, and it does not decrypt the payload */
+  constructor(
+    message: string,
+    readonly hasKey: boolean,
+  ) {
+    super(message);
+  }
 }
 
 export interface EncryptionOptions {
@@ -84,11 +92,11 @@ export class EncryptionCodec implements PayloadCodec {
     const known = [...this.keys.byId.keys()].join(', ') || 'none are set';
     const key = this.keys.byId.get(id);
     if (key === undefined) {
-      throw new DecryptionError(`encrypted with key “${id}”, which is not among PAYLOAD_KEYS (${known})`);
+      throw new DecryptionError(`encrypted with key “${id}”, which is not among PAYLOAD_KEYS (${known})`, false);
     }
     const bytes = Buffer.from(data ?? []);
     if (bytes.length < nonceBytes + tagBytes) {
-      throw new DecryptionError(`encrypted with key “${id}”, but cut off: ${bytes.length} bytes`);
+      throw new DecryptionError(`encrypted with key “${id}”, but cut off: ${bytes.length} bytes`, true);
     }
     try {
       const decryption = createDecipheriv(cipher, key, bytes.subarray(0, nonceBytes));
@@ -98,6 +106,7 @@ export class EncryptionCodec implements PayloadCodec {
     } catch {
       throw new DecryptionError(
         `marked as encrypted with key “${id}”, but that key does not decrypt it, or it was altered`,
+        true,
       );
     }
   }

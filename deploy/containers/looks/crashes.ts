@@ -1,0 +1,65 @@
+/** Each container is killed in the middle of sagas, and started again by its restart policy: the sagas get to their end, and nothing is ordered twice. */
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ordersOf, silentLeftovers } from '../../../sandbox/sentences';
+import type { Project } from '../project';
+import { finish, ledgerOf, request, sandboxOf, settle, startSaga } from '../sagas';
+import type { Context } from '../context';
+
+const sagasAtOnce = 4;
+
+export async function crashes({ checks, project }: Context): Promise<void> {
+  // Of all sagas here: an add whose worker was killed is told, and its cart item is for a person to look at.
+  let told = 0;
+  for (const service of ['postgres', 'temporal', 'worker', 'codec-server', 'ui'])
+    await checks.check(
+      `${service} is killed in the middle of ${sagasAtOnce} sagas: it comes back, and they end, each with one order`,
+      async () => {
+        // Slow enough that some sagas are before their order, and some behind it.
+        await sandboxOf(project).addFault({ endpoint: '*', kind: 'slow', delayMs: 700, times: 'all' });
+        const requests = Array.from({ length: sagasAtOnce }, (_, at) => request(`PO-${service.toUpperCase()}-${at}`));
+        for (const each of requests) await startSaga(project, each);
+        await sandboxOf(project).whenCalled(
+          { endpoint: 'place-order', match: { account: requests[0]?.account ?? '' } },
+          AbortSignal.timeout(60_000),
+        );
+        await crash(project, service);
+        await sandboxOf(project).clearFaults();
+        for (const { reference } of requests) told += await finish(project, reference);
+        const read = await ledgerOf(project);
+        assert.deepEqual(silentLeftovers(read, [], told), []);
+        for (const { account } of requests) assert.equal(ordersOf(read, account).length, 1, account);
+      },
+    );
+
+  await checks.check(
+    'the worker is killed with an order in the air: a person is asked, confirms it, and no second one is placed',
+    async () => {
+      const order = request('PO-IN-THE-AIR');
+      const match = { account: order.account };
+      const gate = await sandboxOf(project).addFault({ endpoint: 'place-order', kind: 'gate', hold: 'after', match });
+      await startSaga(project, order);
+      await sandboxOf(project).whenStruck(gate, 1, AbortSignal.timeout(60_000));
+      await crash(project, 'worker');
+      await sandboxOf(project).clearFaults();
+      assert.equal((await settle(project, order.reference)).waiting?.kind, 'outcome-unknown');
+      await finish(project, order.reference);
+      assert.equal(ordersOf(await ledgerOf(project), order.account).length, 1);
+    },
+  );
+}
+
+/** SIGKILL to the container’s first process, as the kernel sends it: after `docker kill` the restart policy would not hold. */
+async function crash(project: Project, service: string): Promise<void> {
+  const container = await project.containerOf(service);
+  const before = await project.stateOf(container);
+  const killer = ['run', '--rm', '--pid', 'host', '--network', 'none', '--user', '0', '--entrypoint', 'sh'];
+  await project.docker([...killer, await project.imageOf('worker'), '-c', `kill -9 ${before.Pid}`]);
+  const deadline = Date.now() + 180_000;
+  for (;;) {
+    const { StartedAt, Health } = await project.stateOf(container);
+    if (StartedAt !== before.StartedAt && Health?.Status === 'healthy') return;
+    if (Date.now() > deadline) throw new Error(`${service} is not back after three minutes`);
+    await pause(250);
+  }
+}

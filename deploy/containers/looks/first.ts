@@ -1,0 +1,51 @@
+/** From nothing to a bought server: what docs/deploying.md promises of two commands. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { ordersOf } from '../../../sandbox/sentences';
+import { ledgerOf, request, sandboxOf } from '../sagas';
+import type { Context } from '../context';
+
+/** What compose says of these is not the default, so that a default cannot be taken for them. */
+const chosen = { TEMPORAL_NAMESPACE: 'orders', RETENTION: '45d', PROVIDER_TOKEN: randomBytes(16).toString('hex') };
+
+export async function first({ checks, project }: Context): Promise<void> {
+  await checks.check('without .env nothing starts, and it says what is missing', async () => {
+    const { status, stderr } = await project.attempt(['up', '--detach', '--wait']);
+    assert.notEqual(status, 0);
+    assert.match(stderr, /is missing from \.env/);
+    assert.deepEqual(await project.containers(), []);
+  });
+  await project.makeEnv(chosen);
+
+  await checks.check('compose brings everything up from nothing: each service healthy, each set-up done', async () => {
+    await project.up();
+    for (const { Service, State, Health, ExitCode } of await project.states()) {
+      const isDone = ['temporal-databases', 'journal-database', 'journal-schema', 'temporal-namespace'].includes(
+        Service,
+      );
+      assert.equal(State, isDone ? 'exited' : 'running', Service);
+      assert.equal(ExitCode, 0, Service);
+      if (!isDone && Service !== 'sandbox') assert.equal(Health, 'healthy', Service);
+    }
+  });
+
+  await checks.check('a saga buys a server through it, and both Temporal and the journal tell of it', async () => {
+    const order = request('PO-FIRST');
+    const done = await project.cli(['provision', '-', '--json'], JSON.stringify(order));
+    assert.equal(done.status, 0, done.all);
+    const [placed, ...more] = ordersOf(await ledgerOf(project), order.account);
+    assert.ok(placed !== undefined && more.length === 0, 'not one order');
+    const status = await project.cli(['status', order.reference, '--json']);
+    assert.equal(status.status, 0, status.all);
+    for (const id of placed.vmObjectIds) assert.match(status.stdout, new RegExp(String(id)));
+    const record = await project.cli(['record', order.reference, '--timeline']);
+    assert.equal(record.status, 0, record.all);
+    assert.match(record.stdout, new RegExp(String(placed.orderId)));
+  });
+
+  await checks.check('the provider gets the token of .env', async () => {
+    const { calls } = await sandboxOf(project).ledger();
+    assert.ok(calls.length > 0);
+    for (const { headers } of calls) assert.equal(headers['authorization'], `Bearer ${chosen.PROVIDER_TOKEN}`);
+  });
+}

@@ -1,0 +1,87 @@
+/**
+ * Brings docker-compose.yml up on a real engine, and looks whether it does what it says:
+ *
+ *   npm run containers                       everything
+ *   npm run containers -- --only crashes     some of it, after the first start; may be repeated
+ *
+ * The last line counts what held and what did not; the status is 1 where something did not. What it needs, and what stand-ins of images
+ * cannot show: docs/decisions/0033.
+ */
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { alone, cacheFolder } from '../../scripts/program-cache';
+import { provideImages } from './base-images';
+import { Checks } from './checks';
+import { resolveCompose } from './compose-program';
+import { NoContainersError, startEngine } from './engine';
+import type { Context } from './context';
+import { looks } from './looks';
+import { readPins, type Pin } from './pins';
+import { Project } from './project';
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options: { only: { type: 'string', multiple: true } } });
+  const wanted = values.only ?? Object.keys(looks);
+  const unknown = wanted.filter((name) => !(name in looks));
+  if (unknown.length > 0)
+    throw new NoContainersError(`there is no ${unknown.join(', ')}; there are ${Object.keys(looks).join(', ')}`);
+  mkdirSync(cacheFolder(), { recursive: true });
+  // One at a time: docker-compose.yml publishes fixed ports, and our engine keeps its images in one place.
+  return alone(join(cacheFolder(), 'containers.lock'), async () => {
+    const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(() => {
+      throw new NoContainersError('interrupted');
+    });
+    const cleanUp: CleanUp[] = [];
+    try {
+      return await Promise.race([interrupted, onEngine(new Set(['first', ...wanted]), cleanUp)]);
+    } finally {
+      for (const step of cleanUp.reverse()) await step();
+    }
+  });
+}
+
+type CleanUp = () => Promise<void> | void;
+
+/** @param cleanUp gets what is to be done at the end, in the order in which it became necessary */
+async function onEngine(wanted: ReadonlySet<string>, cleanUp: CleanUp[]): Promise<number> {
+  const engine = await startEngine();
+  cleanUp.push(engine.stop);
+  const path = await resolveCompose(engine.env);
+  const images = await provideImages(engine, readPins());
+  cleanUp.push(images.release);
+  const list = (pins: Pin[]) => pins.map(({ image }) => image).join(', ') || 'none';
+  console.log(`engine:    ${engine.name}`);
+  console.log(`pulled:    ${list(images.pulled)}`);
+  console.log(`stand-ins: ${list(images.standIns)}`);
+  console.log(`neither:   ${list(images.missing)}`);
+  const project = await Project.copy(engine, path, images.standIns.length > 0);
+  cleanUp.push(() => project.remove());
+  const checks = new Checks();
+  await lookAt({ checks, project, images }, wanted);
+  return checks.sum();
+}
+
+async function lookAt(context: Context, wanted: ReadonlySet<string>): Promise<void> {
+  for (const [name, look] of Object.entries(looks)) {
+    if (!wanted.has(name)) continue;
+    try {
+      await look(context);
+    } catch (error) {
+      await context.checks.check(`what is looked at as ${name}`, () => {
+        throw error;
+      });
+    }
+    // Without it there is nothing to look at.
+    if (name === 'first' && context.checks.hasFailed) return;
+  }
+}
+
+main().then(
+  (status) => process.exit(status),
+  (error: unknown) => {
+    console.error(error instanceof NoContainersError ? error.message : error);
+    process.exit(1);
+  },
+);

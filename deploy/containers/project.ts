@@ -1,0 +1,191 @@
+/** A copy of this project with an `.env` of its own, brought up by compose beside whatever else the engine runs. */
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { attempt, run, succeeded, type Command, type Said } from './command';
+import type { Engine } from './engine';
+import { withoutDigest } from './base-images';
+import type { Variables } from '../compose';
+
+const root = join(__dirname, '..', '..');
+
+/** Long enough to build our images on a busy machine. */
+const upMaxMs = 20 * 60_000;
+
+export interface ContainerState {
+  Service: string;
+  State: string;
+  Health: string;
+  ExitCode: number;
+}
+
+/** As the engine has it. */
+export interface EngineState {
+  Pid: number;
+  StartedAt: string;
+  Health?: { Status: string };
+}
+
+export class Project {
+  private constructor(
+    private readonly engine: Engine,
+    private readonly path: string,
+    readonly folder: string,
+  ) {}
+
+  /** @param path on which `docker compose` is Compose v2 */
+  static async copy(engine: Engine, path: string, hasStandIns: boolean): Promise<Project> {
+    const folder = mkdtempSync(join(tmpdir(), 'order-saga-containers-'));
+    const { stdout } = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+      cwd: root,
+    });
+    for (const file of stdout.split('\0')) {
+      if (file === '' || !existsSync(join(root, file))) continue;
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      cpSync(join(root, file), join(folder, file));
+    }
+    if (hasStandIns) {
+      const file = join(folder, 'docker-compose.yml');
+      writeFileSync(file, withoutDigest(readFileSync(file, 'utf8')));
+    }
+    await Project.clear(engine);
+    return new Project(engine, path, folder);
+  }
+
+  /** As docs/deploying.md says it, then with what a person changes in it. */
+  async makeEnv(changes: Variables): Promise<void> {
+    await run('sh', ['-c', 'sh deploy/make-env.sh > .env'], { cwd: this.folder });
+    this.changeEnv(changes);
+  }
+
+  changeEnv(changes: Variables): void {
+    writeFileSync(
+      this.envFile,
+      [readFileSync(this.envFile, 'utf8'), ...Object.entries(changes).map((entry) => entry.join('='))].join('\n'),
+    );
+  }
+
+  /** The last line of a name holds, as in compose. */
+  readEnv(): Variables {
+    const lines = readFileSync(this.envFile, 'utf8').matchAll(/^(\w+)=(.*)$/gm);
+    return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
+  }
+
+  get envFile(): string {
+    return join(this.folder, '.env');
+  }
+
+  /** Whatever its status. */
+  attempt(
+    args: readonly string[],
+    { input = '', withinMs = upMaxMs }: { input?: string; withinMs?: number } = {},
+  ): Promise<Said> {
+    return attempt('docker', ['compose', ...args], { cwd: this.folder, env: this.env, input, withinMs });
+  }
+
+  /** As a person types it, in the project’s folder. */
+  shell(line: string): Promise<Said> {
+    return attempt('sh', ['-c', line], { cwd: this.folder, env: this.env });
+  }
+
+  /** No more than it needs: a variable of the caller would go before the one of `.env`. */
+  private get env(): NodeJS.ProcessEnv {
+    const { HOME, DOCKER_HOST, DOCKER_CONTEXT } = this.engine.env;
+    const names = { COMPOSE_PROJECT_NAME: projectName, ORDER_SAGA_VERSION: version };
+    return { PATH: this.path, HOME, DOCKER_HOST, DOCKER_CONTEXT, ...names };
+  }
+
+  readonly compose: Command = async (args, options = {}) =>
+    succeeded(await this.attempt(args, options), ['docker', 'compose', ...args]);
+
+  async up(...services: string[]): Promise<Said> {
+    return this.compose(['--profile', 'sandbox', 'up', '--detach', '--wait', ...services]);
+  }
+
+  async states(): Promise<ContainerState[]> {
+    const { stdout } = await this.compose(['--profile', '*', 'ps', '--all', '--format', 'json']);
+    return stdout
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as ContainerState);
+  }
+
+  /** Asked of the engine: compose reads its file first, and that needs `.env`. */
+  async containers(): Promise<string[]> {
+    const { stdout } = await this.docker([
+      'ps',
+      '--all',
+      '--quiet',
+      '--filter',
+      `label=com.docker.compose.project=${projectName}`,
+    ]);
+    return stdout.split('\n').filter(Boolean);
+  }
+
+  /** A command in the service’s running container. */
+  inside(service: string, command: readonly string[], options: { user?: string; input?: string } = {}): Promise<Said> {
+    const as = options.user === undefined ? [] : ['--user', options.user];
+    return this.attempt(['exec', '-T', ...as, service, ...command], { input: options.input ?? '', withinMs: 300_000 });
+  }
+
+  /** Our command line, in the worker’s container. */
+  cli(args: readonly string[], input = ''): Promise<Said> {
+    return this.inside('worker', ['node', 'dist/starter.js', ...args], { input });
+  }
+
+  async containerOf(service: string): Promise<string> {
+    return (await this.compose(['ps', '--all', '--quiet', service])).stdout.trim();
+  }
+
+  async stateOf(container: string): Promise<EngineState> {
+    return JSON.parse((await this.docker(['inspect', '--format', '{{json .State}}', container])).stdout) as EngineState;
+  }
+
+  /** In the project’s network, which this machine is a part of. */
+  async addressOf(service: string): Promise<string> {
+    const form = '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}';
+    return (await this.docker(['inspect', '--format', form, await this.containerOf(service)])).stdout.trim();
+  }
+
+  async imageOf(service: string): Promise<string> {
+    return (await this.docker(['inspect', '--format', '{{.Image}}', await this.containerOf(service)])).stdout.trim();
+  }
+
+  docker(args: readonly string[]): Promise<Said> {
+    return this.engine.docker(args);
+  }
+
+  /** Everything of it that the engine has, also what a run that was killed has left. Without compose, which would read `.env`. */
+  private static async clear({ docker, env }: Engine): Promise<void> {
+    const ofOurs = ['--filter', `label=com.docker.compose.project=${projectName}`];
+    for (const [list, remove] of [
+      [
+        ['ps', '--all'],
+        ['rm', '--force', '--volumes'],
+      ],
+      [
+        ['volume', 'ls'],
+        ['volume', 'rm', '--force'],
+      ],
+      [
+        ['network', 'ls'],
+        ['network', 'rm'],
+      ],
+    ] as const) {
+      const { stdout } = await docker([...list, '--quiet', ...ofOurs]);
+      const ids = stdout.split('\n').filter(Boolean);
+      if (ids.length > 0) await docker([...remove, ...ids]);
+    }
+    // Compose builds what is not there; the layers stay in the builder’s cache.
+    await attempt('docker', ['rmi', `order-saga:${version}`, `order-saga-sandbox:${version}`], { env });
+  }
+
+  async remove(): Promise<void> {
+    await Project.clear(this.engine);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Not those of a project that somebody runs on this engine: its volumes would be deleted. */
+export const projectName = 'order-saga-containers';
+const version = 'containers';

@@ -1,0 +1,100 @@
+/** Requests, and what the sandbox in its container knows of them. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { SandboxClient } from '../../sandbox/client';
+import { noOrderPlacedTwice, ordersOf } from '../../sandbox/sentences';
+import type { LedgerSnapshot } from '../../sandbox/ledger';
+import { succeeded } from './command';
+import type { Project } from './project';
+
+/** The sandbox in its container: its control plane answers there only. */
+export function sandboxOf(project: Project): SandboxClient {
+  return new SandboxClient('http://127.0.0.1:8090', async (url, { method, body }) => {
+    const words = [url, { method, body }].map((word) => JSON.stringify(word));
+    const said = succeeded(await project.inside('sandbox', ['node', '-e', ask, ...words]), ['the sandbox']);
+    const [status, text] = JSON.parse(said.stdout) as [number, string];
+    return new Response(text, { status });
+  });
+}
+
+const ask = `
+  const [url, init] = process.argv.slice(1).map((word) => JSON.parse(word));
+  fetch(url, init).then(async (answer) => console.log(JSON.stringify([answer.status, await answer.text()])));`;
+
+/** The label and the account are of this request alone. */
+export function request(reference: string) {
+  const item = {
+    billing_cycle: 1,
+    plan_id: 17,
+    plan_type: 'cloud_servers_standard',
+    password: 'an-Example-only-1',
+    os_template_id: 3,
+  };
+  return { reference, account: accountOf(reference), label: reference, items: [item], firewalls: [143] };
+}
+
+/** @throws when anything was ordered twice */
+export async function ledgerOf(project: Project): Promise<LedgerSnapshot> {
+  const read = await sandboxOf(project).ledger();
+  assert.ok(noOrderPlacedTwice(read), 'the sandbox was asked for the same order twice');
+  return read;
+}
+
+/** Two letters and digits, as the provider has them. */
+function accountOf(reference: string): string {
+  return `AB-${createHash('sha256').update(reference).digest().readUInt32BE()}`;
+}
+
+type Request = ReturnType<typeof request>;
+
+export async function startSaga(project: Project, order: Request): Promise<void> {
+  const started = await project.cli(['provision', '-', '--detach', '--json'], JSON.stringify(order));
+  assert.equal(started.status, 0, started.all);
+}
+
+interface Waiting {
+  id: string;
+  kind: string;
+}
+
+interface Seen {
+  waiting?: Waiting;
+  result?: { leftovers: { kind: string }[] };
+}
+
+/** Follows the saga until it waits or has bought what it should, however often the way to it breaks. */
+export async function settle(project: Project, reference: string): Promise<Seen> {
+  const deadline = Date.now() + settledMaxMs;
+  for (;;) {
+    const { status, stdout, all } = await project.cli(['watch', reference, '--json']);
+    // Done, waits, partly: what else it may say is said while something is down.
+    if ([0, 4, 5].includes(status)) return JSON.parse(stdout) as Seen;
+    if (Date.now() > deadline) throw new Error(`${reference} is not settled after four minutes:\n${all.slice(-2_000)}`);
+  }
+}
+
+/**
+ * To its end; a person who is asked about an order looks it up in the sandbox’s ledger.
+ *
+ * @returns how many cart items it tells that may be left
+ */
+export async function finish(project: Project, reference: string): Promise<number> {
+  for (let asked = 0; asked < 3; asked += 1) {
+    const { waiting, result } = await settle(project, reference);
+    if (result !== undefined) {
+      for (const { kind } of result.leftovers) assert.equal(kind, 'cart-item-unknown');
+      return result.leftovers.length;
+    }
+    assert.ok(waiting !== undefined);
+    assert.equal(waiting.kind, 'outcome-unknown', `${reference} waits`);
+    const [placed] = ordersOf(await ledgerOf(project), request(reference).account);
+    assert.ok(placed !== undefined, `${reference}: the order in doubt was not placed`);
+    const seen = { orderId: String(placed.orderId), vmObjectIds: placed.vmObjectIds };
+    const words = { question: waiting.id, by: 'Ada', note: 'it is in the control panel', ...seen };
+    const decided = await project.cli(['decide', reference, 'confirmPlaced', JSON.stringify(words)]);
+    assert.equal(decided.status, 0, decided.all);
+  }
+  throw new Error(`${reference} asks again and again`);
+}
+
+const settledMaxMs = 240_000;

@@ -1,0 +1,18 @@
+#!/bin/sh
+# Says why `docker compose up` did not bring everything up: for each container that is not well, the last of what it said itself.
+#
+#   sh deploy/why.sh
+set -eu
+
+docker compose --profile '*' ps --all --format '{{.Service}} {{.State}} {{.ExitCode}} {{.Health}}' |
+  while read -r service state status health; do
+    case "$state $status $health" in
+      'running '*' unhealthy' | 'restarting '* | 'exited '[1-9]*)
+        said=$(docker compose logs --no-color --no-log-prefix --tail 200 "$service" </dev/null | grep -v '^[[:space:]]*$')
+        # PostgreSQL's reason has two lines, and its init repeats itself.
+        reason=$(printf '%s\n' "$said" | grep -E 'FATAL|DETAIL|cannot start' | tail -n 2 | sort -ru | tr '\n' ' ')
+        printf '%s (%s): %s\n' "$service" "$state" "${reason:-$(printf '%s\n' "$said" | tail -n 1)}"
+        ;;
+      'created '*) printf '%s was not started: it waits for another one\n' "$service" ;;
+    esac
+  done

@@ -1,0 +1,39 @@
+/**
+ * Whether the keys are those that the journal was written with. An installation that is restored with a new `.env` has a key of the
+ * same id that opens nothing; what it sealed then could never be read together with what was there before.
+ */
+import type { Journal } from '../journal/journal';
+import { DecryptionError } from '../security/payload-codec';
+
+/** Payloads of one key id were written with another key. */
+export class WrongKeyError extends Error {}
+
+/** One row that was altered does not stop a worker. */
+const looksAt = 5;
+
+/**
+ * @param warn is told where the key's id is not among ours: it may be lost for good, and new sagas go on with another one
+ * @throws WrongKeyError; JournalUnavailable
+ */
+export async function checkJournalKeys(journal: Journal, warn: (message: string) => void): Promise<void> {
+  const errors: DecryptionError[] = [];
+  for (const sealed of await journal.newestRequests(looksAt)) {
+    try {
+      await journal.sealing.unseal(sealed);
+      return;
+    } catch (error) {
+      if (error instanceof DecryptionError) errors.push(error);
+    }
+  }
+  const [newest] = errors;
+  if (newest === undefined) return;
+  const wrong = errors.find(({ hasKey }) => hasKey);
+  if (wrong === undefined) {
+    warn(`the journal’s newest requests are ${newest.message}: their sagas wait until it is`);
+    return;
+  }
+  throw new WrongKeyError(
+    `the journal’s newest requests are ${wrong.message}: set PAYLOAD_KEYS to the keys of the time when they were written; ` +
+      'if those are lost for good, give the new key another id',
+  );
+}
