@@ -2,7 +2,8 @@
  * The programs of the stack: PostgreSQL's, which the system has, and Temporal's, built from their modules into the
  * project's cache under the names that they have in Temporal's images.
  *
- *   tsx deploy/stack/programs.ts    builds what is missing
+ *   tsx deploy/stack/programs.ts         builds what is missing, prints where the server is
+ *   tsx deploy/stack/programs.ts --ui    the Web UI too
  */
 import { execFile } from 'node:child_process';
 import {
@@ -165,6 +166,7 @@ function canStart(folder: string): boolean {
 
 async function main(): Promise<void> {
   const { temporal } = await resolvePrograms();
+  if (process.argv.includes('--ui')) await resolveUi();
   console.log(temporal);
 }
 

@@ -1,7 +1,10 @@
 /** The keys of payload encryption, from the environment or from a file. */
 import { keysInFile } from '../security/keys-file';
 import { parsePayloadKeys, type PayloadKeys } from '../security/keys';
+import { text } from './kinds';
 import type { Environment } from './settings';
+
+export const payloadKeysSettings = { PAYLOAD_KEYS: text.optional(), PAYLOAD_KEYS_FILE: text.optional() };
 
 /** Whether there are any, right or wrong. */
 export function hasKeys({ PAYLOAD_KEYS, PAYLOAD_KEYS_FILE }: Environment): boolean {

@@ -18,8 +18,9 @@ const keyBytes = 32;
 export function parsePayloadKeys(text: string): PayloadKeys {
   const byId = new Map<string, KeyObject>();
   text
-    .split(/[,\n]/)
-    .filter((entry, _, all) => all.length === 1 || entry.trim() !== '')
+    .trim()
+    .split(/\s*\n\s*/)
+    .flatMap((line) => line.split(','))
     .forEach((entry, index) => {
       const [, id, base64] = /^\s*([A-Za-z0-9._-]{1,64}):([A-Za-z0-9+/]+={0,2})\s*$/.exec(entry) ?? [];
       if (id === undefined || base64 === undefined) {
@@ -32,7 +33,6 @@ export function parsePayloadKeys(text: string): PayloadKeys {
       if (byId.has(id)) throw new Error(`key ${id} is given twice`);
       byId.set(id, createSecretKey(bytes));
     });
-  const [current] = byId.keys();
-  if (current === undefined) throw new Error('there is no key');
+  const [current = ''] = byId.keys();
   return { current, byId };
 }

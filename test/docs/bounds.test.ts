@@ -5,12 +5,14 @@
 import type { z } from 'zod';
 import { clientSettings } from '../../src/config/client';
 import { codecServerSettings } from '../../src/config/codec-server';
+import { payloadKeysSettings } from '../../src/config/payload-keys';
 import { journalSettings } from '../../src/config/journal';
 import { workerSettings } from '../../src/config/worker';
 import { codesIn, readDocument, tableUnder } from './tables';
 
 const all: Record<string, z.ZodType> = {
   ...clientSettings,
+  ...payloadKeysSettings,
   ...workerSettings,
   ...journalSettings,
   ...codecServerSettings,

@@ -163,7 +163,7 @@ it('is scraped where it has metrics, by the names that the rules and prometheus.
   const ports = containerOf(worker).ports.map(({ name, containerPort }) => [name, containerPort]);
   const { METRICS_ADDRESS, INBOX_ADDRESS } = settingsOf(worker);
   const [service, inbox] = resourcesIn('deploy/kubernetes/monitoring').filter(({ metadata }) =>
-    /inbox/.test(metadata.name),
+    metadata.name.includes('inbox'),
   );
   const monitor = readDocument('deploy/kubernetes/monitoring/pod-monitor.yaml');
   for (const [port, address] of [
