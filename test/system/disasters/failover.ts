@@ -4,6 +4,7 @@
  */
 import { Client, Connection } from '@temporalio/client';
 import { OrderSagaClient } from '../../../src/client/client';
+import { grpcCodeOf, grpcCodes } from '../../../src/temporal/grpc';
 import { until } from '../../support/rig';
 import type { Disaster, Scene } from './scene';
 import { there, type Standby } from './standby';
@@ -37,6 +38,16 @@ export const failover: Disaster = {
     const connection = await Connection.connect({ address: standby.stack.address });
     ground.temporal = new Client({ connection, namespace: standby.namespace });
     ground.sagas = cast.sagas = new OrderSagaClient(ground.temporal);
+    // The second cluster takes requests a moment after it was told to; until then it refuses them, and a backend sends again.
+    await until(async () => {
+      try {
+        await cast.sendAgain();
+        return true;
+      } catch (error) {
+        if (grpcCodeOf(error) !== grpcCodes.failedPrecondition) throw error;
+        return false;
+      }
+    });
     await ground.hire({ TEMPORAL_ADDRESS: standby.stack.address });
     let isBack = false;
     return {
