@@ -5,12 +5,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { firewallsOf, openCartItems, ordersWithLabel } from '../../../sandbox/sentences';
 import { SagaHandle } from '../../../src/client/handle';
-import { waysLost } from '../../../src/domain/lost';
 import type { WorkflowName } from '../../../src/domain/identity';
 import { JournalUnavailable } from '../../../src/journal/errors';
 import { Journal } from '../../../src/journal/journal';
 import { recordOf } from '../../../src/journal/record';
-import { LostSagas } from '../../../src/operations/lost-sagas';
+import { LostSagas, noneLost } from '../../../src/operations/lost-sagas';
 import { firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -24,7 +23,7 @@ afterEach(async () => {
   await rig.close();
 });
 
-const oneIsLost = { ...Object.fromEntries(waysLost.map((way) => [way, 0])), terminated: 1 };
+const oneIsLost = { ...noneLost(), terminated: 1 };
 /** The end of a run takes a moment to be seen in the list. */
 const untilOneIsLost = () =>
   until(async () => {
