@@ -7,9 +7,9 @@ set -eu
 docker compose --profile '*' ps --all --format '{{.Service}} {{.State}} {{.ExitCode}} {{.Health}}' |
   while read -r service state status health; do
     case "$state $status $health" in
-      'running '*' unhealthy' | 'restarting '* | 'exited '[1-9]*)
-        said=$(docker compose logs --no-color --no-log-prefix --tail 200 "$service" </dev/null | grep -v '^[[:space:]]*$')
-        # PostgreSQL's reason has two lines, and its init repeats itself.
+      'running '*' unhealthy' | 'running '*' starting' | 'restarting '* | 'exited '[1-9]*)
+        said=$(docker compose logs --no-color --no-log-prefix --tail 200 "$service" </dev/null | sed '/^[[:space:]]*$/d')
+        # Between two restarts it is just starting. PostgreSQL's reason has two lines, and its init repeats itself.
         reason=$(printf '%s\n' "$said" | grep -E 'FATAL|DETAIL|cannot start' | tail -n 2 | sort -ru | tr '\n' ' ')
         printf '%s (%s): %s\n' "$service" "$state" "${reason:-$(printf '%s\n' "$said" | tail -n 1)}"
         ;;
