@@ -39,7 +39,7 @@ patiently() {
 }
 
 # The tests look at the Web UI with a browser, speak to the worker from Python, and run a Temporal server and
-# the journal on PostgreSQL. The model of the journal's protocol is checked by a Java program out of a Python package.
+# the journal on PostgreSQL, and containers on Docker. The model of the journal's protocol is checked by a Java program out of a Python package.
 install_tools() {
   local missing=()
   if [[ ! -x /usr/bin/chromium ]]; then missing+=(chromium); fi
@@ -47,20 +47,22 @@ install_tools() {
   if ! python3 -m pip --version >/dev/null 2>&1; then missing+=(python3-pip); fi
   if ! command -v java >/dev/null; then missing+=(default-jre-headless); fi
   if [[ -z $(compgen -G '/usr/lib/postgresql/*/bin/initdb') ]]; then missing+=(postgresql); fi
+  if ! command -v dockerd >/dev/null; then missing+=(docker.io iptables); fi
+  if ! command -v debootstrap >/dev/null; then missing+=(debootstrap); fi
   if ((${#missing[@]} > 0)); then
     patiently apt-get -qq update &&
       DEBIAN_FRONTEND=noninteractive patiently apt-get -qq install -y --no-install-recommends "${missing[@]}" >/dev/null
   fi
-  if ! command -v promtool >/dev/null; then install_promtool; fi
+  if ! command -v promtool >/dev/null || ! command -v prometheus >/dev/null; then install_prometheus; fi
 }
 
-# Out of the package, which would start a Prometheus.
-install_promtool() {
+# Out of the package, which would start one.
+install_prometheus() {
   local folder
   folder=$(mktemp -d)
   patiently apt-get -qq update &&
     (cd "$folder" && patiently apt-get -qq download prometheus && dpkg -x prometheus_*.deb .) &&
-    install "$folder/usr/bin/promtool" /usr/local/bin/
+    install "$folder/usr/bin/promtool" "$folder/usr/bin/prometheus" /usr/local/bin/
   rm -rf "$folder"
 }
 
