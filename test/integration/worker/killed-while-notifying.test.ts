@@ -11,8 +11,8 @@ let rig: Rig;
 let ops: WebhookReceiver;
 const workers: RunningProcess[] = [];
 
-/** @param allow inner addresses that may be told */
-function startWorker(allow: string, secret = ops.secret): Promise<RunningProcess> {
+/** @param allow inner addresses that may be told. A notification that fails is given up at once. */
+function startWorker(allow: string, changes: Record<string, string> = {}): Promise<RunningProcess> {
   return startProcess(programOf('worker'), {
     ...rig.environment,
     NOTIFICATION_ROUTES: JSON.stringify([{ name: 'ops', url: ops.url, secret: 'webhook-ops' }]),
@@ -20,7 +20,8 @@ function startWorker(allow: string, secret = ops.secret): Promise<RunningProcess
     NOTIFICATION_ALLOW_HTTP: 'true',
     NOTIFICATION_TIMEOUT_MS: '1000',
     NOTIFICATION_RETRY: '1,10,10,60000',
-    SECRET_WEBHOOK_OPS: secret,
+    SECRET_WEBHOOK_OPS: ops.secret,
+    ...changes,
   }).then((worker) => {
     workers.push(worker);
     return worker;
@@ -95,7 +96,10 @@ it('what was given up is listed, sent again and deleted by a person, and nobody 
 
 it('a worker starts without the secret of a route, says so, and what waits is sent once it is there', async () => {
   await Promise.all(workers.splice(0).map((worker) => worker.kill('SIGTERM')));
-  const without = await startWorker('127.0.0.1', 'not a secret');
+  const without = await startWorker('127.0.0.1', {
+    SECRET_WEBHOOK_OPS: 'not a secret',
+    NOTIFICATION_RETRY: '1000,10,100,600000',
+  });
   const saga = await waiting();
   expect(without.errors()).toContain('"secret":"webhook-ops"');
   expect(ops.typesOf(saga.reference)).toEqual([]);
