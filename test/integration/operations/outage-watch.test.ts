@@ -127,7 +127,8 @@ it('is one hold, whoever sees the outage; each says what it did', async () => {
     'the provider is down: a hold is on already',
     'the provider is down: new sagas are held from now on',
   ]);
-  expect(await rig.temporal.workflow.count("WorkflowType = 'hold'")).toMatchObject({ count: 1 });
+  // The list shows it after a moment.
+  await until(async () => (await rig.temporal.workflow.count("WorkflowType = 'hold'")).count === 1);
   expect((await rig.sagas.holding())?.by).toMatch(/^worker [12]@[ab]$/);
 });
 

@@ -74,7 +74,7 @@ describe('taking a reference', () => {
     const refused = await saga.refusal('takeReference', { request }, held);
     expect(refused).toEqual({
       failure: 'Held',
-      message: 'held since 2026-01-31 22:15:00 UTC by ann (moving the database); nothing was sent',
+      message: 'held since 2026-01-31 22:15:00 UTC by ann; nothing was sent',
     });
     expect(await referenceOf(stand.journal.db, saga.key)).toBeUndefined();
     for (const status of ['COMPLETED', 'TERMINATED']) {
