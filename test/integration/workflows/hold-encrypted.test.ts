@@ -29,7 +29,7 @@ it.each([
   await start();
   await until(async () => (await rig.sagas.holding())?.by === 'ann');
   const saga = await rig.sagas.provision(provisionRequest());
-  expect((await untilWaiting(saga, 'held')).question).toContain('by ann (a move)');
+  expect((await untilWaiting(saga, 'held')).question).toContain(' by ann; nothing was sent');
   await inTheClear().workflow.getHandle('hold').signal('release', { by: 'bob' });
   await saga.result();
   expect((await saga.progress()).decisions).toMatchObject([{ note: 'the hold was released by bob' }]);

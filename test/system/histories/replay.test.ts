@@ -7,6 +7,7 @@ import { DefaultLogger, Runtime, type ReplayResult } from '@temporalio/worker';
 import { version } from '../../../package.json';
 import { createWorkerDataConverter } from '../../../src/security/data-converter';
 import { payloadConverterPath } from '../../../src/temporal/workflow-modules';
+import { bundleOf } from '../../support/programs';
 import { replayAll } from '../../support/replay';
 import { stories } from './stories';
 
@@ -27,7 +28,7 @@ async function replayed(history: History): Promise<ReplayResult | undefined> {
   const workflowId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId ?? '';
   expect(workflowId).not.toBe('');
   const dataConverter = createWorkerDataConverter(undefined, payloadConverterPath);
-  const bundle = process.env['ORDER_SAGA_TEST_BUNDLE'] ?? '';
+  const bundle = bundleOf();
   const [result] = await replayAll({ bundle, dataConverter }, [{ workflowId, history }]);
   return result;
 }

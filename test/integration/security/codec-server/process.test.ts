@@ -124,8 +124,8 @@ it('does not start with wrong settings, and lists them', async () => {
     status: 1,
     errors: [
       'codec server cannot start: settings that are missing or wrong:',
-      '  PAYLOAD_KEYS: is required: the keys that the workers have',
       '  CODEC_PORT: must be a whole number from 0 to 65535',
+      '  PAYLOAD_KEYS: is required: the keys that the workers have (or PAYLOAD_KEYS_FILE)',
       '  CODEC_TOKEN: is required, because CODEC_HOST=0.0.0.0 is not a loopback address (or CODEC_TOKEN_FILE, or CODEC_JWKS_URL)',
       '  CODEC_TLS_CERT_FILE: is required, because CODEC_HOST=0.0.0.0 is not a loopback address (or CODEC_ALLOW_HTTP=true, behind a proxy that does TLS)',
       '',
