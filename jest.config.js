@@ -17,7 +17,7 @@ module.exports = {
   testSequencer: '<rootDir>/test/support/long-first.cjs',
   reporters: ['default', '<rootDir>/test/support/left-out-reporter.cjs'],
   // Most of a test is waiting: for a timer, or for Temporal. More at once take each other’s time on two cores.
-  maxWorkers: 4,
+  maxWorkers: 3,
   // Tests wait for conditions, not for a time. This one only makes a wait that never ends speak up.
   testTimeout: 300_000,
 };

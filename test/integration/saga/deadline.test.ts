@@ -28,7 +28,7 @@ const callsOf = ({ reference }: { reference: string }) =>
   rig.sandbox.ledger.calls.filter(({ names }) => names.planId?.includes(planIdOf(reference)));
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
 /** Long enough for what has to happen before it, on a busy machine. */
-const afterAWhile = () => inMs(5_000);
+const afterAWhile = () => inMs(8_000);
 const untilPast = (time: string) => until(async () => Date.now() > Date.parse(time));
 
 function spoil(request: { reference: string }, fault: Omit<FaultSpec, 'match'>) {
