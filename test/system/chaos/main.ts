@@ -20,7 +20,7 @@ import { parseArgs } from 'node:util';
 import { planOf } from './plan';
 import { ChaosRun } from './run';
 import { printed, tooSeldom } from './table';
-import { exitAs, whole } from './program';
+import { closeWhenEnded, exitAs, whole } from './program';
 
 async function main(): Promise<number> {
   const options = readArguments();
@@ -30,16 +30,7 @@ async function main(): Promise<number> {
   console.log(`chaos: ${sagas} sagas, seed ${seed}`);
 
   const run = new ChaosRun(planOf(seed, sagas), { atOnce, workers, patienceMs: patience * 1_000 });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => {
-      void run.close().finally(() => process.exit(130));
-    });
-  }
-  // A mistake of ours leaves nothing running either.
-  process.once('uncaughtException', (error) => {
-    console.error(error);
-    void run.close().finally(() => process.exit(1));
-  });
+  closeWhenEnded(() => run.close());
   try {
     const { sections, violations, suspects } = await run.result();
     const seldom = tooSeldom(sections, least);

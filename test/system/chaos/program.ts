@@ -8,6 +8,19 @@ export function whole(name: string, text: string, least = 1): number {
   throw new Error(`--${name} must be a whole number from ${least} on`);
 }
 
+/** Whatever ends the program before its end, a mistake of ours too, leaves nothing running. */
+export function closeWhenEnded(close: () => Promise<unknown>): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      void close().finally(() => process.exit(130));
+    });
+  }
+  process.once('uncaughtException', (error) => {
+    console.error(error);
+    void close().finally(() => process.exit(1));
+  });
+}
+
 /** Exits with the status that `main` returns; with 1, and a message, where it throws. */
 export function exitAs(main: () => Promise<number>): void {
   main().then(

@@ -16,7 +16,7 @@ import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { buildPrograms } from '../../support/programs';
 import { Closers } from '../chaos/closers';
-import { exitAs, whole } from '../chaos/program';
+import { closeWhenEnded, exitAs, whole } from '../chaos/program';
 import { disasters } from './disasters';
 import { Rehearsal, type Rehearsed } from './rehearsal';
 import { printed } from './report';
@@ -31,16 +31,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const closers = new Closers();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => {
-      void closers.close().finally(() => process.exit(130));
-    });
-  }
-  // A mistake of ours leaves nothing running either.
-  process.once('uncaughtException', (error) => {
-    console.error(error);
-    void closers.close().finally(() => process.exit(1));
-  });
+  closeWhenEnded(() => closers.close());
   const rehearsed: Rehearsed[] = [];
   try {
     const compiled = await buildPrograms();

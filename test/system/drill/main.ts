@@ -19,7 +19,7 @@ import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { printed, tooSeldom } from '../chaos/table';
 import { NightRun } from './night';
-import { exitAs, whole } from '../chaos/program';
+import { closeWhenEnded, exitAs, whole } from '../chaos/program';
 
 async function main(): Promise<number> {
   const options = readArguments();
@@ -29,16 +29,7 @@ async function main(): Promise<number> {
     `drill: ${sagas} sagas, ${perSecond} a second: the provider goes down in the middle; this waits until it is back and all have ended`,
   );
   const run = new NightRun({ sagas, perSecond, ...rest });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => {
-      void run.close().finally(() => process.exit(130));
-    });
-  }
-  // A mistake of ours leaves nothing running either.
-  process.once('uncaughtException', (error) => {
-    console.error(error);
-    void run.close().finally(() => process.exit(1));
-  });
+  closeWhenEnded(() => run.close());
   try {
     const { sections, violations } = await run.result();
     const seldom = tooSeldom(sections, 1);
