@@ -1,7 +1,7 @@
 /** A cache for programs that the project needs and does not ship; they are built once. */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { accessSync, constants, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, linkSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -17,8 +17,9 @@ export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /**
- * Builds the packages of one Go module into the folder; each program is named for the last part of its package's path.
+ * Builds the packages of one Go module, `path@version` each, into the folder; each program is named for the last part of its path.
  * @param announce is called if Go is installed, before the build, which takes long
+ * @param newer modules, `path@version` each, that the packages are built with in place of the older ones that they ask for
  * @throws when Go is not installed, or with the last line of its output
  */
 export async function goInstall(
@@ -26,18 +27,29 @@ export async function goInstall(
   folder: string,
   env: NodeJS.ProcessEnv,
   announce: () => void,
+  newer: readonly string[] = [],
 ): Promise<void> {
   const go = onPath('go', env);
   if (go === undefined) throw new Error('there is no `go` on PATH');
   announce();
-  const child = spawn(go, ['install', '-ldflags=-s -w', ...packages], {
-    env: { ...env, GOBIN: folder },
-    // Outside of any module, so that a go.mod above the current folder has no effect.
-    cwd: folder,
-    stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: buildMaxMs,
-  });
-  await endOf(child);
+  // A module of its own: `go install path@version` takes no other version of anything.
+  const module = mkdtempSync(join(folder, 'module-'));
+  try {
+    writeFileSync(join(module, 'go.mod'), 'module order-saga/programs\n\ngo 1.24\n');
+    const run = (args: readonly string[]) =>
+      endOf(
+        spawn(go, args, {
+          env: { ...env, GOBIN: folder },
+          cwd: module,
+          stdio: ['ignore', 'ignore', 'pipe'],
+          timeout: buildMaxMs,
+        }),
+      );
+    await run(['get', ...packages, ...newer]);
+    await run(['install', '-mod=mod', '-ldflags=-s -w', ...packages.map((name) => name.replace(/@.*/, ''))]);
+  } finally {
+    rmSync(module, { recursive: true, force: true });
+  }
 }
 
 /** @throws with the last line of its output, unless its status is 0 */

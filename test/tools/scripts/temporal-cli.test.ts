@@ -42,7 +42,7 @@ const resolve = (options: ResolveOptions = {}) =>
   resolveTemporal({ env, say: (line) => said.push(line), download: noNetwork, ...options });
 
 /** Builds what it is asked for by writing down how it was asked. */
-const goodGo = 'echo "#!/bin/sh\n# $*" > "$GOBIN/temporal"; /bin/chmod +x "$GOBIN/temporal"';
+const goodGo = 'echo "#!/bin/sh\n# $*" >> "$GOBIN/temporal"; /bin/chmod +x "$GOBIN/temporal"';
 
 /** What is in the cache beside the CLI itself. */
 const leftBehind = () =>
@@ -101,15 +101,17 @@ describe('the order', () => {
     expect(await resolve({ download })).toEqual({ kind: 'cli', path: cachedCliPath(env), how: 'download' });
     expect(await resolve({ download })).toEqual({ kind: 'cli', path: cachedCliPath(env), how: 'cache' });
     expect(download).toHaveBeenCalledTimes(1);
-    expect(leftBehind()).toEqual(['temporal-1.5.1', 'temporal-1.5.1/temporal']);
+    expect(leftBehind()).toEqual(['temporal-1.5.1-sqlite-1.51.0', 'temporal-1.5.1-sqlite-1.51.0/temporal']);
   });
 
   it('without a network it is built, which is said beforehand', async () => {
     program(join(bin, 'go'), goodGo);
     expect(await resolve()).toEqual({ kind: 'cli', path: cachedCliPath(env), how: 'go' });
     expect(said).toEqual(['building the Temporal CLI with Go (once, about three minutes)…']);
-    expect(readFileSync(cachedCliPath(env), 'utf8')).toContain('github.com/temporalio/cli/cmd/temporal@v1.5.1');
-    expect(leftBehind()).toEqual(['temporal-1.5.1', 'temporal-1.5.1/temporal']);
+    const asked = readFileSync(cachedCliPath(env), 'utf8');
+    expect(asked).toContain('get github.com/temporalio/cli/cmd/temporal@v1.5.1 modernc.org/sqlite@v1.51.0');
+    expect(asked).toMatch(/install .* github.com\/temporalio\/cli\/cmd\/temporal$/m);
+    expect(leftBehind()).toEqual(['temporal-1.5.1-sqlite-1.51.0', 'temporal-1.5.1-sqlite-1.51.0/temporal']);
   });
 });
 
@@ -123,7 +125,7 @@ it('nothing helps: the error has every way with its command, and what was tried'
   expect(message).toContain('go install github.com/temporalio/cli/cmd/temporal@v1.5.1');
   expect(message).toContain('download: no network');
   expect(message).toContain('go: go: cannot find module');
-  expect(leftBehind()).toEqual(['temporal-1.5.1']);
+  expect(leftBehind()).toEqual(['temporal-1.5.1-sqlite-1.51.0']);
 });
 
 it('without Go the error says so', async () => {
@@ -141,16 +143,20 @@ describe('several at once', () => {
   it('do not wait for one that died', async () => {
     const { pid } = spawnSync('/bin/sh', ['-c', 'exit 0']);
     mkdirSync(join(folder, 'cache'));
-    writeFileSync(join(folder, 'cache', 'temporal-1.5.1.lock'), String(pid));
+    writeFileSync(join(folder, 'cache', 'temporal-1.5.1-sqlite-1.51.0.lock'), String(pid));
     program(join(bin, 'go'), goodGo);
     expect(await resolve()).toMatchObject({ how: 'go' });
   });
 });
 
 it.each([
-  ['ORDER_SAGA_CACHE', { ORDER_SAGA_CACHE: '/c', XDG_CACHE_HOME: '/x', HOME: '/h' }, '/c/temporal-1.5.1/temporal'],
-  ['XDG_CACHE_HOME', { XDG_CACHE_HOME: '/x', HOME: '/h' }, '/x/order-saga/temporal-1.5.1/temporal'],
-  ['HOME', { XDG_CACHE_HOME: '', HOME: '/h' }, '/h/.cache/order-saga/temporal-1.5.1/temporal'],
+  [
+    'ORDER_SAGA_CACHE',
+    { ORDER_SAGA_CACHE: '/c', XDG_CACHE_HOME: '/x', HOME: '/h' },
+    '/c/temporal-1.5.1-sqlite-1.51.0/temporal',
+  ],
+  ['XDG_CACHE_HOME', { XDG_CACHE_HOME: '/x', HOME: '/h' }, '/x/order-saga/temporal-1.5.1-sqlite-1.51.0/temporal'],
+  ['HOME', { XDG_CACHE_HOME: '', HOME: '/h' }, '/h/.cache/order-saga/temporal-1.5.1-sqlite-1.51.0/temporal'],
 ])('the cache is where %s says', (_name, environment, path) => {
   expect(cachedCliPath(environment)).toBe(path);
 });
