@@ -7,25 +7,19 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Decided, ProbedSaga } from '../domain/job-report';
 import { describeProblems, type Problem } from '../domain/problems';
 import { findNamed, type Named } from '../temporal/evidence-sagas';
-import { lookAtProbe, type ProbeSeen } from '../temporal/probe';
+import { lookAtProbe, type ProbeSeen } from '../temporal/job-probe';
 import { sendDecision, type OneDecision } from '../temporal/send-decision';
-import {
-  FilterRefused,
-  listWaiting,
-  type Cursor,
-  type WaitingFilter,
-  type WaitingPage,
-} from '../temporal/waiting-sagas';
+import { ListRefused, listWaiting, type Cursor, type WaitingFilter, type WaitingPage } from '../temporal/waiting-sagas';
 
 export function createDecideManyActivities() {
   return {
-    /** @throws ApplicationFailure `InvalidRequest` where Temporal does not understand the filter */
+    /** @throws ApplicationFailure `InvalidRequest` as {@link listWaiting} refuses */
     async listWaitingSagas(asked: { filter: WaitingFilter; size: number; after?: Cursor }): Promise<WaitingPage> {
       try {
         return await listWaiting(Context.current().client, asked.filter, asked.size, asked.after);
       } catch (error) {
-        if (!(error instanceof FilterRefused)) throw error;
-        throw refused([{ field: 'where', message: `Temporal does not understand it: ${error.message}` }]);
+        if (!(error instanceof ListRefused)) throw error;
+        throw refused([{ field: error.field, message: error.message }]);
       }
     },
 

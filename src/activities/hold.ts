@@ -1,10 +1,10 @@
 /** What Temporal knows of the hold. It is asked once for each saga that begins; nothing of the answer is kept. */
 import { Context } from '@temporalio/activity';
-import { holdOf, holdWorkflow, readHoldMemo, type Hold } from '../domain/hold';
+import type { Hold } from '../domain/hold';
 import { searchAttributeNames } from '../domain/identity';
-import { lastSignOf, signOf, type ProbeSign, type ProbeSigns } from '../domain/probe';
+import { lastSignOf, signOf, type ProbeSign, type ProbeSigns } from '../domain/hold-probe';
 import type { ProgressView } from '../domain/progress';
-import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
+import { lookAtHold } from '../temporal/hold';
 import { OwnFailure } from './translate-failure';
 
 type Client = Context['client'];
@@ -35,7 +35,7 @@ export function createHoldActivities() {
         if (workflowIds.length === heldMax) break;
       }
       // Read last: a saga that a new hold holds is then not taken for one of the hold that was released.
-      const found = await readHold(client);
+      const found = await lookAtHold(client);
       return { ...(found ? { holdRun: found.hold.runId } : {}), workflowIds };
     },
 
@@ -76,22 +76,10 @@ async function readSign(client: Client, workflowId: string, last: boolean): Prom
 export async function whoHolds(): Promise<Hold | undefined> {
   const { client, info } = Context.current();
   try {
-    const found = await client.withDeadline(Date.now() + answerWithinMs, () => readHold(client));
+    const found = await client.withDeadline(Date.now() + answerWithinMs, () => lookAtHold(client));
     const workflowId = info.workflowExecution?.workflowId ?? '';
     return found?.letGo.includes(workflowId) ? undefined : found?.hold;
   } catch {
     throw new OwnFailure('TemporalUnavailable', 'Temporal could not say whether new sagas are held; nothing was sent');
-  }
-}
-
-async function readHold(client: Client): Promise<{ hold: Hold; letGo: string[] } | undefined> {
-  try {
-    const found = await client.workflow.getHandle(holdWorkflow).describe();
-    const { status, memo } = found;
-    if (status.name !== 'RUNNING' && status.name !== 'PAUSED') return undefined;
-    return { hold: holdOf(found), letGo: readHoldMemo(memo).letGo };
-  } catch (error) {
-    if (grpcCodeOf(error) === grpcCodes.notFound || (error as Error).name === 'WorkflowNotFoundError') return undefined;
-    throw error;
   }
 }

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError, type Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
-  holdOf,
   holdWorkflow,
   keepName,
   readHoldMemo,
@@ -17,6 +16,7 @@ import {
 } from '../domain/hold';
 import { searchAttributeNames } from '../domain/identity';
 import { check } from '../domain/validation';
+import { lookAtHold } from '../temporal/hold';
 import { InvalidRequestError, NoWorkerError, UnknownReferenceError } from './errors';
 import { withTemporalErrors } from './temporal-errors';
 import { lacksSearchAttributes } from './saga-list';
@@ -82,14 +82,7 @@ export async function readLastRelease(
 
 /** @returns undefined where new sagas may begin */
 export async function readHold(temporal: Client): Promise<Hold | undefined> {
-  try {
-    const found = await withTemporalErrors(temporal, () => temporal.workflow.getHandle(holdWorkflow).describe());
-    const { name } = found.status;
-    return name === 'RUNNING' || name === 'PAUSED' ? holdOf(found) : undefined;
-  } catch (error) {
-    if (error instanceof UnknownReferenceError) return undefined;
-    throw error;
-  }
+  return (await withTemporalErrors(temporal, () => lookAtHold(temporal)))?.hold;
 }
 
 /**

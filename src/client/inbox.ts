@@ -7,6 +7,7 @@ import { definedOnly } from '../domain/defined-only';
 import { searchAttributeNames, workflowNames, type WorkflowName } from '../domain/identity';
 import { waitKinds, type WaitKind } from '../domain/progress';
 import { quoted } from '../temporal/list-filter';
+import { timeWithFewBefore } from '../temporal/oldest';
 import { lacksSearchAttributes, toRow } from './saga-list';
 import { SearchAttributesMissingError } from './errors';
 import { readAttributes } from './search-attributes';
@@ -193,10 +194,6 @@ async function* waitingRows(temporal: Client, query: string): AsyncGenerator<Inb
   }
 }
 
-/** Nobody waits longer than a year; older than this is nothing. */
-const oldestMs = 400 * dayMs;
-const closeMs = 1_000;
-
 /**
  * Of each kind, those that have waited longest, the oldest first. Many of one kind keep no other kind out.
  *
@@ -217,19 +214,10 @@ async function countOf(temporal: Client, filter: Narrowed, nowMs: number): Promi
   return (await withTemporalErrors(temporal, () => temporal.workflow.count(inboxQuery(filter, nowMs)))).count;
 }
 
-/**
- * Visibility on SQL does not sort. Where more than a page waits, those before a time are counted until the time has few enough before it:
- * the number of calls grows with how exact a time can be, and not with the number of sagas.
- */
 async function readOldest(temporal: Client, filter: InboxFilter, nowMs: number, oldest = new Oldest(0)): Promise<void> {
   const before = (ms: number) => ({ ...filter, to: new Date(ms) });
-  let [from, to] = [nowMs - oldestMs, nowMs];
-  for (let count = await countOf(temporal, before(to), nowMs); count > pageSize && to - from > closeMs;) {
-    const middle = from + (to - from) / 2;
-    const older = await countOf(temporal, before(middle), nowMs);
-    if (older < oldest.limit) from = middle;
-    else [to, count] = [middle, older];
-  }
+  const countBefore = (ms: number) => countOf(temporal, before(ms), nowMs);
+  const to = await timeWithFewBefore(countBefore, { least: oldest.limit, most: pageSize, nowMs });
   let read = 0;
   for await (const row of waitingRows(temporal, inboxQuery(before(to), nowMs))) {
     oldest.add(row);

@@ -24,7 +24,7 @@ import { dryListOf, type DryList } from '../domain/dry-list';
 import type { JobProgress, JobReport } from '../domain/job-report';
 import type { Problem } from '../domain/problems';
 import { findNamed } from '../temporal/evidence-sagas';
-import { FilterRefused, listWaiting } from '../temporal/waiting-sagas';
+import { ListRefused, listWaiting } from '../temporal/waiting-sagas';
 import {
   InvalidRequestError,
   JobEndedError,
@@ -67,10 +67,7 @@ async function listed<T>(temporal: Client, list: () => Promise<T>): Promise<T> {
   try {
     return await withTemporalErrors(temporal, list);
   } catch (error) {
-    if (error instanceof FilterRefused) {
-      const message = `Temporal does not understand it: ${error.message}`;
-      throw new InvalidRequestError([{ field: 'where', message }]);
-    }
+    if (error instanceof ListRefused) throw new InvalidRequestError([{ field: error.field, message: error.message }]);
     if (lacksSearchAttributes(error)) throw new SearchAttributesMissingError(temporal.options.namespace);
     throw error;
   }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { ActivitySettings } from '../activities/settings';
-import type { ProbePlan } from '../domain/probe';
+import type { ProbePlan } from '../domain/hold-probe';
 import type { SecretSources } from '../security/secret-resolver';
 import { isCertificate, isLoopback } from './checks';
 import { clientSettings, readTemporal, sagasIn, temporalHost, type ClientConfig } from './client';

@@ -41,7 +41,7 @@ interface Bulk {
 export const bulkDecisions = {
   retry: { sends: 'retry', reaches: ['stuck', 'refused'] },
   skip: { sends: 'skip', reaches: ['stuck'] },
-  /** Lets held sagas look again. While the hold is on, they are held again. */
+  /** Lets held sagas look again. While the hold is on, the job is refused: they would be held again. */
   release: { sends: 'retry', reaches: ['held'] },
 } as const satisfies Record<string, Bulk>;
 export type BulkDecision = keyof typeof bulkDecisions;

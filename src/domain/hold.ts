@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { lazy } from './lazy';
-import { probePlanSchema, type ProbePlan } from './probe';
+import { probePlanSchema, type ProbePlan } from './hold-probe';
 
 /** Its type, and its id: Temporal never runs two of one id. */
 export const holdWorkflow = 'hold';

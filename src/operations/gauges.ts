@@ -16,6 +16,7 @@ import type { JournalHealth } from '../journal/health';
 import type { RouteCounts } from '../journal/outbox';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import { quoted } from '../temporal/list-filter';
+import { timeWithFewBefore } from '../temporal/oldest';
 import type { Log } from './logging';
 import type { LostSagas } from './lost-sagas';
 import { beginAtZero } from './metrics';
@@ -30,10 +31,6 @@ const everyMs = 30_000;
 const pageSize = 200;
 
 const dayMs = 24 * 60 * 60 * 1000;
-
-/** No saga waits longer than this. */
-const oldestMs = 400 * dayMs;
-const closeMs = 1_000;
 
 const { state, waitingSince } = searchAttributeNames;
 
@@ -187,7 +184,7 @@ export class Gauges {
       ? await this.list(query)
       : { rows: all.rows.filter((row) => row.state === name), more: false };
     if (!page.more) return { count: page.rows.length, oldest: earliest(page, since) };
-    return { count: await this.count(query), oldest: await this.searchOldest(query, since, page, nowMs) };
+    return { count: await this.count(query), oldest: await this.searchOldest(query, since, nowMs) };
   }
 
   private async count(query: string): Promise<number> {
@@ -195,18 +192,10 @@ export class Gauges {
     return Number((await this.connection.workflowService.countWorkflowExecutions({ namespace, query })).count);
   }
 
-  /** A binary search, because SQL visibility does not sort: until what is older than the middle fits one page. */
-  private async searchOldest(query: string, since: Since, first: Page, nowMs: number): Promise<number | undefined> {
-    let page = first;
-    let [from, to] = [nowMs - oldestMs, earliest(page, since) ?? nowMs];
-    while (page.more && to - from > closeMs) {
-      const middle = from + (to - from) / 2;
-      const older = await this.list(`${query} AND ${since} < '${new Date(middle).toISOString()}'`);
-      const found = earliest(older, since);
-      if (found === undefined) from = middle;
-      else [page, to] = [older, found];
-    }
-    return earliest(page, since);
+  private async searchOldest(query: string, since: Since, nowMs: number): Promise<number | undefined> {
+    const before = (ms: number) => `${query} AND ${since} < '${new Date(ms).toISOString()}'`;
+    const to = await timeWithFewBefore((ms) => this.count(before(ms)), { least: 1, most: pageSize, nowMs });
+    return earliest(await this.list(before(to)), since);
   }
 
   private async list(query: string): Promise<Page> {

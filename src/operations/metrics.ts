@@ -11,7 +11,7 @@ import { leftoverSchema } from '../domain/leftovers';
 import { resultOutcomes } from '../domain/outcomes';
 import { holdWorkflow } from '../domain/hold';
 import { metrics, outageFates } from '../domain/metrics';
-import { probeVerdicts } from '../domain/probe';
+import { probeVerdicts } from '../domain/hold-probe';
 import { findingKinds, reconcileWorkflow, sweepOutcomes } from '../domain/reconcile';
 import { waitKinds } from '../domain/progress';
 import type { CallEvent } from '../provider/client';

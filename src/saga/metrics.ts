@@ -4,7 +4,7 @@ import type { DecisionName } from '../domain/decisions';
 import { ownerOf, type CallFailure, type SagaFailureName } from '../domain/failures';
 import { metrics, type DecisionFate, type UndoFate } from '../domain/metrics';
 import type { resultOutcomes } from '../domain/outcomes';
-import type { ProbeVerdict } from '../domain/probe';
+import type { ProbeVerdict } from '../domain/hold-probe';
 import type { WaitKind } from '../domain/progress';
 import type { Progress } from './progress';
 

@@ -10,6 +10,7 @@ import { definedOnly } from '../domain/defined-only';
 import { readWorkflowId, searchAttributeNames, workflowNames } from '../domain/identity';
 import type { WaitKind } from '../domain/progress';
 import { grpcCodeOf, grpcCodes, grpcDetailsOf } from './grpc';
+import { lookAtHold } from './hold';
 import { quoted } from './list-filter';
 import { sagaAttributes } from './search-attributes';
 
@@ -30,9 +31,16 @@ export interface WaitingPage {
   more: number;
 }
 
-/** The filter cannot be read by Temporal; the message is Temporal's own, and ends in no stop. */
-export class FilterRefused extends Error {
-  override readonly name = 'FilterRefused';
+/** Nothing can be listed: the field of the job's request that says so, and why. */
+export class ListRefused extends Error {
+  override readonly name = 'ListRefused';
+
+  constructor(
+    readonly field: 'where' | 'decision',
+    message: string,
+  ) {
+    super(message);
+  }
 }
 
 /** The most that a server takes as it is shipped. */
@@ -40,13 +48,16 @@ const rowsAtOnce = 1_000;
 
 const names = searchAttributeNames;
 
-/** @throws FilterRefused */
+/** @throws ListRefused where Temporal does not understand the filter, and where held sagas are asked for while the hold is on */
 export async function listWaiting(
   client: Client,
   filter: WaitingFilter,
   size: number,
   after?: Cursor,
 ): Promise<WaitingPage> {
+  // Only at the first page: a later one would say of a job that has sent much that it has sent nothing.
+  if (after === undefined && filter.kinds.includes('held') && (await lookAtHold(client)) !== undefined)
+    throw new ListRefused('decision', 'new sagas are held, so each would be held again: end the hold first');
   let kept: WaitingSaga[] = [];
   let found = 0;
   for await (const saga of waiting(client, filter, after?.since)) {
@@ -81,7 +92,7 @@ async function* waiting(
     }
   } catch (error) {
     if (where === undefined || grpcCodeOf(error) !== grpcCodes.invalidArgument) throw error;
-    throw new FilterRefused(grpcDetailsOf(error).replace(/\.$/, ''));
+    throw new ListRefused('where', `Temporal does not understand it: ${grpcDetailsOf(error).replace(/\.$/, '')}`);
   }
 }
 

@@ -15,7 +15,14 @@
 import { condition, log, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index';
 import type { Probing } from '../domain/hold';
-import { probePauseMs, probeSize, probesToPass, verdictOf, type ProbePlan, type ProbeVerdict } from '../domain/probe';
+import {
+  probePauseMs,
+  probeSize,
+  probesToPass,
+  verdictOf,
+  type ProbePlan,
+  type ProbeVerdict,
+} from '../domain/hold-probe';
 import { countProbe } from '../saga/metrics';
 
 /** Neither changes anything, so Temporal itself retries them until they succeed. */

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { startProcess } from '../../../scripts/processes';
 import { programOf } from '../../support/programs';
 import { planIdOf, provisionRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { Rig, until } from '../../support/rig';
 import { outcomeOf, untilWaiting } from '../../support/sagas';
 
 type Line = Record<string, unknown> & { msg: string };
@@ -24,6 +24,7 @@ beforeAll(async () => {
   const saga = await rig.sagas.provision(request);
   await untilWaiting(saga, 'stuck');
   await rig.temporal.workflow.getHandle(saga.workflowId).signal('approve', {});
+  await until(async () => (await saga.progress()).ignored.length > 0);
   await saga.decide('retry', { by: 'somebody' });
   await untilWaiting(saga, 'outcome-unknown');
   await saga.cancel();

@@ -29,10 +29,12 @@ it('deletes what a terminated run left in the cart', async () => {
   const { reference } = await terminated('unauthorized');
   const left = openItemsOf(reference);
   expect(left).toHaveLength(2);
-  expect(await (await clean(reference)).result()).toEqual({
+  const result = await (await clean(reference)).result();
+  // They are added side by side, so either may come first.
+  expect({ ...result, deleted: [...result.deleted].sort() }).toEqual({
     reference,
     outcome: 'done',
-    deleted: left,
+    deleted: [...left].sort(),
     leftAlone: [],
     leftovers: [],
     decisions: [],
@@ -87,13 +89,14 @@ it('tells what is there, and may be, where it is cancelled at its question', asy
   await saga.cancel();
   const { cancelled } = await outcomeOf(saga);
   const why = expect.any(String) as string;
+  const items = left.map((cartItemId) => ({ kind: 'cart-item', cartItemId, why }));
   expect(cancelled).toMatchObject({
     outcome: 'reversed-with-leftovers',
-    leftovers: [
-      { kind: 'placement-unknown', step: 'place-order', why },
-      ...left.map((cartItemId) => ({ kind: 'cart-item', cartItemId, why })),
-    ],
+    leftovers: [{ kind: 'placement-unknown', step: 'place-order', why }, expect.anything(), expect.anything()],
   });
+  expect(cancelled?.leftovers).toEqual(
+    expect.arrayContaining(items.map((item) => expect.objectContaining(item) as object)),
+  );
 });
 
 it('says nothing where it was cancelled before it could look', async () => {

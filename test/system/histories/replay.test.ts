@@ -9,7 +9,7 @@ import { createWorkerDataConverter } from '../../../src/security/data-converter'
 import { payloadConverterPath } from '../../../src/temporal/workflow-modules';
 import { bundleOf } from '../../support/programs';
 import { replayAll } from '../../support/replay';
-import { stories } from './stories';
+import { stories, storiesOfOthers } from './stories';
 
 const versions = readdirSync(__dirname, { withFileTypes: true }).flatMap((entry) =>
   entry.isDirectory() ? [entry.name] : [],
@@ -21,7 +21,7 @@ beforeAll(() => Runtime.install({ logger: new DefaultLogger('ERROR') }));
 
 it('the present version is recorded, each of its stories', () => {
   const files = recorded.flatMap(([of, file]) => (of === version ? [file.replace(/\.json$/, '')] : []));
-  expect(files.sort()).toEqual(Object.keys(stories).sort());
+  expect(files.sort()).toEqual(Object.keys({ ...stories, ...storiesOfOthers }).sort());
 });
 
 async function replayed(history: History): Promise<ReplayResult | undefined> {

@@ -1,13 +1,23 @@
-/** One saga for each way in which a released version may have ended, or may still be waiting. Recorded by `record.ts`. */
+/**
+ * One run for each way in which a saga of a released version may have ended, or may still be waiting; and some of what is no saga: jobs,
+ * holds, sweeps. Recorded by `record.ts`.
+ */
+import { randomInt } from 'node:crypto';
 import type { SagaHandle } from '../../../src/client/handle';
+import type { JobHandle } from '../../../src/client/jobs';
 import type { DecisionName } from '../../../src/domain/decisions';
+import { ProviderClient } from '../../../src/provider/client';
+import { stuckSagas, untilListed } from '../../support/bad-night';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
-import type { Rig } from '../../support/rig';
+import { until, type Rig } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 /** @returns the saga whose history is kept, ended or waiting */
 export type Story = (rig: Rig) => Promise<SagaHandle>;
+
+/** @returns the run whose history is kept; without a run id, the newest one of this workflow id */
+type StoryOfAnother = (rig: Rig) => Promise<{ workflowId: string; runId?: string }>;
 
 const op = { by: 'op' };
 const seen = { by: 'op', note: 'as the control panel shows' };
@@ -35,6 +45,47 @@ async function startedRaw(rig: Rig, request: Record<string, unknown> & { referen
   const workflowId = `provision/${request.reference}`;
   await rig.temporal.workflow.start('provisionServers', { workflowId, taskQueue: 'order-saga', args: [request] });
   return rig.sagas.get(request.reference);
+}
+
+/** A job over stuck sagas of an account of their own: the list may still show those of the story before. */
+async function overStuck(rig: Rig, count: number): Promise<JobHandle> {
+  const account = `AB-${randomInt(1_000, 10_000)}`;
+  await stuckSagas(rig, count, account);
+  const where = `ProviderAccount="${account}"`;
+  return rig.sagas.decideMany({ decision: 'retry', where, note: 'is it back?', probe: { first: 1 } });
+}
+
+/** A job over three sagas that pauses itself, because the first one asks again, and is resumed: in two runs. */
+async function probedJob(rig: Rig): Promise<{ workflowId: string; firstRun: string }> {
+  const job = await overStuck(rig, 3);
+  const { raw } = await rig.temporal.workflow.getHandle(job.workflowId).describe();
+  await until(async () => (await job.progress()).state === 'paused');
+  rig.sandbox.faults.clear();
+  await job.resume(op);
+  await job.report();
+  return { workflowId: job.workflowId, firstRun: raw.workflowExecutionInfo?.firstRunId ?? '' };
+}
+
+/** A saga that a hold held, until a person released it. */
+async function heldAndReleased(rig: Rig): Promise<SagaHandle> {
+  await rig.sagas.hold(seen);
+  const saga = await rig.sagas.provision(provision(two));
+  await untilListed(rig, [saga], 'held');
+  await rig.sagas.release(op);
+  return ended(saga);
+}
+
+/** A server whose firewall somebody has taken away behind our back, and a cart item of a saga that was terminated. */
+async function leftBehind(rig: Rig): Promise<void> {
+  const request = provision(two);
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+  const saga = await rig.sagas.provision(request);
+  await untilWaiting(saga, 'stuck');
+  await rig.temporal.workflow.getHandle(saga.workflowId).terminate();
+  const bought = await (await rig.sagas.provision(provision(two))).result();
+  const panel = new ProviderClient({ baseUrl: rig.sandbox.url, pauseMaxMs: 0 });
+  await panel.unassignFirewalls(bought.servers[0]?.vmObjectId ?? 0, [143]);
+  await panel.close();
 }
 
 const provision = (changes: Parameters<typeof provisionRequest>[0] = {}) => provisionRequest(changes);
@@ -173,5 +224,42 @@ export const stories: Record<string, Story> = {
     await untilWaiting(saga, 'stuck');
     await rig.temporal.workflow.getHandle(saga.workflowId).terminate();
     return ended(await rig.sagas.clean(request.reference));
+  },
+  'provision, held and released': heldAndReleased,
+};
+
+/** What is no saga. */
+export const storiesOfOthers: Record<string, StoryOfAnother> = {
+  'hold, released by a person': async (rig) => {
+    await heldAndReleased(rig);
+    const { runId } = await rig.temporal.workflow.getHandle('hold').describe();
+    return { workflowId: 'hold', runId };
+  },
+  'held sagas, released until none is left': async (rig) => {
+    await rig.sagas.hold(seen);
+    const { runId } = await rig.temporal.workflow.getHandle('hold').describe();
+    await untilListed(rig, [await rig.sagas.provision(provision())], 'held');
+    await rig.sagas.release({ ...op, perSecond: 1 });
+    const workflowId = `release-held/${runId}`;
+    await rig.temporal.workflow.getHandle(workflowId).result();
+    return { workflowId };
+  },
+  'job, the run of its probe': async (rig) => {
+    const { workflowId, firstRun } = await probedJob(rig);
+    return { workflowId, runId: firstRun };
+  },
+  'job, paused by its probe and resumed': probedJob,
+  'job, stopped while it was paused': async (rig) => {
+    const job = await overStuck(rig, 2);
+    await until(async () => (await job.progress()).state === 'paused');
+    await job.stop(op);
+    await job.report();
+    return job;
+  },
+  'sweep, found and repaired': async (rig) => {
+    await leftBehind(rig);
+    const { runId } = await rig.sagas.sweeps.start({ perSecond: 20, repair: true });
+    await rig.sagas.sweeps.ended(runId);
+    return { workflowId: 'reconcile', runId };
   },
 };

@@ -1,6 +1,6 @@
 /** What a saga that was let go says of the provider, and how large and how far apart probes are. */
 import type { ProgressView } from '../../../src/domain/progress';
-import { lastSignOf, probePauseMs, probeSize, signOf, verdictOf } from '../../../src/domain/probe';
+import { lastSignOf, probePauseMs, probeSize, signOf, verdictOf } from '../../../src/domain/hold-probe';
 
 type Shown = Pick<ProgressView, 'state' | 'steps' | 'waiting'>;
 type Status = ProgressView['steps'][number]['status'];
