@@ -46,7 +46,13 @@ export async function goInstall(
         }),
       );
     await run(['get', ...packages, ...newer]);
-    await run(['install', '-mod=mod', '-ldflags=-s -w', ...packages.map((name) => name.replace(/@.*/, ''))]);
+    await run([
+      'install',
+      '-mod=mod',
+      '-buildvcs=false',
+      '-ldflags=-s -w',
+      ...packages.map((name) => name.replace(/@.*/, '')),
+    ]);
   } finally {
     rmSync(module, { recursive: true, force: true });
   }

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import { ApplicationFailure, noopMetricMeter, type MetricMeter } from '@temporalio/common';
+import { ApplicationFailure, noopMetricMeter, WorkflowNotFoundError, type MetricMeter } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { EndpointName } from '../../../sandbox/endpoints';
@@ -209,7 +209,7 @@ export function temporalThat(
 
 /** Sagas are running, and nothing holds new ones. */
 function unlessHold(workflowId: string): string {
-  if (workflowId === holdWorkflow) throw grpcError(5, 'no such workflow');
+  if (workflowId === holdWorkflow) throw new WorkflowNotFoundError('no such workflow', workflowId, undefined);
   return 'RUNNING';
 }
 
