@@ -23,8 +23,7 @@ import { persistently } from './persistence';
 import { toldByBoth } from './told-by-both';
 import type { Meddling, PlannedSaga } from './plan';
 
-/** A reset ends a run in the same way, for another reason. */
-export const terminationReason = 'pressed the wrong button';
+const terminationReason = 'pressed the wrong button';
 
 export interface World {
   sandbox: Sandbox;
@@ -34,6 +33,8 @@ export interface World {
   journal: ChaosJournal;
   /** How often Temporal has forgotten something so far. */
   losses: () => number;
+  /** What people did to sagas, and Temporal said that it was done; it may have forgotten it since. */
+  deeds: Record<'cancelled' | 'terminated' | 'reset', number>;
 }
 
 export interface Lived {
@@ -211,7 +212,7 @@ async function endOf(saga: SagaHandle): Promise<Ended | 'terminated'> {
 }
 
 async function meddle(
-  { temporal }: World,
+  { temporal, deeds }: World,
   { asked }: PlannedSaga,
   saga: SagaHandle,
   meddling: Meddling,
@@ -220,15 +221,21 @@ async function meddle(
   try {
     switch (meddling.how) {
       case 'cancel':
-        return await persistently(() => saga.cancel());
+        await persistently(() => saga.cancel());
+        deeds.cancelled += 1;
+        return;
       case 'terminate':
         await persistently(() =>
           withTemporalErrors(temporal, () => temporal.workflow.getHandle(workflowId).terminate(terminationReason)),
         );
+        deeds.terminated += 1;
         return;
       case 'reset':
-      case 'reset-ended':
-        return await persistently(() => withTemporalErrors(temporal, () => reset(temporal, workflowId, meddling.at)));
+      case 'reset-ended': {
+        const isReset = () => withTemporalErrors(temporal, () => reset(temporal, workflowId, meddling.at));
+        if (await persistently(isReset)) deeds.reset += 1;
+        return;
+      }
       case 'delete':
       case 'delete-ended':
         return await persistently(() => withTemporalErrors(temporal, () => deleteForGood(temporal, workflowId)));
@@ -261,17 +268,19 @@ async function deleteForGood(temporal: Client, workflowId: string): Promise<neve
   }
 }
 
-/** As the Web UI does it. */
-async function reset(temporal: Client, workflowId: string, at: number): Promise<void> {
+/** As the Web UI does it. @returns whether there is such a point */
+async function reset(temporal: Client, workflowId: string, at: number): Promise<boolean> {
   const { runId } = await temporal.workflow.getHandle(workflowId).describe();
   const points = await workflowTasksOf(temporal, { workflowId, runId });
   const point = points[Math.floor(at * points.length)];
-  if (point === undefined) return;
+  if (point === undefined) return false;
   try {
     await resetTo(temporal, { workflowId, runId }, point);
+    return true;
   } catch (error) {
     // Temporal cannot reset to some points, such as one with a child or an update in flight, and says so.
     if (grpcCodeOf(error) !== grpcCodes.invalidArgument) throw error;
+    return false;
   }
 }
 

@@ -246,8 +246,10 @@ function drawing(chance: Chance) {
       case 'delete-ended':
         return { how: drawn };
       case 'terminate':
-        // The others leave nothing behind that a clean-up could find.
-        return { how: asked.workflow === 'provisionServers' ? 'terminate' : 'cancel', afterCalls };
+        // The others leave nothing behind that a clean-up could find. After its last call it would have ended.
+        return asked.workflow === 'provisionServers'
+          ? { how: 'terminate', afterCalls: Math.min(afterCalls, usualCalls(asked) - 1) }
+          : { how: 'cancel', afterCalls };
       case 'reset':
         return { how: 'reset', afterCalls, at: chance() };
       case 'reset-ended':

@@ -90,7 +90,9 @@ export class RandomOperator {
     const { decision, body } = this.choose(waiting, asked, chance);
     if (decision === 'cancel') {
       this.decided.set(workflowId, nth + 1);
-      return saga.cancel();
+      await saga.cancel();
+      this.world.deeds.cancelled += 1;
+      return;
     }
     const older = this.questions.get(workflowId);
     this.questions.set(workflowId, waiting.id);
