@@ -110,5 +110,5 @@ function inFile(file: string): JournalConfig {
 
 /** The default file is in the user's folder for program state, so it does not depend on the working directory. */
 function defaultFile({ XDG_STATE_HOME }: Environment): string {
-  return join(XDG_STATE_HOME ?? join(homedir(), '.local', 'state'), 'order-saga', 'journal.db');
+  return join(XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'order-saga', 'journal.db');
 }

@@ -12,7 +12,7 @@ module.exports = class LeftOutReporter {
     for (const [why, count] of reasons)
       process.stderr.write(`left out: ${count} ${count === 1 ? 'test' : 'tests'}: ${why}\n`);
     if (process.env.ORDER_SAGA_TESTS !== 'all') {
-      process.stderr.write('The grids were taken in part: `npm run test:all` takes them whole.\n');
+      process.stderr.write('Grids were taken in part, and further ways left out: `npm run test:all` takes them all.\n');
     }
   }
 };

@@ -3,34 +3,34 @@
  * at the end.
  */
 
-/** `npm run test:all` takes the whole grids. `npm test` makes every promise, with the cases that differ in what a saga does. */
+/**
+ * `npm run test:all` takes everything. `npm test` keeps each promise of docs/reliability.md and each feature in one way; it leaves out further
+ * ways that take seconds, and most of the grids.
+ */
 export const takesAll = process.env['ORDER_SAGA_TESTS'] === 'all';
 
-type Tests = (title: string, tests: () => void) => void;
-
 /** `describe` where nothing stands against it. */
-export function unless(why: string | undefined): Tests {
-  return why === undefined ? describe : (title, tests) => describe.skip(titleOf(title, why), tests);
-}
+export const unless = (why: string | undefined): jest.Describe => leavingOut(describe, why);
 
 /** The same for what this machine lacks; CI has it, so there the tests run, and fail. */
-export function unlessLacking(why: string | undefined): Tests {
-  return unless(process.env['CI'] ? undefined : why);
-}
+export const unlessLacking = (why: string | undefined): jest.Describe => unless(process.env['CI'] ? undefined : why);
 
 /** `it` where nothing stands against it. */
-export function itUnless(why: string | undefined): (title: string, test: () => unknown) => void {
-  return (title, test) => {
-    const run = async () => {
-      await test();
-    };
-    if (why === undefined) it(title, run);
-    else it.skip(titleOf(title, why), run);
-  };
-}
+export const itUnless = (why: string | undefined): jest.It => leavingOut(it, why);
 
-export const describeInAll = unless(takesAll ? undefined : 'in npm run test:all');
+const notAll = takesAll ? undefined : 'in npm run test:all';
+export const describeInAll = unless(notAll);
+export const itInAll = itUnless(notAll);
 
-function titleOf(title: string, why: string): string {
-  return `${title} (left out: ${why})`;
+function leavingOut<T extends jest.Describe | jest.It>(tests: T, why: string | undefined): T {
+  if (why === undefined) return tests;
+  const titled = (title: string) => `${title} (left out: ${why})`;
+  const skip = tests.skip as (...test: unknown[]) => void;
+  const skipEach = tests.skip.each as unknown as (...table: unknown[]) => (...test: unknown[]) => void;
+  const skipped = (title: string, ...test: unknown[]) => skip(titled(title), ...test);
+  const each =
+    (...table: unknown[]) =>
+    (title: string, ...test: unknown[]) =>
+      skipEach(...table)(titled(title), ...test);
+  return Object.assign(skipped, { each }) as unknown as T;
 }

@@ -5,13 +5,15 @@ import { makeCurrent } from '../../../scripts/make-current';
 import type { SagaWorkerConfig } from '../../../src/operations/saga-worker';
 import { LostSagas, noneLost } from '../../../src/operations/lost-sagas';
 import { countUnserved } from '../../../src/operations/unserved';
-import { unless } from '../../support/left-out';
+import { describeInAll, takesAll, unless } from '../../support/left-out';
 import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 
 const cli = process.env['ORDER_SAGA_TEST_TEMPORAL_CLI'];
-const here = unless(cli === undefined ? 'TEMPORAL_ADDRESS names a server, and no CLI is here' : undefined);
+const here = !takesAll
+  ? describeInAll
+  : unless(cli === undefined ? 'TEMPORAL_ADDRESS names a server, and no CLI is here' : undefined);
 
 /** Before a saga's own mark, and after what a change order needs. */
 const eventsMax = 80;

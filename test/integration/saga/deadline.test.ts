@@ -12,6 +12,7 @@ import {
 import type { FaultSpec } from '../../../sandbox/faults';
 import { SagaHandle } from '../../../src/client/handle';
 import { failedCallsOf, resultsOf } from '../../support/events';
+import { itInAll } from '../../support/left-out';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { Rig, until } from '../../support/rig';
@@ -86,7 +87,7 @@ it('ends a backoff', async () => {
   expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toEqual([]);
 });
 
-it('that passes while the order is in flight leaves the order, and its servers get their firewalls', async () => {
+itInAll('that passes while the order is in flight leaves the order, and its servers get their firewalls', async () => {
   const notAfter = afterAWhile();
   const request = provisionRequest({ firewalls: [143], notAfter });
   const gate = spoil(request, { endpoint: 'place-order', kind: 'gate', hold: 'after' });
@@ -118,7 +119,7 @@ describe('of an order of which nobody knows', () => {
     expect(await saga.result()).toMatchObject({ servers: [{ firewalls: [143], verified: true }] });
   });
 
-  it('goes on waiting; where it was not placed, it is not sent again', async () => {
+  itInAll('goes on waiting; where it was not placed, it is not sent again', async () => {
     const { request, saga } = await untilPastAndAsked('error-before');
     await answer(saga, 'confirmNotPlaced', { note: 'not there' });
     await expectPassed(saga);
@@ -129,7 +130,7 @@ describe('of an order of which nobody knows', () => {
     expect(silentLeftovers(rig.sandbox.ledger, [])).toEqual([]);
   });
 
-  it('goes forward where “not placed” is said of what is known to be placed by now', async () => {
+  itInAll('goes forward where “not placed” is said of what is known to be placed by now', async () => {
     const { request, saga } = await untilPastAndAsked('reset-after');
     const { reference } = request;
     const [order] = ordersOf(request);
@@ -159,7 +160,7 @@ describe('that passes while the journal cannot be asked', () => {
   const untilLookedInVain = ({ workflowId }: SagaHandle) =>
     until(async () => (await failedCallsOf(rig.temporal.workflow.getHandle(workflowId), 'readStanding')) >= 3);
 
-  it('leaves the question what became of an order', async () => {
+  itInAll('leaves the question what became of an order', async () => {
     const request = { ...provisionRequest({ firewalls: [143] }), notAfter: afterAWhile() };
     spoil(request, { endpoint: 'place-order', kind: 'reset-after' });
     const saga = await rig.sagas.provision(request);
@@ -176,7 +177,7 @@ describe('that passes while the journal cannot be asked', () => {
     expect(await saga.result()).toMatchObject({ servers: [{ firewalls: [143], verified: true }] });
   });
 
-  it('ends a wait once the journal has said that nothing is placed', async () => {
+  itInAll('ends a wait once the journal has said that nothing is placed', async () => {
     const request = provisionRequest({ approval: 'always', notAfter: afterAWhile() });
     const saga = await rig.sagas.provision(request);
     const { id } = await untilWaiting(saga, 'approval');
@@ -191,7 +192,7 @@ describe('that passes while the journal cannot be asked', () => {
   });
 });
 
-it('puts firewalls back as they were', async () => {
+itInAll('puts firewalls back as they were', async () => {
   const request = firewallsRequest({ unassign: [150], notAfter: afterAWhile() });
   const { vmObjectId } = request;
   rig.sandbox.addServer({ vmObjectId, firewalls: [150] });
@@ -216,7 +217,7 @@ it('that has passed before the start lets nothing be sent', async () => {
   ).toEqual([]);
 });
 
-it('of an order that was placed before does not matter any more', async () => {
+itInAll('of an order that was placed before does not matter any more', async () => {
   const request = { ...provisionRequest({ firewalls: [143] }), notAfter: afterAWhile() };
   const first = await rig.sagas.provision(request);
   const result = (await first.result()) as object;
@@ -227,27 +228,30 @@ it('of an order that was placed before does not matter any more', async () => {
   expect(ordersOf(request)).toHaveLength(1);
 });
 
-it('of an order that was placed in time as it was corrected does not matter to a run that was reset to before that', async () => {
-  // For a refusal, a correction and an order.
-  const notAfter = inMs(12_000);
-  const request = provisionRequest({ onRefusal: 'ask', items: [{ quantity: 2 }], firewalls: [143], notAfter });
-  spoil(request, { endpoint: 'place-order', kind: 'refuse-before' });
-  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
-  const saga = await rig.sagas.provision(request);
-  await untilWaiting(saga, 'refused');
-  await answer(saga, 'retry', { correction: { quantity: 1 } });
-  await untilWaiting(saga, 'stuck');
-  await untilPast(notAfter);
-  rig.sandbox.faults.clear();
-  await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[1] ?? 0);
-  const again = new SagaHandle(rig.temporal, 'provisionServers', request.reference, '', true);
-  expect(await again.result()).toMatchObject({
-    ...{ outcome: 'done', servers: [{ firewalls: [143], verified: true }], leftovers: [] },
-  });
-  expect(ordersOf(request)).toMatchObject([{ items: [{ quantity: 1 }] }]);
-});
+itInAll(
+  'of an order that was placed in time as it was corrected does not matter to a run that was reset to before that',
+  async () => {
+    // For a refusal, a correction and an order.
+    const notAfter = inMs(12_000);
+    const request = provisionRequest({ onRefusal: 'ask', items: [{ quantity: 2 }], firewalls: [143], notAfter });
+    spoil(request, { endpoint: 'place-order', kind: 'refuse-before' });
+    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'refused');
+    await answer(saga, 'retry', { correction: { quantity: 1 } });
+    await untilWaiting(saga, 'stuck');
+    await untilPast(notAfter);
+    rig.sandbox.faults.clear();
+    await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[1] ?? 0);
+    const again = new SagaHandle(rig.temporal, 'provisionServers', request.reference, '', true);
+    expect(await again.result()).toMatchObject({
+      ...{ outcome: 'done', servers: [{ firewalls: [143], verified: true }], leftovers: [] },
+    });
+    expect(ordersOf(request)).toMatchObject([{ items: [{ quantity: 1 }] }]);
+  },
+);
 
-it('holds for a call that had to wait for its turn', async () => {
+itInAll('holds for a call that had to wait for its turn', async () => {
   await rig.replaceWorkers({ activitiesAtOnce: 1 });
   try {
     const other = provisionRequest();

@@ -4,6 +4,7 @@ import { changeOrdersOf, firewallMoments, firewallsOf, switchesOf } from '../../
 import type { SagaHandle } from '../../../src/client/handle';
 import type { ProgressView } from '../../../src/domain/progress';
 import { activitiesOf, statesOf } from '../../support/events';
+import { itInAll } from '../../support/left-out';
 import { changeRequest, firewallsRequest, switchRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { Rig, until } from '../../support/rig';
@@ -230,27 +231,30 @@ it('only tells the recorded answer, and does not wait, where its change was plac
   expect(changeOrdersOf(rig.sandbox.ledger, subscription_id)).toHaveLength(1);
 });
 
-it('a journal that is away while it is queued is asked again, by a person in the end; the place is kept', async () => {
-  const { subscription_id, first } = await heldSubscription();
-  const second = await rig.sagas.change(changeRequest({ subscription_id }));
-  await untilQueued(second, 1);
-  await rig.withJournal((journal) =>
-    // Nobody else can write into the file meanwhile.
-    journal.inTransaction(async () => {
-      await look(second);
-      const { lastFailure, step } = await untilWaiting(second, 'stuck');
-      expect([step, lastFailure?.failure]).toEqual(['take-turn', 'JournalUnavailable']);
-    }),
-  );
-  const third = await rig.sagas.change(changeRequest({ subscription_id }));
-  await untilQueued(third, 2);
-  await answer(second, 'retry');
-  await untilQueued(second, 1);
-  expect(await statesOf(runOf(second))).toEqual(['queued', 'stuck', 'running', 'queued']);
-  await answer(first, 'approve');
-  await Promise.all([first, second, third].map((saga) => saga.result()));
-  expect(changeOrdersOf(rig.sandbox.ledger, subscription_id)).toHaveLength(3);
-});
+itInAll(
+  'a journal that is away while it is queued is asked again, by a person in the end; the place is kept',
+  async () => {
+    const { subscription_id, first } = await heldSubscription();
+    const second = await rig.sagas.change(changeRequest({ subscription_id }));
+    await untilQueued(second, 1);
+    await rig.withJournal((journal) =>
+      // Nobody else can write into the file meanwhile.
+      journal.inTransaction(async () => {
+        await look(second);
+        const { lastFailure, step } = await untilWaiting(second, 'stuck');
+        expect([step, lastFailure?.failure]).toEqual(['take-turn', 'JournalUnavailable']);
+      }),
+    );
+    const third = await rig.sagas.change(changeRequest({ subscription_id }));
+    await untilQueued(third, 2);
+    await answer(second, 'retry');
+    await untilQueued(second, 1);
+    expect(await statesOf(runOf(second))).toEqual(['queued', 'stuck', 'running', 'queued']);
+    await answer(first, 'approve');
+    await Promise.all([first, second, third].map((saga) => saga.result()));
+    expect(changeOrdersOf(rig.sandbox.ledger, subscription_id)).toHaveLength(3);
+  },
+);
 
 function turnsOf(db: Parameters<Parameters<Rig['withJournal']>[0]>[0]['db'], resource: string) {
   return db.selectFrom('turn').selectAll().where('resource', '=', resource).execute();

@@ -9,6 +9,7 @@ import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { EncryptionCodec } from '../../../src/security/payload-codec';
 import { callsTo, openCartItems, ordersWithLabel } from '../../../sandbox/sentences';
+import { itInAll } from '../../support/left-out';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { outcomeOf, untilWaiting } from '../../support/sagas';
@@ -220,43 +221,47 @@ it('goes on under a new key, and reads what the old one wrote', async () => {
   await rig.startWorker();
 });
 
-it('is rotated under load, and no saga is lost', async () => {
-  const clientWith = (keys: string) => {
-    const dataConverter = createDataConverter(parsePayloadKeys(keys));
-    return new OrderSagaClient(
-      new Client({ connection: rig.temporal.connection, namespace: rig.namespace, dataConverter }),
-    );
-  };
-  const [onlyOld, oldFirst, newFirst] = [`k1:${one}`, `k1:${one},k2:${two}`, `k2:${two},k1:${one}`];
-  const requests: ReturnType<typeof provisionRequest>[] = [];
-  const load = (client: OrderSagaClient) =>
-    Promise.all(
-      Array.from({ length: 20 }, () => {
-        const request = provisionRequest({ items: [{}, {}], firewalls: [143] });
-        requests.push(request);
-        return client.provision(request);
-      }),
-    );
-  // Slow enough that the workers change under sagas that are half-way.
-  rig.sandbox.configure({ latencyMs: 100 });
-  try {
-    await rig.replaceWorkers({ payloadKeys: parsePayloadKeys(onlyOld) });
-    await load(clientWith(onlyOld));
-    await rig.replaceWorkers({ payloadKeys: parsePayloadKeys(oldFirst) });
-    await load(clientWith(oldFirst));
-    await rig.replaceWorkers({ payloadKeys: parsePayloadKeys(newFirst) });
-    await load(clientWith(newFirst));
-    const reader = clientWith(newFirst);
-    const results = await Promise.all(
-      requests.map(async ({ reference }) => (await reader.get(reference, 'provisionServers')).result()),
-    );
-    expect(results.flatMap(({ servers }) => servers).every(({ verified }) => verified)).toBe(true);
-    expect(results).toHaveLength(60);
-    for (const { label } of requests) expect(ordersWithLabel(rig.sandbox.ledger, label)).toHaveLength(1);
-  } finally {
-    rig.sandbox.configure({ latencyMs: 0 });
-  }
-}, 120_000);
+itInAll(
+  'is rotated under load, and no saga is lost',
+  async () => {
+    const clientWith = (keys: string) => {
+      const dataConverter = createDataConverter(parsePayloadKeys(keys));
+      return new OrderSagaClient(
+        new Client({ connection: rig.temporal.connection, namespace: rig.namespace, dataConverter }),
+      );
+    };
+    const [onlyOld, oldFirst, newFirst] = [`k1:${one}`, `k1:${one},k2:${two}`, `k2:${two},k1:${one}`];
+    const requests: ReturnType<typeof provisionRequest>[] = [];
+    const load = (client: OrderSagaClient) =>
+      Promise.all(
+        Array.from({ length: 20 }, () => {
+          const request = provisionRequest({ items: [{}, {}], firewalls: [143] });
+          requests.push(request);
+          return client.provision(request);
+        }),
+      );
+    // Slow enough that the workers change under sagas that are half-way.
+    rig.sandbox.configure({ latencyMs: 100 });
+    try {
+      await rig.replaceWorkers({ payloadKeys: parsePayloadKeys(onlyOld) });
+      await load(clientWith(onlyOld));
+      await rig.replaceWorkers({ payloadKeys: parsePayloadKeys(oldFirst) });
+      await load(clientWith(oldFirst));
+      await rig.replaceWorkers({ payloadKeys: parsePayloadKeys(newFirst) });
+      await load(clientWith(newFirst));
+      const reader = clientWith(newFirst);
+      const results = await Promise.all(
+        requests.map(async ({ reference }) => (await reader.get(reference, 'provisionServers')).result()),
+      );
+      expect(results.flatMap(({ servers }) => servers).every(({ verified }) => verified)).toBe(true);
+      expect(results).toHaveLength(60);
+      for (const { label } of requests) expect(ordersWithLabel(rig.sandbox.ledger, label)).toHaveLength(1);
+    } finally {
+      rig.sandbox.configure({ latencyMs: 0 });
+    }
+  },
+  120_000,
+);
 
 describe('a secret by its name', () => {
   const withSecret = (changes: object) => provisionRequest({ items: [changes] });

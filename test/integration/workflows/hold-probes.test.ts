@@ -3,6 +3,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { callsTo, openCartItems, orders, orderedTwice } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import { runHere } from '../../support/command-line';
+import { itInAll } from '../../support/left-out';
 import { provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -61,7 +62,7 @@ it('lets a few go, then four times as many, and everybody when three probes were
   });
 });
 
-it('holds who comes while a probe is under way', async () => {
+itInAll('holds who comes while a probe is under way', async () => {
   const gate = rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'gate', times: 'all' });
   await startHold({ first: 1, pauseMs: 4_000 });
   const [probed] = await held(1);
@@ -74,7 +75,7 @@ it('holds who comes while a probe is under way', async () => {
   expect(orders(rig.sandbox.ledger)).toHaveLength(2);
 });
 
-it('holds on when a probe is not answered, and waits twice as long for the next', async () => {
+itInAll('holds on when a probe is not answered, and waits twice as long for the next', async () => {
   const fault = rig.sandbox.faults.add({ endpoint: '*', kind: 'error-before', times: 'all' });
   const hold = await startHold({ first: 2, pauseMs: 1_500 });
   const sagas = await startSagas(9);
@@ -105,7 +106,7 @@ it('holds on when a probe is not answered, and waits twice as long for the next'
   expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
 });
 
-it('goes back to holding when the first few were answered and the next ones are not', async () => {
+itInAll('goes back to holding when the first few were answered and the next ones are not', async () => {
   const fault = rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'reset-before', from: 2, times: 'all' });
   const hold = await startHold({ first: 1, pauseMs: 3_000 });
   const sagas = await held(8);
@@ -152,7 +153,7 @@ it('becomes a person’s hold when a person holds, too: no probe ends it then', 
   await saga!.result();
 });
 
-it('is on all the time while it goes on as another run, and lets them go from there', async () => {
+itInAll('is on all the time while it goes on as another run, and lets them go from there', async () => {
   await rig.close();
   // Its history is too long to be fetched at once.
   rig = await Rig.start({ replays: ({ workflowId }) => workflowId !== 'hold' });

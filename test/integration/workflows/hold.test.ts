@@ -9,6 +9,7 @@ import { Gauges } from '../../../src/operations/gauges';
 import { healthOf } from '../../../src/journal/health';
 import { LostSagas } from '../../../src/operations/lost-sagas';
 import { runHere } from '../../support/command-line';
+import { itInAll } from '../../support/left-out';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -85,7 +86,7 @@ it('lets a saga that is held be cancelled', async () => {
   await rig.sagas.release();
 });
 
-it('lets them begin at the pace that was asked for, and forgets nobody', async () => {
+itInAll('lets them begin at the pace that was asked for, and forgets nobody', async () => {
   await rig.sagas.hold({ note: 'a test' });
   const { runId } = (await rig.sagas.holding())!;
   const before = callsTo(rig.sandbox.ledger, 'place-order').length;

@@ -2,6 +2,7 @@
 import { callsTo } from '../../../sandbox/sentences';
 import type { ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';
 import { ProviderClient } from '../../../src/provider/client';
+import { itInAll } from '../../support/left-out';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { outcomeOf, untilWaiting } from '../../support/sagas';
@@ -198,31 +199,41 @@ it('fails where the provider does not answer, asks no more than a few times, and
   expect((await rig.temporal.workflow.getHandle('reconcile').describe()).status.name).toBe('FAILED');
 });
 
-it('tells of servers that do not answer while others do, however many in a row, and compares the others', async () => {
-  const [, ...rest] = await bought(7, [143]);
-  const drifted = rest.at(-1)!;
-  await panel.unassignFirewalls(drifted, [143]);
-  for (const vmObjectId of rest.slice(0, -1)) {
-    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'reset-before', times: 'all', match: { vmObjectId } });
-  }
-  const report = await sweep({ perSecond: 1 });
-  expect(report).toMatchObject({ outcome: 'found', counts: { 'server-unseen': 5, 'firewalls-drift': 1 }, unseen: [] });
-  expect(report.looked.servers).toBe(2);
-  expect(report.findings).toContainEqual(expect.objectContaining({ kind: 'firewalls-drift', vmObjectId: drifted }));
-});
+itInAll(
+  'tells of servers that do not answer while others do, however many in a row, and compares the others',
+  async () => {
+    const [, ...rest] = await bought(7, [143]);
+    const drifted = rest.at(-1)!;
+    await panel.unassignFirewalls(drifted, [143]);
+    for (const vmObjectId of rest.slice(0, -1)) {
+      rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'reset-before', times: 'all', match: { vmObjectId } });
+    }
+    const report = await sweep({ perSecond: 1 });
+    expect(report).toMatchObject({
+      outcome: 'found',
+      counts: { 'server-unseen': 5, 'firewalls-drift': 1 },
+      unseen: [],
+    });
+    expect(report.looked.servers).toBe(2);
+    expect(report.findings).toContainEqual(expect.objectContaining({ kind: 'firewalls-drift', vmObjectId: drifted }));
+  },
+);
 
-it('fails where the provider is gone in the middle of it, and claims nothing of the servers that are left', async () => {
-  await bought(8, [143]);
-  rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', from: 3, times: 'all' });
-  const report = await sweep({ perSecond: 1 });
-  expect(report).toMatchObject({ outcome: 'could-not-look', counts: {}, looked: { servers: 2 } });
-  expect(report.unseen.map(({ what }) => what.replace(/\d{2,}/, 'N'))).toEqual([
-    ...['server N', 'server N', 'server N'],
-    '3 more servers',
-  ]);
-});
+itInAll(
+  'fails where the provider is gone in the middle of it, and claims nothing of the servers that are left',
+  async () => {
+    await bought(8, [143]);
+    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', from: 3, times: 'all' });
+    const report = await sweep({ perSecond: 1 });
+    expect(report).toMatchObject({ outcome: 'could-not-look', counts: {}, looked: { servers: 2 } });
+    expect(report.unseen.map(({ what }) => what.replace(/\d{2,}/, 'N'))).toEqual([
+      ...['server N', 'server N', 'server N'],
+      '3 more servers',
+    ]);
+  },
+);
 
-it('asks the oldest ones, too, before it says that the provider does not answer', async () => {
+itInAll('asks the oldest ones, too, before it says that the provider does not answer', async () => {
   const [old = 0] = await bought(1, [143]);
   const newest = await bought(6, [143]);
   for (const vmObjectId of newest) {
@@ -235,7 +246,7 @@ it('asks the oldest ones, too, before it says that the provider does not answer'
   });
 });
 
-it.each([1, 20])('tells so too where the newest ones do not answer (%d at once)', async (perSecond) => {
+itInAll.each([1, 20])('tells so too where the newest ones do not answer (%d at once)', async (perSecond) => {
   const servers = await bought(3, [143]);
   const newest = await bought(2, [143]);
   for (const vmObjectId of newest) {
@@ -254,39 +265,42 @@ it.each([1, 20])('tells so too where the newest ones do not answer (%d at once)'
   });
 });
 
-it('goes on in another run before its history is long, and looks at each server once, the newest first', async () => {
-  const count = 260;
-  const now = Date.now();
-  const firstSeen = (index: number) => now - (count - index) * 1_000;
-  await rig.withJournal(({ db }) =>
-    db.transaction().execute(async (tx) => {
-      for (let index = 0; index < count; index += 1) {
-        const key = { workflow: 'setFirewalls', reference: `old-${index}` } as const;
-        const times = { first_seen_ms: firstSeen(index), touched_ms: now, epoch: 1 };
-        const opened = { first_run: 'r', runs: ' r ', account: null, request: null, open_in: null };
-        await tx
-          .insertInto('reference')
-          .values({ ...key, ...times, ...opened })
-          .execute();
-        const about = { vmObjectId: 1 + index, firewalls: [143] };
-        const call = { step: 'assign-firewalls', kind: 'mutate', activity: 'assignFirewalls', run: 'r' } as const;
-        const meant = { id: `e-${index}`, epoch: 1, meant_ms: 1, in_air_ms: 0, outcome: 'done' } as const;
-        const row = { ...key, ...call, ...meant, about: JSON.stringify(about), vm_object_id: about.vmObjectId };
-        await tx.insertInto('effect').values(row).execute();
-      }
-    }),
-  );
-  const { runId } = await rig.sagas.sweeps.start({ perSecond: 20, servers: 240 });
-  const { report, runId: last } = await rig.sagas.sweeps.ended(runId);
-  expect(last).not.toBe(runId);
-  // The sandbox knows none of these servers' firewalls.
-  expect(report).toMatchObject({
-    outcome: 'found',
-    looked: { ended: count, servers: 240, beyond: 20 },
-    counts: { 'firewalls-drift': 240 },
-  });
-  const compared = report!.findings.flatMap((one) => (one.kind === 'firewalls-drift' ? [one.vmObjectId] : []));
-  expect(compared.sort((a, b) => a - b)).toEqual(Array.from({ length: 240 }, (_, index) => 21 + index));
-  expect(callsTo(rig.sandbox.ledger, 'list-firewalls')).toHaveLength(240);
-  expect((await outcomeOf(await rig.sagas.firewalls(firewallsRequest()))).result).toMatchObject({ outcome: 'done' });
-});
+itInAll(
+  'goes on in another run before its history is long, and looks at each server once, the newest first',
+  async () => {
+    const count = 260;
+    const now = Date.now();
+    const firstSeen = (index: number) => now - (count - index) * 1_000;
+    await rig.withJournal(({ db }) =>
+      db.transaction().execute(async (tx) => {
+        for (let index = 0; index < count; index += 1) {
+          const key = { workflow: 'setFirewalls', reference: `old-${index}` } as const;
+          const times = { first_seen_ms: firstSeen(index), touched_ms: now, epoch: 1 };
+          const opened = { first_run: 'r', runs: ' r ', account: null, request: null, open_in: null };
+          await tx
+            .insertInto('reference')
+            .values({ ...key, ...times, ...opened })
+            .execute();
+          const about = { vmObjectId: 1 + index, firewalls: [143] };
+          const call = { step: 'assign-firewalls', kind: 'mutate', activity: 'assignFirewalls', run: 'r' } as const;
+          const meant = { id: `e-${index}`, epoch: 1, meant_ms: 1, in_air_ms: 0, outcome: 'done' } as const;
+          const row = { ...key, ...call, ...meant, about: JSON.stringify(about), vm_object_id: about.vmObjectId };
+          await tx.insertInto('effect').values(row).execute();
+        }
+      }),
+    );
+    const { runId } = await rig.sagas.sweeps.start({ perSecond: 20, servers: 240 });
+    const { report, runId: last } = await rig.sagas.sweeps.ended(runId);
+    expect(last).not.toBe(runId);
+    // The sandbox knows none of these servers' firewalls.
+    expect(report).toMatchObject({
+      outcome: 'found',
+      looked: { ended: count, servers: 240, beyond: 20 },
+      counts: { 'firewalls-drift': 240 },
+    });
+    const compared = report!.findings.flatMap((one) => (one.kind === 'firewalls-drift' ? [one.vmObjectId] : []));
+    expect(compared.sort((a, b) => a - b)).toEqual(Array.from({ length: 240 }, (_, index) => 21 + index));
+    expect(callsTo(rig.sandbox.ledger, 'list-firewalls')).toHaveLength(240);
+    expect((await outcomeOf(await rig.sagas.firewalls(firewallsRequest()))).result).toMatchObject({ outcome: 'done' });
+  },
+);

@@ -3,6 +3,7 @@ import { callsTo, openCartItems, ordersWithLabel } from '../../../sandbox/senten
 import { SagaHandle } from '../../../src/client/handle';
 import type { Finding, ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';
 import { deleteRun } from '../../support/delete-run';
+import { itInAll } from '../../support/left-out';
 import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -83,7 +84,7 @@ it.each(['terminated', 'gone'] as const)('empties the cart of one that is %s, an
   expect((await sweep()).outcome).toBe('clean');
 });
 
-it('leaves alone what is of another namespace that shares the journal', async () => {
+itInAll('leaves alone what is of another namespace that shares the journal', async () => {
   const saga = await waiting();
   const other = await Rig.start({ journal: rig.journalAddress });
   try {
@@ -98,32 +99,35 @@ it('leaves alone what is of another namespace that shares the journal', async ()
   }
 });
 
-it('cleans up once after a saga that has ended and left items, and then leaves it to whoever left them', async () => {
-  const saga = await waiting();
-  const { reference } = saga;
-  const match = { planId: planIdOf(reference) };
-  rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'unauthorized', times: 'all', match });
-  await saga.cancel();
-  const leave = async (one: SagaHandle) => {
-    for (;;) {
-      const ended = await Promise.race([outcomeOf(one), untilWaiting(one, 'stuck').catch(() => undefined)]);
-      if (ended === undefined || !('choices' in ended)) return;
-      await one.decide('skip', { question: ended.id, note: 'it may stay' }).catch(() => undefined);
-    }
-  };
-  await leave(saga);
-  const left = openItemsOf(reference);
-  expect(left).toHaveLength(2);
+itInAll(
+  'cleans up once after a saga that has ended and left items, and then leaves it to whoever left them',
+  async () => {
+    const saga = await waiting();
+    const { reference } = saga;
+    const match = { planId: planIdOf(reference) };
+    rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'unauthorized', times: 'all', match });
+    await saga.cancel();
+    const leave = async (one: SagaHandle) => {
+      for (;;) {
+        const ended = await Promise.race([outcomeOf(one), untilWaiting(one, 'stuck').catch(() => undefined)]);
+        if (ended === undefined || !('choices' in ended)) return;
+        await one.decide('skip', { question: ended.id, note: 'it may stay' }).catch(() => undefined);
+      }
+    };
+    await leave(saga);
+    const left = openItemsOf(reference);
+    expect(left).toHaveLength(2);
 
-  const finding = { kind: 'cart-items', saga: saga.workflowId, cartItemIds: left };
-  expect((await sweep()).findings).toEqual([{ ...finding, cleanUp: 'started' }]);
-  await untilWaiting(cleanUpOf(reference));
-  expect((await sweep()).findings).toEqual([{ ...finding, cleanUp: 'running' }]);
-  await leave(cleanUpOf(reference));
-  const before = (await run(cleanUpOf(reference)).describe()).runId;
-  expect((await sweep()).findings).toEqual([{ ...finding, cleanUp: 'ended-before' }]);
-  expect((await run(cleanUpOf(reference)).describe()).runId).toBe(before);
-});
+    const finding = { kind: 'cart-items', saga: saga.workflowId, cartItemIds: left };
+    expect((await sweep()).findings).toEqual([{ ...finding, cleanUp: 'started' }]);
+    await untilWaiting(cleanUpOf(reference));
+    expect((await sweep()).findings).toEqual([{ ...finding, cleanUp: 'running' }]);
+    await leave(cleanUpOf(reference));
+    const before = (await run(cleanUpOf(reference)).describe()).runId;
+    expect((await sweep()).findings).toEqual([{ ...finding, cleanUp: 'ended-before' }]);
+    expect((await run(cleanUpOf(reference)).describe()).runId).toBe(before);
+  },
+);
 
 it.each(['reset-before', 'reset-after'] as const)(
   'asks about a lost order of unknown outcome (%s), and places nothing',
@@ -154,7 +158,7 @@ it.each(['reset-before', 'reset-after'] as const)(
   },
 );
 
-it('starts no change again whose outcome is unknown, and tells of it', async () => {
+itInAll('starts no change again whose outcome is unknown, and tells of it', async () => {
   rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'reset-after' });
   const saga = await rig.sagas.change(changeRequest());
   await untilWaiting(saga, 'outcome-unknown');

@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import { InvalidRequestError } from '../../../src/client/errors';
 import { workflowIdOf, workflowNames, type WorkflowName } from '../../../src/domain/identity';
 import type { Report } from '../../../src/domain/results';
+import { itInAll } from '../../support/left-out';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { outcomeOf } from '../../support/sagas';
@@ -132,14 +133,18 @@ test(`the client refuses ${checked.numRuns} of them before it starts anything`, 
 describe('what the schemas allow at its longest', () => {
   const times = <T>(length: number, make: (index: number) => T) => Array.from({ length }, (_, index) => make(index));
 
-  test('200 items with firewalls for each of 200 servers go through', async () => {
-    const firewalls = times(200, (index) => index + 1);
-    const request = provisionRequest({ items: times(200, () => ({})), firewalls });
-    const saga = await rig.sagas.provision(request);
-    const { servers, cartItemIds } = await saga.result();
-    expect([cartItemIds.length, servers.length, servers.every(({ verified }) => verified)]).toEqual([200, 200, true]);
-    expect(await brokenTasksOf(rig.temporal, saga.workflowId)).toEqual([]);
-  }, 180_000);
+  itInAll(
+    '200 items with firewalls for each of 200 servers go through',
+    async () => {
+      const firewalls = times(200, (index) => index + 1);
+      const request = provisionRequest({ items: times(200, () => ({})), firewalls });
+      const saga = await rig.sagas.provision(request);
+      const { servers, cartItemIds } = await saga.result();
+      expect([cartItemIds.length, servers.length, servers.every(({ verified }) => verified)]).toEqual([200, 200, true]);
+      expect(await brokenTasksOf(rig.temporal, saga.workflowId)).toEqual([]);
+    },
+    180_000,
+  );
 
   test('a script of nearly a mebibyte is bought', async () => {
     const request = provisionRequest({ label: 'l'.repeat(1_000), items: [{ custom_script: 'AAAA'.repeat(260_000) }] });

@@ -14,6 +14,7 @@ import { OrderSagaClient } from '../../../src/client/client';
 import { SagaHandle } from '../../../src/client/handle';
 import { workflowIdOf, type WorkflowName } from '../../../src/domain/identity';
 import { restored, trustNewReferences } from '../../../src/journal/ceremony';
+import { itInAll, takesAll } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -68,16 +69,20 @@ describe('Temporal', () => {
     await startWorker(rig, address);
     const request = provisionRequest({ items: [{}, {}], firewalls: [143] });
     const calls = 7;
+    /** Two items, then the order, and what follows it. `npm test` puts back to these two. */
+    const thePivot = [2, 3];
     const gates = Array.from({ length: calls }, (_, index) =>
       rig.sandbox.faults.add({ endpoint: '*', kind: 'gate', nth: index + 1 }),
     );
     const saga = await rig.sagas.provision(request);
     const copies: string[] = [];
-    for (const gate of gates) {
+    for (const [index, gate] of gates.entries()) {
       await rig.sandbox.whenStruck(gate);
-      const copy = join(folder, `each-${copies.length}.db`);
-      await crashCopy(server.pid, dbFile, copy);
-      copies.push(copy);
+      if (takesAll || thePivot.includes(index)) {
+        const copy = join(folder, `each-${index}.db`);
+        await crashCopy(server.pid, dbFile, copy);
+        copies.push(copy);
+      }
       rig.sandbox.faults.release(gate);
     }
     const first = await saga.result();
@@ -96,7 +101,7 @@ describe('Temporal', () => {
     expect(orderedTwice(rig.sandbox.ledger)).toEqual([]);
   });
 
-  it('of which two copies come to one order at once: it is sent once, and both know it', async () => {
+  itInAll('of which two copies come to one order at once: it is sent once, and both know it', async () => {
     const dbFile = join(folder, 'two.db');
     const server = await startServer(dbFile);
     const { address } = server;

@@ -8,12 +8,12 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { resolvePrograms, whyNoStack } from '../../../deploy/stack/programs';
 import { lowPorts } from '../../../scripts/reachable';
-import { unlessLacking } from '../../support/left-out';
+import { describeInAll, takesAll, unlessLacking } from '../../support/left-out';
 
 const root = join(__dirname, '..', '..', '..');
 const program = 'deploy/stack/main.ts';
 const why = whyNoStack();
-const describeWithStack = unlessLacking(why);
+const describeWithStack = takesAll ? unlessLacking(why) : describeInAll;
 
 const start = (...args: string[]) =>
   spawn(process.execPath, ['--import', 'tsx', join(root, program), ...args], {

@@ -260,6 +260,11 @@ describe('the journal', () => {
     },
   );
 
+  it('is the same file, whatever the working directory is, where the folder is set to nothing', () => {
+    const { journal } = readWorkerConfig({ ...enough, TEMPORAL_ADDRESS: 'localhost:7233', XDG_STATE_HOME: '' });
+    expect(journal.name).toBe(`file:${join(homedir(), '.local', 'state', 'order-saga', 'journal.db')}`);
+  });
+
   it('is the same file from every folder, for the worker and for whoever reads it alone', () => {
     const file = join(homedir(), '.local/state/order-saga/journal.db');
     expect(journalOf({}).address).toEqual({ file });
