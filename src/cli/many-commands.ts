@@ -59,11 +59,12 @@ export async function decideMany(
 /** JSON lines to fill in: whether each was placed. */
 export function evidence({ printer }: CommandContext, where: string | undefined): Promise<number> {
   return withSagas(readClientConfig(), async (sagas) => {
-    const lines = await sagas.openEvidence(where);
+    const { lines, more } = await sagas.openEvidence(where);
     for (const line of lines) printer.line(JSON.stringify(line));
     if (lines.length === 0) printer.toStderr('no saga that fits asks whether something was placed');
+    if (more > 0) printer.toStderr(`${more} more ask: settle these first, and run it again`);
     printer.document(lines);
-    return exitStatus.done;
+    return more > 0 ? exitStatus.partly : exitStatus.done;
   });
 }
 

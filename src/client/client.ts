@@ -37,7 +37,15 @@ import { lookAtFirewalls } from './firewalls-of';
 import { requireSameRequest, tookNoReference } from './first-request';
 import { countHeld, endHold, holdForPerson, readHold, type ReleaseOptions } from './hold';
 import { Sweeps } from './reconcile';
-import { findJob, listDoubtful, previewMany, startJob, type JobHandle, type ManyPreview, type OpenLine } from './jobs';
+import {
+  findJob,
+  listDoubtful,
+  previewMany,
+  startJob,
+  type JobHandle,
+  type ManyPreview,
+  type OpenEvidence,
+} from './jobs';
 import { summarize } from './summaries';
 import { withTemporalErrors } from './temporal-errors';
 import { SagaHandle } from './handle';
@@ -264,12 +272,13 @@ export class OrderSagaClient {
   }
 
   /**
-   * The sagas that ask whether something was placed, as lines of evidence to fill in: the longest waiting first, 5,000 at most.
+   * The sagas that ask whether something was placed, as lines of evidence to fill in: the longest waiting first, 5,000 at most, and how
+   * many more ask.
    *
    * @param where a list filter of Temporal's
    * @throws InvalidRequestError, SearchAttributesMissingError, NoConnectionError
    */
-  openEvidence(where?: string): Promise<OpenLine[]> {
+  openEvidence(where?: string): Promise<OpenEvidence> {
     return listDoubtful(this.temporal, where);
   }
 

@@ -99,7 +99,7 @@ export async function readInbox(temporal: Client, options: InboxOptions, webUi?:
       name,
       count: 0,
       oldest: row,
-      ...linkTo({ ...condition, ...definedOnly(filter) }),
+      ...linkTo({ ...condition, ...definedOnly(filter), ...narrower(condition, filter) }),
     };
     group.count += 1;
     if (row.waitingSince < group.oldest.waitingSince) group.oldest = row;
@@ -120,6 +120,12 @@ export async function readInbox(temporal: Client, options: InboxOptions, webUi?:
       })),
     rows: rows.sorted.map((row) => (webUi ? { ...row, link: webUi.run(row) } : row)),
   };
+}
+
+/** Of two steps, each of which may be the beginning of names, the one that says more. Both fit the group's rows. */
+function narrower({ step: one }: InboxFilter, { step: other }: InboxFilter): InboxFilter {
+  const said = (step = '') => step.replace(/\*$/, '').length;
+  return definedOnly({ step: said(one) > said(other) ? one : other });
 }
 
 interface Narrowed extends InboxFilter {

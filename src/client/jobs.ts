@@ -81,11 +81,18 @@ export interface OpenLine {
   placed: null;
 }
 
+/** As much as one file takes. */
+export interface OpenEvidence {
+  lines: OpenLine[];
+  /** How many more ask. */
+  more: number;
+}
+
 /** @throws InvalidRequestError, SearchAttributesMissingError, NoConnectionError */
-export async function listDoubtful(temporal: Client, where: string | undefined): Promise<OpenLine[]> {
+export async function listDoubtful(temporal: Client, where: string | undefined): Promise<OpenEvidence> {
   const filter = { kinds: ['outcome-unknown'], ...definedOnly({ where }) } as const;
-  const { sagas } = await listed(temporal, () => listWaiting(temporal, filter, evidenceLinesMax));
-  return sagas.map(({ workflowId, question }) => ({ reference: workflowId, question, placed: null }));
+  const { sagas, more } = await listed(temporal, () => listWaiting(temporal, filter, evidenceLinesMax));
+  return { lines: sagas.map(({ workflowId, question }) => ({ reference: workflowId, question, placed: null })), more };
 }
 
 /** @throws InvalidRequestError, also where there is a job of that name; NoConnectionError */

@@ -12,6 +12,16 @@ export const reconcileWorkflow = 'reconcile';
 /** How a sweep fails that could not look at everything: what it has not seen may be anything. */
 export const couldNotLook = 'CouldNotLook';
 
+/** The reference of the saga that assigns what the sweep of this time has missed. */
+export function repairReference(startedAt: string, vmObjectId: number): string {
+  return `reconcile-${startedAt.replace(/\D/g, '').slice(0, 14)}-${vmObjectId}`;
+}
+
+/** A repair says nothing of its own: it does what was said before. So it has no word against a saga that has spoken since. */
+export function isRepair({ workflow, reference }: { workflow: string; reference: string }): boolean {
+  return workflow === 'setFirewalls' && /^reconcile-\d{14}-\d+$/.test(reference);
+}
+
 const between = (least: number, most: number) => {
   const message = `must be from ${least} to ${most}`;
   return z.number('must be a number').min(least, message).max(most, message);

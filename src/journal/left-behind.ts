@@ -9,7 +9,7 @@ export interface LeftBehind extends SagaKey {
   placement: 'none' | 'placed' | 'unknown';
   /** Added, not deleted, and in no order that was placed or may have been. */
   cartItems: number[];
-  /** A clean-up has come to its end since the saga last added or ordered anything: what it has left, a person has left. */
+  /** A clean-up has come to its end since the saga last added or ordered anything, and told all that is left: a person has left it. */
   isCleaned: boolean;
   /** An ending of the saga says that something is missing, or is left. */
   tellsOfMore: boolean;
@@ -93,9 +93,13 @@ export async function leftByLost(
 /** One that was cancelled, or failed, has settled nothing; also one of which nobody can read how it ended. */
 async function withCleaned<S extends Uncleaned>(journal: Journal, { cleanUps, ...saga }: S) {
   const reports = cleanUps.map((report) => journal.unseal(report, 'an ending').catch(() => undefined));
-  const isCleaned = (await Promise.all(reports)).some(
-    (report) => (report as Partial<RecordedEnding> | undefined)?.ended === 'done',
-  );
+  const done = (await Promise.all(reports)).flatMap((report) => {
+    const ending = (report ?? {}) as Partial<RecordedEnding>;
+    return ending.ended === 'done' ? [ending.report?.leftovers ?? []] : [];
+  });
+  // One that saw the saga begin again leaves the items of that run to it.
+  const told = done.flat().flatMap((one) => (one.kind === 'cart-item' ? [one.cartItemId] : []));
+  const isCleaned = done.length > 0 && saga.cartItems.every((id) => told.includes(id));
   return { ...saga, isCleaned };
 }
 

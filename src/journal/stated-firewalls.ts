@@ -1,8 +1,10 @@
 /**
  * What sagas have said last of the firewalls of a server, for a sweep: by their calls, and by what they asked for. A saga that finds a firewall
- * as it should be makes no call.
+ * as it should be makes no call. Repairs of sweeps are not heard: where one came late, after a saga that wants something else, the next
+ * sweep tells of it.
  */
 import type { WorkflowName } from '../domain/identity';
+import { isRepair } from '../domain/reconcile';
 import { aboutOf, type Tx } from './rows';
 import type { FirewallsWord } from './schema';
 import type { Journal } from './journal';
@@ -41,6 +43,7 @@ export function statedFirewalls(journal: Journal, vmObjectId: number): Promise<S
       // One saga at a time works on a server: what is meant after an ending is of a later one.
       const before = words.filter(({ endedMs }) => endedMs < row.meant_ms);
       words.splice(0, before.length).forEach(hear);
+      if (isRepair(row)) continue;
       const unsure = row.outcome === null || row.outcome === 'unknown';
       // What was undone, a later row has undone.
       if (!unsure && row.outcome !== 'done' && row.outcome !== 'undone') continue;
@@ -80,7 +83,7 @@ async function wordsOn(tx: Tx, resource: string): Promise<EndingWord[]> {
   const last = new Map(endings.map((ending) => [`${ending.workflow}/${ending.reference}`, ending]));
   return endings.flatMap((ending) => {
     const { workflow, reference, word, ended_ms: endedMs } = ending;
-    const counts = word !== null && last.get(`${workflow}/${reference}`) === ending;
+    const counts = word !== null && !isRepair(ending) && last.get(`${workflow}/${reference}`) === ending;
     return counts ? [{ word: JSON.parse(word) as FirewallsWord, endedMs }] : [];
   });
 }

@@ -5,7 +5,7 @@ import type { Compared, Left, Wanted } from '../activities/reconcile';
 import type { CallFailure } from '../domain/failures';
 import { wavesOf } from '../domain/hold';
 import { workflowIdOf } from '../domain/identity';
-import type { ReconcileRequest } from '../domain/reconcile';
+import { repairReference, type ReconcileRequest } from '../domain/reconcile';
 import { activities } from '../saga/activities';
 import { found, idOf, show, tryToLook, unseen, type Sweep, type ToCompare } from './sweep';
 
@@ -15,8 +15,8 @@ const inDoubtFrom = 3;
 /** Where none has answered yet, it counts as away after so many: the newest, and then some of the oldest. */
 const awayFrom = 6;
 
-/** A repair that could not begin within this time is not wanted any more: by then another sweep has looked. */
-const repairWithinMs = 60 * 60_000;
+/** After this time a repair is not wanted any more: who was told to wait meanwhile may want something else. */
+const repairWithinMs = 2 * 60_000;
 
 /** Ids of firewalls that sagas have told are lacking. Of more, it is told without comparing: a sweep fits one payload of Temporal's. */
 const unprotectedIdsMax = 20_000;
@@ -172,8 +172,7 @@ async function compare(
 
 /** A saga of its own, which takes its turn at the server, and looks by itself what is not there. @returns its workflow id */
 async function repairOf(sweep: Sweep, vmObjectId: number, firewalls: readonly number[]): Promise<string> {
-  const stamp = sweep.report.startedAt.replace(/\D/g, '').slice(0, 14);
-  const reference = `reconcile-${stamp}-${vmObjectId}`;
+  const reference = repairReference(sweep.report.startedAt, vmObjectId);
   const workflowId = workflowIdOf('setFirewalls', reference);
   const notAfter = new Date(Date.now() + repairWithinMs).toISOString();
   try {

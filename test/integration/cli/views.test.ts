@@ -95,6 +95,7 @@ it.each<[InboxOptions, number[]]>([
   [{ kind: 'stuck' }, [1, 3]],
   [{ step: 'add-cart-item-2' }, [3]],
   [{ step: 'add-cart-item-*' }, [1, 3]],
+  [{ step: '*' }, [0, 1, 2, 3]],
   [{ account: 'AB-1', kind: 'approval' }, [0]],
   [{ account: 'ZZ-9' }, [3]],
   [{ account: strange }, []],

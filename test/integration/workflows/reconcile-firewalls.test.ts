@@ -1,6 +1,6 @@
 /** Sweeps compare the firewalls of servers with what sagas have said of them last: drift is told, and repaired only where asked. */
 import { callsTo } from '../../../sandbox/sentences';
-import type { ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';
+import { repairReference, type ReconcileOptions, type SweepReport } from '../../../src/domain/reconcile';
 import { ProviderClient } from '../../../src/provider/client';
 import { itInAll } from '../../support/left-out';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
@@ -63,6 +63,16 @@ it('tells of a firewall that was taken away, and assigns it again only where ask
     for await (const { workflowId } of rig.sagas.list({ server: one })) rows.push(workflowId);
     return rows.length === 2 && rows.includes(repair);
   });
+});
+
+it('tells of a repair that came late, after a saga that wanted something else', async () => {
+  const [server = 0] = await bought(1, [143, 150]);
+  const unassign = firewallsRequest({ vmObjectId: server, assign: undefined, unassign: [143] });
+  await (await rig.sagas.firewalls(unassign)).result();
+  const reference = repairReference(new Date().toISOString(), server);
+  await (await rig.sagas.firewalls({ reference, vmObjectId: server, assign: [143] })).result();
+  const drift = { kind: 'firewalls-drift', vmObjectId: server, missing: [], surplus: [143] };
+  expect((await sweep()).findings).toEqual([drift]);
 });
 
 it('tells of a firewall that is back after a saga has unassigned it, unassigns none, and knows nothing of others', async () => {

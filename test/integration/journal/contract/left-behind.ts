@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { WorkflowName } from '../../../../src/domain/identity';
+import type { Leftover } from '../../../../src/domain/leftovers';
+import { repairReference } from '../../../../src/domain/reconcile';
+import type { Report } from '../../../../src/domain/results';
 import type { RecordedEnding } from '../../../../src/domain/record';
 import type { Journal } from '../../../../src/journal/journal';
 import { endedSagas, leftByLost, type ByAge } from '../../../../src/journal/left-behind';
@@ -28,8 +31,8 @@ export function leftBehind(databases: TestDatabases): void {
     journal = opened;
   });
 
-  const begin = async (workflow: WorkflowName = 'provisionServers') => {
-    const run = new Run(journal, { workflow, reference: randomUUID() });
+  const begin = async (workflow: WorkflowName = 'provisionServers', reference: string = randomUUID()) => {
+    const run = new Run(journal, { workflow, reference });
     await journal.take(run.key, { account: undefined, request: {}, run: run.run, namespace: 'orders' });
     return run;
   };
@@ -64,12 +67,15 @@ export function leftBehind(databases: TestDatabases): void {
       );
     });
 
-    it('whether a clean-up has come to its end since it last added anything', async () => {
+    it('whether a clean-up has come to its end since it last added anything, and told what is left', async () => {
       const run = await begin();
-      const clean = (ended: 'done' | 'cancelled') =>
+      const clean = (ended: 'done' | 'cancelled', leftovers: Leftover[] = []) =>
         journal.ended(run.key, {
           ...{ run: randomUUID(), by: 'cleanCart', outcome: 'partly', leavesOpen: true },
-          report: { ended } satisfies Pick<RecordedEnding, 'ended'>,
+          report: { ended, report: { leftovers } } satisfies {
+            ended: RecordedEnding['ended'];
+            report: Partial<Report>;
+          },
         });
       await run.adds(1);
       expect(await leftBy(run)).toMatchObject({ isCleaned: false });
@@ -77,6 +83,8 @@ export function leftBehind(databases: TestDatabases): void {
       await clean('cancelled');
       expect(await leftBy(run)).toMatchObject({ isCleaned: false });
       await clean('done');
+      expect(await leftBy(run)).toMatchObject({ isCleaned: false });
+      await clean('done', [{ kind: 'cart-item', cartItemId: 1, why: 'it may stay' }]);
       expect(await leftBy(run)).toMatchObject({ isCleaned: true, tellsOfMore: false });
       const endings = journal.db.updateTable('ending').where('reference', '=', run.key.reference);
       await endings.set({ ended_ms: 1 }).execute();
@@ -243,6 +251,15 @@ export function leftBehind(databases: TestDatabases): void {
         await end(run);
         await says({ assign: [2], unassign: [] });
         expect(await stated()).toMatchObject({ assigned: [1, 2], unassigned: [3, 4] });
+      });
+
+      it('but no repair of a sweep, which does what was said before', async () => {
+        await bought(1, 2);
+        await says({ assign: [], unassign: [1] });
+        const repair = await begin('setFirewalls', repairReference(new Date().toISOString(), server));
+        await repair.do(at(assign, 1));
+        await says({ assign: [1], unassign: [] }, 'done', repair);
+        expect(await stated()).toEqual({ isBusy: false, assigned: [2], unassigned: [1] });
       });
 
       it('but not one whose later run has put it back, and none of another server', async () => {
