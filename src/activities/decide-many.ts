@@ -4,12 +4,13 @@
  */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import type { Cursor } from '../domain/dry-list';
 import type { Decided, ProbedSaga } from '../domain/job-report';
 import { describeProblems, type Problem } from '../domain/problems';
 import { findNamed, type Named } from '../temporal/evidence-sagas';
 import { lookAtProbe, type ProbeSeen } from '../temporal/job-probe';
 import { sendDecision, type OneDecision } from '../temporal/send-decision';
-import { ListRefused, listWaiting, type Cursor, type WaitingFilter, type WaitingPage } from '../temporal/waiting-sagas';
+import { ListRefused, listWaiting, type WaitingFilter, type WaitingPage } from '../temporal/waiting-sagas';
 
 export function createDecideManyActivities() {
   return {

@@ -1,17 +1,18 @@
 /** What Temporal knows of the hold. It is asked once for each saga that begins; nothing of the answer is kept. */
 import { Context } from '@temporalio/activity';
+import type { Cursor } from '../domain/dry-list';
 import type { Hold } from '../domain/hold';
-import { searchAttributeNames } from '../domain/identity';
 import { lastSignOf, signOf, type ProbeSign, type ProbeSigns } from '../domain/hold-probe';
 import type { ProgressView } from '../domain/progress';
 import { lookAtHold } from '../temporal/hold';
+import { pageOfWaiting } from '../temporal/waiting-sagas';
 import { OwnFailure } from './translate-failure';
 
 type Client = Context['client'];
 
 const answerWithinMs = 2_500;
 
-/** How many held sagas one look returns: their ids fit an activity's answer many times over. */
+/** How many held sagas one page has at most: their ids fit an activity's answer many times over. */
 const heldMax = 500;
 
 /** So many sagas of a probe are asked at once. */
@@ -21,22 +22,27 @@ export interface Held {
   /** The run that is the hold, where it is on. */
   holdRun?: string;
   workflowIds: string[];
+  /** The last one of the page, where more may be behind it. */
+  last?: Cursor;
 }
 
 export function createHoldActivities() {
   return {
-    /** Which sagas are held. A change may take a second to show: a caller that wants to miss none asks again. */
-    async listHeld(): Promise<Held> {
+    /**
+     * A page of the sagas that are held, those that have waited longest first. A change may take a second to show: a caller that wants to miss
+     * none asks again.
+     */
+    async listHeld({ limit = heldMax, after }: { limit?: number; after?: Cursor } = {}): Promise<Held> {
       const { client } = Context.current();
-      const query = `ExecutionStatus = 'Running' AND ${searchAttributeNames.state} = 'held'`;
-      const workflowIds: string[] = [];
-      for await (const { workflowId } of client.workflow.list({ query, pageSize: heldMax })) {
-        workflowIds.push(workflowId);
-        if (workflowIds.length === heldMax) break;
-      }
+      const { sagas, more } = await pageOfWaiting(client, { kinds: ['held'] }, Math.min(limit, heldMax), after);
+      const last = more > 0 ? sagas.at(-1) : undefined;
       // Read last: a saga that a new hold holds is then not taken for one of the hold that was released.
       const found = await lookAtHold(client);
-      return { ...(found ? { holdRun: found.hold.runId } : {}), workflowIds };
+      return {
+        ...(found ? { holdRun: found.hold.runId } : {}),
+        workflowIds: sagas.map(({ workflowId }) => workflowId),
+        ...(last ? { last: { since: last.since, workflowId: last.workflowId } } : {}),
+      };
     },
 
     /**

@@ -15,6 +15,9 @@ export interface WaitingSaga {
   failure?: string;
 }
 
+/** The last saga of a page, behind which the next one begins. */
+export type Cursor = Pick<WaitingSaga, 'since' | 'workflowId'>;
+
 export interface DryList {
   /** How many it reaches, up to the limit. */
   total: number;

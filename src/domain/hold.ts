@@ -84,6 +84,8 @@ export interface Hold extends HoldWords {
 export interface Probing {
   /** Probes in a row that were not answered. */
   failed: number;
+  /** Sagas that were let go since, and made no call: they wait for something else, or no worker answers for them. */
+  silent?: number;
   /** When the next one begins, ISO time; absent while one is under way. */
   nextAt?: string;
 }
@@ -125,12 +127,20 @@ export function readHoldStart(given: unknown): HoldStart & { since?: string; fai
 /** What a run that holds, or held, tells in its memo. */
 export function readHoldMemo(memo: unknown): Omit<HoldMemo, 'probing'> & { probing?: Probing } {
   const { detected, since, probing, letGo, releasedBy } = fieldsOf(memo);
-  const { failed, nextAt } = fieldsOf(probing);
+  const { failed, silent, nextAt } = fieldsOf(probing);
   return {
     ...readHoldWords(memo),
     detected: detected === true,
     ...(typeof since === 'string' ? { since } : {}),
-    ...(typeof failed === 'number' ? { probing: { failed, ...(typeof nextAt === 'string' ? { nextAt } : {}) } } : {}),
+    ...(typeof failed === 'number'
+      ? {
+          probing: {
+            failed,
+            ...(typeof silent === 'number' && silent > 0 ? { silent } : {}),
+            ...(typeof nextAt === 'string' ? { nextAt } : {}),
+          },
+        }
+      : {}),
     letGo: Array.isArray(letGo) ? letGo.filter((id) => typeof id === 'string') : [],
     ...(releasedBy === 'person' || releasedBy === 'probes' ? { releasedBy } : {}),
   };
@@ -163,11 +173,12 @@ export function describeHolder({ since, by }: Pick<Hold, 'since' | 'by'>): strin
   return `held since ${since.slice(0, 19).replace('T', ' ')} UTC${who}`;
 }
 
-/** "3 probes in a row were not answered; the next one at 22:31:00 UTC" */
-export function describeProbing({ failed, nextAt }: Probing): string {
+/** "3 probes in a row were not answered; 2 sagas that were let go made no call; the next one at 22:31:00 UTC" */
+export function describeProbing({ failed, silent = 0, nextAt }: Probing): string {
   const many = failed === 1 ? '1 probe was' : `${failed} probes in a row were`;
   const before = failed === 0 ? 'no probe has failed' : `${many} not answered`;
-  return `${before}; ${nextAt === undefined ? 'one is under way' : `the next one at ${nextAt.slice(11, 19)} UTC`}`;
+  const mute = silent === 0 ? '' : `; ${silent} ${silent === 1 ? 'saga' : 'sagas'} that were let go made no call`;
+  return `${before}${mute}; ${nextAt === undefined ? 'one is under way' : `the next one at ${nextAt.slice(11, 19)} UTC`}`;
 }
 
 /**

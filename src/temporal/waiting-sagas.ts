@@ -5,7 +5,7 @@
  * waited longest, and of equal times the first by id. Sagas that were decided fit no more, so there are ever fewer rows to read.
  */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
-import type { WaitingSaga } from '../domain/dry-list';
+import type { Cursor, WaitingSaga } from '../domain/dry-list';
 import { definedOnly } from '../domain/defined-only';
 import { readWorkflowId, searchAttributeNames, workflowNames } from '../domain/identity';
 import type { WaitKind } from '../domain/progress';
@@ -21,9 +21,6 @@ export interface WaitingFilter {
   /** Only sagas that wait since this time or before, as an ISO time. */
   asOf?: string | undefined;
 }
-
-/** The last saga of the page before. */
-export type Cursor = Pick<WaitingSaga, 'since' | 'workflowId'>;
 
 export interface WaitingPage {
   sagas: WaitingSaga[];
@@ -58,6 +55,16 @@ export async function listWaiting(
   // Only at the first page: a later one would say of a job that has sent much that it has sent nothing.
   if (after === undefined && filter.kinds.includes('held') && (await lookAtHold(client)) !== undefined)
     throw new ListRefused('decision', 'new sagas are held, so each would be held again: end the hold first');
+  return pageOfWaiting(client, filter, size, after);
+}
+
+/** Whether or not the hold is on. @throws ListRefused where Temporal does not understand the filter */
+export async function pageOfWaiting(
+  client: Client,
+  filter: WaitingFilter,
+  size: number,
+  after?: Cursor,
+): Promise<WaitingPage> {
   let kept: WaitingSaga[] = [];
   let found = 0;
   for await (const saga of waiting(client, filter, after?.since)) {

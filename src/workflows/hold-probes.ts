@@ -63,22 +63,30 @@ export async function probe(
   let passed = 0;
   let letGo = 0;
   let last: readonly string[] = [];
+  /** Let go, and they made no call: the next probes take others, as long as there are others. */
+  let silent: readonly string[] = [];
   for (let turn = 0; ; turn += 1) {
     if (turn >= turnsMax || workflowInfo().continueAsNewSuggested) return { how: 'long', failed };
     if (passed === 0) {
       const pauseMs = probePauseMs(plan, failed);
-      tell({ probing: { failed, nextAt: new Date(Date.now() + pauseMs).toISOString() }, letGo: [] });
+      const nextAt = new Date(Date.now() + pauseMs).toISOString();
+      tell({ probing: { failed, silent: silent.length, nextAt }, letGo: [] });
       await pause(pauseMs);
       // They had their time: those that are held again may be let go again.
       last = [];
     }
-    const held = (await listHeld()).workflowIds.filter((id) => !last.includes(id));
-    if (held.length === 0 && passed === 0) continue;
+    const held = (await listHeld({})).workflowIds.filter((id) => !last.includes(id) && !silent.includes(id));
+    if (held.length === 0 && passed === 0) {
+      silent = [];
+      continue;
+    }
     const size = probeSize(plan, passed);
     last = held.slice(0, size);
     if (last.length > 0) {
-      const verdict = await letGoAndLook(last, plan, { tell, signal, failed });
+      const verdict = await letGoAndLook(last, plan, { tell, signal, probing: { failed, silent: silent.length } });
+      if (verdict === 'silent') silent = [...silent, ...last];
       if (verdict === 'failed') {
+        silent = [];
         passed = 0;
         failed += 1;
         continue;
@@ -94,10 +102,10 @@ export async function probe(
 async function letGoAndLook(
   workflowIds: readonly string[],
   { pauseMs }: ProbePlan,
-  { tell, signal, failed }: Pick<ProbedHold, 'tell' | 'signal'> & { failed: number },
+  { tell, signal, probing }: Pick<ProbedHold, 'tell' | 'signal'> & { probing: Probing },
 ): Promise<ProbeVerdict> {
   // In the memo before they are signalled: both are in the same answer to Temporal, in this order.
-  tell({ probing: { failed }, letGo: [...workflowIds] });
+  tell({ probing, letGo: [...workflowIds] });
   await Promise.all(workflowIds.map(signal));
   for (let look = 1; ; look += 1) {
     await pause(Math.ceil(pauseMs / looksMax));

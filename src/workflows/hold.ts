@@ -6,7 +6,7 @@
  *             │  ▲                                                         ▲                     │
  *             │  └── keep: a person takes it over, and probes no more      │                     │
  *             └── probes, where it was started with them ── answered ──────┘                     │
- *          no saga is held any more ◀── 4 looks in a row find none ── look ── signal some ── pause ┘
+ *                 ended ◀── after the fifth look ── look through all that are held, and signal each ──┘
  * ```
  *
  * Neither workflow is a saga: they call no provider and no journal, so Temporal itself retries their activities until they succeed.
@@ -31,6 +31,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { definedOnly } from '../domain/defined-only';
+import type { Cursor } from '../domain/dry-list';
 import {
   describeHold,
   heldReleasedSignal,
@@ -206,9 +207,14 @@ function onUpdateAndSignal<T>(
 
 const releaseWorkflowIdPrefix = 'release-held';
 
-/** A saga that became held while the hold ended is listed within seconds; one whose worker died then, within a minute. */
-const emptyLooksMax = 4;
+/**
+ * A saga that became held while the hold ended is listed within seconds; one whose worker died then, within a minute. One that does not
+ * answer in five looks has its signals in its history, and heeds them when its worker comes back.
+ */
+const looksMax = 5;
 const lookEveryMs = 15_000;
+/** A new hold is seen after so many seconds' worth of signals, or after one. */
+const pageSeconds = 15;
 /** The run that was the hold is closed within a moment. */
 const closesWithinMs = 500;
 
@@ -216,36 +222,54 @@ interface Releasing extends Release {
   /** The run of the released hold: releasing waits until it is closed. Another hold ends the releasing. */
   after?: string;
   told?: number;
+  /** Looks that are over. */
+  looks?: number;
+  /** Found so far in this look, and where it goes on. */
+  found?: number;
+  from?: Cursor;
 }
 
-/** @returns `told`: how many signals were sent; a saga that got two counts twice */
-export async function releaseHeld(given?: unknown): Promise<{ told: number; heldAgain: boolean }> {
-  const { after, told: before = 0, ...asked } = (given ?? {}) as Partial<Releasing>;
+/**
+ * @returns `told`: how many signals were sent; a saga that got two counts twice. `stillHeld`: how many the last look found: they have not
+ * answered yet
+ */
+export async function releaseHeld(given?: unknown): Promise<{ told: number; heldAgain: boolean; stillHeld?: number }> {
+  const {
+    after,
+    told: before = 0,
+    looks: over = 0,
+    found: sofar = 0,
+    from: begin,
+    ...asked
+  } = (given ?? {}) as Partial<Releasing>;
   const { by, perSecond } = readRelease(asked);
-  let told = before;
-  for (let empty = 0; empty < emptyLooksMax;) {
+  const limit = Math.max(1, Math.ceil(perSecond * pageSeconds));
+  let [told, looks, found, from] = [before, over, sofar, begin];
+  for (;;) {
     if (workflowInfo().continueAsNewSuggested) {
-      await continueAsNew<typeof releaseHeld>({ ...asked, told, ...definedOnly({ after }) });
+      await continueAsNew<typeof releaseHeld>({ ...asked, told, looks, found, ...definedOnly({ after, from }) });
     }
-    const { holdRun, workflowIds } = await listHeld();
+    const { holdRun, workflowIds, last } = await listHeld({ limit, ...definedOnly({ after: from }) });
     if (holdRun !== undefined) {
       if (holdRun !== after) return { told, heldAgain: true };
       await sleep(closesWithinMs);
       continue;
     }
-    if (workflowIds.length === 0) {
-      empty += 1;
-      await sleep(lookEveryMs);
-      continue;
-    }
-    empty = 0;
     for (const { wave, pauseMs } of wavesOf(workflowIds, perSecond)) {
       await Promise.all(wave.map((workflowId) => signalRelease(workflowId, by)));
       told += wave.length;
       await sleep(pauseMs);
     }
+    found += workflowIds.length;
+    from = last;
+    if (from !== undefined) continue;
+    looks += 1;
+    if (looks >= looksMax) break;
+    found = 0;
+    await sleep(lookEveryMs);
   }
-  return { told, heldAgain: false };
+  if (found > 0) log.warn('held sagas have not answered: they begin when their workers are back', { stillHeld: found });
+  return { told, heldAgain: false, stillHeld: found };
 }
 
 /** A saga that has ended meanwhile needs no signal. */

@@ -11,6 +11,7 @@ import {
 } from '@temporalio/workflow';
 import { jobControls, jobWordsSchema, type JobControl, type JobRequest } from '../domain/decide-many';
 import { definedOnly } from '../domain/defined-only';
+import type { Cursor } from '../domain/dry-list';
 import type { EvidenceLine } from '../domain/evidence';
 import {
   countsOf,
@@ -28,11 +29,6 @@ import {
 import { describeProblems } from '../domain/problems';
 import { check } from '../domain/validation';
 import { describeProgress } from './job-details';
-
-interface Cursor {
-  since: string;
-  workflowId: string;
-}
 
 /** What travels from run to run. */
 export interface Carried {

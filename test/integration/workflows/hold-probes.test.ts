@@ -4,13 +4,14 @@ import { callsTo, openCartItems, orders, orderedTwice } from '../../../sandbox/s
 import type { SagaHandle } from '../../../src/client/handle';
 import { runHere } from '../../support/command-line';
 import { itInAll } from '../../support/left-out';
+import { isMute, muteSagas } from '../../support/mute-sagas';
 import { provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 let rig: Rig;
 beforeEach(async () => {
-  rig = await Rig.start();
+  rig = await Rig.start({ replays: (run) => !isMute(run) });
 });
 afterEach(() => rig.close());
 
@@ -120,6 +121,19 @@ itInAll('goes back to holding when the first few were answered and the next ones
   for (const saga of await waiting(sagas, 'stuck')) await answer(saga, 'retry');
   for (const saga of sagas) await saga.result();
   expect(orders(rig.sandbox.ledger)).toHaveLength(8);
+});
+
+it('takes others where nobody has answered, and tells how many did not', async () => {
+  const muted = await muteSagas(rig, 3);
+  const hold = await startHold({ first: 3, pauseMs: 1_500 });
+  const sagas = await startSagas(5);
+  await until(async () => (await rig.sagas.holding())?.probing?.silent === muted.length);
+  expect((await runHere(['hold', 'status'], '', rig.environment)).out).toMatch(
+    /no probe has failed; 3 sagas that were let go made no call; /,
+  );
+  await released();
+  for (const saga of sagas) await saga.result();
+  expect(await probes(hold.firstExecutionRunId)).toEqual([3, 3, 2]);
 });
 
 it('is released by a person at any time, and not by a probe after that', async () => {

@@ -10,6 +10,7 @@ import { healthOf } from '../../../src/journal/health';
 import { LostSagas } from '../../../src/operations/lost-sagas';
 import { runHere } from '../../support/command-line';
 import { itInAll } from '../../support/left-out';
+import { isMute, muteSagas } from '../../support/mute-sagas';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -17,7 +18,7 @@ import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 let rig: Rig;
 // One for each test: a release goes on looking for a minute, and lets go whatever it finds.
 beforeEach(async () => {
-  rig = await Rig.start();
+  rig = await Rig.start({ replays: (run) => !isMute(run) });
 });
 afterEach(() => rig.close());
 
@@ -104,6 +105,33 @@ itInAll('lets them begin at the pace that was asked for, and forgets nobody', as
   });
   const first = ['told', 'told', 'told', 'a second'];
   expect(waves.slice(0, 10)).toEqual([...first, ...first, 'told', 'a second']);
+});
+
+itInAll('tells those that do not answer a few times, and how many they are', async () => {
+  await rig.sagas.hold({ note: 'a test' });
+  const { runId } = (await rig.sagas.holding())!;
+  const [saga] = await held(1, () => rig.sagas.provision(provisionRequest()));
+  const [mute = ''] = await muteSagas(rig, 1);
+  await rig.sagas.release({ perSecond: 50 });
+  await saga!.result();
+  const releasing = rig.temporal.workflow.getHandle(`release-held/${runId}`);
+  expect(await releasing.result()).toEqual({ told: 6, heldAgain: false, stillHeld: 1 });
+  const { events } = await rig.temporal.workflow.getHandle(mute).fetchHistory();
+  expect(events?.filter((event) => event.workflowExecutionSignaledEventAttributes)).toHaveLength(5);
+});
+
+itInAll('lets no more of them begin, however slowly, once there is another hold', async () => {
+  await rig.sagas.hold({ note: 'a test' });
+  const { runId } = (await rig.sagas.holding())!;
+  const sagas = await held(3, () => rig.sagas.provision(provisionRequest()));
+  await rig.sagas.release({ perSecond: 0.1 });
+  await Promise.race(sagas.map((saga) => saga.result()));
+  await rig.sagas.hold({ note: 'another one' });
+  const releasing = rig.temporal.workflow.getHandle(`release-held/${runId}`);
+  const { told, heldAgain } = (await releasing.result()) as { told: number; heldAgain: boolean };
+  expect(heldAgain).toBe(true);
+  expect(told).toBeLessThanOrEqual(2);
+  expect(await rig.sagas.countHeld()).toBeGreaterThanOrEqual(1);
 });
 
 it('is one hold: another one is not started beside it', async () => {

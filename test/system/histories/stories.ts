@@ -238,8 +238,10 @@ export const storiesOfOthers: Record<string, StoryOfAnother> = {
   'held sagas, released until none is left': async (rig) => {
     await rig.sagas.hold(seen);
     const { runId } = await rig.temporal.workflow.getHandle('hold').describe();
-    await untilListed(rig, [await rig.sagas.provision(provision())], 'held');
+    const saga = await rig.sagas.provision(provision());
+    await untilListed(rig, [saga], 'held');
     await rig.sagas.release({ ...op, perSecond: 1 });
+    await saga.result();
     const workflowId = `release-held/${runId}`;
     await rig.temporal.workflow.getHandle(workflowId).result();
     return { workflowId };
