@@ -7,19 +7,20 @@
  *   ORDER_SAGA_TEST_TEMPORAL_CLI       path of the CLI; missing likewise
  *   ORDER_SAGA_TEST_PROGRAMS           folder of the programs
  *
- * ORDER_SAGA_NO_TEMPORAL=1 leaves it all out, for tests of rooms that need none of it.
+ * ORDER_SAGA_NO_TEMPORAL=1 leaves the server out, for tests of rooms that need none.
  */
 import { provideTemporal } from '../../scripts/dev-server';
 import { provided } from './global-teardown';
 import { buildPrograms } from './programs';
 
 export default async function setUp(): Promise<void> {
-  if (process.env['ORDER_SAGA_NO_TEMPORAL'] === '1') return;
-  process.stderr.write('waiting for a Temporal server and the workflow bundle…\n');
-  const [temporal, programs] = await Promise.all([provideTemporal(), buildPrograms()]);
+  const needsTemporal = process.env['ORDER_SAGA_NO_TEMPORAL'] !== '1';
+  process.stderr.write(`waiting for ${needsTemporal ? 'a Temporal server and ' : ''}the workflow bundle…\n`);
+  const [temporal, programs] = await Promise.all([needsTemporal ? provideTemporal() : undefined, buildPrograms()]);
+  process.env['ORDER_SAGA_TEST_PROGRAMS'] = programs;
+  if (temporal === undefined) return;
   provided.temporal = temporal;
   process.env['ORDER_SAGA_TEST_TEMPORAL_ADDRESS'] = temporal.address;
   if (temporal.uiUrl !== undefined) process.env['ORDER_SAGA_TEST_TEMPORAL_UI'] = temporal.uiUrl;
   if (temporal.cli !== undefined) process.env['ORDER_SAGA_TEST_TEMPORAL_CLI'] = temporal.cli;
-  process.env['ORDER_SAGA_TEST_PROGRAMS'] = programs;
 }

@@ -1,13 +1,18 @@
 /**
- * Tests that do not run: on this machine, or in `npm test`. Each says why in its title, and `left-out-reporter.cjs` prints the reasons
+ * Tests that do not run: on this machine, or in `npm test` and `npm run test:ways`. Each says why in its title, and `left-out-reporter.cjs` prints the reasons
  * at the end.
  */
 
+const taken = process.env['ORDER_SAGA_TESTS'] ?? 'one way';
+
+/** `npm run test:all` takes everything, with the whole grids. */
+export const takesAll = taken === 'all';
+
 /**
- * `npm run test:all` takes everything. `npm test` keeps each promise of docs/reliability.md and each feature in one way; it leaves out further
- * ways that take seconds, and most of the grids.
+ * `npm run test:ways` takes all but the whole grids. `npm test` keeps each promise of docs/reliability.md and each feature in one way: it leaves
+ * out further ways that take seconds.
  */
-export const takesAll = process.env['ORDER_SAGA_TESTS'] === 'all';
+export const takesWays = takesAll || taken === 'ways';
 
 /** `describe` where nothing stands against it. */
 export const unless = (why: string | undefined): jest.Describe => leavingOut(describe, why);
@@ -18,9 +23,11 @@ export const unlessLacking = (why: string | undefined): jest.Describe => unless(
 /** `it` where nothing stands against it. */
 export const itUnless = (why: string | undefined): jest.It => leavingOut(it, why);
 
-const notAll = takesAll ? undefined : 'in npm run test:all';
-export const describeInAll = unless(notAll);
-export const itInAll = itUnless(notAll);
+export const describeInAll = unless(takesAll ? undefined : 'in npm run test:all');
+
+const inWays = takesWays ? undefined : 'in npm run test:ways';
+export const describeInWays = unless(inWays);
+export const itInWays = itUnless(inWays);
 
 function leavingOut<T extends jest.Describe | jest.It>(tests: T, why: string | undefined): T {
   if (why === undefined) return tests;

@@ -3,7 +3,7 @@ import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequ
 import { Rig, until } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 import { runCommand, startCommand, type Ended } from '../../support/command-line';
-import { itInAll } from '../../support/left-out';
+import { itInWays } from '../../support/left-out';
 
 let rig: Rig;
 /** Temporal, but no worker on the task queue. */
@@ -126,7 +126,7 @@ describe('watching', () => {
     expect(out).toContain('was cancelled');
   });
 
-  itInAll('says once that no worker answers, and goes on to the end when one comes', async () => {
+  itInWays('says once that no worker answers, and goes on to the end when one comes', async () => {
     const later = await Rig.start({ worker: false });
     try {
       const saga = await later.sagas.start('switchPlan', switchRequest({ quoteOnly: true }));
@@ -142,7 +142,7 @@ describe('watching', () => {
 });
 
 describe('status', () => {
-  itInAll('exits 0 while the saga runs, also when no worker answers', async () => {
+  itInWays('exits 0 while the saga runs, also when no worker answers', async () => {
     const request = switchRequest();
     await runCommand(['switch', '-', '--detach'], idle, JSON.stringify(request));
     const { status, out, err } = await order(['status', request.reference]);

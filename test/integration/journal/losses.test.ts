@@ -7,7 +7,7 @@ import { describeWithPostgres, PostgresServer } from './postgres';
 import { Proxy } from './proxy';
 import { add, letPass, openedJournals, place, rowOf, Run } from './runs';
 import { unavailable } from './sentences';
-import { itInAll } from '../../support/left-out';
+import { itInWays } from '../../support/left-out';
 
 /** A call of the journal gives up well before the activity that waits for it. On a quiet machine it takes about five seconds. */
 const patienceMs = 10_000;
@@ -222,7 +222,7 @@ describeWithPostgres('the journal loses its database', () => {
       expect(row).toBeDefined();
     });
 
-    itInAll('gives up in the middle of a transaction, of which nothing is written', async () => {
+    itInWays('gives up in the middle of a transaction, of which nothing is written', async () => {
       proxy.muteWhoSays('insert into "effect"');
       const { row } = await quickly(unavailable(run.mean(place(1))));
       expect(row).toBeDefined();
@@ -232,7 +232,7 @@ describeWithPostgres('the journal loses its database', () => {
       expect(await effects()).toHaveLength(1);
     });
 
-    itInAll('gives up an outcome and a reference as well', async () => {
+    itInWays('gives up an outcome and a reference as well', async () => {
       const meant = await run.send(place(1));
       proxy.swallow();
       await Promise.all([
@@ -241,7 +241,7 @@ describeWithPostgres('the journal loses its database', () => {
       ]);
     });
 
-    itInAll(
+    itInWays(
       'goes on with new connections when there is a way again: the silent one is not used once more',
       async () => {
         proxy.swallow();
@@ -251,7 +251,7 @@ describeWithPostgres('the journal loses its database', () => {
       },
     );
 
-    itInAll('goes on also when every connection fell silent as it was opened', async () => {
+    itInWays('goes on also when every connection fell silent as it was opened', async () => {
       const other = await opened({ postgres: server.url({ database, port: proxy.port }) });
       await server.ask(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
       proxy.muteWhoSays('synchronous_commit');
@@ -261,7 +261,7 @@ describeWithPostgres('the journal loses its database', () => {
       expect((await quickly(new Run(other).take())).first).toBeUndefined();
     });
 
-    itInAll('gives up when somebody else holds the reference for too long', async () => {
+    itInWays('gives up when somebody else holds the reference for too long', async () => {
       const { reference } = run.key;
       await server.connected(
         async (client) => {

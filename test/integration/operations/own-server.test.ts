@@ -5,14 +5,14 @@ import { makeCurrent } from '../../../scripts/make-current';
 import type { SagaWorkerConfig } from '../../../src/operations/saga-worker';
 import { LostSagas, noneLost } from '../../../src/operations/lost-sagas';
 import { countUnserved } from '../../../src/operations/unserved';
-import { describeInAll, takesAll, unless } from '../../support/left-out';
+import { describeInWays, takesWays, unless } from '../../support/left-out';
 import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 
 const cli = process.env['ORDER_SAGA_TEST_TEMPORAL_CLI'];
-const here = !takesAll
-  ? describeInAll
+const here = !takesWays
+  ? describeInWays
   : unless(cli === undefined ? 'TEMPORAL_ADDRESS names a server, and no CLI is here' : undefined);
 
 /** Before a saga's own mark, and after what a change order needs. */

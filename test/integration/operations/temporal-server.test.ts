@@ -9,7 +9,7 @@ import { programOf } from '../../support/programs';
 import { provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { Authority } from '../../support/certificates';
-import { itInAll } from '../../support/left-out';
+import { itInWays } from '../../support/left-out';
 import { startKeyProxy, startTlsProxy, type KeyProxy, type Proxy } from '../../support/proxies';
 
 let authority: Authority;
@@ -88,7 +88,7 @@ describe('with client certificates', () => {
     await sagaThrough(rig, shown(authority.forClient('worker.test')));
   });
 
-  itInAll.each([
+  itInWays.each([
     ['none', () => tls],
     ['one of another authority', () => shown(stranger.forClient('worker.test'))],
     [
@@ -110,7 +110,7 @@ describe('with client certificates', () => {
     expect(command.err.trim().split('\n')).toHaveLength(1);
   });
 
-  itInAll('that has run out, or has for this machine, the clock is asked about', async () => {
+  itInWays('that has run out, or has for this machine, the clock is asked about', async () => {
     const certificate = authority.forServerLongAgo('temporal.test');
     const old = await startTlsProxy({ certificate, to: rig.address, clientAuthority: authority.certificate });
     const { worker, ended } = await complaints(rig, {

@@ -2,7 +2,7 @@
 import { firewallsOf, openCartItems, ordersWithLabel } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import { recordOf } from '../../../src/journal/record';
-import { itInAll } from '../../support/left-out';
+import { itInWays } from '../../support/left-out';
 import { panelOf } from '../../support/panel';
 import { firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
@@ -289,7 +289,7 @@ describe('a change of firewalls', () => {
     expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([143]);
   });
 
-  itInAll('tells what the list had denied where a person leaves the last look out', async () => {
+  itInWays('tells what the list had denied where a person leaves the last look out', async () => {
     const request = requestFor([1], { exactly: [143] });
     const { vmObjectId } = request;
     unauthorized('assign-firewalls', vmObjectId);

@@ -1,7 +1,7 @@
 /** An order that the provider refuses, and a person is asked about: what may be corrected, and what is bought then. */
 import { callsTo, orders } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
-import { itInAll } from '../../support/left-out';
+import { itInWays } from '../../support/left-out';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
@@ -183,7 +183,7 @@ describe('an order that the provider refuses', () => {
     expect(ordersOf(request)).toEqual([]);
   });
 
-  itInAll('is undone when the time of the request is over', async () => {
+  itInWays('is undone when the time of the request is over', async () => {
     const notAfter = new Date(Date.now() + 8_000).toISOString();
     const { request, saga } = await refusedOrder({ notAfter });
     await untilWaiting(saga, 'refused');

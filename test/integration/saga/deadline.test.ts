@@ -12,7 +12,7 @@ import {
 import type { FaultSpec } from '../../../sandbox/faults';
 import { SagaHandle } from '../../../src/client/handle';
 import { failedCallsOf, resultsOf } from '../../support/events';
-import { itInAll } from '../../support/left-out';
+import { itInWays } from '../../support/left-out';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { Rig, until } from '../../support/rig';
@@ -87,7 +87,7 @@ it('ends a backoff', async () => {
   expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toEqual([]);
 });
 
-itInAll('that passes while the order is in flight leaves the order, and its servers get their firewalls', async () => {
+itInWays('that passes while the order is in flight leaves the order, and its servers get their firewalls', async () => {
   const notAfter = afterAWhile();
   const request = provisionRequest({ firewalls: [143], notAfter });
   const gate = spoil(request, { endpoint: 'place-order', kind: 'gate', hold: 'after' });
@@ -119,7 +119,7 @@ describe('of an order of which nobody knows', () => {
     expect(await saga.result()).toMatchObject({ servers: [{ firewalls: [143], verified: true }] });
   });
 
-  itInAll('goes on waiting; where it was not placed, it is not sent again', async () => {
+  itInWays('goes on waiting; where it was not placed, it is not sent again', async () => {
     const { request, saga } = await untilPastAndAsked('error-before');
     await answer(saga, 'confirmNotPlaced', { note: 'not there' });
     await expectPassed(saga);
@@ -130,7 +130,7 @@ describe('of an order of which nobody knows', () => {
     expect(silentLeftovers(rig.sandbox.ledger, [])).toEqual([]);
   });
 
-  itInAll('goes forward where “not placed” is said of what is known to be placed by now', async () => {
+  itInWays('goes forward where “not placed” is said of what is known to be placed by now', async () => {
     const { request, saga } = await untilPastAndAsked('reset-after');
     const { reference } = request;
     const [order] = ordersOf(request);
@@ -160,7 +160,7 @@ describe('that passes while the journal cannot be asked', () => {
   const untilLookedInVain = ({ workflowId }: SagaHandle) =>
     until(async () => (await failedCallsOf(rig.temporal.workflow.getHandle(workflowId), 'readStanding')) >= 3);
 
-  itInAll('leaves the question what became of an order', async () => {
+  itInWays('leaves the question what became of an order', async () => {
     const request = { ...provisionRequest({ firewalls: [143] }), notAfter: afterAWhile() };
     spoil(request, { endpoint: 'place-order', kind: 'reset-after' });
     const saga = await rig.sagas.provision(request);
@@ -177,7 +177,7 @@ describe('that passes while the journal cannot be asked', () => {
     expect(await saga.result()).toMatchObject({ servers: [{ firewalls: [143], verified: true }] });
   });
 
-  itInAll('ends a wait once the journal has said that nothing is placed', async () => {
+  itInWays('ends a wait once the journal has said that nothing is placed', async () => {
     const request = provisionRequest({ approval: 'always', notAfter: afterAWhile() });
     const saga = await rig.sagas.provision(request);
     const { id } = await untilWaiting(saga, 'approval');
@@ -192,7 +192,7 @@ describe('that passes while the journal cannot be asked', () => {
   });
 });
 
-itInAll('puts firewalls back as they were', async () => {
+itInWays('puts firewalls back as they were', async () => {
   const request = firewallsRequest({ unassign: [150], notAfter: afterAWhile() });
   const { vmObjectId } = request;
   rig.sandbox.addServer({ vmObjectId, firewalls: [150] });
@@ -217,7 +217,7 @@ it('that has passed before the start lets nothing be sent', async () => {
   ).toEqual([]);
 });
 
-itInAll('of an order that was placed before does not matter any more', async () => {
+itInWays('of an order that was placed before does not matter any more', async () => {
   const request = { ...provisionRequest({ firewalls: [143] }), notAfter: afterAWhile() };
   const first = await rig.sagas.provision(request);
   const result = (await first.result()) as object;
@@ -228,7 +228,7 @@ itInAll('of an order that was placed before does not matter any more', async () 
   expect(ordersOf(request)).toHaveLength(1);
 });
 
-itInAll(
+itInWays(
   'of an order that was placed in time as it was corrected does not matter to a run that was reset to before that',
   async () => {
     // For a refusal, a correction and an order.
@@ -251,7 +251,7 @@ itInAll(
   },
 );
 
-itInAll('holds for a call that had to wait for its turn', async () => {
+itInWays('holds for a call that had to wait for its turn', async () => {
   await rig.replaceWorkers({ activitiesAtOnce: 1 });
   try {
     const other = provisionRequest();

@@ -16,7 +16,7 @@ import { DecisionRefusedError, SagaEndedError } from '../../../src/client/errors
 import type { SagaHandle } from '../../../src/client/handle';
 import { searchAttributeNames } from '../../../src/domain/identity';
 import { marks } from '../../../src/saga/history-marks';
-import { describeInAll, itInAll, unless } from '../../support/left-out';
+import { describeInAll, itInWays, unless } from '../../support/left-out';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { outcomeOf, untilWaiting, untilWaitingOrEnded } from '../../support/sagas';
@@ -128,7 +128,7 @@ here(`on a server that ends a run at ${eventsMax} events`, () => {
     expect(await eventsOf(rig.temporal, saga)).toBeLessThan(eventsMax);
   });
 
-  itInAll('nor put back: what is left is told, and in the journal', async () => {
+  itInWays('nor put back: what is left is told, and in the journal', async () => {
     const request = provisionRequest({ items: times(8, () => ({})) });
     fault(request, { endpoint: 'add-cart-item', kind: 'rate-limit', from: 5, times: 'all' });
     rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'rate-limit', times: 'all' });
@@ -161,7 +161,7 @@ here(`on a server that ends a run at ${eventsMax} events`, () => {
     expect(await eventsOf(rig.temporal, saga)).toBeLessThan(eventsMax);
   });
 
-  itInAll('one that never gets through does not keep the others back', async () => {
+  itInWays('one that never gets through does not keep the others back', async () => {
     const request = provisionRequest({ items: [{ quantity: 8 }], firewalls: [143] });
     const all = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'rate-limit', times: 'all' });
     const saga = await rig.sagas.provision(request);
@@ -186,7 +186,7 @@ here(`on a server that ends a run at ${eventsMax} events`, () => {
     expect(await saga.result()).toMatchObject({ outcome: 'done' });
   });
 
-  itInAll('a pivot that is never sent: nothing is placed, and nothing left', async () => {
+  itInWays('a pivot that is never sent: nothing is placed, and nothing left', async () => {
     const request = changeRequest();
     const match = { subscriptionId: request.subscription_id };
     rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'rate-limit', times: 'all', match });
@@ -199,7 +199,7 @@ here(`on a server that ends a run at ${eventsMax} events`, () => {
     expect(await eventsOf(rig.temporal, saga)).toBeLessThan(eventsMax);
   });
 
-  itInAll('firewalls: both what was assigned and what could not be unassigned are put back', async () => {
+  itInWays('firewalls: both what was assigned and what could not be unassigned are put back', async () => {
     const request = firewallsRequest({ assign: [143], unassign: [7] });
     const { vmObjectId } = request;
     rig.sandbox.addServer({ vmObjectId, firewalls: [7] });
@@ -246,14 +246,14 @@ here(`on a server that ends a run at ${eventsMax} events`, () => {
       );
     afterEach(() => journalIsPutBack(false));
 
-    itInAll('is written once it does', async () => {
+    itInWays('is written once it does', async () => {
       const saga = await undoing();
       await journalIsPutBack(false);
       await saga.decide('retry');
       expect((await outcomeOf(saga)).failure?.report).toMatchObject({ outcome: 'reversed', leftovers: [] });
     });
 
-    itInAll('is told as left behind, with who said so, where there is no room any more', async () => {
+    itInWays('is told as left behind, with who said so, where there is no room any more', async () => {
       const saga = await undoing();
       await retryToTheEnd(saga);
       expect((await outcomeOf(saga)).failure?.report).toMatchObject({
@@ -269,7 +269,7 @@ here(`on a server that ends a run at ${eventsMax} events`, () => {
     });
   });
 
-  itInAll('signals that do not fit, until there is no room for more', async () => {
+  itInWays('signals that do not fit, until there is no room for more', async () => {
     const request = provisionRequest({ items: [{}, {}] });
     fault(request, { endpoint: 'place-order', kind: 'unauthorized', times: 'all' });
     const saga = await rig.sagas.provision(request);

@@ -6,7 +6,7 @@ import type { Waiting, WaitKind } from '../../../src/domain/progress';
 import { DecisionRefusedError } from '../../../src/client/errors';
 import type { SagaHandle } from '../../../src/client/handle';
 import { noOrderPlacedTwice, openCartItems, ordersWithLabel } from '../../../sandbox/sentences';
-import { itInAll, takesAll } from '../../support/left-out';
+import { itInWays, takesWays } from '../../support/left-out';
 import { panelOf } from '../../support/panel';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -134,7 +134,7 @@ const end = async (saga: SagaHandle) => {
 
 /** `npm test` takes one kind of each: before the order, of it, after it, and one that is no trouble. */
 const taken = ['stuck before the order', 'an unknown outcome', 'unknown servers', 'an approval'];
-const waitsTaken = Object.entries(waits).filter(([name]) => takesAll || taken.includes(name));
+const waitsTaken = Object.entries(waits).filter(([name]) => takesWays || taken.includes(name));
 
 describe.each(waitsTaken)('%s', (_name, { kind, start, fits, byHand }) => {
   it('takes the decisions that fit as updates and as signals, and no other', async () => {
@@ -241,7 +241,7 @@ it('refuses a decision while the one before is in work', async () => {
   expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
 });
 
-itInAll('loses neither the decision nor the cancel when they race', async () => {
+itInWays('loses neither the decision nor the cancel when they race', async () => {
   for (let round = 0; round < 8; round += 1) {
     const request = provisionRequest();
     rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label: request.label } });

@@ -11,7 +11,7 @@ import { messageSchema, type Message, type Route } from '../../../src/domain/not
 import { Deliveries } from '../../../src/operations/deliveries';
 import { quickRetries } from '../../support/activity-settings';
 import { inputsOf, leftUnderWay } from '../../support/events';
-import { describeInAll } from '../../support/left-out';
+import { describeInWays } from '../../support/left-out';
 import { WebhookReceiver } from '../../support/receiver';
 import { firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until, type RigOptions } from '../../support/rig';
@@ -154,7 +154,7 @@ describe('a saga', () => {
     expect(world.ops.typesOf(saga.reference)).toEqual(['saga.ended']);
   });
 
-  describeInAll('whose events cannot be written', () => {
+  describeInWays('whose events cannot be written', () => {
     const rename = (from: string, to: string) =>
       world.rig.withJournal(({ db }) => sql`alter table ${sql.table(from)} rename to ${sql.table(to)}`.execute(db));
 

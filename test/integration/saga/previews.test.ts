@@ -8,7 +8,7 @@ import type { Preview, Previewable } from '../../../src/domain/preview';
 import { waitKinds, type Waiting } from '../../../src/domain/progress';
 import { parseSpendLimits } from '../../../src/domain/spending';
 import { isOutcome } from '../../../src/domain/outcomes';
-import { describeInAll, itInAll } from '../../support/left-out';
+import { describeInWays, itInWays } from '../../support/left-out';
 import { panelOf } from '../../support/panel';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -293,7 +293,7 @@ async function decideAndCompare(start: () => Promise<SagaHandle>, decision: Prev
   if (!wasHeeded) await rig.temporal.workflow.getHandle(saga.workflowId).terminate();
 }
 
-describeInAll.each(Object.entries(questions))('%s', (name, start) => {
+describeInWays.each(Object.entries(questions))('%s', (name, start) => {
   it('does what the preview of each decision told, and nothing else', async () => {
     const first = await start();
     const { choices } = await untilWaiting(first);
@@ -308,7 +308,7 @@ describeInAll.each(Object.entries(questions))('%s', (name, start) => {
   });
 });
 
-itInAll('told of every kind of question, and of every decision', () => {
+itInWays('told of every kind of question, and of every decision', () => {
   expect([...told.kinds].sort()).toEqual([...waitKinds].sort());
   expect([...told.decisions].sort()).toEqual([...decisionNames, 'cancel'].sort());
 });

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleWorkflows } from '../../../scripts/workflow-bundle';
 import { reminderDelaysMs } from '../../../src/saga/reminders';
-import { takesAll } from '../../support/left-out';
+import { takesWays } from '../../support/left-out';
 import { provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { untilWaiting } from '../../support/sagas';
@@ -33,7 +33,7 @@ it('reminds after an hour, then ever more seldom, and never stops', () => {
 });
 
 it.each(
-  takesAll
+  takesWays
     ? [
         [1, 140],
         [10, 350],

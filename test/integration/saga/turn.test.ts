@@ -4,7 +4,7 @@ import { changeOrdersOf, firewallMoments, firewallsOf, switchesOf } from '../../
 import type { SagaHandle } from '../../../src/client/handle';
 import type { ProgressView } from '../../../src/domain/progress';
 import { activitiesOf, statesOf } from '../../support/events';
-import { itInAll } from '../../support/left-out';
+import { itInWays } from '../../support/left-out';
 import { changeRequest, firewallsRequest, switchRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { Rig, until } from '../../support/rig';
@@ -231,7 +231,7 @@ it('only tells the recorded answer, and does not wait, where its change was plac
   expect(changeOrdersOf(rig.sandbox.ledger, subscription_id)).toHaveLength(1);
 });
 
-itInAll(
+itInWays(
   'a journal that is away while it is queued is asked again, by a person in the end; the place is kept',
   async () => {
     const { subscription_id, first } = await heldSubscription();

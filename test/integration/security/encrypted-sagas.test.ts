@@ -9,7 +9,7 @@ import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { EncryptionCodec } from '../../../src/security/payload-codec';
 import { callsTo, openCartItems, ordersWithLabel } from '../../../sandbox/sentences';
-import { itInAll } from '../../support/left-out';
+import { itInWays } from '../../support/left-out';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { outcomeOf, untilWaiting } from '../../support/sagas';
@@ -221,7 +221,7 @@ it('goes on under a new key, and reads what the old one wrote', async () => {
   await rig.startWorker();
 });
 
-itInAll(
+itInWays(
   'is rotated under load, and no saga is lost',
   async () => {
     const clientWith = (keys: string) => {

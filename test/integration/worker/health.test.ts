@@ -1,6 +1,6 @@
 /** What a worker's probes are told, by a worker that lives, has lost Temporal, or is stopped without it. */
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
-import { itInAll } from '../../support/left-out';
+import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -55,7 +55,7 @@ it.each(['HEALTH_ADDRESS', 'METRICS_ADDRESS', 'INBOX_ADDRESS'])(
   },
 );
 
-itInAll('stops in the middle of a call though Temporal cannot be reached', async () => {
+itInWays('stops in the middle of a call though Temporal cannot be reached', async () => {
   const request = provisionRequest();
   const gate = rig.sandbox.faults.add({
     endpoint: 'place-order',

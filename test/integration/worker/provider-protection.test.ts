@@ -1,6 +1,6 @@
 /** What keeps the provider from being flooded: a limit for the whole task queue, one pause for a whole worker, turns for accounts. */
 import { startProcess } from '../../../scripts/processes';
-import { itInAll } from '../../support/left-out';
+import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -9,7 +9,7 @@ import { outcomeOf } from '../../support/sagas';
 let rig: Rig;
 afterEach(() => rig.close());
 
-itInAll('keeps to its calls a second over all workers of the task queue', async () => {
+itInWays('keeps to its calls a second over all workers of the task queue', async () => {
   rig = await Rig.start({ worker: false });
   const callsPerSecond = 4;
   await rig.startWorker({ callsPerSecond });

@@ -1,6 +1,6 @@
 /** What was agreed to grows old: quotes while a pivot is tried again, approvals that nobody gives. */
 import { changeOrdersOf } from '../../../sandbox/sentences';
-import { itInAll } from '../../support/left-out';
+import { itInWays } from '../../support/left-out';
 import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -38,7 +38,7 @@ describe('a quote that is too old when the pivot is tried again', () => {
     return { request, slowed };
   }
 
-  itInAll('is replaced, without an approval too', async () => {
+  itInWays('is replaced, without an approval too', async () => {
     const { request, slowed } = slowedDown({});
     const saga = await rig.sagas.change(request);
     await rig.sandbox.whenStruck(slowed);
@@ -52,7 +52,7 @@ describe('a quote that is too old when the pivot is tried again', () => {
     ]);
   });
 
-  itInAll('and that breaks the guard by now places nothing', async () => {
+  itInWays('and that breaks the guard by now places nothing', async () => {
     const { request, slowed } = slowedDown({ guard: { maxTotal: 5 } });
     const saga = await rig.sagas.change(request);
     await rig.sandbox.whenStruck(slowed);
@@ -76,7 +76,7 @@ describe('a quote that is too old when the pivot is tried again', () => {
     expect(await saga.result()).toMatchObject({ quote: { total: 6 } });
   });
 
-  itInAll('is not asked about where it is the same', async () => {
+  itInWays('is not asked about where it is the same', async () => {
     const { request } = slowedDown({ approval: 'always' });
     const saga = await rig.sagas.change(request);
     await untilWaiting(saga, 'approval');

@@ -3,7 +3,7 @@ import { changeOrdersOf } from '../../../sandbox/sentences';
 import { SagaHandle } from '../../../src/client/handle';
 import type { WorkflowName } from '../../../src/domain/identity';
 import { resultsOf } from '../../support/events';
-import { describeInAll } from '../../support/left-out';
+import { describeInWays } from '../../support/left-out';
 import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { Rig, until } from '../../support/rig';
@@ -48,7 +48,7 @@ it('one that a person rejects without a word is rejected', async () => {
   expect((await outcomeOf(saga)).failure).toMatchObject({ type: 'NotApproved', report: { why: 'rejected' } });
 });
 
-describeInAll(
+describeInWays(
   'a run that came to no terms, because it may be placed, sends nothing without them once it is surely not placed',
   () => {
     /** It waits for an answer in the first run; in the second one it is known to be in doubt, and its pivot is not yet asked for. */

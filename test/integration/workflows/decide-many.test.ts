@@ -6,7 +6,7 @@ import type { JobHandle } from '../../../src/client/jobs';
 import { jobProgressSchema, jobReportSchema, sumOf } from '../../../src/domain/job-report';
 import { sendDecision } from '../../../src/temporal/send-decision';
 import { doubtfulSagas, stuckSagas, untilListed } from '../../support/bad-night';
-import { itInAll } from '../../support/left-out';
+import { itInWays } from '../../support/left-out';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { outcomeOf, progressOf, untilDeniable, untilWaiting } from '../../support/sagas';
@@ -152,7 +152,7 @@ it('ends as completed, with its report, when it is cancelled', async () => {
   expect((await rig.temporal.workflow.getHandle(job.workflowId).describe()).status.name).toBe('COMPLETED');
 });
 
-itInAll('skips what moved on or has ended since it was listed', async () => {
+itInWays('skips what moved on or has ended since it was listed', async () => {
   const sagas = await stuckSagas(rig, 4);
   const [first, moved, ended, last] = sagas;
   const job = await rig.sagas.decideMany({ ...retry, perSecond: 0.5 });
@@ -190,7 +190,7 @@ it('tells why a saga refused', async () => {
   expect((await job.progress()).refusals).toEqual([{ why: report.refused[0]?.why, count: 1 }]);
 });
 
-itInAll('decides no saga twice, although each asks again at once', async () => {
+itInWays('decides no saga twice, although each asks again at once', async () => {
   const sagas = await stuckSagas(rig, 5);
   const job = await rig.sagas.decideMany({ ...retry, pageSize: 2, perSecond: 2 });
   expect(await job.report()).toMatchObject({ counts: { taken: 5, refused: 0, movedOn: 0 }, notReached: 0 });
@@ -218,7 +218,7 @@ it('is one decision, however often it is sent', async () => {
   expect(await sendDecision(rig.temporal, { ...decision, updateId: 'yet another' })).toEqual({ outcome: 'gone' });
 });
 
-itInAll('does not wait for ever for a saga whose worker is away', async () => {
+itInWays('does not wait for ever for a saga whose worker is away', async () => {
   const elsewhere = await rig.startWorker({ taskQueue: 'elsewhere' });
   rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all' });
   const request = firewallsRequest({ exactly: [143], assign: undefined });
@@ -240,7 +240,7 @@ it('does nothing where nobody waits', async () => {
   expect(await job.report()).toMatchObject({ outcome: 'done', counts: { taken: 0 }, notReached: 0 });
 });
 
-itInAll('takes no more than its limit, the longest waiting first, and tells how many are left', async () => {
+itInWays('takes no more than its limit, the longest waiting first, and tells how many are left', async () => {
   const sagas = await stuckSagas(rig, 5);
   const job = await rig.sagas.decideMany({ ...retry, limit: 3, pageSize: 2, perSecond: 50 });
   const report = await job.report();
@@ -281,7 +281,7 @@ describe('a probe', () => {
     expect(await job.report()).toMatchObject({ outcome: 'done', counts: { taken: 4 } });
   });
 
-  itInAll('releases sagas that are held, the first ones first', async () => {
+  itInWays('releases sagas that are held, the first ones first', async () => {
     await rig.sagas.hold({ note: 'a test' });
     const sagas = [await rig.sagas.provision(provisionRequest()), await rig.sagas.provision(provisionRequest())];
     await untilListed(rig, sagas, 'held');

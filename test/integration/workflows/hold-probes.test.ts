@@ -3,7 +3,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { callsTo, openCartItems, orders, orderedTwice } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import { runHere } from '../../support/command-line';
-import { itInAll } from '../../support/left-out';
+import { itInWays } from '../../support/left-out';
 import { isMute, muteSagas } from '../../support/mute-sagas';
 import { provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -63,7 +63,7 @@ it('lets a few go, then four times as many, and everybody when three probes were
   });
 });
 
-itInAll('holds who comes while a probe is under way', async () => {
+itInWays('holds who comes while a probe is under way', async () => {
   const gate = rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'gate', times: 'all' });
   await startHold({ first: 1, pauseMs: 4_000 });
   const [probed] = await held(1);
@@ -76,7 +76,7 @@ itInAll('holds who comes while a probe is under way', async () => {
   expect(orders(rig.sandbox.ledger)).toHaveLength(2);
 });
 
-itInAll('holds on when a probe is not answered, and waits twice as long for the next', async () => {
+itInWays('holds on when a probe is not answered, and waits twice as long for the next', async () => {
   const fault = rig.sandbox.faults.add({ endpoint: '*', kind: 'error-before', times: 'all' });
   const hold = await startHold({ first: 2, pauseMs: 1_500 });
   const sagas = await startSagas(9);
@@ -107,7 +107,7 @@ itInAll('holds on when a probe is not answered, and waits twice as long for the 
   expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
 });
 
-itInAll('goes back to holding when the first few were answered and the next ones are not', async () => {
+itInWays('goes back to holding when the first few were answered and the next ones are not', async () => {
   const fault = rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'reset-before', from: 2, times: 'all' });
   const hold = await startHold({ first: 1, pauseMs: 3_000 });
   const sagas = await held(8);
@@ -167,7 +167,7 @@ it('becomes a person’s hold when a person holds, too: no probe ends it then', 
   await saga!.result();
 });
 
-itInAll('is on all the time while it goes on as another run, and lets them go from there', async () => {
+itInWays('is on all the time while it goes on as another run, and lets them go from there', async () => {
   await rig.close();
   // Its history is too long to be fetched at once.
   rig = await Rig.start({ replays: ({ workflowId }) => workflowId !== 'hold' });

@@ -9,7 +9,7 @@ import { Gauges } from '../../../src/operations/gauges';
 import { healthOf } from '../../../src/journal/health';
 import { LostSagas } from '../../../src/operations/lost-sagas';
 import { runHere } from '../../support/command-line';
-import { itInAll } from '../../support/left-out';
+import { itInWays } from '../../support/left-out';
 import { isMute, muteSagas } from '../../support/mute-sagas';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -87,7 +87,7 @@ it('lets a saga that is held be cancelled', async () => {
   await rig.sagas.release();
 });
 
-itInAll('lets them begin at the pace that was asked for, and forgets nobody', async () => {
+itInWays('lets them begin at the pace that was asked for, and forgets nobody', async () => {
   await rig.sagas.hold({ note: 'a test' });
   const { runId } = (await rig.sagas.holding())!;
   const before = callsTo(rig.sandbox.ledger, 'place-order').length;
@@ -107,7 +107,7 @@ itInAll('lets them begin at the pace that was asked for, and forgets nobody', as
   expect(waves.slice(0, 10)).toEqual([...first, ...first, 'told', 'a second']);
 });
 
-itInAll('tells those that do not answer a few times, and how many they are', async () => {
+itInWays('tells those that do not answer a few times, and how many they are', async () => {
   await rig.sagas.hold({ note: 'a test' });
   const { runId } = (await rig.sagas.holding())!;
   const [saga] = await held(1, () => rig.sagas.provision(provisionRequest()));
@@ -120,7 +120,7 @@ itInAll('tells those that do not answer a few times, and how many they are', asy
   expect(events?.filter((event) => event.workflowExecutionSignaledEventAttributes)).toHaveLength(5);
 });
 
-itInAll('lets no more of them begin, however slowly, once there is another hold', async () => {
+itInWays('lets no more of them begin, however slowly, once there is another hold', async () => {
   await rig.sagas.hold({ note: 'a test' });
   const { runId } = (await rig.sagas.holding())!;
   const sagas = await held(3, () => rig.sagas.provision(provisionRequest()));

@@ -1,5 +1,5 @@
 import { callsTo, firewallsOf, ordersWithLabel, serversOf } from '../../../sandbox/sentences';
-import { itInAll } from '../../support/left-out';
+import { itInWays } from '../../support/left-out';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
@@ -137,7 +137,7 @@ describe('before the order', () => {
     expect(rig.openItems(request)).toHaveLength(1);
   });
 
-  itInAll.each(['rate-limit', 'error-before', 'reset-before', 'garbage', 'oversized', 'truncated', 'empty'])(
+  itInWays.each(['rate-limit', 'error-before', 'reset-before', 'garbage', 'oversized', 'truncated', 'empty'])(
     'gets over %s at an item by itself',
     async (kind) => {
       const request = provisionRequest();

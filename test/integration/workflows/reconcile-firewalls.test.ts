@@ -2,7 +2,7 @@
 import { callsTo } from '../../../sandbox/sentences';
 import { repairReference, type ReconcileOptions, type SweepReport } from '../../../src/domain/reconcile';
 import { ProviderClient } from '../../../src/provider/client';
-import { itInAll } from '../../support/left-out';
+import { itInWays } from '../../support/left-out';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { outcomeOf, untilWaiting } from '../../support/sagas';
@@ -209,7 +209,7 @@ it('fails where the provider does not answer, asks no more than a few times, and
   expect((await rig.temporal.workflow.getHandle('reconcile').describe()).status.name).toBe('FAILED');
 });
 
-itInAll(
+itInWays(
   'tells of servers that do not answer while others do, however many in a row, and compares the others',
   async () => {
     const [, ...rest] = await bought(7, [143]);
@@ -229,7 +229,7 @@ itInAll(
   },
 );
 
-itInAll(
+itInWays(
   'fails where the provider is gone in the middle of it, and claims nothing of the servers that are left',
   async () => {
     await bought(8, [143]);
@@ -243,7 +243,7 @@ itInAll(
   },
 );
 
-itInAll('asks the oldest ones, too, before it says that the provider does not answer', async () => {
+itInWays('asks the oldest ones, too, before it says that the provider does not answer', async () => {
   const [old = 0] = await bought(1, [143]);
   const newest = await bought(6, [143]);
   for (const vmObjectId of newest) {
@@ -256,7 +256,7 @@ itInAll('asks the oldest ones, too, before it says that the provider does not an
   });
 });
 
-itInAll.each([1, 20])('tells so too where the newest ones do not answer (%d at once)', async (perSecond) => {
+itInWays.each([1, 20])('tells so too where the newest ones do not answer (%d at once)', async (perSecond) => {
   const servers = await bought(3, [143]);
   const newest = await bought(2, [143]);
   for (const vmObjectId of newest) {
@@ -275,7 +275,7 @@ itInAll.each([1, 20])('tells so too where the newest ones do not answer (%d at o
   });
 });
 
-itInAll(
+itInWays(
   'goes on in another run before its history is long, and looks at each server once, the newest first',
   async () => {
     const count = 260;

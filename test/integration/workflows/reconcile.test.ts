@@ -3,7 +3,7 @@ import { callsTo, openCartItems, ordersWithLabel } from '../../../sandbox/senten
 import { SagaHandle } from '../../../src/client/handle';
 import type { Finding, ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';
 import { deleteRun } from '../../support/delete-run';
-import { itInAll } from '../../support/left-out';
+import { itInWays } from '../../support/left-out';
 import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -84,7 +84,7 @@ it.each(['terminated', 'gone'] as const)('empties the cart of one that is %s, an
   expect((await sweep()).outcome).toBe('clean');
 });
 
-itInAll('leaves alone what is of another namespace that shares the journal', async () => {
+itInWays('leaves alone what is of another namespace that shares the journal', async () => {
   const saga = await waiting();
   const other = await Rig.start({ journal: rig.journalAddress });
   try {
@@ -99,7 +99,7 @@ itInAll('leaves alone what is of another namespace that shares the journal', asy
   }
 });
 
-itInAll(
+itInWays(
   'cleans up once after a saga that has ended and left items, and then leaves it to whoever left them',
   async () => {
     const saga = await waiting();
@@ -158,7 +158,7 @@ it.each(['reset-before', 'reset-after'] as const)(
   },
 );
 
-itInAll('starts no change again whose outcome is unknown, and tells of it', async () => {
+itInWays('starts no change again whose outcome is unknown, and tells of it', async () => {
   rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'reset-after' });
   const saga = await rig.sagas.change(changeRequest());
   await untilWaiting(saga, 'outcome-unknown');

@@ -2,7 +2,7 @@
 import { msToTs } from '@temporalio/common/lib/time';
 import { firewallMoments, firewallsOf } from '../../../sandbox/sentences';
 import { SagaHandle } from '../../../src/client/handle';
-import { itInAll } from '../../support/left-out';
+import { itInWays } from '../../support/left-out';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { resetTo, taskBefore } from '../../support/reset';
 import { Rig, until } from '../../support/rig';
@@ -76,7 +76,7 @@ async function land(gate: string, vmObjectId: number): Promise<void> {
   await until(() => Promise.resolve(firewallMoments(rig.sandbox.ledger, vmObjectId).length > before));
 }
 
-itInAll('a call of a saga that has ended, and that comes late, strips nothing that the next one has set', async () => {
+itInWays('a call of a saga that has ended, and that comes late, strips nothing that the next one has set', async () => {
   const { vmObjectId } = firewallsRequest();
   rig.sandbox.addServer({ vmObjectId, firewalls: [1, 150] });
   const [endpoint, match] = ['unassign-firewalls', { vmObjectId }] as const;
@@ -121,13 +121,13 @@ describe('an undo in the air of a run that was reset strips nothing that the nex
     return { again, vmObjectId, now: () => firewallsOf(rig.sandbox.ledger, vmObjectId) };
   }
 
-  itInAll.each(['listFirewalls', 'unassignFirewalls'])('reset to before %s', async (call) => {
+  itInWays.each(['listFirewalls', 'unassignFirewalls'])('reset to before %s', async (call) => {
     const { again, now } = await resetWhileUndoing({ unassign: [1] }, [call]);
     await expect(again.result()).resolves.toMatchObject({ assigned: [143], unassigned: [1], verified: true });
     expect(now()).toEqual([143]);
   });
 
-  itInAll('reset to before the last look, which does not call verified what the undo takes away', async () => {
+  itInWays('reset to before the last look, which does not call verified what the undo takes away', async () => {
     const { again, vmObjectId, now } = await resetWhileUndoing({}, ['listFirewalls', 2], true);
     await expect(untilWaiting(again, 'stuck')).resolves.toMatchObject({ step: 'verify-firewalls' });
     expect(now()).toEqual([1]);

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { InvalidRequestError } from '../../../src/client/errors';
 import { workflowIdOf, workflowNames, type WorkflowName } from '../../../src/domain/identity';
 import type { Report } from '../../../src/domain/results';
-import { itInAll } from '../../support/left-out';
+import { itInWays } from '../../support/left-out';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { outcomeOf } from '../../support/sagas';
@@ -133,7 +133,7 @@ test(`the client refuses ${checked.numRuns} of them before it starts anything`, 
 describe('what the schemas allow at its longest', () => {
   const times = <T>(length: number, make: (index: number) => T) => Array.from({ length }, (_, index) => make(index));
 
-  itInAll(
+  itInWays(
     '200 items with firewalls for each of 200 servers go through',
     async () => {
       const firewalls = times(200, (index) => index + 1);

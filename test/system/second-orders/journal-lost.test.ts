@@ -8,7 +8,7 @@ import { changeOrdersOf, callsTo } from '../../../sandbox/sentences';
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import { migrate } from '../../../src/journal/migrate';
 import { describeWithPostgres, PostgresServer } from '../../integration/journal/postgres';
-import { itInAll } from '../../support/left-out';
+import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { changeRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -33,7 +33,7 @@ describeWithPostgres('PostgreSQL is killed', () => {
     await server.stop();
   });
 
-  itInAll.each([['before-mean', 'nothing is sent, and it is tried again']])('%s: %s', goesOn);
+  itInWays.each([['before-mean', 'nothing is sent, and it is tried again']])('%s: %s', goesOn);
   it.each([
     ['after-mean', 'it is sent, and written down when the journal is back'],
     ['before-answered', 'its answer is written down when the journal is back'],

@@ -14,7 +14,7 @@ import { OrderSagaClient } from '../../../src/client/client';
 import { SagaHandle } from '../../../src/client/handle';
 import { workflowIdOf, type WorkflowName } from '../../../src/domain/identity';
 import { restored, trustNewReferences } from '../../../src/journal/ceremony';
-import { itInAll, takesAll } from '../../support/left-out';
+import { itInWays, takesWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -78,7 +78,7 @@ describe('Temporal', () => {
     const copies: string[] = [];
     for (const [index, gate] of gates.entries()) {
       await rig.sandbox.whenStruck(gate);
-      if (takesAll || thePivot.includes(index)) {
+      if (takesWays || thePivot.includes(index)) {
         const copy = join(folder, `each-${index}.db`);
         await crashCopy(server.pid, dbFile, copy);
         copies.push(copy);
@@ -101,7 +101,7 @@ describe('Temporal', () => {
     expect(orderedTwice(rig.sandbox.ledger)).toEqual([]);
   });
 
-  itInAll('of which two copies come to one order at once: it is sent once, and both know it', async () => {
+  itInWays('of which two copies come to one order at once: it is sent once, and both know it', async () => {
     const dbFile = join(folder, 'two.db');
     const server = await startServer(dbFile);
     const { address } = server;

@@ -8,12 +8,12 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { resolvePrograms, whyNoStack } from '../../../deploy/stack/programs';
 import { lowPorts } from '../../../scripts/reachable';
-import { describeInAll, takesAll, unlessLacking } from '../../support/left-out';
+import { describeInWays, takesWays, unlessLacking } from '../../support/left-out';
 
 const root = join(__dirname, '..', '..', '..');
 const program = 'deploy/stack/main.ts';
 const why = whyNoStack();
-const describeWithStack = takesAll ? unlessLacking(why) : describeInAll;
+const describeWithStack = takesWays ? unlessLacking(why) : describeInWays;
 
 const start = (...args: string[]) =>
   spawn(process.execPath, ['--import', 'tsx', join(root, program), ...args], {

@@ -13,7 +13,7 @@ import type { DecisionName } from '../../../src/domain/decisions';
 import type { Waiting, WaitKind } from '../../../src/domain/progress';
 import { panelOf } from '../../support/panel';
 import { changeRequest, provisionRequest } from '../../support/requests';
-import { itInAll, unlessLacking } from '../../support/left-out';
+import { itInWays, unlessLacking } from '../../support/left-out';
 import { Rig, until } from '../../support/rig';
 import { outcomeOf, untilDeniable, untilWaiting } from '../../support/sagas';
 import { launchChromium, whyNoBrowser } from './chromium';
@@ -115,7 +115,7 @@ here('an operator in the Web UI', () => {
     });
   });
 
-  itInAll('orders exactly once after confirmNotPlaced', async () => {
+  itInWays('orders exactly once after confirmNotPlaced', async () => {
     const saga = await order('PO-2026-0044', { kind: 'reset-before' });
     const waiting = await openWaiting(saga, 'outcome-unknown');
     await operator.currentDetails(/not known whether the provider placed the order/);
@@ -143,7 +143,7 @@ here('an operator in the Web UI', () => {
     expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve', by: 'Ada' }] });
   });
 
-  itInAll('corrects what the provider refuses, and has it ordered', async () => {
+  itInWays('corrects what the provider refuses, and has it ordered', async () => {
     const saga = await order(
       'PO-2026-0052',
       { endpoint: 'add-cart-item', kind: 'refuse-before', match: {} },
@@ -161,7 +161,7 @@ here('an operator in the Web UI', () => {
     expect(placed?.items).toMatchObject([{ os_template_id: 7 }]);
   });
 
-  itInAll('says that something was done by hand', async () => {
+  itInWays('says that something was done by hand', async () => {
     rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before' });
     const saga = await order('PO-2026-0053', {}, { firewalls: [143] });
     await openWaiting(saga, 'stuck');
@@ -175,7 +175,7 @@ here('an operator in the Web UI', () => {
     expect(await saga.result()).toMatchObject({ outcome: 'done', leftovers: [], servers: [{ verified: true }] });
   });
 
-  itInAll('agrees to a purchase over its limit', async () => {
+  itInWays('agrees to a purchase over its limit', async () => {
     const saga = await order('PO-2026-0054', {}, { account: 'ZZ-9', items: [{ quantity: 2 }] });
     await openWaiting(saga, 'over-limit');
     await operator.currentDetails(/1 servers?/);
@@ -185,7 +185,7 @@ here('an operator in the Web UI', () => {
     expect(ordersWithLabel(rig.sandbox.ledger, 'PO-2026-0054')).toHaveLength(1);
   });
 
-  itInAll('retries many at once, and follows how far it is', async () => {
+  itInWays('retries many at once, and follows how far it is', async () => {
     const references = ['PO-2026-0061', 'PO-2026-0062', 'PO-2026-0063', 'PO-2026-0064', 'PO-2026-0065', 'PO-2026-0066'];
     const sagas = await Promise.all(
       references.map((reference) => order(reference, { kind: 'unauthorized', times: 3 })),
@@ -229,7 +229,7 @@ here('an operator in the Web UI', () => {
     expect(await outcomeOf(other)).toMatchObject({ cancelled: { outcome: 'reversed' } });
   });
 
-  itInAll('holds new sagas, and lets them go', async () => {
+  itInWays('holds new sagas, and lets them go', async () => {
     const json = JSON.stringify({ by: 'Ada', note: 'the provider works on it' });
     await operator.prepareStart({ workflowId: 'hold', type: 'hold', json });
     await operator.start();
@@ -245,7 +245,7 @@ here('an operator in the Web UI', () => {
     expect(ordersWithLabel(rig.sandbox.ledger, 'PO-2026-0055')).toHaveLength(1);
   });
 
-  itInAll('sees for what a saga is queued, and cancels it', async () => {
+  itInWays('sees for what a saga is queued, and cancels it', async () => {
     const subscription = { subscription_id: 5513 };
     const first = await rig.sagas.change(changeRequest({ ...subscription, approval: 'always' }));
     await untilWaiting(first, 'approval');
@@ -259,7 +259,7 @@ here('an operator in the Web UI', () => {
     await first.decide('reject', { reason: 'not needed' });
   });
 
-  itInAll('is told in the dialog why a decision does not fit, and which do', async () => {
+  itInWays('is told in the dialog why a decision does not fit, and which do', async () => {
     const saga = await order('PO-2026-0045', { kind: 'reset-before' });
     const waiting = await openWaiting(saga, 'outcome-unknown');
     await operator.currentDetails(/not known whether the provider placed the order/);
@@ -348,7 +348,7 @@ here('an operator in the Web UI', () => {
     },
   );
 
-  itInAll('resets a run whose order is of unknown fate: the new run asks the very same question', async () => {
+  itInWays('resets a run whose order is of unknown fate: the new run asks the very same question', async () => {
     const reference = 'PO-2026-0051';
     const saga = await order(reference, { kind: 'reset-after' });
     const { id } = await openWaiting(saga, 'outcome-unknown');
@@ -392,7 +392,7 @@ here('an operator in the Web UI', () => {
     expect(rig.sandbox.ledger.calls).toHaveLength(called);
   });
 
-  itInAll('sees in progress that a signal was ignored, and why', async () => {
+  itInWays('sees in progress that a signal was ignored, and why', async () => {
     const saga = await order('PO-2026-0050', { kind: 'unauthorized' });
     await openWaiting(saga, 'stuck');
     await operator.sendSignal('approve', '{"by":"Ada"}');
