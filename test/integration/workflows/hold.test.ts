@@ -125,7 +125,7 @@ itInWays('lets no more of them begin, however slowly, once there is another hold
   const { runId } = (await rig.sagas.holding())!;
   const sagas = await held(3, () => rig.sagas.provision(provisionRequest()));
   await rig.sagas.release({ perSecond: 0.1 });
-  await Promise.race(sagas.map((saga) => saga.result()));
+  await until(async () => (await rig.sagas.countHeld()) < sagas.length);
   await rig.sagas.hold({ note: 'another one' });
   const releasing = rig.temporal.workflow.getHandle(`release-held/${runId}`);
   const { told, heldAgain } = (await releasing.result()) as { told: number; heldAgain: boolean };
