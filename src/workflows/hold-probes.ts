@@ -86,7 +86,6 @@ export async function probe(
       const verdict = await letGoAndLook(last, plan, { tell, signal, probing: { failed, silent: silent.length } });
       if (verdict === 'silent') silent = [...silent, ...last];
       if (verdict === 'failed') {
-        silent = [];
         passed = 0;
         failed += 1;
         continue;

@@ -5,7 +5,7 @@ import type { SagaHandle } from '../../../src/client/handle';
 import { webUiAt } from '../../../src/domain/web-ui';
 import type { Waiting } from '../../../src/domain/progress';
 import { describeRows, startInboxPage, type InboxPage } from '../../../src/operations/inbox-page';
-import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
+import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 import { runHere } from '../../support/command-line';
@@ -25,10 +25,11 @@ async function waits(saga: SagaHandle): Promise<SagaHandle> {
 }
 
 async function stuckAtItem(nth: number, account: string): Promise<SagaHandle> {
-  const request = provisionRequest({ account, items: [{}, {}] });
-  const match = { planId: planIdOf(request.reference) };
-  rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'unauthorized', match, nth });
-  return waits(await rig.sagas.provision(request));
+  // Both are added side by side: by its plan it is told which one.
+  const planId = 900_000 + nth;
+  const items = [1, 2].map((item) => (item === nth ? { plan_id: planId } : {}));
+  rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'unauthorized', match: { planId } });
+  return waits(await rig.sagas.provision(provisionRequest({ account, items })));
 }
 
 beforeAll(async () => {
