@@ -4,6 +4,7 @@ import { runHere, type Ended } from '../../support/command-line';
 import { provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { untilWaiting } from '../../support/sagas';
+import { terminate } from '../../support/terminate';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -101,7 +102,7 @@ describe('now', () => {
     rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
     const saga = await rig.sagas.provision(request);
     await untilWaiting(saga);
-    await rig.temporal.workflow.getHandle(saga.workflowId).terminate('a test');
+    await terminate(rig.temporal, saga);
     await reconcile('schedule', '--every', '1h', '--no-clean', '--rate', '20');
     const told = await reconcile('now');
     expect(told.out).toContain(`- ${saga.workflowId} was lost (terminated): bring it to an end\n`);

@@ -5,6 +5,7 @@ import { newKey } from '../../support/codec-calls';
 import { provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { untilWaiting } from '../../support/sagas';
+import { terminate } from '../../support/terminate';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -17,7 +18,7 @@ it('a scheduled one empties the cart of a saga that was terminated, and its repo
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
   const saga = await rig.sagas.provision(request);
   await untilWaiting(saga);
-  await rig.temporal.workflow.getHandle(saga.workflowId).terminate('a test');
+  await terminate(rig.temporal, saga);
   const { sweeps } = rig.sagas;
   await sweeps.schedule(60 * 60_000, { days: 7, perSecond: 20 });
   expect((await sweeps.scheduled())?.options).toMatchObject({ days: 7, perSecond: 20 });

@@ -7,6 +7,7 @@ import { itInWays } from '../../support/left-out';
 import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { terminate } from '../../support/terminate';
 
 let rig: Rig;
 beforeEach(async () => {
@@ -64,7 +65,7 @@ it('finds nothing where everything is in order, and is no saga', async () => {
 it.each(['terminated', 'gone'] as const)('empties the cart of one that is %s, and no other', async (how) => {
   const [lost, running] = [await waiting(), await waiting()];
   const [left, kept] = [openItemsOf(lost.reference), openItemsOf(running.reference)];
-  await run(lost).terminate('a test');
+  await terminate(rig.temporal, lost);
   if (how === 'gone') await deleteRun(rig.temporal, lost);
 
   const report = await sweep();
@@ -133,7 +134,7 @@ it.each(['reset-before', 'reset-after'] as const)(
   'asks about a lost order of unknown outcome (%s), and places nothing',
   async (kind) => {
     const saga = await waiting(kind);
-    await run(saga).terminate('a test');
+    await terminate(rig.temporal, saga);
     const sent = callsTo(rig.sandbox.ledger, 'place-order').length;
     rig.sandbox.faults.clear();
     const unknown = { kind: 'placement-unknown', saga: saga.workflowId };
@@ -162,7 +163,7 @@ itInWays('starts no change again whose outcome is unknown, and tells of it', asy
   rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'reset-after' });
   const saga = await rig.sagas.change(changeRequest());
   await untilWaiting(saga, 'outcome-unknown');
-  await run(saga).terminate('a test');
+  await terminate(rig.temporal, saga);
   await deleteRun(rig.temporal, saga);
   const sent = rig.sandbox.ledger.calls.length;
   expect((await sweep()).findings).toEqual([
@@ -174,7 +175,7 @@ itInWays('starts no change again whose outcome is unknown, and tells of it', asy
 
 it('only tells where it is not to clean up', async () => {
   const saga = await waiting();
-  await run(saga).terminate('a test');
+  await terminate(rig.temporal, saga);
   expect(of(await sweep({ clean: false }), saga)).toContainEqual(
     expect.objectContaining({ kind: 'cart-items', cleanUp: 'not-asked' }),
   );
@@ -184,7 +185,7 @@ it('only tells where it is not to clean up', async () => {
 
 it('fails where the journal is an older copy, whatever it has found', async () => {
   const saga = await waiting();
-  await run(saga).terminate('a test');
+  await terminate(rig.temporal, saga);
   const putBack = (ms: number | null) =>
     rig.withJournal(({ db }) => db.updateTable('journal').set({ put_back_ms: ms }).execute());
   await putBack(Date.now());
