@@ -6,33 +6,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Migrator, sql, type Kysely, type Migration } from 'kysely';
 import { isPostgres, openDatabase, type JournalAddress } from './dialects';
 import { asUnavailable, JournalSchemaError } from './errors';
-import * as first from './migrations/0001-references-effects-endings';
-import * as second from './migrations/0002-turns';
-import * as third from './migrations/0003-corrections';
-import * as fourth from './migrations/0004-purchases';
-import * as fifth from './migrations/0005-open-references';
-import * as sixth from './migrations/0006-turns-of-ended-sagas';
-import * as seventh from './migrations/0007-runs-of-references';
-import * as eighth from './migrations/0008-references-by-age';
-import * as ninth from './migrations/0009-outbox';
-import * as tenth from './migrations/0010-words-of-endings';
-import * as eleventh from './migrations/0011-namespaces-of-references';
+import * as first from './migrations/0001-journal';
 import type { JournalTables } from './schema';
 
 /** The schema's number is their count. A released name never changes. */
-const migrations: Record<string, Migration> = {
-  '0001-references-effects-endings': first,
-  '0002-turns': second,
-  '0003-corrections': third,
-  '0004-purchases': fourth,
-  '0005-open-references': fifth,
-  '0006-turns-of-ended-sagas': sixth,
-  '0007-runs-of-references': seventh,
-  '0008-references-by-age': eighth,
-  '0009-outbox': ninth,
-  '0010-words-of-endings': tenth,
-  '0011-namespaces-of-references': eleventh,
-};
+const migrations: Record<string, Migration> = { '0001-journal': first };
 
 export const schemaNumber = Object.keys(migrations).length;
 

@@ -41,11 +41,11 @@ interface ReferenceTable {
   epoch: number;
   /** When the reference was last used. Each transaction writes it first, as a lock. */
   touched_ms: number;
-  /** The namespace of its open run; null where the run has ended, or began before this column existed. */
+  /** The namespace of its open run; null where the run has ended. */
   open_in: string | null;
-  /** The namespace of its last run that opened it or meant anything; null where that was before this column existed. */
+  /** The namespace of its last run that opened it or meant anything; null where the journal was put back, and no run has yet. */
   namespace: string | null;
-  /** The runs that opened it, meant anything or ended, as they were first seen, with a space around each. Null: none, or not known. */
+  /** The runs that opened it, meant anything or ended, as they were first seen, with a space around each. Null: none. */
   runs: string | null;
 }
 
@@ -100,7 +100,7 @@ interface EndingTable {
   outcome: string;
   /** Sealed. */
   report: string;
-  /** What it worked on, as a turn names it. Null also in endings that are older than this column. */
+  /** What it worked on, as a turn names it. */
   resource: string | null;
   /** JSON of `FirewallsWord`, where it is a change of firewalls that is done. */
   word: string | null;
