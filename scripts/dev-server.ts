@@ -97,6 +97,8 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       uiUrl: uiPort === undefined ? undefined : `http://127.0.0.1:${uiPort}`,
     };
     const program = holdProgram(options.cli, argumentsFor(options, port, uiPort), {
+      // It takes memory for a tenth less of processor time.
+      GOGC: '400',
       // A server without a file has nothing to save, and a graceful end takes a second.
       ...(options.dbFile === undefined ? {} : { TETHERED_GRACE_MS: '5000' }),
       ...(options.logFile === undefined ? {} : { TETHERED_LOG_FILE: options.logFile }),

@@ -6,9 +6,13 @@
  *   ORDER_SAGA_TEST_TEMPORAL_UI        URL of its Web UI; missing when TEMPORAL_ADDRESS named a server
  *   ORDER_SAGA_TEST_TEMPORAL_CLI       path of the CLI; missing likewise
  *   ORDER_SAGA_TEST_PROGRAMS           folder of the programs
+ *   ORDER_SAGA_TEST_REPLAYER           URL of the process that replays histories
  *
- * ORDER_SAGA_NO_TEMPORAL=1 leaves the server out, for tests of rooms that need none.
+ * ORDER_SAGA_NO_TEMPORAL=1 leaves the server and the replays out, for tests of rooms that need none.
  */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { provideTemporal } from '../../scripts/dev-server';
 import { provided } from './global-teardown';
 import { buildPrograms } from './programs';
@@ -20,6 +24,9 @@ export default async function setUp(): Promise<void> {
   process.env['ORDER_SAGA_TEST_PROGRAMS'] = programs;
   if (temporal === undefined) return;
   provided.temporal = temporal;
+  provided.replayer = fork(join(__dirname, 'replayer.ts'), [], { execArgv: ['--import', 'tsx'], stdio: 'inherit' });
+  const [url] = (await once(provided.replayer, 'message')) as [string];
+  process.env['ORDER_SAGA_TEST_REPLAYER'] = url;
   process.env['ORDER_SAGA_TEST_TEMPORAL_ADDRESS'] = temporal.address;
   if (temporal.uiUrl !== undefined) process.env['ORDER_SAGA_TEST_TEMPORAL_UI'] = temporal.uiUrl;
   if (temporal.cli !== undefined) process.env['ORDER_SAGA_TEST_TEMPORAL_CLI'] = temporal.cli;

@@ -1,16 +1,16 @@
 /**
  * Tests that do not run: on this machine, or in `npm test` and `npm run test:ways`. Each says why in its title, and `left-out-reporter.cjs` prints the reasons
- * at the end.
+ * at the end. Files that do not run as a whole: `files-left-out.cjs`.
  */
 
-const taken = process.env['ORDER_SAGA_TESTS'] ?? 'one way';
+const taken = process.env['ORDER_SAGA_TESTS'] ?? 'ways';
 
 /** `npm run test:all` takes everything, with the whole grids. */
 export const takesAll = taken === 'all';
 
 /**
- * `npm run test:ways` takes all but the whole grids. `npm test` keeps each promise of docs/reliability.md and each feature in one way: it leaves
- * out further ways that take seconds.
+ * `npm run test:ways`, and Jest by itself, take all but the whole grids. `npm test` (ORDER_SAGA_TESTS=one) keeps each promise of docs/reliability.md
+ * and each feature in one way: it leaves out further ways.
  */
 export const takesWays = takesAll || taken === 'ways';
 

@@ -1,30 +1,41 @@
-/** Replays histories inside a test's process, and leaves nothing of it behind there. */
-import type { DataConverter } from '@temporalio/common';
-import { Worker, type ReplayHistoriesIterable, type ReplayResult } from '@temporalio/worker';
-import { globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared';
+/** Asks the process that the global set-up has started (`replayer.ts`) whether histories replay. */
+import type { History } from '@temporalio/common/lib/proto-utils';
+import { temporal } from '@temporalio/proto';
+import { definedOnly } from '../../src/domain/defined-only';
+import type { PayloadKeys } from '../../src/security/keys';
+import type { Replay, Replayed } from './replayer';
 
 export interface ReplayOptions {
   /** Path of a workflow bundle. */
   bundle: string;
-  dataConverter: DataConverter;
+  payloadKeys?: PayloadKeys | undefined;
 }
 
-/**
- * The SDK hooks itself into every promise of the process for the sake of stack traces, and never lets go, since its own threads
- * end with their worker. A process that runs the tests goes on, and each file loads an SDK of its own: hooks upon hooks.
- *
- * @returns of each history, in their order, why it does not replay, where it does not
- */
+/** @returns of each history, in their order, why it does not replay, where it does not */
 export async function replayAll(
-  { bundle, dataConverter }: ReplayOptions,
-  histories: ReplayHistoriesIterable,
-): Promise<ReplayResult[]> {
-  const results = [];
-  try {
-    const options = { workflowBundle: { codePath: bundle }, dataConverter };
-    for await (const result of Worker.runReplayHistories(options, histories)) results.push(result);
-  } finally {
-    globalHandlers.uninstall();
-  }
-  return results;
+  { bundle, payloadKeys }: ReplayOptions,
+  histories: readonly { workflowId: string; history: History }[],
+): Promise<Replayed[]> {
+  if (histories.length === 0) return [];
+  const url = process.env['ORDER_SAGA_TEST_REPLAYER'];
+  if (url === undefined) throw new Error('the global set-up starts what replays: run this through jest');
+  const asked: Replay = {
+    bundle,
+    ...definedOnly({ payloadKeys: payloadKeys && textOf(payloadKeys) }),
+    histories: histories.map(({ workflowId, history }) => ({
+      workflowId,
+      history: Buffer.from(temporal.api.history.v1.History.encode(history).finish()).toString('base64'),
+    })),
+  };
+  const response = await fetch(url, { method: 'POST', body: JSON.stringify(asked) });
+  if (!response.ok) throw new Error(`histories could not be replayed: ${await response.text()}`);
+  const replayed = (await response.json()) as Replayed[];
+  if (replayed.length !== histories.length) throw new Error(`${replayed.length} of ${histories.length} were replayed`);
+  return replayed;
+}
+
+/** As `PAYLOAD_KEYS` has them. */
+function textOf({ current, byId }: PayloadKeys): string {
+  const ids = [current, ...[...byId.keys()].filter((id) => id !== current)];
+  return ids.map((id) => `${id}:${byId.get(id)?.export().toString('base64') ?? ''}`).join(',');
 }

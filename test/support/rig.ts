@@ -10,7 +10,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import type { DataConverter } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import type { ActivitySettings } from '../../src/activities/settings';
@@ -23,11 +22,10 @@ import type { JournalAddress } from '../../src/journal/dialects';
 import type { Journal } from '../../src/journal/journal';
 import { openJournal } from '../../src/journal/open';
 import { createSagaWorker, type SagaWorker, type SagaWorkerConfig } from '../../src/operations/saga-worker';
-import { createDataConverter, createWorkerDataConverter } from '../../src/security/data-converter';
+import { createDataConverter } from '../../src/security/data-converter';
 import type { PayloadKeys } from '../../src/security/keys';
 import type { SecretSources } from '../../src/security/secret-resolver';
 import { createSealing } from '../../src/security/sealing';
-import { payloadConverterPath } from '../../src/temporal/workflow-modules';
 import { openCartItems } from '../../sandbox/sentences';
 import { Sandbox, type SandboxOptions } from '../../sandbox/server';
 import { rigSettings } from './activity-settings';
@@ -220,21 +218,18 @@ export class Rig {
       const handle = this.temporal.workflow.getHandle(workflowId, runId);
       histories.push({ workflowId, history: await handle.fetchHistory() });
     }
-    const { bundle, workerDataConverter: dataConverter } = this;
-    for (const { workflowId, error } of await replayAll({ bundle, dataConverter }, histories)) {
-      if (error) throw new Error(`the history of ${workflowId} does not replay: ${error.message}`);
+    const { payloadKeys } = this.options;
+    for (const { workflowId, error } of await replayAll({ bundle: this.bundle, payloadKeys }, histories)) {
+      if (error !== undefined) throw new Error(`the history of ${workflowId} does not replay: ${error}`);
     }
   }
 
   /** @throws when the history of this saga does not replay on that bundle */
   async replay(workflowId: string, bundle: string): Promise<void> {
     const history = await this.temporal.workflow.getHandle(workflowId).fetchHistory();
-    const [result] = await replayAll({ bundle, dataConverter: this.workerDataConverter }, [{ workflowId, history }]);
-    if (result?.error) throw result.error;
-  }
-
-  private get workerDataConverter(): DataConverter {
-    return createWorkerDataConverter(this.options.payloadKeys, payloadConverterPath);
+    const { payloadKeys } = this.options;
+    const [result] = await replayAll({ bundle, payloadKeys }, [{ workflowId, history }]);
+    if (result?.error !== undefined) throw new Error(result.error);
   }
 
   private get bundle(): string {

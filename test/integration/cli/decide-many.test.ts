@@ -7,6 +7,7 @@ import { run } from '../../../src/cli/program';
 import type { JobReport } from '../../../src/domain/job-report';
 import { doubtfulSagas, stuckSagas } from '../../support/bad-night';
 import { runHere, startCommand } from '../../support/command-line';
+import { itInWays } from '../../support/left-out';
 import { Rig, until } from '../../support/rig';
 import { outcomeOf, progressOf, untilDeniable, untilWaiting } from '../../support/sagas';
 
@@ -38,7 +39,7 @@ async function atTerminal(typed: string, ...args: string[]) {
   }
 }
 
-it('shows first whom it would reach, and starts nothing until it is told to', async () => {
+itInWays('shows first whom it would reach, and starts nothing until it is told to', async () => {
   const sagas = [...(await stuckSagas(rig, 3, 'AB-1')), ...(await stuckSagas(rig, 1, 'AB-2'))];
   const dry = await many('--where', 'SagaState="stuck"', 'retry', '--rate', '2/s', '--dry-run');
   expect(dry).toMatchObject({ status: 0, err: '' });
@@ -98,7 +99,7 @@ it('shows first whom it would reach, and starts nothing until it is told to', as
   expect(await cli('job', 'nobody')).toMatchObject({ status: 2 });
 });
 
-it('says that nothing fits, and what is wrong with what it was given', async () => {
+itInWays('says that nothing fits, and what is wrong with what it was given', async () => {
   await stuckSagas(rig, 1);
   expect(await many('--where', 'SagaStep="no-such"', 'retry', '--yes')).toMatchObject({
     status: 1,
@@ -172,7 +173,7 @@ describe('an evidence file', () => {
     for (const saga of sagas) expect(await outcomeOf(saga)).toHaveProperty('result');
   });
 
-  it('with one wrong line is refused as a whole, and the line is named', async () => {
+  itInWays('with one wrong line is refused as a whole, and the line is named', async () => {
     const right = (index: number) => ({ reference: `R-${index}`, question: '1a2b3c4d', placed: false });
     const whole = Array.from({ length: 3_000 }, (_, index) => right(index));
     const refusedFor = async (line: number, ...replaced: unknown[]) => {

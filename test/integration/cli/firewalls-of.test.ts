@@ -2,6 +2,7 @@
 import { callsTo } from '../../../sandbox/sentences';
 import { serverFirewallsSchema } from '../../../src/domain/firewalls-of';
 import { activitiesOf } from '../../support/events';
+import { itInWays } from '../../support/left-out';
 import { Rig } from '../../support/rig';
 import { runHere } from '../../support/command-line';
 
@@ -35,14 +36,14 @@ it('tells a program one document', async () => {
   expect(serverFirewallsSchema().parse(document)).toEqual(document);
 });
 
-it('looks anew each time', async () => {
+itInWays('looks anew each time', async () => {
   const before = callsTo(rig.sandbox.ledger, 'list-firewalls').length;
   await Promise.all([rig.sagas.firewallsOf(31), rig.sagas.firewallsOf(31)]);
   await rig.sagas.firewallsOf(31);
   expect(callsTo(rig.sandbox.ledger, 'list-firewalls')).toHaveLength(before + 3);
 });
 
-it('is no saga: nothing in the list, nothing in the journal', async () => {
+itInWays('is no saga: nothing in the list, nothing in the journal', async () => {
   await rig.sagas.firewallsOf(31);
   const rows = [];
   for await (const row of rig.sagas.list()) rows.push(row);
@@ -51,7 +52,7 @@ it('is no saga: nothing in the list, nothing in the journal', async () => {
   expect(known).toEqual([]);
 });
 
-it('shows a list that cannot be read as it came, and exits 1', async () => {
+itInWays('shows a list that cannot be read as it came, and exits 1', async () => {
   rig.sandbox.configure({ firewallListResponse: 'opaque' });
   expect(await look('31')).toMatchObject({ status: 1, out: expect.stringContaining('{"status":"ok"}') as string });
   const { status, out } = await look('31', '--json');
@@ -71,7 +72,7 @@ it('exits 1 where the provider does not tell, and says why', async () => {
   expect(JSON.parse(out)).toMatchObject({ error: { name: 'FirewallsUnknownError' } });
 });
 
-it.each(['0', '1.5', 'web-1', '1e3'])('exits 2 for %p, which is no id, and starts nothing', async (server) => {
+itInWays.each(['0', '1.5', 'web-1', '1e3'])('exits 2 for %p, which is no id, and starts nothing', async (server) => {
   expect(await look(server)).toMatchObject({
     status: 2,
     err: expect.stringMatching(/nothing was started:\n {2}vmObjectId: must be a whole number/) as string,
@@ -88,7 +89,7 @@ it('refuses past the client what is no id, before any call', async () => {
   expect(await activitiesOf(run)).toEqual([]);
 });
 
-it('exits 3 where no worker takes it, and leaves no run behind', async () => {
+itInWays('exits 3 where no worker takes it, and leaves no run behind', async () => {
   const nobody = { ...rig.environment, TASK_QUEUE: 'nobody' };
   expect(await runHere(['firewalls-of', '31'], '', nobody)).toMatchObject({
     status: 3,

@@ -1,6 +1,7 @@
 /** Sweeps on the command line: scheduled, shown, started at once, and removed. */
 import { openCartItems } from '../../../sandbox/sentences';
 import { runHere, type Ended } from '../../support/command-line';
+import { itInWays } from '../../support/left-out';
 import { provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { untilWaiting } from '../../support/sagas';
@@ -48,7 +49,7 @@ describe('the schedule', () => {
     });
   });
 
-  it('stays paused where somebody has paused it', async () => {
+  itInWays('stays paused where somebody has paused it', async () => {
     await reconcile('schedule', '--every', '1h');
     await rig.temporal.schedule.getHandle('reconcile').pause('the panel is down');
     const changed = await reconcile('schedule', '--every', '2h');
@@ -97,7 +98,7 @@ describe('now', () => {
     expect(status).toBe(0);
   });
 
-  it('tells what was found, exits 4, and does as the schedule has it', async () => {
+  itInWays('tells what was found, exits 4, and does as the schedule has it', async () => {
     const request = provisionRequest();
     rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
     const saga = await rig.sagas.provision(request);
@@ -115,7 +116,7 @@ describe('now', () => {
     await rig.temporal.workflow.getHandle(`clean/${saga.reference}`).result();
   });
 
-  it('exits 1 where it could not look, and says at what', async () => {
+  itInWays('exits 1 where it could not look, and says at what', async () => {
     await (await rig.sagas.provision(provisionRequest({ firewalls: [143] }))).result();
     const fault = rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all' });
     const told = await reconcile('now', '--rate', '20');
@@ -128,13 +129,13 @@ describe('now', () => {
     expect((await reconcile('now', '--json', '--rate', '20')).status).toBe(0);
   });
 
-  it('returns at once where it is told to', async () => {
+  itInWays('returns at once where it is told to', async () => {
     const { status, out } = await reconcile('now', '--detach', '--json', '--rate', '20');
     expect([status, JSON.parse(out)]).toEqual([0, { runId: expect.any(String) as string, existing: false }]);
     await rig.sagas.sweeps.ended((JSON.parse(out) as { runId: string }).runId);
   });
 
-  it('refuses what is out of bounds', async () => {
+  itInWays('refuses what is out of bounds', async () => {
     const refused = await reconcile('now', '--days', '367', '--servers', '5001', '--rate', '21');
     expect(refused.status).toBe(2);
     for (const field of ['days', 'servers', 'perSecond']) expect(refused.err).toContain(`${field}: must be from`);

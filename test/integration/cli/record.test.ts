@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import { recordSchema, type SagaRecord } from '../../../src/domain/record';
+import { itInWays } from '../../support/left-out';
 import { panelOf } from '../../support/panel';
 import { firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
@@ -83,7 +84,7 @@ it('tells of a saga that is done what was asked, sent, answered and bought, and 
   }
 });
 
-it('tells what was taken back, and by what', async () => {
+itInWays('tells what was taken back, and by what', async () => {
   const request = provisionRequest({ items: [{}, {}] });
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
   await outcomeOf(await rig.sagas.provision(request));
@@ -105,7 +106,7 @@ it('tells what was taken back, and by what', async () => {
   expect(people.out).toMatch(/ended {7}OrderRejected, reversed: Place the order: /);
 });
 
-it('tells who decided, when, and how they know; nothing that they wrote looks like a line of ours', async () => {
+itInWays('tells who decided, when, and how they know; nothing that they wrote looks like a line of ours', async () => {
   const request = provisionRequest();
   const { label } = request;
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label } });
@@ -140,7 +141,7 @@ it('tells who decided, when, and how they know; nothing that they wrote looks li
   expect(people.out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
 });
 
-it('tells what was done by hand, who says so, and of an undo what it took back', async () => {
+itInWays('tells what was done by hand, who says so, and of an undo what it took back', async () => {
   const request = provisionRequest();
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
   const match = { planId: planIdOf(request.reference) };
@@ -169,7 +170,7 @@ it('tells what was done by hand, who says so, and of an undo what it took back',
   ]);
 });
 
-it('tells of a switch its quote', async () => {
+itInWays('tells of a switch its quote', async () => {
   const request = switchRequest();
   const saga = await rig.sagas.start('switchPlan', request);
   const { quote } = await saga.result();
@@ -183,7 +184,7 @@ it('tells of a switch its quote', async () => {
   expect(out).toContain(`  quoted ${quote!.total} ${quote!.currency}\n`);
 });
 
-it('tells of firewalls the server', async () => {
+itInWays('tells of firewalls the server', async () => {
   const request = firewallsRequest();
   await (await rig.sagas.start('setFirewalls', request)).result();
   const { vmObjectId } = request;
@@ -195,7 +196,7 @@ it('tells of firewalls the server', async () => {
   expect((await record(request.reference)).out).not.toContain('placed');
 });
 
-it('tells of a lost change of firewalls what was changed, and what may have been', async () => {
+itInWays('tells of a lost change of firewalls what was changed, and what may have been', async () => {
   const request = firewallsRequest({ assign: [143], unassign: [150] });
   const { vmObjectId } = request;
   rig.sandbox.addServer({ vmObjectId, firewalls: [150] });
@@ -211,7 +212,7 @@ it('tells of a lost change of firewalls what was changed, and what may have been
   ]);
 });
 
-it('tells what a clean-up did, and takes its end for none of the saga’s', async () => {
+itInWays('tells what a clean-up did, and takes its end for none of the saga’s', async () => {
   const request = provisionRequest();
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
   const saga = await rig.sagas.provision(request);
@@ -232,7 +233,7 @@ it('tells what a clean-up did, and takes its end for none of the saga’s', asyn
   expect(byClean.out).toContain(`provision/${request.reference}: open`);
 });
 
-it('leaves out what was left over and is gone since', async () => {
+itInWays('leaves out what was left over and is gone since', async () => {
   const request = provisionRequest();
   const { reference } = request;
   const match = { planId: planIdOf(reference) };
@@ -255,7 +256,7 @@ it('leaves out what was left over and is gone since', async () => {
   expect(cleaned.state).toBe('reversed-with-leftovers');
 });
 
-it('asks which workflow is meant', async () => {
+itInWays('asks which workflow is meant', async () => {
   const request = switchRequest({ quoteOnly: true });
   const { reference } = request;
   await (await rig.sagas.start('switchPlan', request)).result();

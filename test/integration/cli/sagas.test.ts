@@ -52,7 +52,7 @@ describe('starting', () => {
     expect(firewalls.out).toMatch(/verified: true/);
   });
 
-  it('tells a program one document', async () => {
+  itInWays('tells a program one document', async () => {
     const ended = await order(['firewalls', '-', '--json'], firewallsRequest());
     expect(documentIn(ended)).toMatchObject({
       state: 'done',
@@ -63,7 +63,7 @@ describe('starting', () => {
     expect(ended.status).toBe(0);
   });
 
-  it('exits 1 when the saga fails, and says why', async () => {
+  itInWays('exits 1 when the saga fails, and says why', async () => {
     const request = changeRequest({ guard: { maxTotal: 0 } });
     const ended = await order(['change', '-'], request);
     expect(ended.status).toBe(1);
@@ -87,7 +87,7 @@ describe('starting', () => {
     expect(documentIn(status)).toMatchObject({ state: 'approval', waiting: { choices: ['approve', 'reject'] } });
   });
 
-  it('returns right after the start with --detach, and finds the saga when it is started again', async () => {
+  itInWays('returns right after the start with --detach, and finds the saga when it is started again', async () => {
     const request = switchRequest({ approval: 'always' });
     const input = JSON.stringify(request);
     const first = await runCommand(['switch', '-', '--detach'], idle, input);
@@ -97,7 +97,7 @@ describe('starting', () => {
     expect(documentIn(second)).toMatchObject({ existing: true, workflowId: `switch/${request.reference}` });
   });
 
-  it('exits 2 when the reference belongs to another request, naming what differs', async () => {
+  itInWays('exits 2 when the reference belongs to another request, naming what differs', async () => {
     const saga = await startWaiting();
     const other = { ...switchRequest({ approval: 'always' }), reference: saga.reference, subscription_id: 1 };
     const { status, err, out } = await order(['switch', '-'], other);
@@ -117,7 +117,7 @@ describe('watching', () => {
     expect(out).toMatch(/done +Switch the plan[^]*is done/);
   });
 
-  it('stops at a wait, and at the end', async () => {
+  itInWays('stops at a wait, and at the end', async () => {
     const saga = await startWaiting();
     expect((await order(['watch', saga.reference])).status).toBe(4);
     await saga.cancel();
@@ -153,7 +153,7 @@ describe('status', () => {
     });
   });
 
-  it('exits as the saga ended', async () => {
+  itInWays('exits as the saga ended', async () => {
     const done = await rig.sagas.start('switchPlan', switchRequest({ quoteOnly: true }));
     await done.result();
     const lost = await startWaiting();
@@ -165,7 +165,7 @@ describe('status', () => {
     expect(ofLost?.out).toMatch(/lost \(terminated\): by hand/);
   });
 
-  it('asks which workflow is meant', async () => {
+  itInWays('asks which workflow is meant', async () => {
     const request = switchRequest({ quoteOnly: true });
     const { reference } = request;
     await Promise.all([
@@ -194,7 +194,7 @@ describe('deciding', () => {
     expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve', by: 'ada' }] });
   });
 
-  it('prints the saga’s refusal', async () => {
+  itInWays('prints the saga’s refusal', async () => {
     const saga = await startWaiting();
     const refused = await order(['decide', saga.reference, 'skip', '{"note":"no need"}']);
     expect(refused).toMatchObject({ status: 2, out: '' });
@@ -217,7 +217,7 @@ describe('cancelling', () => {
     expect(again.out.match(/was cancelled/g)).toHaveLength(1);
   });
 
-  it('returns at once with --no-wait', async () => {
+  itInWays('returns at once with --no-wait', async () => {
     const saga = await startWaiting();
     const { status, out } = await order(['cancel', saga.reference, '--no-wait', '--json']);
     expect(status).toBe(0);
@@ -225,7 +225,7 @@ describe('cancelling', () => {
     await until(async () => (await saga.describe()).status.name === 'CANCELLED');
   });
 
-  it('says that a saga has ended otherwise', async () => {
+  itInWays('says that a saga has ended otherwise', async () => {
     const saga = await rig.sagas.start('switchPlan', switchRequest({ quoteOnly: true }));
     await saga.result();
     const { status, err } = await order(['cancel', saga.reference]);
@@ -233,7 +233,7 @@ describe('cancelling', () => {
     expect(err).toContain('has ended as done');
   });
 
-  it('exits 4 when undoing waits for a decision', async () => {
+  itInWays('exits 4 when undoing waits for a decision', async () => {
     const request = provisionRequest({ items: [{}, {}] });
     // The second item stands at a gate while the first one is there to be undone, which the provider refuses.
     const { reference } = request;
@@ -276,7 +276,7 @@ describe('listing', () => {
     expect(first.err).toContain('--limit');
   });
 
-  it('says that there are none', async () => {
+  itInWays('says that there are none', async () => {
     expect(await order(['list', '--server', '70001'])).toMatchObject({ status: 0, out: 'no sagas\n' });
     expect(await order(['list', '--server', '0'])).toMatchObject({ status: 2 });
     expect(await order(['list', '--state', 'servers'])).toMatchObject({ status: 0, out: 'no sagas\n' });
@@ -284,7 +284,7 @@ describe('listing', () => {
   });
 });
 
-it('knows nothing of a reference that was never used', async () => {
+itInWays('knows nothing of a reference that was never used', async () => {
   const ended = await Promise.all(
     [
       ['status', 'never'],

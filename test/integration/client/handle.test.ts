@@ -14,6 +14,7 @@ import {
 } from '../../../src/client/errors';
 import { SagaHandle } from '../../../src/client/handle';
 import type { DecisionName } from '../../../src/domain/decisions';
+import { itInWays } from '../../support/left-out';
 import { changeRequest, switchRequest } from '../../support/requests';
 import { resetTo } from '../../support/reset';
 import { Rig } from '../../support/rig';
@@ -80,7 +81,7 @@ describe('the end', () => {
     expect(((await lost) as Error).message).toContain('by hand');
   });
 
-  it('of one that ran out of time, too', async () => {
+  itInWays('of one that ran out of time, too', async () => {
     const { reference, ...rest } = switchRequest();
     const workflowId = `switch/${reference}`;
     const options = { taskQueue: 'nobody', workflowId, args: [{ reference, ...rest }], workflowRunTimeout: '1 second' };
@@ -90,7 +91,7 @@ describe('the end', () => {
     expect(error).toBeInstanceOf(SagaLostError);
   });
 
-  it('is waited for across a reset', async () => {
+  itInWays('is waited for across a reset', async () => {
     const saga = await startWaiting();
     const ended = errorOf(saga.result());
     await resetTo(rig.temporal, saga, 4);

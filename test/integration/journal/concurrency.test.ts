@@ -5,6 +5,7 @@ import type { JournalAddress } from '../../../src/journal/dialects';
 import type { Journal } from '../../../src/journal/journal';
 import type { Meant } from '../../../src/journal/meaning';
 import { effectsOf } from '../../../src/journal/standing';
+import { itInWays } from '../../support/left-out';
 import { describeEachDatabase, inFiles } from './databases';
 import { add, letPass, openedJournals, place, remove, rowOf, Run } from './runs';
 import { unavailable } from './sentences';
@@ -38,7 +39,7 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
       );
   });
 
-  it('one pivot is sent after a denial, and after a refusal', async () => {
+  itInWays('one pivot is sent after a denial, and after a refusal', async () => {
     const first = await Run.begin(journals[0]!);
     const { knows } = await first.do(place(1), 'unknown');
     await letPass(journals[0]!);
@@ -51,7 +52,7 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
     expect(how(afterRefusal).filter((one) => one === 'send')).toHaveLength(1);
   });
 
-  it('one doubt is asked about after the journal was put back', async () => {
+  itInWays('one doubt is asked about after the journal was put back', async () => {
     const first = await Run.begin(journals[0]!);
     await restored(journals[1]!, 'trust');
     const meant = await Promise.all(crowd(first).map((run) => run.mean(place(1))));
@@ -67,7 +68,7 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
     expect(new Set(requests).size).toBe(1);
   });
 
-  it('an item is added once by each step, however many runs add it', async () => {
+  itInWays('an item is added once by each step, however many runs add it', async () => {
     const first = await Run.begin(journals[0]!);
     const meant = await Promise.all(crowd(first).flatMap((run) => [run.mean(add(1)), run.mean(add(2))]));
     expect(how(meant).filter((one) => one === 'send')).toHaveLength(2);
@@ -102,7 +103,7 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
     }
   });
 
-  it('an outcome is written while others mean: they send nothing', async () => {
+  itInWays('an outcome is written while others mean: they send nothing', async () => {
     for (const _ of rounds) {
       const run = await Run.begin(journals[0]!);
       const meant = await run.send(place(1));
@@ -114,7 +115,7 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
     }
   });
 
-  it('a journal that is closed finishes what is under way first', async () => {
+  itInWays('a journal that is closed finishes what is under way first', async () => {
     const [journal, other] = [journals[0]!, journals[1]!];
     const run = await Run.begin(journal);
     let meaning: Promise<Meant> | undefined;
@@ -132,7 +133,7 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
     await unavailable(run.mean(place(1)));
   });
 
-  it('many references at once go on side by side', async () => {
+  itInWays('many references at once go on side by side', async () => {
     const runs = await Promise.all(journals.flatMap((journal) => rounds.map(() => Run.begin(journal))));
     const meant = await Promise.all(runs.map((run) => run.do(place(1))));
     expect(meant).toHaveLength(runs.length);
@@ -163,7 +164,7 @@ describe('a file, by processes of their own', () => {
     }
   });
 
-  it('a new file is opened by all of them at once', async () => {
+  itInWays('a new file is opened by all of them at once', async () => {
     // Not each time do they come upon each other.
     for (let round = 0; round < 24; round += 1) {
       const address = await somewhere();

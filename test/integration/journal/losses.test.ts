@@ -7,7 +7,7 @@ import { describeWithPostgres, PostgresServer } from './postgres';
 import { Proxy } from './proxy';
 import { add, letPass, openedJournals, place, rowOf, Run } from './runs';
 import { unavailable } from './sentences';
-import { itInWays } from '../../support/left-out';
+import { describeInWays, itInWays } from '../../support/left-out';
 
 /** A call of the journal gives up well before the activity that waits for it. On a quiet machine it takes about five seconds. */
 const patienceMs = 10_000;
@@ -69,7 +69,8 @@ describeWithPostgres('the journal loses its database', () => {
     return rowOf(witness, row);
   };
 
-  describe('by SIGKILL of the server', () => {
+  // `npm test` has it with a worker: test/system/second-orders/journal-lost.
+  describeInWays('by SIGKILL of the server', () => {
     it('before a pivot is meant: nothing is written, and it is meant when the server is there again', async () => {
       await crash();
       const { row } = await quickly(unavailable(run.mean(place(1))));
@@ -137,7 +138,7 @@ describeWithPostgres('the journal loses its database', () => {
       expect(await effects()).toMatchObject([{ id: (meant as { knows: { row: string } }).knows.row, outcome: null }]);
     });
 
-    it('finds it also while the server is still at the commit', async () => {
+    itInWays('finds it also while the server is still at the commit', async () => {
       const { lost, deliver } = proxy.delay('commit');
       const meaning = run.mean(place(1));
       await lost;
@@ -147,14 +148,14 @@ describeWithPostgres('the journal loses its database', () => {
       expect(await effects()).toHaveLength(1);
     });
 
-    it('tells the doubts of the step as if nothing had been lost', async () => {
+    itInWays('tells the doubts of the step as if nothing had been lost', async () => {
       await run.do(add(), 'unknown');
       const lost = proxy.loseAnswerTo('commit');
       expect(await run.mean(add())).toMatchObject({ how: 'send', doubts: 1 });
       await lost;
     });
 
-    it('names the row where nobody can look for it, and nothing is sent until that is written off', async () => {
+    itInWays('names the row where nobody can look for it, and nothing is sent until that is written off', async () => {
       const lost = proxy.loseAnswerTo('commit').then(() => {
         proxy.swallow();
       });
@@ -215,7 +216,7 @@ describeWithPostgres('the journal loses its database', () => {
   });
 
   describe('without a word', () => {
-    it('gives up after some seconds, and names the row', async () => {
+    itInWays('gives up after some seconds, and names the row', async () => {
       proxy.swallow();
       const { why, row } = await quickly(unavailable(run.mean(place(1))));
       expect(why).toBe('its database did not answer in time');

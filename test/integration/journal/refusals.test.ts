@@ -22,7 +22,7 @@ import { createSealing } from '../../../src/security/sealing';
 import { describeEachDatabase, inFiles } from './databases';
 import { describeWithPostgres, password, PostgresServer } from './postgres';
 import { Authority } from '../../support/certificates';
-import { unless } from '../../support/left-out';
+import { describeInWays, itInWays, takesWays, unless } from '../../support/left-out';
 import { add, openedJournals, place, rowOf, Run } from './runs';
 import { sentenceOf, unavailable } from './sentences';
 import { SmallDisk, whyNoSmallDisk } from './small-disk';
@@ -64,7 +64,7 @@ describeEachDatabase('a journal of another release', ({ fresh, place: somewhere 
     expect(await asked(address, `select * from pg_tables where schemaname = 'public'`)).toEqual([]);
   });
 
-  it('whose tables are gone is one that the command fixes', async () => {
+  itInWays('whose tables are gone is one that the command fixes', async () => {
     const address = await fresh();
     const journal = await open(address);
     await sql`drop table ending`.execute(journal.db);
@@ -93,7 +93,7 @@ describeWithPostgres('PostgreSQL', () => {
   });
 
   // The first one, because a database is dropped only when all that was made before it is on the disk.
-  describeWithSmallDisk('on a full disk', () => {
+  (takesWays ? describeWithSmallDisk : describeInWays)('on a full disk', () => {
     it('is told so, writes nothing, and goes on when there is room again', async () => {
       const disk = SmallDisk.make(32 * 1024);
       try {
@@ -132,16 +132,16 @@ describeWithPostgres('PostgreSQL', () => {
     expect(await refused(server.url({ password: 'another' }))).toBe('its database refuses these credentials');
   });
 
-  it('without a password', async () => {
+  itInWays('without a password', async () => {
     const bare = server.url({ database }).replace(`:${password}`, '');
     expect(await refused(bare)).toBe('its database refuses these credentials');
   });
 
-  it('with another user', async () => {
+  itInWays('with another user', async () => {
     expect(await refused(server.url({ user: 'nobody' }))).toBe('its database refuses these credentials');
   });
 
-  it('that has no such database', async () => {
+  itInWays('that has no such database', async () => {
     expect(await refused(server.url({ database: 'none' }))).toBe('its database does not exist');
   });
 
@@ -150,16 +150,16 @@ describeWithPostgres('PostgreSQL', () => {
     expect(await refused(server.url({ port: port! }))).toBe('no database answers at its address');
   });
 
-  it('at a host that nobody knows', async () => {
+  itInWays('at a host that nobody knows', async () => {
     expect(await refused(server.url({ host: 'nowhere.invalid' }))).toBe('the host name of its database is unknown');
   });
 
-  it('that is to speak TLS, and does not', async () => {
+  itInWays('that is to speak TLS, and does not', async () => {
     const url = `${server.url({ database })}?sslmode=verify-full`;
     expect(await refused(url)).toBe('its database does not support TLS');
   });
 
-  it('whose certificate has expired', async () => {
+  itInWays('whose certificate has expired', async () => {
     const authority = new Authority();
     try {
       const { certFile, keyFile } = authority.forServerLongAgo('localhost');
@@ -187,7 +187,7 @@ describeWithPostgres('PostgreSQL', () => {
     }
   });
 
-  it('that lets this user not write', async () => {
+  itInWays('that lets this user not write', async () => {
     await server.ask(`create role reader login password 'canary-of-a-reader'`);
     await server.ask('grant select on all tables in schema public to reader', { database });
     const journal = await opened({
@@ -204,7 +204,7 @@ describeWithPostgres('PostgreSQL', () => {
     );
   });
 
-  it('that can only be read from now on', async () => {
+  itInWays('that can only be read from now on', async () => {
     const journal = await opened({ postgres: server.url({ database }) });
     const run = await Run.begin(journal);
     await server.ask(`alter database ${database} set default_transaction_read_only = on`);
@@ -233,12 +233,14 @@ describeWithPostgres('PostgreSQL', () => {
     await opened({ postgres: server.url({ database }) });
   });
 
-  it.each([
-    ['off', 'on'],
+  it.each([['off', 'on']])('commits durably: synchronous_commit = %s becomes %s', commitsDurably);
+  itInWays.each([
     ['local', 'on'],
     ['on', 'on'],
     ['remote_apply', 'remote_apply'],
-  ])('commits durably: synchronous_commit = %s becomes %s', async (set, becomes) => {
+  ])('commits durably: synchronous_commit = %s becomes %s', commitsDurably);
+
+  async function commitsDurably(set: string, becomes: string): Promise<void> {
     const journal = await opened({ postgres: server.url({ database, options: `-c synchronous_commit=${set}` }) });
     const asked = sql<{ now: string }>`select current_setting('synchronous_commit') as now`;
     // In each of its connections.
@@ -246,9 +248,9 @@ describeWithPostgres('PostgreSQL', () => {
       Array.from({ length: 5 }, () => journal.db.transaction().execute((tx) => asked.execute(tx))),
     );
     expect(rows.map(({ rows: [row] }) => row!.now)).toEqual(rows.map(() => becomes));
-  });
+  }
 
-  it('that has no connection left', async () => {
+  itInWays('that has no connection left', async () => {
     const journal = await opened({ postgres: server.url({ database }) });
     await server.ask(`alter database ${database} connection limit 0`);
     await server.ask(`create role guest login password 'canary-of-a-guest'`);
@@ -355,7 +357,7 @@ describe('a file', () => {
   });
 
   describe('that somebody else holds', () => {
-    it('is waited for, and given up after some seconds; this process goes on meanwhile', async () => {
+    itInWays('is waited for, and given up after some seconds; this process goes on meanwhile', async () => {
       const journal = await opened({ file });
       const other = await opened({ file });
       const run = await Run.begin(journal);

@@ -13,7 +13,7 @@ import { effectsOf, standingOf } from '../../../src/journal/standing';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { createSealing } from '../../../src/security/sealing';
 import { Search } from '../../system/canaries/search';
-import { describeEachDatabase } from './databases';
+import { describeEachDatabaseInWays } from './databases';
 import { add, assign, letPass, openedJournals, place, Run } from './runs';
 
 const [first, second] = ['first', 'second'].map((id) => `${id}:${randomBytes(32).toString('base64')}`);
@@ -87,7 +87,7 @@ async function unreadable(refused: Promise<unknown>): Promise<string> {
   return error.message;
 }
 
-describeEachDatabase('what is sealed', ({ fresh }) => {
+describeEachDatabaseInWays('what is sealed', ({ fresh }) => {
   const opened = openedJournals();
   let address: JournalAddress;
   beforeEach(async () => {

@@ -9,14 +9,15 @@ import type { Journal } from '../../../src/journal/journal';
 import { openJournal } from '../../../src/journal/open';
 import { Deliveries, type DeliveriesOptions } from '../../../src/operations/deliveries';
 import { createSealing } from '../../../src/security/sealing';
+import { itInWays } from '../../support/left-out';
 import { WebhookReceiver, type Told } from '../../support/receiver';
 import { until } from '../../support/rig';
-import { describeEachDatabase, type TestDatabases } from '../journal/databases';
+import { describeEachDatabaseInWays, type TestDatabases } from '../journal/databases';
 
 const quick: RetryBudget = { attemptsMax: 50, backoffMs: 10, backoffMaxMs: 50, totalMs: 3_600_000 };
 const types = ['waiting', 'reminder', 'settled', 'ended'] as const;
 
-describeEachDatabase('notifications', ({ fresh }: TestDatabases) => {
+describeEachDatabaseInWays('notifications', ({ fresh }: TestDatabases) => {
   let address: Awaited<ReturnType<typeof fresh>>;
   let journal: Journal;
   const receivers: WebhookReceiver[] = [];
@@ -157,7 +158,7 @@ describeEachDatabase('notifications', ({ fresh }: TestDatabases) => {
     expect(arrivedOf(ops)).toEqual([...ids.slice(1), ids[0]]);
   });
 
-  it('that one receiver does not answer, or keeps answering, reach the others meanwhile', async () => {
+  itInWays('that one receiver does not answer, or keeps answering, reach the others meanwhile', async () => {
     const [hangs, drips, well] = [await receiver(() => 'hang'), await receiver(() => 'endless'), await receiver()];
     const routes = { hangs, drips, well };
     const ids: string[] = [];
@@ -209,32 +210,35 @@ describeEachDatabase('notifications', ({ fresh }: TestDatabases) => {
     expect(arrivedOf(inside)).toEqual(ids);
   });
 
-  it('of many sagas keep their order where several workers send to a receiver that fails now and then', async () => {
-    const underWay = new Map<string, number>();
-    let together = 0;
-    const ops = await receiver(({ data: { reference } }, nth) => {
-      const now = (underWay.get(reference) ?? 0) + 1;
-      underWay.set(reference, now);
-      together = Math.max(together, now);
-      const answered = new Promise<number>((resolve) => {
-        setImmediate(() => {
-          underWay.set(reference, underWay.get(reference)! - 1);
-          resolve(nth % 3 === 0 ? 503 : 200);
+  itInWays(
+    'of many sagas keep their order where several workers send to a receiver that fails now and then',
+    async () => {
+      const underWay = new Map<string, number>();
+      let together = 0;
+      const ops = await receiver(({ data: { reference } }, nth) => {
+        const now = (underWay.get(reference) ?? 0) + 1;
+        underWay.set(reference, now);
+        together = Math.max(together, now);
+        const answered = new Promise<number>((resolve) => {
+          setImmediate(() => {
+            underWay.set(reference, underWay.get(reference)! - 1);
+            resolve(nth % 3 === 0 ? 503 : 200);
+          });
         });
+        return { until: answered };
       });
-      return { until: answered };
-    });
-    const sagas = Array.from({ length: 15 }, (_, n) => `S-${n}`);
-    const ids = new Map<string, string[]>();
-    for (const reference of sagas) ids.set(reference, await happen(reference, ['ops']));
-    const route = [routeTo('ops', ops.url)];
-    await Promise.all([startSending(route), startSending(route), startSending(route)]);
-    const all = [...ids.values()].flat();
-    await until(async () => (await left(all)).length === 0);
-    for (const reference of sagas) {
-      const those = ids.get(reference) ?? [];
-      expect(once(arrivedOf(ops)).filter((id) => those.includes(id))).toEqual(those);
-    }
-    expect(together).toBe(1);
-  });
+      const sagas = Array.from({ length: 15 }, (_, n) => `S-${n}`);
+      const ids = new Map<string, string[]>();
+      for (const reference of sagas) ids.set(reference, await happen(reference, ['ops']));
+      const route = [routeTo('ops', ops.url)];
+      await Promise.all([startSending(route), startSending(route), startSending(route)]);
+      const all = [...ids.values()].flat();
+      await until(async () => (await left(all)).length === 0);
+      for (const reference of sagas) {
+        const those = ids.get(reference) ?? [];
+        expect(once(arrivedOf(ops)).filter((id) => those.includes(id))).toEqual(those);
+      }
+      expect(together).toBe(1);
+    },
+  );
 });

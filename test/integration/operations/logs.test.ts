@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { startProcess } from '../../../scripts/processes';
+import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -67,7 +68,7 @@ it('tells the life of a saga', () => {
   ]);
 });
 
-it('is written for people on a terminal', async () => {
+itInWays('is written for people on a terminal', async () => {
   const { PATH, HOME } = process.env;
   const environment = { ...rig.environment, TEMPORAL_ADDRESS: '127.0.0.1:1', PATH, HOME };
   // What runs inside has a terminal of its own.

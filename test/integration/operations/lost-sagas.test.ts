@@ -7,6 +7,7 @@ import { Journal } from '../../../src/journal/journal';
 import { rigSettings } from '../../support/activity-settings';
 import { runHere } from '../../support/command-line';
 import { deleteRun } from '../../support/delete-run';
+import { describeInWays, itInWays } from '../../support/left-out';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { resetTo, taskBefore, workflowTasksOf } from '../../support/reset';
 import { Rig, until } from '../../support/rig';
@@ -69,7 +70,7 @@ it('one that was terminated is, until it is cleaned up', async () => {
   expect(await look()).toEqual(none);
 });
 
-it('one that was terminated while a clean-up was refused is', async () => {
+itInWays('one that was terminated while a clean-up was refused is', async () => {
   const saga = await waiting();
   const { failure } = await outcomeOf(await rig.sagas.clean(saga.reference));
   expect(failure).toMatchObject({ type: 'InvalidRequest', report: { outcome: 'untouched' } });
@@ -77,7 +78,7 @@ it('one that was terminated while a clean-up was refused is', async () => {
   await untilLost({ terminated: 1 });
 });
 
-it('one whose clean-up was cancelled still is', async () => {
+itInWays('one whose clean-up was cancelled still is', async () => {
   const request = provisionRequest();
   const match = { planId: planIdOf(request.reference) };
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match });
@@ -92,7 +93,7 @@ it('one whose clean-up was cancelled still is', async () => {
   await untilLost({ terminated: 1 });
 });
 
-it('one whose servers are open still is after a clean-up, until it was reset', async () => {
+itInWays('one whose servers are open still is after a clean-up, until it was reset', async () => {
   const request = provisionRequest({ firewalls: [143] });
   rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before' });
   const saga = await rig.sagas.provision(request);
@@ -110,7 +111,7 @@ it('one whose servers are open still is after a clean-up, until it was reset', a
   expect(await look()).toEqual(none);
 });
 
-describe('one is hidden by no other run under its id', () => {
+describeInWays('one is hidden by no other run under its id', () => {
   const startAgain = async ({ workflowId }: SagaHandle, input: unknown, type = 'provisionServers') => {
     const options = { workflowId, taskQueue: 'order-saga', args: [input] };
     const other = await rig.temporal.workflow.start(type, options);
@@ -178,7 +179,7 @@ async function startAnew({ workflowId }: SagaHandle, request: object): Promise<v
   await rig.temporal.workflow.start('provisionServers', options);
 }
 
-it.each(['started anew', 'reset to its first task'])(
+itInWays.each(['started anew', 'reset to its first task'])(
   'one whose servers are open, and that was %s and cancelled at once, tells of them',
   async (how) => {
     const request = provisionRequest({ firewalls: [143] });
@@ -204,7 +205,7 @@ it.each(['started anew', 'reset to its first task'])(
   },
 );
 
-it('one that had ended, and was reset, is where it was terminated then', async () => {
+itInWays('one that had ended, and was reset, is where it was terminated then', async () => {
   const request = provisionRequest({ firewalls: [143] });
   const match = { planId: planIdOf(request.reference) };
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match });
@@ -218,35 +219,38 @@ it('one that had ended, and was reset, is where it was terminated then', async (
   await untilLost({ terminated: 1 });
 });
 
-it('one that was reset is where it was terminated then, although the ending of the run before was written late', async () => {
-  const request = provisionRequest({ firewalls: [143] });
-  const match = { planId: planIdOf(request.reference) };
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match });
-  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
-  let goOn = (): void => undefined;
-  const held = new Promise<void>((resolve) => (goOn = resolve));
-  const works = Journal.prototype.ended;
-  let late: Promise<unknown> | undefined;
-  const ended = jest.spyOn(Journal.prototype, 'ended').mockImplementationOnce(function (this: Journal, ...args) {
-    const writing = held.then(() => works.apply(this, args));
-    late = writing;
-    return writing;
-  });
-  const saga = await rig.sagas.provision(request);
-  await until(() => Promise.resolve(late !== undefined));
-  await resetTo(rig.temporal, saga, await taskBefore(rig.temporal, { workflowId: saga.workflowId }, 'placeOrder'));
-  expect((await untilWaiting(lastRunOf(saga), 'stuck')).step).toMatch(/^assign-/);
-  goOn();
-  await late;
-  ended.mockRestore();
-  await run(saga).terminate('a test');
-  await untilLost({ terminated: 1 });
-  const record = JSON.parse((await cli('record', saga.workflowId, '--json')).out) as { leftovers: unknown[] };
-  expect(record).toMatchObject({ state: 'open', placement: 'placed' });
-  expect(record.leftovers).toContainEqual(expect.objectContaining({ kind: 'server-unprotected', firewalls: [143] }));
-});
+itInWays(
+  'one that was reset is where it was terminated then, although the ending of the run before was written late',
+  async () => {
+    const request = provisionRequest({ firewalls: [143] });
+    const match = { planId: planIdOf(request.reference) };
+    rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match });
+    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
+    let goOn = (): void => undefined;
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    const works = Journal.prototype.ended;
+    let late: Promise<unknown> | undefined;
+    const ended = jest.spyOn(Journal.prototype, 'ended').mockImplementationOnce(function (this: Journal, ...args) {
+      const writing = held.then(() => works.apply(this, args));
+      late = writing;
+      return writing;
+    });
+    const saga = await rig.sagas.provision(request);
+    await until(() => Promise.resolve(late !== undefined));
+    await resetTo(rig.temporal, saga, await taskBefore(rig.temporal, { workflowId: saga.workflowId }, 'placeOrder'));
+    expect((await untilWaiting(lastRunOf(saga), 'stuck')).step).toMatch(/^assign-/);
+    goOn();
+    await late;
+    ended.mockRestore();
+    await run(saga).terminate('a test');
+    await untilLost({ terminated: 1 });
+    const record = JSON.parse((await cli('record', saga.workflowId, '--json')).out) as { leftovers: unknown[] };
+    expect(record).toMatchObject({ state: 'open', placement: 'placed' });
+    expect(record.leftovers).toContainEqual(expect.objectContaining({ kind: 'server-unprotected', firewalls: [143] }));
+  },
+);
 
-describe('one that was started anew while a clean-up of it waited is, once it was terminated again', () => {
+describeInWays('one that was started anew while a clean-up of it waited is, once it was terminated again', () => {
   /** @returns a clean-up that waits with an item to delete, until the saga is `away` again */
   async function cleaning(request: ReturnType<typeof provisionRequest>) {
     const saga = await waiting(request);
@@ -293,7 +297,7 @@ describe('one that was started anew while a clean-up of it waited is, once it wa
   });
 });
 
-it('one that was cancelled while it took its reference is not lost, and keeps no place in a queue', async () => {
+itInWays('one that was cancelled while it took its reference is not lost, and keeps no place in a queue', async () => {
   const request = firewallsRequest();
   let goOn = () => {};
   const held = new Promise<void>((resolve) => (goOn = resolve));
@@ -317,7 +321,7 @@ it('one that was cancelled while it took its reference is not lost, and keeps no
   expect(await rig.withJournal(({ db }) => db.selectFrom('turn').selectAll().execute())).toEqual([]);
 });
 
-it('one that was terminated and reset goes on', async () => {
+itInWays('one that was terminated and reset goes on', async () => {
   const saga = await waiting();
   await run(saga).terminate('a test');
   const tasks = await workflowTasksOf(rig.temporal, saga);
@@ -340,7 +344,7 @@ it('one whose run was deleted is gone, until it is started again', async () => {
   expect(await look()).toEqual(none);
 });
 
-describe('one whose run was deleted, and whose next one was cancelled before it had the reference', () => {
+describeInWays('one whose run was deleted, and whose next one was cancelled before it had the reference', () => {
   /** @returns the cancelled run */
   async function goneAndCancelled(request: ReturnType<typeof firewallsRequest>): Promise<SagaHandle<'setFirewalls'>> {
     rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized' });
@@ -382,7 +386,7 @@ describe('one whose run was deleted, and whose next one was cancelled before it 
   });
 });
 
-describe('one whose run was deleted, and whose next one was refused', () => {
+describeInWays('one whose run was deleted, and whose next one was refused', () => {
   /** Its plan type is taken while the setting has it. */
   const counting = (planTypesMore: string[]) => rig.replaceWorkers({ activities: { ...rigSettings, planTypesMore } });
 
@@ -434,7 +438,7 @@ describe('one whose run was deleted, and whose next one was refused', () => {
   });
 });
 
-it('one that nobody has written down, but that has ended in order, is closed on the way', async () => {
+itInWays('one that nobody has written down, but that has ended in order, is closed on the way', async () => {
   const saga = await waiting();
   await saga.cancel();
   await outcomeOf(saga);
@@ -459,7 +463,7 @@ const neverStarted = (reference: string) => ({
   open_in: rig.namespace,
 });
 
-it('one is counted once where the look at its slice failed, and is made again', async () => {
+itInWays('one is counted once where the look at its slice failed, and is made again', async () => {
   const saga = await waiting();
   await saga.cancel();
   await outcomeOf(saga);
@@ -476,7 +480,7 @@ it('one is counted once where the look at its slice failed, and is made again', 
   });
 });
 
-it('more than one slice of them are all counted', async () => {
+itInWays('more than one slice of them are all counted', async () => {
   const rows = Array.from({ length: 250 }, (_, index) => neverStarted(`never-started-${index}`));
   await rig.withJournal(({ db }) => db.insertInto('reference').values(rows).execute());
   await untilLost({ gone: 250 });

@@ -7,6 +7,7 @@ import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import type { FaultSpec } from '../../../sandbox/faults';
 import type { SagaHandle } from '../../../src/client/handle';
 import { metrics } from '../../../src/domain/metrics';
+import { takesWays } from '../../support/left-out';
 import { startPrometheus, whyNoPrometheus, type Prometheus } from '../../support/prometheus';
 import { programOf } from '../../support/programs';
 import { WebhookReceiver } from '../../support/receiver';
@@ -31,7 +32,7 @@ export class MeasuredRun {
     private readonly receiver: WebhookReceiver,
     private readonly worker: RunningProcess,
     private readonly port: number,
-    /** Undefined where this machine has none. */
+    /** Undefined where this machine has none, and in `npm test`. */
     readonly prometheus: Prometheus | undefined,
   ) {}
 
@@ -58,13 +59,14 @@ export class MeasuredRun {
       TEMPORAL_UI_URL: 'http://ui.example',
     });
     const ports = { 'order-saga-worker': port, 'order-saga-inbox': inboxPort };
-    const prometheus = whyNoPrometheus === undefined ? await startPrometheus(ports) : undefined;
+    const prometheus = takesWays && whyNoPrometheus === undefined ? await startPrometheus(ports) : undefined;
     // A counter rises where it was seen before.
     await prometheus?.until('max(order_saga_waiting{kind="outcome-unknown"}) > 0');
     const run = new MeasuredRun(rig, waiting, line, receiver, worker, port, prometheus);
     await Promise.all(journeys.map((journey) => journey(rig)));
     await run.sweepAgain();
-    await run.breakDown();
+    // Only panels show it.
+    if (takesWays) await run.breakDown();
     await until(async () => receiver.taken.length === journeys.length);
     await prometheus?.until('order_saga:pages_per_thousand:3d');
     run.samples = await scrape(port);

@@ -149,7 +149,7 @@ it('leaves the hold of a person alone, and what a person has released', async ()
   expect(said.at(-1)).toMatch(/new sagas are not held, because a person has released a hold just before/);
 });
 
-it('holds again at once where probes have released the hold before', async () => {
+itInWays('holds again at once where probes have released the hold before', async () => {
   const args = [{ by: 'worker 1@a', detected: true, probe: { first: 1, pauseMs: 10 } }];
   const first = await rig.temporal.workflow.start('hold', { workflowId: 'hold', taskQueue: 'order-saga', args });
   const [saga] = await start(1);
@@ -161,7 +161,7 @@ it('holds again at once where probes have released the hold before', async () =>
   expect(await rig.sagas.holding()).toMatchObject({ by: 'worker 2@b' });
 });
 
-it.each<[string, Partial<CallEvent>]>([
+itInWays.each<[string, Partial<CallEvent>]>([
   ['a wrong password', { status: 401, failure: 'Unauthorized' }],
   ['refusals', { status: 422, failure: 'Rejected' }],
   ['429', { status: 429, failure: 'RateLimited' }],
@@ -173,7 +173,7 @@ it.each<[string, Partial<CallEvent>]>([
   expect(await rig.sagas.holding()).toBeUndefined();
 });
 
-it('says so when it cannot hold, and tries again', async () => {
+itInWays('says so when it cannot hold, and tries again', async () => {
   const nobody = new Client({ connection: rig.temporal.connection, namespace: 'no-such-namespace' });
   const { seesOutage, said } = watch('1@a', nobody);
   await seesOutage();

@@ -122,7 +122,7 @@ describe('with client certificates', () => {
     expect(ended).toMatch(/ended with 1/);
   });
 
-  it('that cannot be read, the settings are at fault', async () => {
+  itInWays('that cannot be read, the settings are at fault', async () => {
     const missing = join(dirname(authority.certificate.certFile), 'missing.pem');
     const { worker, command } = await complaints(rig, shown({ certFile: missing, keyFile: missing }));
     expect(worker).toEqual([
@@ -158,14 +158,17 @@ describe('with an API key', () => {
     );
   });
 
-  it('that is wrong, neither worker nor command line get in, and say so in a sentence without the key', async () => {
-    const { worker, ended, command } = await complaints(rig, { ...tls, TEMPORAL_API_KEY: 'a-wrong-key' });
-    expect(worker).toEqual([
-      expect.stringMatching(/^worker cannot start: no connection .*unauthorized.*API key right/),
-    ]);
-    expect(ended).toMatch(/ended with 1/);
-    expect(command).toMatchObject({ status: 3, out: '', err: expect.stringMatching(/it refuses these credentials/) });
-    expect(command.err.trim().split('\n')).toHaveLength(1);
-    expect(JSON.stringify([worker, command])).not.toContain('a-wrong-key');
-  });
+  itInWays(
+    'that is wrong, neither worker nor command line get in, and say so in a sentence without the key',
+    async () => {
+      const { worker, ended, command } = await complaints(rig, { ...tls, TEMPORAL_API_KEY: 'a-wrong-key' });
+      expect(worker).toEqual([
+        expect.stringMatching(/^worker cannot start: no connection .*unauthorized.*API key right/),
+      ]);
+      expect(ended).toMatch(/ended with 1/);
+      expect(command).toMatchObject({ status: 3, out: '', err: expect.stringMatching(/it refuses these credentials/) });
+      expect(command.err.trim().split('\n')).toHaveLength(1);
+      expect(JSON.stringify([worker, command])).not.toContain('a-wrong-key');
+    },
+  );
 });

@@ -11,6 +11,7 @@ import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import { OrderSagaClient } from '../../../src/client/client';
 import { canariesOf, makeConfided, makeSecrets } from '../../system/canaries/secrets';
 import { Search } from '../../system/canaries/search';
+import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -95,7 +96,7 @@ it('goes from the backend through workflow and activities to the provider', asyn
   });
 });
 
-it('begins with the run where nobody brought a trace along', async () => {
+itInWays('begins with the run where nobody brought a trace along', async () => {
   const saga = await rig.sagas.change(changeRequest());
   await saga.result();
   const { runId } = await rig.temporal.workflow.getHandle(saga.workflowId).describe();
@@ -122,7 +123,7 @@ it('names no secret, and nothing that somebody said', async () => {
   expect(new Search([...canariesOf(secrets), confided]).in(collector.received())).toEqual([]);
 });
 
-it('holds up neither a saga nor a stop where the collector does not answer', async () => {
+itInWays('holds up neither a saga nor a stop where the collector does not answer', async () => {
   collector.fallSilent();
   const saga = await rig.sagas.provision(request());
   expect(await saga.result()).toMatchObject({ leftovers: [] });

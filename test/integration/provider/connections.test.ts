@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { callsTo, ordersWithLabel } from '../../../sandbox/sentences';
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import { OrderSagaClient } from '../../../src/client/client';
+import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
@@ -69,7 +70,7 @@ describe('a token from a file', () => {
     expect(addsOf(next.reference)).toEqual([200]);
   });
 
-  it('that is out of date leaves the saga stuck, until the file is written and somebody retries', async () => {
+  itInWays('that is out of date leaves the saga stuck, until the file is written and somebody retries', async () => {
     renew('token-three');
     const request = provisionRequest();
     const saga = await sagas.provision(request);
@@ -85,7 +86,7 @@ describe('a token from a file', () => {
     expect(orders(request.reference)).toHaveLength(1);
   });
 
-  it('that changes between the cart and the order: the order is placed once, with the new one', async () => {
+  itInWays('that changes between the cart and the order: the order is placed once, with the new one', async () => {
     const request = provisionRequest();
     const gate = rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'gate', match: { label: request.label } });
     const saga = await sagas.provision(request);
@@ -131,7 +132,7 @@ describe('TLS', () => {
     expect(orders(request.reference)).toHaveLength(1);
   });
 
-  it.each([
+  itInWays.each([
     ['of an authority that nobody named', 'IP:127.0.0.1', false],
     ['for another host', 'DNS:elsewhere.test', true],
   ])('with a certificate %s nothing is sent: the saga waits, and nothing is ordered', async (what, name, named) => {

@@ -2,7 +2,7 @@
 import { firewallsOf, openCartItems, ordersWithLabel } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import { recordOf } from '../../../src/journal/record';
-import { itInWays } from '../../support/left-out';
+import { describeInWays, itInWays } from '../../support/left-out';
 import { panelOf } from '../../support/panel';
 import { firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
@@ -69,7 +69,7 @@ describe('a firewall that was assigned by hand', () => {
     });
   });
 
-  it('is what the provider’s list shows, whatever was said', async () => {
+  itInWays('is what the provider’s list shows, whatever was said', async () => {
     const request = orderFor([81_011]);
     const refused = refuse('assign-firewalls', 81_011);
     const saga = await rig.sagas.provision(request);
@@ -88,7 +88,7 @@ describe('a firewall that was assigned by hand', () => {
     });
   });
 
-  it('is not sent again by a later run, which says from where it knows', async () => {
+  itInWays('is not sent again by a later run, which says from where it knows', async () => {
     const request = orderFor([81_021]);
     refuse('assign-firewalls', 81_021);
     const saga = await rig.sagas.provision(request);
@@ -106,7 +106,7 @@ describe('a firewall that was assigned by hand', () => {
     expect((await stepOf(saga, 'assign-firewalls-81021'))?.detail).toMatch(/^from the journal: 20.* UTC, run /);
   });
 
-  describe('while its list cannot be read', () => {
+  describeInWays('while its list cannot be read', () => {
     const assignedByHand = async (vmObjectId: number) => {
       refuse('assign-firewalls', vmObjectId);
       const saga = await rig.sagas.provision(orderFor([vmObjectId]));
@@ -133,7 +133,7 @@ describe('a firewall that was assigned by hand', () => {
   });
 });
 
-it('a decision names which of the servers that wait were seen to; the others are asked about again', async () => {
+itInWays('a decision names which of the servers that wait were seen to; the others are asked about again', async () => {
   const request = orderFor([82_001, 82_002, 82_003]);
   for (const id of [82_001, 82_002, 82_003]) refuse('assign-firewalls', id);
   const saga = await rig.sagas.provision(request);
@@ -163,7 +163,7 @@ it('a decision names which of the servers that wait were seen to; the others are
   });
 });
 
-it('a look at the list that a person took is done, and is not called verified', async () => {
+itInWays('a look at the list that a person took is done, and is not called verified', async () => {
   const request = orderFor([83_001]);
   refuse('list-firewalls', 83_001);
   const saga = await rig.sagas.provision(request);
@@ -215,7 +215,7 @@ describe('a cart item that was deleted by hand', () => {
     expect(cleaned).toMatchObject({ deleted: [], leftovers: [] });
   });
 
-  it('is among those that a clean-up saw to', async () => {
+  itInWays('is among those that a clean-up saw to', async () => {
     const request = provisionRequest();
     rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
     const saga = await rig.sagas.provision(request);
@@ -269,7 +269,7 @@ describe('a change of firewalls', () => {
     });
   });
 
-  it('takes nothing off for what was said to be assigned by hand and is not in the list', async () => {
+  itInWays('takes nothing off for what was said to be assigned by hand and is not in the list', async () => {
     const request = requestFor([1], { exactly: [143] });
     const { vmObjectId } = request;
     unauthorized('assign-firewalls', vmObjectId);
@@ -311,7 +311,7 @@ describe('a change of firewalls', () => {
     });
   });
 
-  it('undoes what was assigned by hand as if it had done so itself', async () => {
+  itInWays('undoes what was assigned by hand as if it had done so itself', async () => {
     const request = requestFor([150], { assign: [143], unassign: [150] });
     const { vmObjectId } = request;
     unauthorized('assign-firewalls', vmObjectId);
@@ -326,7 +326,7 @@ describe('a change of firewalls', () => {
     expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([150]);
   });
 
-  it('is put back by hand where it cannot be put back by itself', async () => {
+  itInWays('is put back by hand where it cannot be put back by itself', async () => {
     const request = requestFor([150], { assign: [143], unassign: [150] });
     const { vmObjectId } = request;
     const gate = rig.sandbox.faults.add({
@@ -347,7 +347,7 @@ describe('a change of firewalls', () => {
     expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([150]);
   });
 
-  it('that a person looked at is done, and not verified', async () => {
+  itInWays('that a person looked at is done, and not verified', async () => {
     const request = requestFor([], { assign: [143] });
     const { vmObjectId } = request;
     rig.sandbox.faults.add({
@@ -365,7 +365,7 @@ describe('a change of firewalls', () => {
   });
 });
 
-it.each(['place-order', 'add-cart-item'] as const)('is never offered at %s', async (endpoint) => {
+itInWays.each(['place-order', 'add-cart-item'] as const)('is never offered at %s', async (endpoint) => {
   const request = provisionRequest();
   const match = endpoint === 'place-order' ? { label: request.label } : { planId: planIdOf(request.reference) };
   rig.sandbox.faults.add({ endpoint, kind: 'unauthorized', match });

@@ -2,6 +2,7 @@
 import { openCartItems, ordersWithLabel, changeOrdersOf } from '../../../sandbox/sentences';
 import { parseSpendLimits } from '../../../src/domain/spending';
 import type { SagaHandle } from '../../../src/client/handle';
+import { describeInWays, itInWays } from '../../support/left-out';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { Rig, until } from '../../support/rig';
@@ -53,28 +54,31 @@ describe('the same under another reference', () => {
     expect(ordersOf(second)).toHaveLength(1);
   });
 
-  it.each(['reject', 'cancel'] as const)('is not ordered after %s, and nothing stays in the cart', async (decision) => {
-    const order = alike();
-    await (await rig.sagas.provision(order())).result();
-    const second = order();
-    const saga = await rig.sagas.provision(second);
-    await untilWaiting(saga, 'duplicate');
-    if (decision === 'reject') await answer(saga, 'reject', { reason: 'twice' });
-    else await saga.cancel();
-    const { failure, cancelled } = await outcomeOf(saga);
-    expect(failure?.report ?? cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
-    if (failure) expect(failure).toMatchObject({ type: 'NotApproved', report: { why: 'rejected: twice' } });
-    expect(await stepOf(saga, 'place-order')).toMatchObject({ status: 'failed' });
-    expect(ordersOf(second)).toEqual([]);
-    expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
-    // What was never ordered is not told to the next one.
-    const third = await rig.sagas.provision(order());
-    expect((await untilWaiting(third)).question).not.toContain(second.reference);
-    await third.cancel();
-    await outcomeOf(third);
-  });
+  itInWays.each(['reject', 'cancel'] as const)(
+    'is not ordered after %s, and nothing stays in the cart',
+    async (decision) => {
+      const order = alike();
+      await (await rig.sagas.provision(order())).result();
+      const second = order();
+      const saga = await rig.sagas.provision(second);
+      await untilWaiting(saga, 'duplicate');
+      if (decision === 'reject') await answer(saga, 'reject', { reason: 'twice' });
+      else await saga.cancel();
+      const { failure, cancelled } = await outcomeOf(saga);
+      expect(failure?.report ?? cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
+      if (failure) expect(failure).toMatchObject({ type: 'NotApproved', report: { why: 'rejected: twice' } });
+      expect(await stepOf(saga, 'place-order')).toMatchObject({ status: 'failed' });
+      expect(ordersOf(second)).toEqual([]);
+      expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
+      // What was never ordered is not told to the next one.
+      const third = await rig.sagas.provision(order());
+      expect((await untilWaiting(third)).question).not.toContain(second.reference);
+      await third.cancel();
+      await outcomeOf(third);
+    },
+  );
 
-  it('is asked about of two that were started at the same moment, once', async () => {
+  itInWays('is asked about of two that were started at the same moment, once', async () => {
     const order = alike();
     const requests = [order(), order()];
     const sagas = await Promise.all(requests.map((request) => rig.sagas.provision(request)));
@@ -87,7 +91,7 @@ describe('the same under another reference', () => {
     expect(requests.flatMap(ordersOf)).toHaveLength(2);
   });
 
-  it('is rejected where nobody answers for as long as the request says', async () => {
+  itInWays('is rejected where nobody answers for as long as the request says', async () => {
     const order = alike();
     await (await rig.sagas.provision(order())).result();
     const second = order();
@@ -98,7 +102,7 @@ describe('the same under another reference', () => {
     expect(ordersOf(second)).toEqual([]);
   });
 
-  it('holds for changes, and for switches', async () => {
+  itInWays('holds for changes, and for switches', async () => {
     const change = changeRequest({ account: 'YY-0' });
     await (await rig.sagas.change(change)).result();
     const same = { subscription_id: change.subscription_id, account: 'YY-0' };
@@ -116,7 +120,7 @@ describe('the same under another reference', () => {
     expect((await outcomeOf(switched)).failure).toMatchObject({ type: 'NotApproved' });
   });
 
-  it('is asked about once, however often the order is sent again', async () => {
+  itInWays('is asked about once, however often the order is sent again', async () => {
     const order = alike();
     await (await rig.sagas.provision(order())).result();
     const second = order();
@@ -133,7 +137,7 @@ describe('the same under another reference', () => {
   });
 });
 
-describe('a run that begins again', () => {
+describeInWays('a run that begins again', () => {
   const startAgain = async (request: { reference: string }) => {
     const workflowId = `provision/${request.reference}`;
     await rig.temporal.workflow.start('provisionServers', { workflowId, taskQueue: 'order-saga', args: [request] });
@@ -234,7 +238,7 @@ describe('a spend limit', () => {
     expect(changesOf(request)).toEqual([]);
   });
 
-  it('that only one of two fits under lets one of them pass', async () => {
+  itInWays('that only one of two fits under lets one of them pass', async () => {
     const requests = [1, 2].map((plan_id) => provisionRequest({ account: 'ZZ-3', items: [{ plan_id }] }));
     const sagas = await Promise.all(requests.map((request) => rig.sagas.provision(request)));
     const waiting = await Promise.all(sagas.map(waits));
@@ -245,7 +249,7 @@ describe('a spend limit', () => {
     expect(requests.flatMap(ordersOf)).toHaveLength(1);
   });
 
-  it('takes a switch that names its account, and asks about one that names none', async () => {
+  itInWays('takes a switch that names its account, and asks about one that names none', async () => {
     rig.sandbox.configure({ planPrices: { 21: 8, 22: 7 } });
     await (await rig.sagas.switch(switchRequest({ account: 'ZZ-4' }))).result();
     const over = await rig.sagas.switch(switchRequest({ account: 'ZZ-4', plan_id: 22 }));

@@ -4,6 +4,7 @@ import { recordSchema } from '../../../src/domain/record';
 import { recordOf } from '../../../src/journal/record';
 import { describeTimeline } from '../../../src/cli/print-record';
 import { inputsOf } from '../../support/events';
+import { describeInWays, itInWays } from '../../support/left-out';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { Rig } from '../../support/rig';
@@ -41,19 +42,22 @@ async function corrected() {
 const asCorrected = { items: [{ quantity: 1, password: secret }] };
 
 // The last one is the task that heard of the refusal.
-it.each([0, 1, 2])('reset to workflow task %d, it orders what was corrected, and nothing is left', async (task) => {
-  const { request, saga, before } = await corrected();
-  // A task more, where what was written beside the saga is already heard of.
-  expect(before).toBeGreaterThanOrEqual(4);
-  await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[task] ?? 0);
-  const again = rig.latest('provisionServers', request);
-  const { outcome, cartItemIds, leftovers } = await again.result();
-  expect({ outcome, leftovers }).toEqual({ outcome: 'done', leftovers: [] });
-  expect(ordersOf(request)).toMatchObject([{ cartItems: cartItemIds, ...asCorrected }]);
-  expect(rig.openItems(request)).toEqual([]);
-});
+itInWays.each([0, 1, 2])(
+  'reset to workflow task %d, it orders what was corrected, and nothing is left',
+  async (task) => {
+    const { request, saga, before } = await corrected();
+    // A task more, where what was written beside the saga is already heard of.
+    expect(before).toBeGreaterThanOrEqual(4);
+    await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[task] ?? 0);
+    const again = rig.latest('provisionServers', request);
+    const { outcome, cartItemIds, leftovers } = await again.result();
+    expect({ outcome, leftovers }).toEqual({ outcome: 'done', leftovers: [] });
+    expect(ordersOf(request)).toMatchObject([{ cartItems: cartItemIds, ...asCorrected }]);
+    expect(rig.openItems(request)).toEqual([]);
+  },
+);
 
-it('reset, it still names the last row that it knows, where it has taken the reference once more', async () => {
+itInWays('reset, it still names the last row that it knows, where it has taken the reference once more', async () => {
   const { request, saga } = await corrected();
   await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[1] ?? 0);
   await rig.latest('provisionServers', request).result();
@@ -64,7 +68,7 @@ it('reset, it still names the last row that it knows, where it has taken the ref
   expect((await inputsOf(run, 'addCartItem')).at(-1)).toMatchObject({ knows: { row } });
 });
 
-describe('reset to where it was refused, it asks again', () => {
+describeInWays('reset to where it was refused, it asks again', () => {
   const askedAgain = async () => {
     const { request, saga } = await corrected();
     await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[3] ?? 0);
@@ -104,7 +108,7 @@ it('ended from outside and started again, it orders what was corrected, and adds
   expect(ordersOf(request)).toMatchObject([asCorrected]);
 });
 
-it('the reference is taken for the request as it was first asked, and for no other', async () => {
+itInWays('the reference is taken for the request as it was first asked, and for no other', async () => {
   const { request, saga } = await corrected();
   await answer(saga, 'retry');
   await saga.result();
@@ -119,7 +123,7 @@ it('the reference is taken for the request as it was first asked, and for no oth
   expect(ordersOf(request)).toHaveLength(1);
 });
 
-it('a change order that was reset to before its correction is placed as it was corrected', async () => {
+itInWays('a change order that was reset to before its correction is placed as it was corrected', async () => {
   const request = changeRequest({ onRefusal: 'ask' });
   const match = { subscriptionId: request.subscription_id };
   rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'refuse-before', match });

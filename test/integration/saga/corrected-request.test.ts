@@ -1,7 +1,7 @@
 /** An order that the provider refuses, and a person is asked about: what may be corrected, and what is bought then. */
 import { callsTo, orders } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
-import { itInWays } from '../../support/left-out';
+import { describeInWays, itInWays } from '../../support/left-out';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
@@ -68,7 +68,7 @@ describe('an item that the provider refuses', () => {
     expect(addsOf(request)).toHaveLength(2);
   });
 
-  it.each([
+  itInWays.each([
     [{ os_template_id: 7 }],
     [{ billing_cycle: 12 }],
     [{ quantity: 2 }],
@@ -85,7 +85,7 @@ describe('an item that the provider refuses', () => {
     expect(ordersOf(request)).toMatchObject([{ items: [{ ...request.items[0], ...correction }] }]);
   });
 
-  it('may be put right by what stands beside it: that is deleted first, and added anew', async () => {
+  itInWays('may be put right by what stands beside it: that is deleted first, and added anew', async () => {
     const request = provisionRequest({ onRefusal: 'ask', items: [{ quantity: 2 }, { plan_id: wrongPlan }] });
     const saga = await rig.sagas.provision(request);
     await untilWaiting(saga, 'refused');
@@ -100,7 +100,7 @@ describe('an item that the provider refuses', () => {
     expect(rig.openItems(request)).toEqual([]);
   });
 
-  it('may be tried again as it is', async () => {
+  itInWays('may be tried again as it is', async () => {
     const request = provisionRequest({ onRefusal: 'ask' });
     const match = { planId: planIdOf(request.reference) };
     rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'refuse-before', match });
@@ -113,7 +113,7 @@ describe('an item that the provider refuses', () => {
 });
 
 describe('an order that the provider refuses', () => {
-  it.each([[{ label: 'another label' }], [{ currency: 'eur' }]])(
+  itInWays.each([[{ label: 'another label' }], [{ currency: 'eur' }]])(
     'may be corrected by %j, with the items that are in the cart',
     async (correction) => {
       const { request, saga } = await refusedOrder();
@@ -147,7 +147,7 @@ describe('an order that the provider refuses', () => {
     expect(rig.openItems(request)).toEqual([]);
   });
 
-  it('needs no number for the only item', async () => {
+  itInWays('needs no number for the only item', async () => {
     const { request, saga } = await refusedOrder();
     await untilWaiting(saga, 'refused');
     await answer(saga, 'retry', { correction: { os_template_id: 8 } });
@@ -156,7 +156,7 @@ describe('an order that the provider refuses', () => {
     expect(rig.openItems(request)).toEqual([]);
   });
 
-  it('is refused once more, and corrected once more', async () => {
+  itInWays('is refused once more, and corrected once more', async () => {
     const { request, saga } = await refusedOrder({ items: [{ quantity: 3 }] });
     rig.sandbox.faults.add({
       endpoint: 'place-order',
@@ -173,7 +173,7 @@ describe('an order that the provider refuses', () => {
     expect(rig.openItems(request)).toEqual([]);
   });
 
-  it('is undone when it is cancelled', async () => {
+  itInWays('is undone when it is cancelled', async () => {
     const { request, saga } = await refusedOrder({ items: [{}, {}] });
     await untilWaiting(saga, 'refused');
     expect(rig.openItems(request)).toHaveLength(2);
@@ -193,7 +193,7 @@ describe('an order that the provider refuses', () => {
   });
 });
 
-describe('a correction that does not fit', () => {
+describeInWays('a correction that does not fit', () => {
   it.each<[Changes, object, string]>([
     [{}, { account: 'AB-9' }, 'account: is not a field of this request'],
     [{}, { quantity: 0 }, 'quantity: must be a whole number above 0'],
@@ -253,7 +253,7 @@ describe('what was approved', () => {
     expect(ordersOf(request)).toMatchObject([{ items: [{ quantity: 1 }] }]);
   });
 
-  it('and where that is refused, all is undone', async () => {
+  itInWays('and where that is refused, all is undone', async () => {
     const { request, saga } = await refusedOrder({ approval: 'always' });
     await untilWaiting(saga, 'approval');
     await answer(saga, 'approve');
@@ -270,7 +270,7 @@ describe('what was approved', () => {
   });
 });
 
-it('an item that cannot be deleted is asked about, and told where it is left behind', async () => {
+itInWays('an item that cannot be deleted is asked about, and told where it is left behind', async () => {
   const { request, saga } = await refusedOrder({ items: [{ quantity: 2 }] });
   await untilWaiting(saga, 'refused');
   const [before] = rig.openItems(request);
@@ -286,7 +286,7 @@ it('an item that cannot be deleted is asked about, and told where it is left beh
   expect(rig.openItems(request)).toEqual([before]);
 });
 
-it.each([[{}], [{ onRefusal: 'fail' }]])('a request with %j is undone, and fails', async (changes) => {
+itInWays.each([[{}], [{ onRefusal: 'fail' }]])('a request with %j is undone, and fails', async (changes) => {
   const { request, saga } = await refusedOrder({ onRefusal: undefined, ...changes });
   expect((await outcomeOf(saga)).failure).toMatchObject({
     type: 'OrderRejected',

@@ -53,7 +53,7 @@ it('ends a wait for an approval, and nothing was sent', async () => {
   expect(callsOf(request)).toEqual([]);
 });
 
-it('ends a saga that is held', async () => {
+itInWays('ends a saga that is held', async () => {
   await rig.sagas.hold({ note: 'the provider is down' });
   try {
     const request = provisionRequest({ notAfter: inMs(1_500) });
@@ -64,7 +64,7 @@ it('ends a saga that is held', async () => {
   }
 });
 
-it('ends a wait at the order that was not placed, and takes the items out of the cart', async () => {
+itInWays('ends a wait at the order that was not placed, and takes the items out of the cart', async () => {
   const request = provisionRequest({ items: [{}, {}], notAfter: afterAWhile() });
   spoil(request, { endpoint: 'place-order', kind: 'unauthorized', times: 'all' });
   const saga = await rig.sagas.provision(request);
@@ -112,7 +112,7 @@ describe('of an order of which nobody knows', () => {
     return { request, saga };
   }
 
-  it('goes on waiting; where it was placed, it goes forward', async () => {
+  itInWays('goes on waiting; where it was placed, it goes forward', async () => {
     const { request, saga } = await untilPastAndAsked('reset-after');
     const [order] = ordersOf(request);
     await answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: order?.vmObjectIds });

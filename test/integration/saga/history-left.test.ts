@@ -114,7 +114,7 @@ here(`on a server that ends a run at ${eventsMax} events`, () => {
     rig.sandbox.faults.clear();
   });
 
-  it('an item that can never be added: it fails as HistoryFull, and puts all back', async () => {
+  itInWays('an item that can never be added: it fails as HistoryFull, and puts all back', async () => {
     const request = provisionRequest({ items: times(8, () => ({})) });
     fault(request, { endpoint: 'add-cart-item', kind: 'rate-limit', from: 5, times: 'all' });
     const saga = await rig.sagas.provision(request);
@@ -147,7 +147,7 @@ here(`on a server that ends a run at ${eventsMax} events`, () => {
     expect(await eventsOf(rig.temporal, saga)).toBeLessThan(eventsMax);
   });
 
-  it('past the order: it ends as partly, and names the servers without firewalls', async () => {
+  itInWays('past the order: it ends as partly, and names the servers without firewalls', async () => {
     const request = provisionRequest({ items: [{ quantity: 8 }], firewalls: [143] });
     rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'rate-limit', from: 3, times: 'all' });
     const saga = await rig.sagas.provision(request);
@@ -269,7 +269,7 @@ here(`on a server that ends a run at ${eventsMax} events`, () => {
     });
   });
 
-  itInWays('signals that do not fit, until there is no room for more', async () => {
+  it('signals that do not fit, until there is no room for more', async () => {
     const request = provisionRequest({ items: [{}, {}] });
     fault(request, { endpoint: 'place-order', kind: 'unauthorized', times: 'all' });
     const saga = await rig.sagas.provision(request);

@@ -1,6 +1,7 @@
 /** Where a saga waits for a person: what they read, what they get back, and what becomes of a decision that does not fit. */
 import type { temporal } from '@temporalio/proto';
 import { decisionHints, decisionNames, type DecisionName } from '../../../src/domain/decisions';
+import { describeInWays, itInWays } from '../../support/left-out';
 import { planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
@@ -74,14 +75,14 @@ it('shows of the last failure what a person wants to know, and not when the saga
   });
 });
 
-it('answers an update with what was taken, and at which step', async () => {
+itInWays('answers an update with what was taken, and at which step', async () => {
   const { saga } = await stuck();
   expect(await saga.decide('retry')).toEqual({ taken: 'retry', step: 'place-order' });
   await untilWaiting(saga, 'stuck');
   await saga.cancel();
 });
 
-describe('an update that does not fit', () => {
+describeInWays('an update that does not fit', () => {
   const update = (saga: { workflowId: string }, name: DecisionName, body: unknown) =>
     runOf(saga).executeUpdate(name, { args: [body] });
 
@@ -138,7 +139,7 @@ describe('an update that does not fit', () => {
   });
 });
 
-describe('a signal that does not fit is told', () => {
+describeInWays('a signal that does not fit is told', () => {
   async function ignoredOf(...signals: [DecisionName, unknown][]) {
     const { saga } = await stuck();
     for (const [name, body] of signals) await runOf(saga).signal(name, body);

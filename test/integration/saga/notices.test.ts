@@ -11,7 +11,7 @@ import { messageSchema, type Message, type Route } from '../../../src/domain/not
 import { Deliveries } from '../../../src/operations/deliveries';
 import { quickRetries } from '../../support/activity-settings';
 import { inputsOf, leftUnderWay } from '../../support/events';
-import { describeInWays } from '../../support/left-out';
+import { describeInWays, itInWays } from '../../support/left-out';
 import { WebhookReceiver } from '../../support/receiver';
 import { firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until, type RigOptions } from '../../support/rig';
@@ -105,7 +105,7 @@ describe('a saga', () => {
     expect(boss.typesOf(reference)).toEqual([]);
   });
 
-  it('that meets no trouble costs no call for it', async () => {
+  itInWays('that meets no trouble costs no call for it', async () => {
     const { saga } = await provision(world);
     await saga.result();
     const [only, ...more] = await untilEnded(world.ops, saga.reference);
@@ -128,7 +128,7 @@ describe('a saga', () => {
     expect(world.boss.typesOf(saga.reference)[0]).toBe('saga.waiting');
   });
 
-  it('that was held before it took its reference and is cancelled closes what it opened', async () => {
+  itInWays('that was held before it took its reference and is cancelled closes what it opened', async () => {
     const { rig, ops } = world;
     await rig.sagas.hold({ note: 'a test' });
     const saga = await rig.sagas.firewalls(firewallsRequest());
@@ -141,7 +141,7 @@ describe('a saga', () => {
     expect(messagesOf(ops, saga.reference).at(-1)?.data.outcome).toBe('untouched');
   });
 
-  it('that was refused as a whole tells nothing', async () => {
+  itInWays('that was refused as a whole tells nothing', async () => {
     const { saga, request } = await provision(world);
     await saga.result();
     const options = { workflowId: saga.workflowId, taskQueue: 'order-saga', args: [{ ...request, label: 'another' }] };

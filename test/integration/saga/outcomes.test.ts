@@ -4,6 +4,7 @@ import type { SagaHandle } from '../../../src/client/handle';
 import { followToEnd } from '../../../src/cli/commands';
 import { Printer } from '../../../src/cli/print';
 import type { SagaOutcome } from '../../../src/domain/outcomes';
+import { takesWays } from '../../support/left-out';
 import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { outcomeOf, untilWaiting } from '../../support/sagas';
@@ -98,7 +99,10 @@ const ends: [what: string, word: SagaOutcome, start: () => Promise<SagaHandle>][
   ],
 ];
 
-it.each(ends)('%s is %s', async (_, word, start) => {
+/** `npm test` takes one of each word. */
+const isFirst = ([, word]: (typeof ends)[number], index: number) => ends.findIndex((one) => one[1] === word) === index;
+
+it.each(takesWays ? ends : ends.filter(isFirst))('%s is %s', async (_, word, start) => {
   const saga = await start();
   const { result, failure, cancelled } = await outcomeOf(saga);
   const { outcome } = (result ?? failure?.report ?? cancelled) as { outcome: SagaOutcome };

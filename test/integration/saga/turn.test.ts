@@ -90,7 +90,7 @@ it('a subscription has one change or switch at a time; who waits sends nothing, 
   await rig.withJournal(async ({ db }) => expect(await turnsOf(db, `subscription ${subscription_id}`)).toEqual([]));
 });
 
-it('who only asks for a price does not wait; other subscriptions and servers do not wait either', async () => {
+itInWays('who only asks for a price does not wait; other subscriptions and servers do not wait either', async () => {
   const { subscription_id, first } = await heldSubscription();
   await expect(
     (await rig.sagas.switch(switchRequest({ subscription_id, quoteOnly: true }))).result(),
@@ -144,7 +144,7 @@ it('is cancelled at once, without doing anything, and its place is the next oneâ
   expect(changeOrdersOf(rig.sandbox.ledger, subscription_id)).toHaveLength(1);
 });
 
-it('keeps the order of arrival, however often somebody has it look', async () => {
+itInWays('keeps the order of arrival, however often somebody has it look', async () => {
   const { vmObjectId, start } = serverWith([1]);
   const gate = gateAt('list-firewalls', { vmObjectId });
   const first = await start({ assign: [10] });
@@ -161,7 +161,7 @@ it('keeps the order of arrival, however often somebody has it look', async () =>
   expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([1, 10, 11, 12, 13, 14]);
 });
 
-it('goes on behind a saga that failed, and undid what it did in its own turn', async () => {
+itInWays('goes on behind a saga that failed, and undid what it did in its own turn', async () => {
   const { vmObjectId, start } = serverWith([1]);
   const gate = gateAt('unassign-firewalls', { vmObjectId });
   rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'refuse-before', match: { vmObjectId } } as never);
@@ -177,7 +177,7 @@ it('goes on behind a saga that failed, and undid what it did in its own turn', a
   expect(moments).toEqual([[1], [1, 10], [1, 10], [1], [1, 2]]);
 });
 
-it('a saga that is put back while it works keeps its turn', async () => {
+itInWays('a saga that is put back while it works keeps its turn', async () => {
   const { subscription_id, first } = await heldSubscription();
   const second = await rig.sagas.change(changeRequest({ subscription_id }));
   await untilQueued(second);
@@ -194,29 +194,32 @@ it('a saga that is put back while it works keeps its turn', async () => {
   expect(changeOrdersOf(rig.sandbox.ledger, subscription_id)).toHaveLength(2);
 });
 
-it('a saga that is put back to before its end begins again in a new turn: what it saw may not be true any more', async () => {
-  const { vmObjectId, start } = serverWith([1, 2]);
-  const first = await start({ exactly: [1] });
-  await first.result();
-  await (await start({ exactly: [2] })).result();
-  expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([2]);
+itInWays(
+  'a saga that is put back to before its end begins again in a new turn: what it saw may not be true any more',
+  async () => {
+    const { vmObjectId, start } = serverWith([1, 2]);
+    const first = await start({ exactly: [1] });
+    await first.result();
+    await (await start({ exactly: [2] })).result();
+    expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([2]);
 
-  // To where it had seen 1 and 2, and was about to unassign 2.
-  const [, seen] = await workflowTasksOf(rig.temporal, first);
-  const gate = gateAt('assign-firewalls', { vmObjectId });
-  await resetTo(rig.temporal, first, seen!);
-  const again = await rig.sagas.get(first.reference, 'setFirewalls');
-  await rig.sandbox.whenStruck(gate);
-  const third = await start({ exactly: [3] });
-  await untilQueued(third, 1);
-  rig.sandbox.faults.release(gate);
-  await expect(again.result()).resolves.toMatchObject({ assigned: [1], unassigned: [2], firewalls: [1] });
-  await expect(third.result()).resolves.toMatchObject({ firewalls: [3] });
-  const moments = firewallMoments(rig.sandbox.ledger, vmObjectId).map(({ firewalls }) => firewalls.length);
-  expect(Math.min(...moments)).toBe(1);
-});
+    // To where it had seen 1 and 2, and was about to unassign 2.
+    const [, seen] = await workflowTasksOf(rig.temporal, first);
+    const gate = gateAt('assign-firewalls', { vmObjectId });
+    await resetTo(rig.temporal, first, seen!);
+    const again = await rig.sagas.get(first.reference, 'setFirewalls');
+    await rig.sandbox.whenStruck(gate);
+    const third = await start({ exactly: [3] });
+    await untilQueued(third, 1);
+    rig.sandbox.faults.release(gate);
+    await expect(again.result()).resolves.toMatchObject({ assigned: [1], unassigned: [2], firewalls: [1] });
+    await expect(third.result()).resolves.toMatchObject({ firewalls: [3] });
+    const moments = firewallMoments(rig.sandbox.ledger, vmObjectId).map(({ firewalls }) => firewalls.length);
+    expect(Math.min(...moments)).toBe(1);
+  },
+);
 
-it('only tells the recorded answer, and does not wait, where its change was placed before', async () => {
+itInWays('only tells the recorded answer, and does not wait, where its change was placed before', async () => {
   const request = changeRequest();
   const { subscription_id } = request;
   const placed = await rig.sagas.change(request);
@@ -263,7 +266,7 @@ function turnsOf(db: Parameters<Parameters<Rig['withJournal']>[0]>[0]['db'], res
 /** As Temporal says of an activity that a worker has. */
 const started = 2;
 
-it('a saga that is cancelled while its place is being written down gives it back', async () => {
+itInWays('a saga that is cancelled while its place is being written down gives it back', async () => {
   const request = changeRequest();
   const { file } = rig.journalAddress as { file: string };
   const database = new Database(file, { timeout: 10_000 });

@@ -65,7 +65,7 @@ it('leaves nothing to read in the history: not the request, not the failure, not
   expect(addsOf(saga.reference).at(-1)?.body).toMatchObject({ password: canary });
 });
 
-it('would be read there without keys: the search finds all of it', async () => {
+itInWays('would be read there without keys: the search finds all of it', async () => {
   const clear = await Rig.start();
   try {
     const saga = await confide(clear);
@@ -76,7 +76,7 @@ it('would be read there without keys: the search finds all of it', async () => {
   }
 });
 
-it('encrypts the messages of failures', async () => {
+itInWays('encrypts the messages of failures', async () => {
   const request = provisionRequest();
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
   const saga = await rig.sagas.provision(request);
@@ -116,7 +116,7 @@ describe('a request in the clear', () => {
     }
   });
 
-  it('is one thing, a decision in the clear another: it is taken', async () => {
+  itInWays('is one thing, a decision in the clear another: it is taken', async () => {
     const request = provisionRequest();
     rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
     const saga = await rig.sagas.provision(request);
@@ -164,7 +164,7 @@ describe('a correction in the clear', () => {
     expect(passwords(rig.sandbox, saga.reference).at(-1)).toBe(canary);
   });
 
-  it('is ignored as a signal, which stays in the history and says so', async () => {
+  itInWays('is ignored as a signal, which stays in the history and says so', async () => {
     const { saga, clear } = await waitingFor(rig);
     await clear.signal('retry', { by: 'op', correction });
     const [ignored] = await until(async () => {
@@ -180,7 +180,7 @@ describe('a correction in the clear', () => {
     expect(passwords(rig.sandbox, saga.reference)).not.toContain(canary);
   });
 
-  it.each([
+  itInWays.each([
     ['names its secret', { password: { secret: 'ssh-key' } }, 'c3NoLWtleQ=='],
     ['holds none', { os_template_id: 3 }, 'S3cret!pass'],
   ])('that %s is taken', async (_, correction, password) => {
@@ -190,7 +190,7 @@ describe('a correction in the clear', () => {
     if ('password' in correction) expect(passwords(rig.sandbox, saga.reference).at(-1)).toBe(password);
   });
 
-  it('is taken where a setting allows it', async () => {
+  itInWays('is taken where a setting allows it', async () => {
     const payloadKeys = parsePayloadKeys(`k1:${one}`);
     const lenient = await Rig.start({ payloadKeys, activities: { takesClearRequests: true } });
     try {

@@ -5,6 +5,7 @@ import { openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { startProcess } from '../../../scripts/processes';
 import { whyTooOld } from '../../../src/operations/temporal-server';
+import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
@@ -37,7 +38,7 @@ it.each([
   if (!fit) expect(why).toBe(`the Temporal server has version ${version}; sagas need 1.25 or later: upgrade it`);
 });
 
-it('goes on when the disk that its log is on is full', async () => {
+itInWays('goes on when the disk that its log is on is full', async () => {
   const worker = spawn(process.execPath, [programOf('worker')], {
     // A line for each call that fails, and one for each end.
     env: { PATH: process.env['PATH'], ...rig.environment, LOG_LEVEL: 'debug' },

@@ -1,6 +1,7 @@
 /** A worker process that dies after a receiver was told, and before that was written down. */
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import { runHere } from '../../support/command-line';
+import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { WebhookReceiver } from '../../support/receiver';
 import { planIdOf, provisionRequest } from '../../support/requests';
@@ -47,7 +48,7 @@ async function waiting() {
   return saga;
 }
 
-it('the receiver is told again, with the same id, and what follows comes behind it', async () => {
+itInWays('the receiver is told again, with the same id, and what follows comes behind it', async () => {
   ops.answers = () => 'hang';
   const first = await startWorker('127.0.0.1');
   const saga = await waiting();
@@ -94,18 +95,21 @@ it('what was given up is listed, sent again and deleted by a person, and nobody 
   await saga.result();
 });
 
-it('a worker starts without the secret of a route, says so, and what waits is sent once it is there', async () => {
-  await Promise.all(workers.splice(0).map((worker) => worker.kill('SIGTERM')));
-  const without = await startWorker('127.0.0.1', {
-    SECRET_WEBHOOK_OPS: 'not a secret',
-    NOTIFICATION_RETRY: '1000,10,100,600000',
-  });
-  const saga = await waiting();
-  expect(without.errors()).toContain('"secret":"webhook-ops"');
-  expect(ops.typesOf(saga.reference)).toEqual([]);
-  await without.kill('SIGTERM');
-  await startWorker('127.0.0.1');
-  await answer(saga, 'retry');
-  await saga.result();
-  await until(async () => ops.typesOf(saga.reference).length === 3);
-});
+itInWays(
+  'a worker starts without the secret of a route, says so, and what waits is sent once it is there',
+  async () => {
+    await Promise.all(workers.splice(0).map((worker) => worker.kill('SIGTERM')));
+    const without = await startWorker('127.0.0.1', {
+      SECRET_WEBHOOK_OPS: 'not a secret',
+      NOTIFICATION_RETRY: '1000,10,100,600000',
+    });
+    const saga = await waiting();
+    expect(without.errors()).toContain('"secret":"webhook-ops"');
+    expect(ops.typesOf(saga.reference)).toEqual([]);
+    await without.kill('SIGTERM');
+    await startWorker('127.0.0.1');
+    await answer(saga, 'retry');
+    await saga.result();
+    await until(async () => ops.typesOf(saga.reference).length === 3);
+  },
+);

@@ -3,7 +3,7 @@ import { msToTs } from '@temporalio/common/lib/time';
 import { callsTo, openCartItems, ordersWithLabel } from '../../../sandbox/sentences';
 import type { EndpointName } from '../../../sandbox/endpoints';
 import { startProcess, type Exit, type RunningProcess } from '../../../scripts/processes';
-import { itInWays } from '../../support/left-out';
+import { describeInWays, itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -51,7 +51,7 @@ async function holdAt(endpoint: EndpointName, hold: 'before' | 'after') {
   };
 }
 
-describe('killed in the middle of calls', () => {
+describeInWays('killed in the middle of calls', () => {
   let ordering: Record<'before' | 'after', Awaited<ReturnType<typeof holdAt>>>;
   let adding: Awaited<ReturnType<typeof holdAt>>;
 

@@ -64,7 +64,7 @@ describe('a quote that is too old when the pivot is tried again', () => {
     expect(changesOf(request)).toEqual([]);
   });
 
-  it('is asked about where it is another one than was approved', async () => {
+  itInWays('is asked about where it is another one than was approved', async () => {
     const { request, slowed } = slowedDown({ approval: 'always' });
     const saga = await rig.sagas.change(request);
     await untilWaiting(saga, 'approval');
@@ -88,7 +88,7 @@ describe('a quote that is too old when the pivot is tried again', () => {
 });
 
 describe('an approval that expires', () => {
-  it.each([
+  itInWays.each([
     ['a change', { expiresAfterSeconds: 1 }],
     ['a change above a total', { above: 1, expiresAfterSeconds: 1 }],
   ])('is rejected: %s', async (_, approval) => {
@@ -110,7 +110,7 @@ describe('an approval that expires', () => {
     expect(rig.sandbox.ledger.calls.filter(({ names }) => names.planId?.includes(planId))).toEqual([]);
   });
 
-  it('says until when it can be given', async () => {
+  itInWays('says until when it can be given', async () => {
     const saga = await rig.sagas.switch(switchRequest({ approval: { expiresAfterSeconds: 86_400 } }));
     const { question, since, expiresAt } = await untilWaiting(saga, 'approval');
     expect(Date.parse(expiresAt!) - Date.parse(since)).toBe(86_400_000);
@@ -119,7 +119,7 @@ describe('an approval that expires', () => {
     expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve' }] });
   });
 
-  it('is not asked for where the limit is kept', async () => {
+  itInWays('is not asked for where the limit is kept', async () => {
     const request = changeRequest({ approval: { above: 5, expiresAfterSeconds: 1 } });
     await (await rig.sagas.change(request)).result();
     expect(changesOf(request)).toHaveLength(1);

@@ -1,4 +1,5 @@
 import { ordersWithLabel } from '../../../sandbox/sentences';
+import { itInWays } from '../../support/left-out';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
@@ -42,29 +43,32 @@ it('deletes what a terminated run left in the cart', async () => {
   expect(openItemsOf(reference)).toEqual([]);
 });
 
-it.each(['reset-before', 'reset-after'])('asks about items whose order may have been placed (%s)', async (kind) => {
-  const { reference } = await terminated(kind);
-  const saga = await clean(reference);
-  const { question, ...waiting } = await untilWaiting(saga);
-  expect(waiting).toMatchObject({ kind: 'outcome-unknown', step: 'settle-order' });
-  expect(question).toMatch(
-    /^It is not known whether the provider placed the order, .* \(account AB-\d+, label “.+”, cart items \d+, \d+\): is it there\?/,
-  );
-  const settling = () => stepOf(saga, 'settle-order');
-  expect(await settling()).toMatchObject({ status: 'stuck', title: 'Learn whether the order was placed' });
-  await expect(answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: [1] })).rejects.toThrow(
-    'vmObjectIds: this step brings no servers; leave it out',
-  );
-  const placed = ordersWithLabel(rig.sandbox.ledger, reference).length === 1;
-  await answer(saga, placed ? 'confirmPlaced' : 'confirmNotPlaced', { note: 'looked into the panel' });
-  const result = await saga.result();
-  expect(await settling()).toMatchObject({ status: 'done', detail: placed ? 'it was placed' : 'it was not placed' });
-  expect(placed ? result.leftAlone : result.deleted).toHaveLength(2);
-  expect(placed ? result.deleted : result.leftAlone).toEqual([]);
-  expect(openItemsOf(reference)).toEqual([]);
-});
+itInWays.each(['reset-before', 'reset-after'])(
+  'asks about items whose order may have been placed (%s)',
+  async (kind) => {
+    const { reference } = await terminated(kind);
+    const saga = await clean(reference);
+    const { question, ...waiting } = await untilWaiting(saga);
+    expect(waiting).toMatchObject({ kind: 'outcome-unknown', step: 'settle-order' });
+    expect(question).toMatch(
+      /^It is not known whether the provider placed the order, .* \(account AB-\d+, label “.+”, cart items \d+, \d+\): is it there\?/,
+    );
+    const settling = () => stepOf(saga, 'settle-order');
+    expect(await settling()).toMatchObject({ status: 'stuck', title: 'Learn whether the order was placed' });
+    await expect(answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: [1] })).rejects.toThrow(
+      'vmObjectIds: this step brings no servers; leave it out',
+    );
+    const placed = ordersWithLabel(rig.sandbox.ledger, reference).length === 1;
+    await answer(saga, placed ? 'confirmPlaced' : 'confirmNotPlaced', { note: 'looked into the panel' });
+    const result = await saga.result();
+    expect(await settling()).toMatchObject({ status: 'done', detail: placed ? 'it was placed' : 'it was not placed' });
+    expect(placed ? result.leftAlone : result.deleted).toHaveLength(2);
+    expect(placed ? result.deleted : result.leftAlone).toEqual([]);
+    expect(openItemsOf(reference)).toEqual([]);
+  },
+);
 
-it('tells which items a person left behind', async () => {
+itInWays('tells which items a person left behind', async () => {
   const { reference } = await terminated('unauthorized');
   const left = openItemsOf(reference);
   rig.sandbox.faults.add({
@@ -81,7 +85,7 @@ it('tells which items a person left behind', async () => {
   expect(leftovers).toEqual([{ kind: 'cart-item', cartItemId: kept, why: 'a person left it behind' }]);
 });
 
-it('tells what is there, and may be, where it is cancelled at its question', async () => {
+itInWays('tells what is there, and may be, where it is cancelled at its question', async () => {
   const { reference } = await terminated('reset-before');
   const left = openItemsOf(reference);
   const saga = await clean(reference);
@@ -99,7 +103,7 @@ it('tells what is there, and may be, where it is cancelled at its question', asy
   );
 });
 
-it('says nothing where it was cancelled before it could look', async () => {
+itInWays('says nothing where it was cancelled before it could look', async () => {
   const { reference } = await terminated('unauthorized');
   await rig.withJournal(({ db }) => db.updateTable('journal').set({ put_back_ms: Date.now() }).execute());
   const saga = await clean(reference);
@@ -111,7 +115,7 @@ it('says nothing where it was cancelled before it could look', async () => {
   expect((await (await rig.sagas.clean(reference)).result()).deleted).toHaveLength(2);
 });
 
-it('tells which servers of a lost order lack firewalls, and deletes nothing of it', async () => {
+itInWays('tells which servers of a lost order lack firewalls, and deletes nothing of it', async () => {
   const request = provisionRequest({ firewalls: [143] });
   const fault = { endpoint: 'assign-firewalls', kind: 'refuse-before' } as const;
   rig.sandbox.faults.add(fault);
@@ -126,7 +130,7 @@ it('tells which servers of a lost order lack firewalls, and deletes nothing of i
   });
 });
 
-it('tells of a call to add an item that was under way when the run ended', async () => {
+itInWays('tells of a call to add an item that was under way when the run ended', async () => {
   const request = provisionRequest();
   const gate = rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'gate', hold: 'after' });
   const saga = await rig.sagas.provision(request);
@@ -137,7 +141,7 @@ it('tells of a call to add an item that was under way when the run ended', async
   expect(result).toMatchObject({ deleted: [], leftovers: [{ kind: 'cart-item-unknown', item: 1 }] });
 });
 
-it('deletes what such a call has added, once its answer is written down', async () => {
+itInWays('deletes what such a call has added, once its answer is written down', async () => {
   const request = provisionRequest();
   const gate = rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'gate', hold: 'after' });
   const saga = await rig.sagas.provision(request);
@@ -157,7 +161,7 @@ it('deletes what such a call has added, once its answer is written down', async 
   expect(openItemsOf(request.reference)).toEqual([]);
 });
 
-it('touches nothing of a saga that is done', async () => {
+itInWays('touches nothing of a saga that is done', async () => {
   const request = provisionRequest();
   await (await rig.sagas.provision(request)).result();
   expect(await (await clean(request.reference)).result()).toMatchObject({ deleted: [], leftovers: [] });
@@ -175,12 +179,12 @@ it('touches nothing of a saga that is still running', async () => {
   await saga.result();
 });
 
-it('says so when there is nothing of that reference', async () => {
+itInWays('says so when there is nothing of that reference', async () => {
   const { failure } = await outcomeOf(await clean('NOBODY'));
   expect(failure).toMatchObject({ type: 'InvalidRequest', report: { why: expect.stringMatching(/no provisioning/) } });
 });
 
-it('may be asked for again: each time it looks anew', async () => {
+itInWays('may be asked for again: each time it looks anew', async () => {
   const { reference } = await terminated('unauthorized');
   const first = await rig.sagas.clean(reference);
   expect((await first.result()).deleted).toHaveLength(2);

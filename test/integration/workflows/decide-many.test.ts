@@ -6,7 +6,7 @@ import type { JobHandle } from '../../../src/client/jobs';
 import { jobProgressSchema, jobReportSchema, sumOf } from '../../../src/domain/job-report';
 import { sendDecision } from '../../../src/temporal/send-decision';
 import { doubtfulSagas, stuckSagas, untilListed } from '../../support/bad-night';
-import { itInWays } from '../../support/left-out';
+import { describeInWays, itInWays } from '../../support/left-out';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { outcomeOf, progressOf, untilDeniable, untilWaiting } from '../../support/sagas';
@@ -79,7 +79,7 @@ it('reaches whom the filter names, and no others', async () => {
   expect((await progressOf(doubtful[0]!)).decisions).toEqual([]);
 });
 
-it('keeps its pace: the ledger has no second with more calls', async () => {
+itInWays('keeps its pace: the ledger has no second with more calls', async () => {
   const sagas = await stuckSagas(rig, 7);
   const before = rig.sandbox.ledger.calls.length;
   // They ask again at once: one call for each decision.
@@ -107,7 +107,7 @@ it('keeps its pace: the ledger has no second with more calls', async () => {
   }
 });
 
-it('is paused, goes on, and is stopped: what it did not come to still waits', async () => {
+itInWays('is paused, goes on, and is stopped: what it did not come to still waits', async () => {
   const sagas = await stuckSagas(rig, 4);
   rig.sandbox.faults.clear();
   const job = await rig.sagas.decideMany({ ...retry, perSecond: 0.5, pageSize: 1 });
@@ -138,7 +138,7 @@ it('is paused, goes on, and is stopped: what it did not come to still waits', as
   }
 });
 
-it('ends as completed, with its report, when it is cancelled', async () => {
+itInWays('ends as completed, with its report, when it is cancelled', async () => {
   await stuckSagas(rig, 3);
   const job = await rig.sagas.decideMany({ ...retry, perSecond: 0.02 });
   await untilDecided(job, 1);
@@ -177,7 +177,7 @@ itInWays('skips what moved on or has ended since it was listed', async () => {
   expect(await decisionsOf(moved!)).toHaveLength(1);
 });
 
-it('tells why a saga refused', async () => {
+itInWays('tells why a saga refused', async () => {
   rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'unauthorized', times: 'all' });
   const saga = await rig.sagas.provision(provisionRequest());
   await untilListed(rig, [saga], 'stuck');
@@ -197,7 +197,7 @@ itInWays('decides no saga twice, although each asks again at once', async () => 
   for (const saga of sagas) expect(await decisionsOf(saga)).toHaveLength(1);
 });
 
-it('is one decision, however often it is sent', async () => {
+itInWays('is one decision, however often it is sent', async () => {
   const [saga] = await stuckSagas(rig, 1);
   const { id: question } = await untilWaiting(saga!);
   const { workflowId } = saga!;
@@ -235,7 +235,7 @@ itInWays('does not wait for ever for a saga whose worker is away', async () => {
   await outcomeOf(lonely);
 });
 
-it('does nothing where nobody waits', async () => {
+itInWays('does nothing where nobody waits', async () => {
   const job = await rig.sagas.decideMany(retry);
   expect(await job.report()).toMatchObject({ outcome: 'done', counts: { taken: 0 }, notReached: 0 });
 });
@@ -266,7 +266,7 @@ describe('a probe', () => {
     for (const saga of sagas) expect(await outcomeOf(saga)).toHaveProperty('result');
   });
 
-  it('that asks again pauses the job, which says why; a person lets it go on', async () => {
+  itInWays('that asks again pauses the job, which says why; a person lets it go on', async () => {
     const sagas = await stuckSagas(rig, 4);
     const job = await rig.sagas.decideMany(probing);
     await until(async () => (await job.progress()).state === 'paused');
@@ -327,7 +327,7 @@ describe('what it refuses', () => {
     expect(await decisionsOf(saga!)).toEqual([]);
   });
 
-  it('refuses a control that it cannot read, and tells who asks for a report of a terminated job', async () => {
+  itInWays('refuses a control that it cannot read, and tells who asks for a report of a terminated job', async () => {
     await stuckSagas(rig, 2);
     const job = await rig.sagas.decideMany({ ...retry, perSecond: 0.01 });
     await untilDecided(job, 1);
@@ -341,7 +341,7 @@ describe('what it refuses', () => {
   });
 });
 
-describe('evidence', () => {
+describeInWays('evidence', () => {
   const lineOf = async (saga: SagaHandle, placed: boolean) => ({
     reference: saga.reference,
     question: (await untilWaiting(saga, 'outcome-unknown')).id,

@@ -48,7 +48,7 @@ async function probes(runId?: string): Promise<number[]> {
   });
 }
 
-it('lets a few go, then four times as many, and everybody when three probes were answered', async () => {
+itInWays('lets a few go, then four times as many, and everybody when three probes were answered', async () => {
   const hold = await startHold({ first: 1, pauseMs: 4_000 });
   const sagas = await held(24);
   expect(rig.sandbox.ledger.calls).toEqual([]);
@@ -123,7 +123,7 @@ itInWays('goes back to holding when the first few were answered and the next one
   expect(orders(rig.sandbox.ledger)).toHaveLength(8);
 });
 
-it('takes others where nobody has answered, and tells how many did not', async () => {
+itInWays('takes others where nobody has answered, and tells how many did not', async () => {
   const muted = await muteSagas(rig, 3);
   const hold = await startHold({ first: 3, pauseMs: 1_500 });
   const sagas = await startSagas(5);
@@ -136,7 +136,7 @@ it('takes others where nobody has answered, and tells how many did not', async (
   expect(await probes(hold.firstExecutionRunId)).toEqual([3, 3, 2]);
 });
 
-it('is released by a person at any time, and not by a probe after that', async () => {
+itInWays('is released by a person at any time, and not by a probe after that', async () => {
   const hold = await startHold({ first: 1, pauseMs: 3_600_000 });
   const [saga] = await held(1);
   expect(await hold.executeUpdate('release', { args: [{ by: 'bob' }] })).toEqual({ released: true });

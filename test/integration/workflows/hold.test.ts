@@ -33,7 +33,7 @@ const held = async (count: number, start: () => Promise<SagaHandle>) => {
 };
 const cli = (...args: string[]) => runHere(args, '', rig.environment);
 
-it('can be terminated: what was held is let go by the next release', async () => {
+itInWays('can be terminated: what was held is let go by the next release', async () => {
   const hold = await startHold('hold', { note: 'a test' });
   const [saga] = await held(1, () => rig.sagas.provision(provisionRequest()));
   await hold.terminate();
@@ -70,7 +70,7 @@ it('holds what has not begun, and says since when, who and why; it goes on when 
   expect(await rig.sagas.holding()).toBeUndefined();
 });
 
-it('does not hold a saga that is under way: it is approved while the hold is on, and ends', async () => {
+itInWays('does not hold a saga that is under way: it is approved while the hold is on, and ends', async () => {
   const saga = await rig.sagas.change(changeRequest({ approval: 'always' }));
   await untilWaiting(saga, 'approval');
   await rig.sagas.hold({ note: 'a test' });
@@ -79,7 +79,7 @@ it('does not hold a saga that is under way: it is approved while the hold is on,
   await rig.sagas.release();
 });
 
-it('lets a saga that is held be cancelled', async () => {
+itInWays('lets a saga that is held be cancelled', async () => {
   await rig.sagas.hold({ note: 'a test' });
   const [saga] = await held(1, () => rig.sagas.provision(provisionRequest()));
   await saga!.cancel();
@@ -134,21 +134,21 @@ itInWays('lets no more of them begin, however slowly, once there is another hold
   expect(await rig.sagas.countHeld()).toBeGreaterThanOrEqual(1);
 });
 
-it('is one hold: another one is not started beside it', async () => {
+itInWays('is one hold: another one is not started beside it', async () => {
   expect(await rig.sagas.hold({ by: 'ann', note: 'first' })).toEqual({ existing: false });
   expect(await rig.sagas.hold({ by: 'bob', note: 'second' })).toEqual({ existing: true });
   expect(await rig.sagas.holding()).toMatchObject({ by: 'ann', note: 'first' });
   await rig.sagas.release();
 });
 
-it('is not there under another id, and says so', async () => {
+itInWays('is not there under another id, and says so', async () => {
   const misnamed = await startHold('a-hold', { note: 'a test' });
   const failed = (await misnamed.result().catch((error: unknown) => error)) as WorkflowFailedError;
   expect(failed.cause?.message).toBe('this holds nothing: the workflow id must be hold, and it is a-hold');
   expect(await rig.sagas.holding()).toBeUndefined();
 });
 
-it('holds without a word of who and why, and is released by a cancellation', async () => {
+itInWays('holds without a word of who and why, and is released by a cancellation', async () => {
   const hold = await startHold('hold');
   const [saga] = await held(1, () => rig.sagas.start('switchPlan', switchRequest()));
   await hold.cancel();
@@ -156,7 +156,7 @@ it('holds without a word of who and why, and is released by a cancellation', asy
   expect(await hold.result()).toMatchObject({ note: 'by a cancellation' });
 });
 
-it('refuses a pace beyond its bounds, and stays on', async () => {
+itInWays('refuses a pace beyond its bounds, and stays on', async () => {
   await rig.sagas.hold({ note: 'a test' });
   await expect(rig.sagas.release({ perSecond: 101 })).rejects.toThrow(/perSecond: must be from 0.01 to 100/);
   const hold = rig.temporal.workflow.getHandle('hold');
@@ -168,7 +168,7 @@ it('refuses a pace beyond its bounds, and stays on', async () => {
   await rig.sagas.release();
 });
 
-it('begins and is counted while no worker runs', async () => {
+itInWays('begins and is counted while no worker runs', async () => {
   await rig.withoutWorkers(async () => {
     await rig.sagas.hold({ by: 'ann', note: 'a test' });
     expect(await rig.sagas.holding()).toMatchObject({ by: 'ann', note: 'a test' });
@@ -216,7 +216,7 @@ it('is switched and told of by the command line', async () => {
   expect((await cli('hold', 'off')).out).toMatch(/^no hold was on\n0 sagas are released/);
 });
 
-it('is a gauge of every worker', async () => {
+itInWays('is a gauge of every worker', async () => {
   const connection = await NativeConnection.connect({ address: rig.address });
   const { namespace } = rig;
   const seen = () =>

@@ -2,6 +2,7 @@
 import { callsTo, firewallsOf, ordersWithLabel, serversOf } from '../../../sandbox/sentences';
 import { documentedPlanTypes } from '../../../src/domain/plan-types';
 import { activitiesOf } from '../../support/events';
+import { itInWays } from '../../support/left-out';
 import { provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
@@ -108,7 +109,7 @@ describe('of items that may be servers: a person is asked for as many as there c
     expect((await saga.result()).servers).toEqual(protectedIn(request));
   });
 
-  it('and may say that there are none, where none is certain', async () => {
+  itInWays('and may say that there are none, where none is certain', async () => {
     rig.sandbox.configure({ orderResponse: 'opaque', untypedItemsAreServers: false });
     const request = provisionRequest({ items: [untyped], firewalls: [143] });
     const saga = await rig.sagas.provision(request);
@@ -124,7 +125,7 @@ describe('of items that may be servers: a person is asked for as many as there c
     });
   });
 
-  it('and whoever has seen the order may say so, too', async () => {
+  itInWays('and whoever has seen the order may say so, too', async () => {
     rig.sandbox.configure({ untypedItemsAreServers: false });
     const request = provisionRequest({ items: [untyped], firewalls: [143] });
     rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
@@ -134,7 +135,7 @@ describe('of items that may be servers: a person is asked for as many as there c
     expect(await saga.result()).toMatchObject({ outcome: 'done', servers: [], leftovers: [] });
   });
 
-  it('also of an order of unknown outcome', async () => {
+  itInWays('also of an order of unknown outcome', async () => {
     const request = provisionRequest({ items: [{}, { plan_type: 'bare_metal' }], firewalls: [143] });
     rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });
     const saga = await rig.sagas.provision(request);
@@ -149,7 +150,7 @@ describe('of items that may be servers: a person is asked for as many as there c
     expect(ordersWithLabel(rig.sandbox.ledger, request.label)).toHaveLength(1);
   });
 
-  it('unless the order’s answer names them', async () => {
+  itInWays('unless the order’s answer names them', async () => {
     const request = provisionRequest({ items: [{}, untyped], firewalls: [143] });
     const { servers, decisions } = await (await rig.sagas.provision(request)).result();
     expect(servers).toEqual(protectedIn(request));
@@ -157,7 +158,7 @@ describe('of items that may be servers: a person is asked for as many as there c
     expect(decisions).toEqual([]);
   });
 
-  it('and the directory only where it lists the most: fewer may be those that are there so far', async () => {
+  itInWays('and the directory only where it lists the most: fewer may be those that are there so far', async () => {
     rig.sandbox.configure({ orderResponse: 'opaque', directory: { lag: 0 }, untypedItemsAreServers: false });
     const request = provisionRequest({ items: [{}, untyped], firewalls: [143] });
     const saga = await rig.sagas.provision(request);
@@ -183,7 +184,7 @@ describe('of no server', () => {
     expect(callsTo(rig.sandbox.ledger, 'find-servers')).toHaveLength(before);
   });
 
-  it('of unknown outcome is asked about, without object ids', async () => {
+  itInWays('of unknown outcome is asked about, without object ids', async () => {
     rig.sandbox.configure({ directory: { lag: 0 } });
     const request = provisionRequest({ items: [storage] });
     rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-after', match: { label: request.label } });

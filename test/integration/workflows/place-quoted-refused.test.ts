@@ -1,6 +1,7 @@
 /** A change order or a switch that the provider refuses, and a person is asked about. */
 import { changeOrdersOf, switchesOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
+import { itInWays } from '../../support/left-out';
 import { changeRequest, switchRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -52,7 +53,7 @@ describe('a change order', () => {
     expect(changesOf(request)).toMatchObject([{ resources: resources('vm_backup', '2') }]);
   });
 
-  it.each(['quote-change-order', 'place-change-order'] as const)(
+  itInWays.each(['quote-change-order', 'place-change-order'] as const)(
     'that is refused by %s is corrected',
     async (endpoint) => {
       const { request, begin } = start();
@@ -66,7 +67,7 @@ describe('a change order', () => {
     },
   );
 
-  it('keeps to the guard after it was corrected', async () => {
+  itInWays('keeps to the guard after it was corrected', async () => {
     const { request, begin } = start({ guard: { maxTotal: 5 } });
     refuse('place-change-order', request.subscription_id);
     const saga = await begin();
@@ -76,7 +77,7 @@ describe('a change order', () => {
     expect(changesOf(request)).toEqual([]);
   });
 
-  it.each([
+  itInWays.each([
     [{ plan_id: 3 }, 'plan_id: is not a field of this request'],
     [{ resources: [] }, 'resources: must hold at least one resource'],
     [{ resources: resources('colour') }, 'resources[0].resource_name: must be vm_backup, china_route or vm_antiddos'],
@@ -95,7 +96,7 @@ describe('a change order', () => {
     expect(changesOf(request)).toEqual([]);
   });
 
-  it('that is only quoted is corrected, and not placed', async () => {
+  itInWays('that is only quoted is corrected, and not placed', async () => {
     const { request, begin } = start({ quoteOnly: true });
     refuse('quote-change-order', request.subscription_id);
     const saga = await begin();
@@ -105,7 +106,7 @@ describe('a change order', () => {
     expect(changesOf(request)).toEqual([]);
   });
 
-  it('that is not available ends the saga where nobody is to be asked', async () => {
+  itInWays('that is not available ends the saga where nobody is to be asked', async () => {
     const { request, begin } = start({ resources: resources('china_route'), onRefusal: 'fail' });
     expect((await outcomeOf(await begin())).failure).toMatchObject({ type: 'ChangeNotAvailable' });
     expect(changesOf(request)).toEqual([]);
@@ -125,7 +126,7 @@ describe('a switch', () => {
     expect(switchedBy(request)).toMatchObject([{ planId: 22 }]);
   });
 
-  it.each(['quote-plan-switch', 'switch-plan'] as const)(
+  itInWays.each(['quote-plan-switch', 'switch-plan'] as const)(
     'that is refused by %s goes to another plan',
     async (endpoint) => {
       const request = switchRequest({ onRefusal: 'ask' });
@@ -138,7 +139,7 @@ describe('a switch', () => {
     },
   );
 
-  it('is approved anew, though the other plan costs the same', async () => {
+  itInWays('is approved anew, though the other plan costs the same', async () => {
     const request = switchRequest({ onRefusal: 'ask', plan_id: 21, approval: 'always' });
     // The first quote is approved; the one that is asked for right after it is refused.
     rig.sandbox.faults.add({
@@ -156,7 +157,7 @@ describe('a switch', () => {
     expect(switchedBy(request)).toEqual([]);
   });
 
-  it('tells the plan that was sent, where nobody knows whether it switched', async () => {
+  itInWays('tells the plan that was sent, where nobody knows whether it switched', async () => {
     const request = switchRequest({ onRefusal: 'ask', plan_id: unavailablePlan });
     const saga = await rig.sagas.switch(request);
     await untilWaiting(saga, 'refused');

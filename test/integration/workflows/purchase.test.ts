@@ -2,6 +2,7 @@
 import { ordersWithLabel } from '../../../sandbox/sentences';
 import { SagaHandle } from '../../../src/client/handle';
 import { restored } from '../../../src/journal/ceremony';
+import { describeInWays, itInWays } from '../../support/left-out';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { Rig } from '../../support/rig';
@@ -32,7 +33,7 @@ describe('the guard', () => {
     expect(callsOf(request)).toEqual([]);
   });
 
-  it('takes what just keeps to it', async () => {
+  itInWays('takes what just keeps to it', async () => {
     const request = provisionRequest({ items: [{ quantity: 2 }, {}], guard: { maxServers: 3, maxItems: 2 } });
     await (await rig.sagas.provision(request)).result();
     expect(ordersOf(request)).toHaveLength(1);
@@ -68,7 +69,7 @@ describe('the approval', () => {
     expect(callsOf(request)).toEqual([]);
   });
 
-  it('has to name its question', async () => {
+  itInWays('has to name its question', async () => {
     const saga = await rig.sagas.provision(provisionRequest({ approval: 'always' }));
     await untilWaiting(saga, 'approval');
     await expect(saga.decide('approve', { question: 'another' })).rejects.toThrow(/not the one that waits/);
@@ -76,7 +77,7 @@ describe('the approval', () => {
     expect((await outcomeOf(saga)).cancelled).toMatchObject({ leftovers: [] });
   });
 
-  it('is asked for above so many servers, and not at them', async () => {
+  itInWays('is asked for above so many servers, and not at them', async () => {
     const items = [{ quantity: 2 }];
     await (await rig.sagas.provision(provisionRequest({ items, approval: { above: 2 } }))).result();
     const saga = await rig.sagas.provision(provisionRequest({ items, approval: { above: 1 } }));
@@ -85,7 +86,7 @@ describe('the approval', () => {
     await saga.result();
   });
 
-  it('is not asked for again where the order was placed before', async () => {
+  itInWays('is not asked for again where the order was placed before', async () => {
     const request = provisionRequest({ approval: 'always' });
     const first = await rig.sagas.provision(request);
     await untilWaiting(first, 'approval');
@@ -100,7 +101,7 @@ describe('the approval', () => {
   });
 });
 
-describe('a run that was reset to before its approval, and has not asked because the order may be placed', () => {
+describeInWays('a run that was reset to before its approval, and has not asked because the order may be placed', () => {
   const request = (changes: object = {}) => provisionRequest({ approval: 'always', ...changes });
   async function reset({ reference }: { reference: string }, { workflowId }: SagaHandle) {
     await resetTo(rig.temporal, { workflowId }, (await workflowTasksOf(rig.temporal, { workflowId }))[0] ?? 0);

@@ -2,7 +2,7 @@
 import { callsTo } from '../../../sandbox/sentences';
 import { repairReference, type ReconcileOptions, type SweepReport } from '../../../src/domain/reconcile';
 import { ProviderClient } from '../../../src/provider/client';
-import { itInWays } from '../../support/left-out';
+import { describeInWays, itInWays } from '../../support/left-out';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { outcomeOf, untilWaiting } from '../../support/sagas';
@@ -65,7 +65,7 @@ it('tells of a firewall that was taken away, and assigns it again only where ask
   });
 });
 
-it('tells of a repair that came late, after a saga that wanted something else', async () => {
+itInWays('tells of a repair that came late, after a saga that wanted something else', async () => {
   const [server = 0] = await bought(1, [143, 150]);
   const unassign = firewallsRequest({ vmObjectId: server, assign: undefined, unassign: [143] });
   await (await rig.sagas.firewalls(unassign)).result();
@@ -75,18 +75,23 @@ it('tells of a repair that came late, after a saga that wanted something else', 
   expect((await sweep()).findings).toEqual([drift]);
 });
 
-it('tells of a firewall that is back after a saga has unassigned it, unassigns none, and knows nothing of others', async () => {
-  const [server = 0] = await bought(1, [143, 150]);
-  const saga = await rig.sagas.firewalls(firewallsRequest({ vmObjectId: server, assign: undefined, unassign: [150] }));
-  await saga.result();
-  await panel.assignFirewalls(server, [150, 999]);
-  const unassigned = changes('firewallsUnassigned');
-  const drift = { kind: 'firewalls-drift', vmObjectId: server, missing: [], surplus: [150] };
-  for (const repair of [false, true]) expect((await sweep({ repair })).findings).toEqual([drift]);
-  expect(changes('firewallsUnassigned')).toBe(unassigned);
-});
+itInWays(
+  'tells of a firewall that is back after a saga has unassigned it, unassigns none, and knows nothing of others',
+  async () => {
+    const [server = 0] = await bought(1, [143, 150]);
+    const saga = await rig.sagas.firewalls(
+      firewallsRequest({ vmObjectId: server, assign: undefined, unassign: [150] }),
+    );
+    await saga.result();
+    await panel.assignFirewalls(server, [150, 999]);
+    const unassigned = changes('firewallsUnassigned');
+    const drift = { kind: 'firewalls-drift', vmObjectId: server, missing: [], surplus: [150] };
+    for (const repair of [false, true]) expect((await sweep({ repair })).findings).toEqual([drift]);
+    expect(changes('firewallsUnassigned')).toBe(unassigned);
+  },
+);
 
-describe('where a saga has found a server as it should be, and so sent nothing,', () => {
+describeInWays('where a saga has found a server as it should be, and so sent nothing,', () => {
   const saidOf = async (vmObjectId: number, said: { exactly?: number[]; assign?: number[]; unassign?: number[] }) => {
     const nothing = { assign: undefined, unassign: undefined };
     await (await rig.sagas.firewalls(firewallsRequest({ vmObjectId, ...nothing, ...said }))).result();
@@ -129,7 +134,7 @@ describe('where a saga has found a server as it should be, and so sent nothing,'
   });
 });
 
-it('leaves a server alone while a saga works on it', async () => {
+itInWays('leaves a server alone while a saga works on it', async () => {
   const [server = 0] = await bought(1, [143]);
   await panel.unassignFirewalls(server, [143]);
   const gate = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'gate' });
@@ -141,7 +146,7 @@ it('leaves a server alone while a saga works on it', async () => {
   expect((await sweep()).counts).toEqual({ 'firewalls-drift': 1 });
 });
 
-it('takes no change that a saga makes meanwhile for drift', async () => {
+itInWays('takes no change that a saga makes meanwhile for drift', async () => {
   const [server = 0] = await bought(1, [143]);
   // Of the sweep: it has asked the journal, and not yet the provider.
   const gate = rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'gate' });
@@ -195,7 +200,7 @@ it('tells of a server that the provider refuses to list, and compares the others
   expect(findings).toContainEqual({ kind: 'firewalls-drift', vmObjectId: two, missing: [143], surplus: [] });
 });
 
-it('fails where the provider does not answer, asks no more than a few times, and claims nothing', async () => {
+itInWays('fails where the provider does not answer, asks no more than a few times, and claims nothing', async () => {
   await bought(8, [143]);
   const before = callsTo(rig.sandbox.ledger, 'list-firewalls').length;
   rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all' });

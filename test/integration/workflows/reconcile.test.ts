@@ -46,7 +46,7 @@ async function waiting(kind: 'unauthorized' | 'reset-before' | 'reset-after' = '
   return saga;
 }
 
-it('finds nothing where everything is in order, and is no saga', async () => {
+itInWays('finds nothing where everything is in order, and is no saga', async () => {
   const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
   await saga.result();
   expect(await sweep()).toMatchObject({
@@ -62,7 +62,7 @@ it('finds nothing where everything is in order, and is no saga', async () => {
   expect(rows).toEqual([saga.workflowId]);
 });
 
-it.each(['terminated', 'gone'] as const)('empties the cart of one that is %s, and no other', async (how) => {
+const emptiesTheCart = async (how: 'terminated' | 'gone') => {
   const [lost, running] = [await waiting(), await waiting()];
   const [left, kept] = [openItemsOf(lost.reference), openItemsOf(running.reference)];
   await terminate(rig.temporal, lost);
@@ -83,7 +83,9 @@ it.each(['terminated', 'gone'] as const)('empties the cart of one that is %s, an
   await running.decide('retry');
   expect((await running.result()).outcome).toBe('done');
   expect((await sweep()).outcome).toBe('clean');
-});
+};
+it.each(['terminated'] as const)('empties the cart of one that is %s, and no other', emptiesTheCart);
+itInWays.each(['gone'] as const)('empties the cart of one that is %s, and no other', emptiesTheCart);
 
 itInWays('leaves alone what is of another namespace that shares the journal', async () => {
   const saga = await waiting();
@@ -130,33 +132,38 @@ itInWays(
   },
 );
 
-it.each(['reset-before', 'reset-after'] as const)(
+const asksAboutALostOrder = async (kind: 'reset-before' | 'reset-after') => {
+  const saga = await waiting(kind);
+  await terminate(rig.temporal, saga);
+  const sent = callsTo(rig.sandbox.ledger, 'place-order').length;
+  rig.sandbox.faults.clear();
+  const unknown = { kind: 'placement-unknown', saga: saga.workflowId };
+  expect(of(await sweep(), saga)).toEqual([
+    { kind: 'lost', saga: saga.workflowId, how: 'terminated' },
+    { ...unknown, cleanUp: 'started' },
+  ]);
+  const asking = cleanUpOf(saga.reference);
+  await untilWaiting(asking, 'outcome-unknown');
+  expect(of(await sweep(), saga)).toContainEqual({ ...unknown, cleanUp: 'running' });
+  // Whoever ends a clean-up before it has settled anything is asked again.
+  await asking.cancel();
+  await outcomeOf(asking);
+  expect(of(await sweep(), saga)).toContainEqual({ ...unknown, cleanUp: 'started' });
+  await untilWaiting(asking, 'outcome-unknown');
+  const isPlaced = ordersWithLabel(rig.sandbox.ledger, saga.reference).length > 0;
+  await answer(asking, isPlaced ? 'confirmPlaced' : 'confirmNotPlaced', { note: 'looked' });
+  await asking.result();
+  expect(openItemsOf(saga.reference)).toEqual([]);
+  expect(callsTo(rig.sandbox.ledger, 'place-order')).toHaveLength(sent);
+  expect(kinds(await sweep())).toEqual(isPlaced ? ['lost'] : []);
+};
+it.each(['reset-before'] as const)(
   'asks about a lost order of unknown outcome (%s), and places nothing',
-  async (kind) => {
-    const saga = await waiting(kind);
-    await terminate(rig.temporal, saga);
-    const sent = callsTo(rig.sandbox.ledger, 'place-order').length;
-    rig.sandbox.faults.clear();
-    const unknown = { kind: 'placement-unknown', saga: saga.workflowId };
-    expect(of(await sweep(), saga)).toEqual([
-      { kind: 'lost', saga: saga.workflowId, how: 'terminated' },
-      { ...unknown, cleanUp: 'started' },
-    ]);
-    const asking = cleanUpOf(saga.reference);
-    await untilWaiting(asking, 'outcome-unknown');
-    expect(of(await sweep(), saga)).toContainEqual({ ...unknown, cleanUp: 'running' });
-    // Whoever ends a clean-up before it has settled anything is asked again.
-    await asking.cancel();
-    await outcomeOf(asking);
-    expect(of(await sweep(), saga)).toContainEqual({ ...unknown, cleanUp: 'started' });
-    await untilWaiting(asking, 'outcome-unknown');
-    const isPlaced = ordersWithLabel(rig.sandbox.ledger, saga.reference).length > 0;
-    await answer(asking, isPlaced ? 'confirmPlaced' : 'confirmNotPlaced', { note: 'looked' });
-    await asking.result();
-    expect(openItemsOf(saga.reference)).toEqual([]);
-    expect(callsTo(rig.sandbox.ledger, 'place-order')).toHaveLength(sent);
-    expect(kinds(await sweep())).toEqual(isPlaced ? ['lost'] : []);
-  },
+  asksAboutALostOrder,
+);
+itInWays.each(['reset-after'] as const)(
+  'asks about a lost order of unknown outcome (%s), and places nothing',
+  asksAboutALostOrder,
 );
 
 itInWays('starts no change again whose outcome is unknown, and tells of it', async () => {
@@ -173,7 +180,7 @@ itInWays('starts no change again whose outcome is unknown, and tells of it', asy
   expect(rig.sandbox.ledger.calls).toHaveLength(sent);
 });
 
-it('only tells where it is not to clean up', async () => {
+itInWays('only tells where it is not to clean up', async () => {
   const saga = await waiting();
   await terminate(rig.temporal, saga);
   expect(of(await sweep({ clean: false }), saga)).toContainEqual(
@@ -205,7 +212,7 @@ it('fails where the journal is an older copy, whatever it has found', async () =
   await putBack(null);
 });
 
-it('refuses a request that is none, in the client and in the workflow', async () => {
+itInWays('refuses a request that is none, in the client and in the workflow', async () => {
   await expect(rig.sagas.sweeps.start({ days: 0, perSecond: 21 })).rejects.toMatchObject({
     problems: [{ field: 'days' }, { field: 'perSecond' }],
   });

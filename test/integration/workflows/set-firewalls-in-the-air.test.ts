@@ -39,7 +39,7 @@ const untilUndoing = (saga: Parameters<typeof progressOf>[0]) =>
     return steps.some(({ detail }) => detail?.includes('in the air'));
   });
 
-it.each(['the answer', 'the worker'] as const)(
+itInWays.each(['the answer', 'the worker'] as const)(
   'an assignment of which %s was lost, and that comes late, is taken back all the same',
   async (what) => {
     const { saga, gate, now } = await holding([1], { assign: [143] }, 'assign-firewalls');
@@ -152,7 +152,7 @@ describe('a server that was bought while another saga changes its firewalls', ()
     return { saga, vmObjectId: vmObjectId!, now: () => firewallsOf(rig.sandbox.ledger, vmObjectId!) };
   }
 
-  it('keeps the firewalls that it was bought with when that saga is cancelled, which tells them', async () => {
+  itInWays('keeps the firewalls that it was bought with when that saga is cancelled, which tells them', async () => {
     const { saga, vmObjectId, now } = await bought([143]);
     rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', nth: 2 });
     const other = await rig.sagas.firewalls(firewallsRequest({ vmObjectId, assign: [143, 150] }));
@@ -172,7 +172,7 @@ describe('a server that was bought while another saga changes its firewalls', ()
     });
   });
 
-  it('is not called verified as an exact set while the list shows a firewall more', async () => {
+  itInWays('is not called verified as an exact set while the list shows a firewall more', async () => {
     const { saga, vmObjectId, now } = await bought([143]);
     const gate = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'gate', hold: 'before', nth: 1 });
     const other = await rig.sagas.firewalls(firewallsRequest({ vmObjectId, assign: undefined, exactly: [150] }));

@@ -1,6 +1,7 @@
 /** Resets of a change of firewalls: of what another run has done, this one's history knows nothing. Found by the model and by chaos. */
 import { firewallsOf, neverLessProtected } from '../../../sandbox/sentences';
 import { SagaHandle } from '../../../src/client/handle';
+import { describeInWays, itInWays } from '../../support/left-out';
 import { firewallsRequest } from '../../support/requests';
 import { resetTo, taskBefore } from '../../support/reset';
 import { Rig } from '../../support/rig';
@@ -15,7 +16,7 @@ afterEach(() => rig.close());
 /** Of whichever run is the latest. */
 const workflowOf = ({ workflowId }: SagaHandle) => ({ workflowId });
 
-it('assigns again before it unassigns anything', async () => {
+itInWays('assigns again before it unassigns anything', async () => {
   const request = firewallsRequest({ assign: [143], unassign: [1] });
   const { vmObjectId, reference } = request;
   rig.sandbox.addServer({ vmObjectId, firewalls: [1, 2] });
@@ -53,7 +54,7 @@ it('that is cancelled before it came to unassign: what the run before unassigned
   expect(firewallsOf(rig.sandbox.ledger, vmObjectId).sort()).toEqual([1, 2]);
 });
 
-describe('what an earlier run has changed is told by one that does not get to its end', () => {
+describeInWays('what an earlier run has changed is told by one that does not get to its end', () => {
   const request = firewallsRequest({ assign: [143], unassign: [1] });
   const { vmObjectId, reference } = request;
   const again = () => new SagaHandle(rig.temporal, 'setFirewalls', reference, '', true);

@@ -2,6 +2,7 @@ import { firewallsOf, neverLessProtected } from '../../../sandbox/sentences';
 import { SagaHandle } from '../../../src/client/handle';
 import { JournalUnavailable } from '../../../src/journal/errors';
 import { Journal } from '../../../src/journal/journal';
+import { itInWays } from '../../support/left-out';
 import { firewallsRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -51,7 +52,7 @@ it('changes only what must change for an exact set', async () => {
   ]);
 });
 
-it('assigns only what is missing, and unassigns only what is there', async () => {
+itInWays('assigns only what is missing, and unassigns only what is there', async () => {
   const request = requestFor([1, 2], { assign: [1, 4], unassign: [2, 99] });
   const result = await (await rig.sagas.firewalls(request)).result();
   expect(result).toMatchObject({ assigned: [4], unassigned: [2], firewalls: [1, 4] });
@@ -61,7 +62,7 @@ it('assigns only what is missing, and unassigns only what is there', async () =>
   ]);
 });
 
-it('unassigns again all that it assigned where it cannot be seen any more what is there', async () => {
+itInWays('unassigns again all that it assigned where it cannot be seen any more what is there', async () => {
   const request = requestFor([1], { assign: [143, 144], unassign: [1] });
   fault(request.vmObjectId, 'unassign-firewalls', { kind: 'refuse-before' });
   fault(request.vmObjectId, 'list-firewalls', { kind: 'other-body', nth: 2 });
@@ -74,7 +75,7 @@ it('unassigns again all that it assigned where it cannot be seen any more what i
   expect(firewallsNow(request.vmObjectId)).toEqual([1]);
 });
 
-it('changes nothing that is as it should be', async () => {
+itInWays('changes nothing that is as it should be', async () => {
   const request = requestFor([5], { exactly: [5] });
   expect(await (await rig.sagas.firewalls(request)).result()).toMatchObject({ assigned: [], unassigned: [] });
   expect(changesTo(request.vmObjectId)).toEqual([]);
@@ -144,7 +145,7 @@ it('leaves what it assigned, and says so, where nobody can know what was there b
   }
 });
 
-it.each([
+itInWays.each([
   {
     changes: { assign: [143], unassign: [150] },
     firewalls: [143, 150],
@@ -179,7 +180,7 @@ it.each([
   },
 );
 
-it('asks a person when the list does not show what was assigned', async () => {
+itInWays('asks a person when the list does not show what was assigned', async () => {
   const request = requestFor([], { assign: [143] });
   fault(request.vmObjectId, 'list-firewalls', { kind: 'other-body', body: [], from: 2, times: 3 });
   const saga = await rig.sagas.firewalls(request);
@@ -193,7 +194,7 @@ it('asks a person when the list does not show what was assigned', async () => {
   expect(await saga.result()).toMatchObject({ verified: true });
 });
 
-it('tells what should be assigned where a person leaves the last look out', async () => {
+itInWays('tells what should be assigned where a person leaves the last look out', async () => {
   const request = requestFor([1, 150], { assign: [143], unassign: [150] });
   fault(request.vmObjectId, 'list-firewalls', { kind: 'unauthorized', from: 2, times: 'all' });
   const saga = await rig.sagas.firewalls(request);
@@ -207,7 +208,7 @@ it('tells what should be assigned where a person leaves the last look out', asyn
   });
 });
 
-it.each([
+itInWays.each([
   ['list-firewalls', []],
   ['assign-firewalls', ['assign-firewalls']],
 ])('ends as refused where %s is, leaves nothing behind, and has nothing to unassign again', async (endpoint, sent) => {

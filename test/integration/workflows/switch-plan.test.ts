@@ -1,4 +1,5 @@
 import { switchesOf } from '../../../sandbox/sentences';
+import { itInWays } from '../../support/left-out';
 import { switchRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -38,7 +39,7 @@ it('does not switch to what is not available', async () => {
   expect(endpointsOf(request)).toEqual(['quote-plan-switch']);
 });
 
-it('does not switch against the guard', async () => {
+itInWays('does not switch against the guard', async () => {
   const request = switchRequest({ guard: { maxTotal: 30 } });
   expect((await outcomeOf(await rig.sagas.switch(request))).failure?.type).toBe('GuardViolated');
   expect(switches(request)).toEqual([]);
@@ -70,7 +71,7 @@ it('asks when the switch itself is answered with “not available”: it may be 
   }
 });
 
-it('ends as not available where it did not switch, and is no longer to be had', async () => {
+itInWays('ends as not available where it did not switch, and is no longer to be had', async () => {
   const request = switchRequest();
   const quote = { available: false, total: 31, currency: 'usd', date_from: '2026-01-01', date_to: '2026-02-01' };
   switchFault(request, { kind: 'other-body', body: quote });
@@ -96,14 +97,14 @@ it('never switches twice: an answer that cannot be read is asked about', async (
   expect(switches(request)).toHaveLength(1);
 });
 
-it('ends as refused where the switch is', async () => {
+itInWays('ends as refused where the switch is', async () => {
   const request = switchRequest();
   switchFault(request, { kind: 'refuse-before' });
   expect((await outcomeOf(await rig.sagas.switch(request))).failure?.type).toBe('OrderRejected');
   expect(switches(request)).toEqual([]);
 });
 
-it('is quoted again before it is sent again', async () => {
+itInWays('is quoted again before it is sent again', async () => {
   const request = switchRequest();
   switchFault(request, { kind: 'reset-before' });
   const saga = await rig.sagas.switch(request);
@@ -114,14 +115,14 @@ it('is quoted again before it is sent again', async () => {
   expect(switches(request)).toHaveLength(1);
 });
 
-it('that only asks ends as refused where the quote is', async () => {
+itInWays('that only asks ends as refused where the quote is', async () => {
   const request = switchRequest({ quoteOnly: true });
   const match = { subscriptionId: request.subscription_id };
   rig.sandbox.faults.add({ endpoint: 'quote-plan-switch', kind: 'refuse-before', match });
   expect((await outcomeOf(await rig.sagas.switch(request))).failure?.type).toBe('OrderRejected');
 });
 
-it('takes no servers for an answer', async () => {
+itInWays('takes no servers for an answer', async () => {
   const request = switchRequest();
   switchFault(request, { kind: 'reset-after' });
   const saga = await rig.sagas.switch(request);

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { run } from '../../../src/cli/program';
 import { decisionNames } from '../../../src/domain/decisions';
 import { runCommand, type Ended } from '../../support/command-line';
+import { itInWays } from '../../support/left-out';
 import { Rig } from '../../support/rig';
 import { fuzz, patience } from './fuzz-runs';
 
@@ -85,7 +86,7 @@ test(
   patience(60_000),
 );
 
-test.each<[string, string[], input: string | Buffer, sentence: RegExp]>([
+itInWays.each<[string, string[], input: string | Buffer, sentence: RegExp]>([
   ['a request of 100,000 levels', ['change', '-'], '['.repeat(100_000) + ']'.repeat(100_000), /nested deeper than 32/],
   [
     'a request of 300,000 items',

@@ -2,9 +2,10 @@
  * How many cases, and which. The seed is fixed, so that every run tries the same ones; fast-check prints it with the path to
  * the smallest case that fails.
  *
- *   ORDER_SAGA_FUZZ_RUNS   times as many cases as in `npm test`, such as 50 for a long run; default 1
+ *   ORDER_SAGA_FUZZ_RUNS   times as many cases, such as 50 for a long run; default 1
  *   ORDER_SAGA_FUZZ_SEED   another seed, for other cases; a whole number
  */
+import { takesWays } from '../../support/left-out';
 import { seed } from '../../support/properties';
 
 const factor = Number(process.env['ORDER_SAGA_FUZZ_RUNS'] ?? '1');
@@ -16,8 +17,9 @@ export interface Fuzz {
   interruptAfterTimeLimit?: number;
 }
 
-export function fuzz(runs: number): Fuzz {
-  return { numRuns: Math.ceil(runs * factor), seed };
+/** @param inOneWay how many `npm test` takes */
+export function fuzz(runs: number, inOneWay = runs / 5): Fuzz {
+  return { numRuns: Math.ceil((takesWays ? runs : inOneWay) * factor), seed };
 }
 
 /** For a test's time limit: a long run takes longer. */

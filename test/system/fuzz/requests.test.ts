@@ -95,12 +95,15 @@ const oddPayloads: [string, Payload[]][] = [
   ['the same field twice', [encoded('json/plain', '{"reference":"R","reference":"S"}')]],
 ];
 
-test.each(oddPayloads)('a run that is started with %s', async (_, payloads) => {
+async function isRefused(_: string, payloads: Payload[]): Promise<void> {
   await Promise.all(workflowNames.map((workflow) => refused(workflow, idFor(workflow), payloads)));
   expect(rig.sandbox.ledger.calls).toEqual([]);
-});
+}
+const taken = ['JSON that breaks off', 'a million wrong items'];
+test.each(oddPayloads.filter(([what]) => taken.includes(what)))('a run that is started with %s', isRefused);
+itInWays.each(oddPayloads.filter(([what]) => !taken.includes(what)))('a run that is started with %s', isRefused);
 
-test('a memo that cannot be read hinders neither the saga nor those who list it', async () => {
+itInWays('a memo that cannot be read hinders neither the saga nor those who list it', async () => {
   const request = changeRequest();
   const workflowId = workflowIdOf('changeOrder', request.reference);
   await rig.temporal.workflowService.startWorkflowExecution({
@@ -146,14 +149,14 @@ describe('what the schemas allow at its longest', () => {
     180_000,
   );
 
-  test('a script of nearly a mebibyte is bought', async () => {
+  itInWays('a script of nearly a mebibyte is bought', async () => {
     const request = provisionRequest({ label: 'l'.repeat(1_000), items: [{ custom_script: 'AAAA'.repeat(260_000) }] });
     const saga = await rig.sagas.provision(request);
     expect(await outcomeOf(saga)).toMatchObject({ result: { cartItemIds: [expect.any(Number)] } });
     expect(await brokenTasksOf(rig.temporal, saga.workflowId)).toEqual([]);
   });
 
-  test.each<[string, Record<string, unknown>, field: string]>([
+  itInWays.each<[string, Record<string, unknown>, field: string]>([
     ['300 items', provisionRequest({ items: times(300, () => ({})) }), 'items'],
     ['a label of 100 kB', provisionRequest({ label: 'l'.repeat(100_000) }), 'label'],
     ['firewalls for 1,000 servers', provisionRequest({ items: [{ quantity: 1_000 }], firewalls: [1] }), 'firewalls'],

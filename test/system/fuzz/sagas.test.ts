@@ -13,7 +13,7 @@ import { answers, changeQuote, onTheWire } from './answers';
 import { fuzz, patience } from './fuzz-runs';
 import { brokenTasksOf } from './histories';
 
-const { numRuns, seed } = fuzz(24);
+const { numRuns, seed } = fuzz(24, 12);
 
 const isPivot = /^(POST \/order(\/changeorder)?|PUT \/order\/switch\/\d+) /;
 

@@ -3,12 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { historyFromJSON, type History } from '@temporalio/common/lib/proto-utils';
-import { DefaultLogger, Runtime, type ReplayResult } from '@temporalio/worker';
 import { version } from '../../../package.json';
-import { createWorkerDataConverter } from '../../../src/security/data-converter';
-import { payloadConverterPath } from '../../../src/temporal/workflow-modules';
+import { itInWays } from '../../support/left-out';
 import { bundleOf } from '../../support/programs';
 import { replayAll } from '../../support/replay';
+import type { Replayed } from '../../support/replayer';
 import { stories, storiesOfOthers } from './stories';
 
 const versions = readdirSync(__dirname, { withFileTypes: true }).flatMap((entry) =>
@@ -17,23 +16,19 @@ const versions = readdirSync(__dirname, { withFileTypes: true }).flatMap((entry)
 const recorded = versions.flatMap((of) => readdirSync(join(__dirname, of)).map((file) => [of, file] as const));
 const read = (of: string, file: string) => readFileSync(join(__dirname, of, file), 'utf8');
 
-beforeAll(() => Runtime.install({ logger: new DefaultLogger('ERROR') }));
-
 it('the present version is recorded, each of its stories', () => {
   const files = recorded.flatMap(([of, file]) => (of === version ? [file.replace(/\.json$/, '')] : []));
   expect(files.sort()).toEqual(Object.keys({ ...stories, ...storiesOfOthers }).sort());
 });
 
-async function replayed(history: History): Promise<ReplayResult | undefined> {
+async function replayed(history: History): Promise<Replayed | undefined> {
   const workflowId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId ?? '';
   expect(workflowId).not.toBe('');
-  const dataConverter = createWorkerDataConverter(undefined, payloadConverterPath);
-  const bundle = bundleOf();
-  const [result] = await replayAll({ bundle, dataConverter }, [{ workflowId, history }]);
+  const [result] = await replayAll({ bundle: bundleOf() }, [{ workflowId, history }]);
   return result;
 }
 
-const sound = { workflowId: expect.any(String) as string, runId: expect.any(String) as string };
+const sound = { workflowId: expect.any(String) as string };
 
 it.each(recorded)('%s: %s replays', async (of, file) => {
   const result = await replayed(historyFromJSON(JSON.parse(read(of, file))));
@@ -41,7 +36,7 @@ it.each(recorded)('%s: %s replays', async (of, file) => {
 });
 
 // A server that has just been told of them shows search attributes under its own names for them, and later under ours.
-it.each(recorded)('%s: %s replays whatever the server calls its search attributes', async (of, file) => {
+itInWays.each(recorded)('%s: %s replays whatever the server calls its search attributes', async (of, file) => {
   const history = historyFromJSON(JSON.parse(read(of, file)));
   const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
   const fields = Object.values(started?.searchAttributes?.indexedFields ?? {});

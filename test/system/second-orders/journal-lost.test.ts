@@ -33,11 +33,11 @@ describeWithPostgres('PostgreSQL is killed', () => {
     await server.stop();
   });
 
-  itInWays.each([['before-mean', 'nothing is sent, and it is tried again']])('%s: %s', goesOn);
-  it.each([
-    ['after-mean', 'it is sent, and written down when the journal is back'],
+  itInWays.each([
+    ['before-mean', 'nothing is sent, and it is tried again'],
     ['before-answered', 'its answer is written down when the journal is back'],
   ])('%s: %s', goesOn);
+  it.each([['after-mean', 'it is sent, and written down when the journal is back']])('%s: %s', goesOn);
 
   async function goesOn(at: string): Promise<void> {
     // Long enough to be killed within; in production, too, a call that stood still for longer is not sent.

@@ -9,7 +9,7 @@ import { waysToEnd as allWays, type Way } from './ways';
 
 jest.setTimeout(1_800_000);
 
-/** `npm test` loses the workers of one story of each workflow, after the call took effect; `npm run test:all` those of all, in all ways. */
+/** `npm run test:ways` loses the workers of one story of each workflow, after the call took effect; `npm run test:all` those of all, in all ways. */
 const waysToEnd = takesAll ? allWays : allWays.filter(({ hold }) => hold === 'after');
 const stories = takesAll ? allStories : firstOfEach(allStories);
 

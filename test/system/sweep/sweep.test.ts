@@ -1,23 +1,24 @@
 /**
  * Every call of every story, spoiled in every way.
  *
- * `npm test` takes the ways that differ in what a saga does, `npm run test:all` one of each kind, `npm run test:sweep`
- * (ORDER_SAGA_SWEEP=long) each with each other.
+ * `npm test` takes the ways that differ in what a saga does, with the first decision that fits; `npm run test:ways` each decision; `npm run test:all`
+ * one way of each kind; `npm run test:sweep` (ORDER_SAGA_SWEEP=long) each with each other.
  * ORDER_SAGA_SWEEP_STORY='provision one item' sweeps that story alone.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { takesAll } from '../../support/left-out';
+import { takesAll, takesWays } from '../../support/left-out';
 import { Rig } from '../../support/rig';
 import { WaitingRoom } from '../../support/waiting-room';
 import { stories as allStories } from './stories';
 import { Sweep } from './sweep';
-import { allWays, ways, waysThatDiffer } from './ways';
+import { allWays, ways, waysThatDiffer, waysThatDifferMost } from './ways';
 
 jest.setTimeout(3_600_000);
 
 const only = process.env['ORDER_SAGA_SWEEP_STORY'];
 const stories = allStories.filter(({ name }) => only === undefined || name === only);
-const grid = process.env['ORDER_SAGA_SWEEP'] === 'long' ? allWays : takesAll ? ways : waysThatDiffer;
+const isLong = process.env['ORDER_SAGA_SWEEP'] === 'long';
+const grid = isLong ? allWays : takesAll ? ways : takesWays ? waysThatDiffer : waysThatDifferMost;
 
 let rig: Rig;
 let sweep: Sweep;
@@ -26,7 +27,7 @@ const found = new Map<string, ReturnType<Sweep['of']>>();
 
 beforeAll(async () => {
   rig = await Rig.start({ provider: { totalTimeoutMs: 8_000 } });
-  sweep = new Sweep({ rig, waitingRoom: new WaitingRoom(rig.sagas) });
+  sweep = new Sweep({ rig, waitingRoom: new WaitingRoom(rig.sagas) }, { eachDecision: takesWays || isLong });
   for (const story of stories) found.set(story.name, sweep.of(story, grid));
   for (const { unspoiled, spoiled } of found.values()) {
     for (const sweeping of [unspoiled, ...spoiled.values()]) sweeping.catch(() => undefined);

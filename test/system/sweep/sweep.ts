@@ -17,7 +17,11 @@ export class Sweep {
   private readonly queue: (() => void)[] = [];
   private busy = 0;
 
-  constructor(private readonly world: World) {}
+  constructor(
+    private readonly world: World,
+    /** Each decision that fits a wait, in a run of its own; or the first alone. */
+    private readonly takes: { eachDecision: boolean },
+  ) {}
 
   /** The story as it is, with each decision that fits its waits; and then with each call of it spoiled in each way. */
   of(story: Story, ways: readonly Way[]): { unspoiled: Promise<string[]>; spoiled: Map<Way, Promise<string[]>> } {
@@ -55,6 +59,7 @@ export class Sweep {
   /** The first decision's run tells how many there are. */
   private async eachDecision(tell: (choice: number) => Promise<SpoiledRun>): Promise<SpoiledRun[]> {
     const first = await this.inTurn(() => tell(0));
+    if (!this.takes.eachDecision) return [first];
     const others = Array.from({ length: Math.max(0, first.choices - 1) }, (_, index) => index + 1);
     return [first, ...(await Promise.all(others.map((choice) => this.inTurn(() => tell(choice)))))];
   }

@@ -74,6 +74,9 @@ export const waysThatDiffer: readonly Way[] = [
   ...cancelled.filter(({ hold }) => hold === 'after'),
 ];
 
+/** The same without one of the two that leave in doubt whether it took effect. */
+export const waysThatDifferMost = waysThatDiffer.filter(({ name }) => name !== 'error-before');
+
 /** One of each kind. */
 export const ways: readonly Way[] = [
   ...once(failing),

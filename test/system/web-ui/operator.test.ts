@@ -93,7 +93,7 @@ here('an operator in the Web UI', () => {
     });
   });
 
-  it('settles an unknown outcome with confirmPlaced and the servers’ ids', async () => {
+  itInWays('settles an unknown outcome with confirmPlaced and the servers’ ids', async () => {
     const saga = await order('PO-2026-0043', { kind: 'reset-after' }, { firewalls: [143] });
     const { id } = await openWaiting(saga, 'outcome-unknown');
     const details = await operator.currentDetails(/not known whether the provider placed the order/);
@@ -129,7 +129,7 @@ here('an operator in the Web UI', () => {
     expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
   });
 
-  it('approves a quote', async () => {
+  itInWays('approves a quote', async () => {
     const reference = 'CH-2026-0007';
     const saga = await rig.sagas.change(changeRequest({ reference, subscription_id: 5512, approval: 'always' }));
     await openWaiting(saga, 'approval');
@@ -316,7 +316,7 @@ here('an operator in the Web UI', () => {
     await operator.openRun(saga.workflowId, runId);
   }
 
-  it.each([
+  itInWays.each([
     ['that is done', 'PO-2026-0047'],
     ['that is stuck after its order', 'PO-2026-0048'],
   ])(
@@ -365,7 +365,7 @@ here('an operator in the Web UI', () => {
     expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
   });
 
-  it('starts with wrong values, and reads which they are', async () => {
+  itInWays('starts with wrong values, and reads which they are', async () => {
     const called = rig.sandbox.ledger.calls.length;
     const request = {
       reference: 'PO-2026-0049',

@@ -10,7 +10,7 @@ import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time';
 import { provideTemporal, startDevServer } from '../../../scripts/dev-server';
 import { isRunning } from '../../support/is-running';
-import { unless } from '../../support/left-out';
+import { itInWays, takesWays, unless } from '../../support/left-out';
 
 const root = join(__dirname, '..', '..', '..');
 const cli = process.env['ORDER_SAGA_TEST_TEMPORAL_CLI'] ?? '';
@@ -64,7 +64,7 @@ describeWithCli('a dev server', () => {
     await server.kill();
   });
 
-  it('keeps what is in its file through a crash, at the same address', async () => {
+  itInWays('keeps what is in its file through a crash, at the same address', async () => {
     const dbFile = join(folder, 'temporal.db');
     const first = await startDevServer({ cli, dbFile, ui: false });
     expect(first.uiUrl).toBeUndefined();
@@ -83,14 +83,15 @@ describeWithCli('a dev server', () => {
     await second.stop();
   });
 
-  it.each([
+  const ends = [
     ['is killed', 'wait', 'SIGKILL'],
     ['is terminated', 'wait', 'SIGTERM'],
     ['is interrupted', 'wait', 'SIGINT'],
     ['comes to its end without a stop', 'end', undefined],
     ['calls exit', 'exit', undefined],
     ['throws', 'throw', undefined],
-  ] as const)('does not outlive a parent that %s', async (_what, ending, signal) => {
+  ] as const;
+  it.each(takesWays ? ends : ends.slice(0, 1))('does not outlive a parent that %s', async (_what, ending, signal) => {
     const program = join(__dirname, 'dev-server-parent.ts');
     const parent = spawn(process.execPath, ['--import', 'tsx', program, cli, ending], {
       cwd: root,
@@ -137,7 +138,7 @@ it('a CLI that cannot start is quoted, and logged where that is wanted', async (
   expect(readFileSync(logFile, 'utf8')).toBe('no such flag\n');
 });
 
-it('a log that cannot be written is an error, and nothing stays behind', async () => {
+itInWays('a log that cannot be written is an error, and nothing stays behind', async () => {
   const mark = join(folder, 'pid');
   const patient = script('temporal', `echo $$ > ${mark}; echo hello; exec sleep 600`);
   await expect(startDevServer({ cli: patient, logFile: join(folder, 'no', 'such', 'folder') })).rejects.toThrow(

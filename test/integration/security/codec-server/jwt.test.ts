@@ -3,6 +3,7 @@
  * CommonJS cannot load on Node 20.
  */
 import { startProcess, type RunningProcess } from '../../../../scripts/processes';
+import { itInWays } from '../../../support/left-out';
 import { programOf } from '../../../support/programs';
 import { until } from '../../../support/rig';
 import { call, newKey } from '../../../support/codec-calls';
@@ -111,7 +112,7 @@ it.each([
   expect(server.errors()).not.toContain(token.slice(0, 20));
 });
 
-it.each([
+itInWays.each([
   ['cannot be reached', undefined],
   ['is out of order', 500],
 ])('with a provider that %s, nobody is called a stranger', async (_what, status) => {

@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { startProcess } from '../../../../scripts/processes';
 import { selfSigned } from '../../../support/certificates';
+import { itInWays } from '../../../support/left-out';
 import { programOf } from '../../../support/programs';
 import { until } from '../../../support/rig';
 import { call, newKey } from '../../../support/codec-calls';
@@ -37,7 +38,7 @@ const failureOf = async (environment: Record<string, string>): Promise<{ status:
   return { status: code, errors: stderr };
 };
 
-it.each(['SIGTERM', 'SIGINT'] as const)(
+itInWays.each(['SIGTERM', 'SIGINT'] as const)(
   'says where it is and that nobody is asked, serves, and stops on %s',
   async (signal) => {
     const server = await startProcess(program, base);
@@ -100,7 +101,7 @@ it('speaks TLS with the certificate that it was given, and with nothing below 1.
   }
 });
 
-it('says in one sentence that the port is in use', async () => {
+itInWays('says in one sentence that the port is in use', async () => {
   const other = createServer();
   await once(other.listen(0, '127.0.0.1'), 'listening');
   const { port } = other.address() as AddressInfo;
@@ -111,7 +112,7 @@ it('says in one sentence that the port is in use', async () => {
   other.close();
 });
 
-it('says in one sentence that the address is not its own', async () => {
+itInWays('says in one sentence that the address is not its own', async () => {
   const environment = { ...base, CODEC_HOST: '192.0.2.1', CODEC_ALLOW_HTTP: 'true', CODEC_TOKEN: 'x'.repeat(16) };
   expect(await failureOf(environment)).toEqual({
     status: 1,
@@ -119,7 +120,7 @@ it('says in one sentence that the address is not its own', async () => {
   });
 });
 
-it('does not start with wrong settings, and lists them', async () => {
+itInWays('does not start with wrong settings, and lists them', async () => {
   expect(await failureOf({ CODEC_PORT: 'x', CODEC_HOST: '0.0.0.0' })).toEqual({
     status: 1,
     errors: [

@@ -1,0 +1,37 @@
+/**
+ * Test files that `npm test` leaves out as a whole, since what starts a saga's world costs more than its first tests; and of each the file in which
+ * `npm test` has what it is about. `npm run test:ways` takes them.
+ */
+module.exports = {
+  'integration/cli/cancel': 'integration/saga/outcomes',
+  'integration/client/saga-list': 'integration/saga/human-decisions-grid',
+  'integration/journal/plans': 'integration/journal/contract',
+  'integration/operations/own-server': 'integration/operations/lost-sagas',
+  'integration/saga/another-request': 'integration/client/start',
+  'integration/saga/attempts-lost': 'system/second-orders/stood-still',
+  'integration/saga/cancel': 'system/sweep/sweep',
+  'integration/saga/check-request': 'integration/client/start',
+  'integration/saga/look-back': 'integration/saga/reset',
+  'integration/saga/previews': 'integration/cli/views',
+  'integration/saga/progress': 'integration/saga/turn',
+  'integration/saga/refused-by-setting': 'integration/saga/corrected-request',
+  'integration/saga/reset-decisions': 'integration/saga/reset',
+  'integration/saga/taken-back': 'integration/journal/contract',
+  'integration/saga/turn-in-two-namespaces': 'integration/saga/turn',
+  'integration/saga/turn-many': 'integration/saga/turn',
+  'integration/workflows/activity-inputs': 'system/histories/replay',
+  'integration/workflows/approved-quote': 'integration/workflows/change-order',
+  'integration/workflows/clean-cart-in-two-namespaces': 'integration/workflows/clean-cart',
+  'integration/workflows/decide-many-encrypted': 'integration/workflows/decide-many',
+  'integration/workflows/find-servers': 'integration/workflows/mixed-orders',
+  'integration/workflows/hold-encrypted': 'integration/workflows/hold',
+  'integration/workflows/protect-servers': 'integration/workflows/provision-servers',
+  'integration/workflows/quote-only': 'integration/workflows/switch-plan',
+  'integration/workflows/reconcile-encrypted': 'integration/workflows/reconcile',
+  'integration/workflows/transcripts': 'integration/saga/operator-texts',
+  'integration/workflows/unprotected-servers': 'integration/workflows/reconcile-firewalls',
+  'system/scale/decide-many': 'integration/workflows/decide-many',
+  'system/scale/views': 'integration/cli/views',
+  'system/sweep/lost-workers': 'system/second-orders/stood-still',
+  'system/web-ui/encrypted': 'integration/security/encrypted-sagas',
+};
