@@ -18,8 +18,8 @@ module.exports = {
   transformIgnorePatterns: ['/node_modules/(?!@opentelemetry/otlp-exporter-base/)'],
   // Loaded on demand, by the name that it has when it is built.
   moduleNameMapper: { '^(\\./(journal|lost|notification)-commands)\\.js$': '$1' },
-  // Each test file is in a context of its own, where a look at a global takes fifty times as long. Not those that tests replace (`Date`), nor
-  // those that packages declare anew (`Buffer`, `process`).
+  // Each test file is in a context of its own, where a look at a global takes fifty times as long. Not those that tests
+  // replace (`Date`), nor those that packages declare anew (`Buffer`, `process`).
   sandboxInjectedGlobals: `
     Array ArrayBuffer BigInt Error JSON Map Math Number Object Promise RangeError Reflect RegExp Set String Symbol TypeError Uint8Array WeakMap WeakSet
   `

@@ -1,11 +1,11 @@
 /**
- * What a saga costs in counts, which are the same on every machine: held against the numbers in `counts.json`, so that a change
- * that makes sagas dearer is noticed where it is made.
+ * What a saga costs in counts, which are the same on every machine: held against the numbers in `counts.json`, so that
+ * a change that makes sagas dearer is noticed where it is made.
  *
- * How many workflow tasks there are depends on who is first: two calls that end together are told to the workflow in one task.
- * So the stub answers them one after the other, each told in a task of its own. Where a busy machine lets two fall together all
- * the same, or lets a task run out of its time and be given again, the saga is run again: a run that is as it was kept counts, or
- * the dearest of all.
+ * How many workflow tasks there are depends on who is first: two calls that end together are told to the workflow in
+ * one task. So the stub answers them one after the other, each told in a task of its own. Where a busy machine lets two
+ * fall together all the same, or lets a task run out of its time and be given again, the saga is run again: a run that
+ * is as it was kept counts, or the dearest of all.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -192,8 +192,8 @@ const targets = [
   { ours: 'provision with firewalls, encrypted', bare: 'bare provision with firewalls', bytes: 3.35 },
 ];
 /**
- * Two calls of the journal's, which takes the reference before the first step and writes the ending after the last; each is six. And one
- * that names the servers for the list.
+ * Two calls of the journal's, which takes the reference before the first step and writes the ending after the last;
+ * each is six. And one that names the servers for the list.
  */
 const eventsOverBareMax = 2 * 6 + 1;
 

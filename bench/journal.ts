@@ -1,7 +1,7 @@
 /**
- * What the journal's transactions take among few rows and among many: a reference is taken, an effect is meant and answered, and
- * an answer of long ago is given again. One after another, in each journal in turn, so that a machine that is busy for a while is
- * busy for all of them.
+ * What the journal's transactions take among few rows and among many: a reference is taken, an effect is meant and
+ * answered, and an answer of long ago is given again. One after another, in each journal in turn, so that a machine
+ * that is busy for a while is busy for all of them.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, stat } from 'node:fs/promises';

@@ -11,7 +11,10 @@ export function cpuMs(pid: number): number | undefined {
   return stat && (stat.utime + stat.stime) * tickMs;
 }
 
-/** Processor time so far of a server that has a process for each connection: its own, and that of its children, also of those that ended. */
+/**
+ * Processor time so far of a server that has a process for each connection: its own, and that of its children, also of
+ * those that ended.
+ */
 export function cpuMsWithChildren(pid: number): number | undefined {
   const own = statOf(pid);
   if (own === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * A provider that costs as little as one can: it answers every call at once, or after a set time. No rules, no ledger and no
- * faults, for what it takes would be taken for ours; those are the sandbox's.
+ * A provider that costs as little as one can: it answers every call at once, or after a set time. No rules, no ledger
+ * and no faults, for what it takes would be taken for ours; those are the sandbox's.
  *
  *   account NO-…   its orders are refused (422)        account UA-…   its orders are not authorized (401)
  *

@@ -1,6 +1,6 @@
 /**
- * Where it is measured: a Temporal server, the provider's stub, and workers, each a process of its own; the client is this
- * process. Journals are the stand's own, and go with it: each kind of worker has another one.
+ * Where it is measured: a Temporal server, the provider's stub, and workers, each a process of its own; the client is
+ * this process. Journals are the stand's own, and go with it: each kind of worker has another one.
  *
  *   client ──▶ server ◀── worker ──▶ stub
  *                           └──▶ journal
@@ -30,15 +30,20 @@ export interface StandOptions {
   address?: string;
   latencyMs?: number;
   staggerMs?: number;
-  /** With a PostgreSQL for journals, where the system has one. Without it there are no workers of kind `postgres`. @default false */
+  /**
+   * With a PostgreSQL for journals, where the system has one. Without it there are no workers of kind `postgres`.
+   * @default false
+   */
   journalServer?: boolean;
-  /** The journal of workers of each kind, where somebody else keeps it. @default one of the stand's own for each kind */
+  /**
+   * The journal of workers of each kind, where somebody else keeps it. @default one of the stand's own for each kind
+   */
   journalUrl?: string;
 }
 
 /**
- * A worker that keeps its payloads as they are, one with keys, and one of the bare workflows. Their journals are files; that of
- * `postgres`, which is else as `plain`, is in PostgreSQL.
+ * A worker that keeps its payloads as they are, one with keys, and one of the bare workflows. Their journals are files;
+ * that of `postgres`, which is else as `plain`, is in PostgreSQL.
  */
 export type WorkerKind = 'plain' | 'encrypted' | 'postgres' | 'bare';
 

@@ -17,8 +17,8 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * The median of the rounds' ratios. What slows a whole round down, such as somebody else at work on the machine, is in both
- * values of its ratio.
+ * The median of the rounds' ratios. What slows a whole round down, such as somebody else at work on the machine, is in
+ * both values of its ratio.
  */
 export function ratioOfRounds(values: readonly number[], references: readonly number[]): number {
   if (values.length !== references.length) throw new Error('both must have run in every round');

@@ -1,8 +1,9 @@
 /**
  * How many sagas a second, how long each takes, and what it costs, beside the same calls without our code.
  *
- * In rounds: each measures every contestant once, beginning with another one each time, so that a machine that is busy for a
- * while is busy for all of them. The first round warms up and is not counted. What is compared is compared within a round.
+ * In rounds: each measures every contestant once, beginning with another one each time, so that a machine that is busy
+ * for a while is busy for all of them. The first round warms up and is not counted. What is compared is compared within
+ * a round.
  */
 import type { Built } from './built';
 import { closedLoop } from './closed-loop';
@@ -17,7 +18,9 @@ import { median, percentile, ratioOfRounds } from './statistics';
 export interface ThroughputOptions {
   built: Built;
   rounds: number;
-  /** Of each contestant, in each round, at each number at once; more where so many at once need more to come into step. */
+  /**
+   * Of each contestant, in each round, at each number at once; more where so many at once need more to come into step.
+   */
   sagas: number;
   atOnce: readonly number[];
   stores: readonly Store[];

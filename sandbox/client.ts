@@ -1,4 +1,7 @@
-/** A typed client of the control plane, for a sandbox in another process. Its methods are those of `Sandbox`, with promises. */
+/**
+ * A typed client of the control plane, for a sandbox in another process. Its methods are those of `Sandbox`, with
+ * promises.
+ */
 import type { AwaitedCalls } from './call-match';
 import type { FaultSpec, RandomFaults } from './faults';
 import type { Call, FaultStruck, LedgerSnapshot } from './ledger';

@@ -1,6 +1,6 @@
 /**
- * The control plane: over HTTP, what a test can do with a sandbox in its own process. Loopback only: it returns the ledger
- * with every secret in it.
+ * The control plane: over HTTP, what a test can do with a sandbox in its own process. Loopback only: it returns the
+ * ledger with every secret in it.
  *
  *     GET    /_sandbox/ledger                the whole ledger
  *     GET    /_sandbox/faults                the plans that are set

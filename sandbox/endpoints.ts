@@ -1,6 +1,6 @@
 /**
- * The provider's endpoints: rows 1–10 of the document's endpoint table, and the server directory, which is not in the document
- * and is enabled by a setting.
+ * The provider's endpoints: rows 1–10 of the document's endpoint table, and the server directory, which is not in the
+ * document and is enabled by a setting.
  */
 
 export const endpointNames = [

@@ -1,6 +1,6 @@
 /**
- * One call from its arrival to its end on the wire: held at a gate, executed or not, answered correctly or with a fault. The
- * effect happens in one turn of the event loop, so concurrent calls take effect one after the other.
+ * One call from its arrival to its end on the wire: held at a gate, executed or not, answered correctly or with a
+ * fault. The effect happens in one turn of the event loop, so concurrent calls take effect one after the other.
  *
  * If the client closes the connection, the call still takes effect, as with a real server.
  */

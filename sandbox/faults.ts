@@ -1,11 +1,12 @@
 /**
- * Which calls fail, and when. A plan says which calls it strikes; `exchange.ts` says how a struck call looks on the wire.
+ * Which calls fail, and when. A plan says which calls it strikes; `exchange.ts` says how a struck call looks on the
+ * wire.
  *
  *     arrives ──▶ [gate, held before] ──▶ effect ──▶ [gate, held after] ──▶ answer
  *                         kinds 'before' stop here ┘       kinds 'after' spoil this ┘
  *
- * Every plan counts the calls that match it from when it was added, also those that another plan struck. If several plans would
- * strike one call, the first added wins; a gate strikes in addition.
+ * Every plan counts the calls that match it from when it was added, also those that another plan struck. If several
+ * plans would strike one call, the first added wins; a gate strikes in addition.
  */
 import { z } from 'zod';
 import { type EndpointName, endpointNames } from './endpoints';
@@ -116,8 +117,8 @@ export class Faults {
   }
 
   /**
-   * Strikes at random, but the same calls every time: the seed, the endpoint and its number of calls decide, so that calls of
-   * other endpoints change nothing.
+   * Strikes at random, but the same calls every time: the seed, the endpoint and its number of calls decide, so that
+   * calls of other endpoints change nothing.
    */
   random(faults: RandomFaults): string {
     const random = randomFaultsSchema.parse(faults);

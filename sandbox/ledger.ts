@@ -1,6 +1,6 @@
 /**
- * The truth for tests: every effect, in order, with its request; every call that was received; and every fault that struck. One
- * counter numbers all three, so that they can be ordered among each other.
+ * The truth for tests: every effect, in order, with its request; every call that was received; and every fault that
+ * struck. One counter numbers all three, so that they can be ordered among each other.
  *
  * Nothing is blanked out here, also no password: a test that plants a canary needs to see that it arrived.
  */

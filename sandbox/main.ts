@@ -1,6 +1,6 @@
 /**
- * The sandbox as a process of its own: `npm run sandbox`. It prints one line to standard output when it is ready, and logs to
- * standard error.
+ * The sandbox as a process of its own: `npm run sandbox`. It prints one line to standard output when it is ready, and
+ * logs to standard error.
  *
  *     SANDBOX_PORT          default 0: any free port
  *     SANDBOX_HOST          default 127.0.0.1

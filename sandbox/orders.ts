@@ -35,10 +35,10 @@ export class Orders {
   }
 
   /**
-   * Row 3. The document shows no error, so the setting `closedCartItems` says what a closed item answers. `refuse`: a deleted
-   * item does not exist (404), and an ordered one belongs to its order (409). `take`: the id stays valid, so a second deletion
-   * succeeds, changes nothing, and is not a second effect. Deleting an ordered item does not change the order: no row of the
-   * document does that.
+   * Row 3. The document shows no error, so the setting `closedCartItems` says what a closed item answers. `refuse`: a
+   * deleted item does not exist (404), and an ordered one belongs to its order (409). `take`: the id stays valid, so a
+   * second deletion succeeds, changes nothing, and is not a second effect. Deleting an ordered item does not change the
+   * order: no row of the document does that.
    */
   deleteCartItem(cartItemId: number | null): Answer {
     const entry = cartItemId === null ? undefined : this.cart.get(cartItemId);

@@ -1,7 +1,7 @@
 /**
- * Remembers where ids come from: a call that names a cart item or a server does not name its plan or its label, but the sandbox
- * gave out the id. So a fault, or a question to the ledger, can be about all calls of one order, with the deletions and the
- * firewalls of its servers.
+ * Remembers where ids come from: a call that names a cart item or a server does not name its plan or its label, but the
+ * sandbox gave out the id. So a fault, or a question to the ledger, can be about all calls of one order, with the
+ * deletions and the firewalls of its servers.
  */
 import type { Call, LedgerEntry } from './ledger';
 

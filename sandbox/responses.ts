@@ -1,6 +1,6 @@
 /**
- * Answers. The document shows the body of row 2 and the quotes of rows 5–7. All other success bodies and all errors are "not
- * shown": their shape is a setting here, and the service must not rely on it.
+ * Answers. The document shows the body of row 2 and the quotes of rows 5–7. All other success bodies and all errors are
+ * "not shown": their shape is a setting here, and the service must not rely on it.
  */
 import type { ChangeOrderPlaced, OrderPlaced } from './ledger';
 import type { Settings } from './settings';

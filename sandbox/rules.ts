@@ -1,5 +1,6 @@
 /**
- * The document's request tables as rules. All errors of a request are named at once, by field; no message repeats a value.
+ * The document's request tables as rules. All errors of a request are named at once, by field; no message repeats a
+ * value.
  *
  * Written from the document alone, on purpose: the client has its own reading of it, and tests compare the two.
  */

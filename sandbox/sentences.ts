@@ -1,6 +1,6 @@
 /**
- * Questions to the ledger, in the words of a test. Pure functions of a snapshot (or of the running ledger), so they work for a
- * sandbox in this process and for one in another.
+ * Questions to the ledger, in the words of a test. Pure functions of a snapshot (or of the running ledger), so they
+ * work for a sandbox in this process and for one in another.
  */
 import type { EndpointName } from './endpoints';
 import type {
@@ -26,8 +26,8 @@ export function openCartItems(ledger: LedgerSnapshot): CartItemAdded[] {
 }
 
 /**
- * Open cart items that an outcome does not report: those that are not among its ids, as far as they are more than its adds of
- * unknown outcome.
+ * Open cart items that an outcome does not report: those that are not among its ids, as far as they are more than its
+ * adds of unknown outcome.
  */
 export function silentLeftovers(
   ledger: LedgerSnapshot,
@@ -39,8 +39,8 @@ export function silentLeftovers(
 }
 
 /**
- * Cart items that were deleted after an order took them; must be empty. The order still stands and is paid for, so this would
- * be an undo of a purchase. Possible only with the setting `closedCartItems: 'take'`.
+ * Cart items that were deleted after an order took them; must be empty. The order still stands and is paid for, so this
+ * would be an undo of a purchase. Possible only with the setting `closedCartItems: 'take'`.
  */
 export function orderedItemsDeleted(ledger: LedgerSnapshot): CartItemAdded[] {
   const ordered = new Set<number>();
@@ -53,8 +53,8 @@ export function orderedItemsDeleted(ledger: LedgerSnapshot): CartItemAdded[] {
 }
 
 /**
- * Cart items that are in more than one order; must be empty. Unlike `placedTwice` it ignores label and account: the same items
- * under another label are bought twice, too. Possible only with the setting `closedCartItems: 'take'`.
+ * Cart items that are in more than one order; must be empty. Unlike `placedTwice` it ignores label and account: the
+ * same items under another label are bought twice, too. Possible only with the setting `closedCartItems: 'take'`.
  */
 export function orderedTwice(ledger: LedgerSnapshot): CartItemAdded[] {
   const ordered = new Set<number>();
@@ -174,11 +174,11 @@ export function firewallsOf(ledger: LedgerSnapshot, vmObjectId: number): number[
 }
 
 /**
- * The moments at which a server had neither all firewalls that it started with nor all that were wanted; must be empty. There
- * is no such moment on the way from one set to the other if the new ones are assigned first.
+ * The moments at which a server had neither all firewalls that it started with nor all that were wanted; must be empty.
+ * There is no such moment on the way from one set to the other if the new ones are assigned first.
  *
- * `wanted` defaults to the last moment's. Set it where the change may be incomplete or undone: else a server that lost all its
- * firewalls would count as one that wants none.
+ * `wanted` defaults to the last moment's. Set it where the change may be incomplete or undone: else a server that lost
+ * all its firewalls would count as one that wants none.
  *
  * @param besides firewalls that others change: they are ignored
  */

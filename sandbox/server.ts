@@ -1,9 +1,9 @@
 /**
- * The sandbox: a stand-in for the provider, over real HTTP. It follows the document's rules, records everything that takes
- * effect, and fails on demand.
+ * The sandbox: a stand-in for the provider, over real HTTP. It follows the document's rules, records everything that
+ * takes effect, and fails on demand.
  *
- * Nothing in this folder imports the service: this is a second reading of the document, so that a misreading in one place shows
- * against the other. Where the document is silent, a setting decides (`settings.ts`).
+ * Nothing in this folder imports the service: this is a second reading of the document, so that a misreading in one
+ * place shows against the other. Where the document is silent, a setting decides (`settings.ts`).
  */
 import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -99,7 +99,8 @@ export class Sandbox {
   }
 
   /**
-   * Does what a person does in the provider's control panel: no fault strikes it, and it is not recorded as a received call.
+   * Does what a person does in the provider's control panel: no fault strikes it, and it is not recorded as a received
+   * call.
    *
    * @throws Error where it is refused
    */

@@ -1,6 +1,6 @@
 /**
- * What a test may choose about the sandbox, mostly where the document is silent. All of it can be changed while the sandbox
- * runs.
+ * What a test may choose about the sandbox, mostly where the document is silent. All of it can be changed while the
+ * sandbox runs.
  */
 import { z } from 'zod';
 import type { OrderPlaced } from './ledger';
@@ -38,7 +38,9 @@ const settingsSchema = z.strictObject({
   /** Puts the request into every error body: providers do that, and it must not end up in a log. */
   echoRequests: z.boolean(),
 
-  /** The four supported values of the cart item table. The password rule names two more, so the list can be extended. */
+  /**
+   * The four supported values of the cart item table. The password rule names two more, so the list can be extended.
+   */
   supportedPlanTypes: z.array(z.string()),
   /** Plan types whose items make servers when they are ordered; other items make none. */
   serverPlanTypes: z.array(z.string()),
@@ -55,12 +57,14 @@ const settingsSchema = z.strictObject({
   defaultAccountCurrency: z.string().nullable(),
 
   /**
-   * For a cart item that was ordered or deleted. `refuse`: it can be neither ordered nor deleted. `take`: both succeed, because
-   * the document forbids neither; a second order builds servers of its own.
+   * For a cart item that was ordered or deleted. `refuse`: it can be neither ordered nor deleted. `take`: both succeed,
+   * because the document forbids neither; a second order builds servers of its own.
    */
   closedCartItems: z.enum(['refuse', 'take']),
 
-  /** Row 1. `ids` -> `{ order_id, vm_object_ids }`; `servers` -> `{ data: { code, order: { id, servers: [{ id }] } } }`. */
+  /**
+   * Row 1. `ids` -> `{ order_id, vm_object_ids }`; `servers` -> `{ data: { code, order: { id, servers: [{ id }] } } }`.
+   */
   orderResponse: z.union([
     z.enum(['none', 'empty', 'opaque', 'ids', 'servers']),
     z.custom<(order: OrderPlaced) => unknown>((value) => typeof value === 'function'),
@@ -92,11 +96,13 @@ const settingsSchema = z.strictObject({
   unavailablePlans: z.array(count),
   /** Listed in the answer of row 5 when requested, and free. They do not make a change unavailable. */
   inapplicableResources: z.array(z.string()),
-  /** Row 6 answers with a quote; the document does not say whether it also switches the plan. True is the worse case. */
+  /**
+   * Row 6 answers with a quote; the document does not say whether it also switches the plan. True is the worse case.
+   */
   switchTakesEffect: z.boolean(),
   /**
-   * What row 6 answers for `available` after it has switched. "Whether the … switch can be placed" may mean the switch that was
-   * just placed (true), or another one to the same plan (false).
+   * What row 6 answers for `available` after it has switched. "Whether the … switch can be placed" may mean the switch
+   * that was just placed (true), or another one to the same plan (false).
    */
   switchAnswersAvailable: z.boolean(),
 
@@ -153,8 +159,8 @@ export const defaultSettings: Settings = {
 };
 
 /**
- * The settings after a change: tables (plans, prices, subscriptions, …) are merged key by key, so that a patch may contain one
- * price only; all else is replaced. Throws a ZodError for an unknown setting.
+ * The settings after a change: tables (plans, prices, subscriptions, …) are merged key by key, so that a patch may
+ * contain one price only; all else is replaced. Throws a ZodError for an unknown setting.
  */
 export function changed(settings: Settings, patch: SettingsPatch): Settings {
   const checked = settingsPatchSchema.parse(patch);

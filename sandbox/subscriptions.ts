@@ -61,7 +61,8 @@ export class Subscriptions {
   }
 
   /**
-   * Row 6. Answers like row 7. Whether it also switches, and what `available` then is, are settings: the document does not say.
+   * Row 6. Answers like row 7. Whether it also switches, and what `available` then is, are settings: the document does
+   * not say.
    */
   switchPlan(subscriptionId: number | null, body: unknown): Answer {
     const checked = checkSwitch(body, this.settings());

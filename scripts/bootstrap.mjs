@@ -1,6 +1,6 @@
 /**
- * Runs a command of this project, also on a fresh clone: `node scripts/bootstrap.mjs jest --watch`. It installs the packages
- * first if they are not those of package-lock.json. So it imports nothing but Node's own modules.
+ * Runs a command of this project, also on a fresh clone: `node scripts/bootstrap.mjs jest --watch`. It installs the
+ * packages first if they are not those of package-lock.json. So it imports nothing but Node's own modules.
  *
  * It ends with the command's status; if a signal ended the command, with 128 + the signal's number.
  */
@@ -34,8 +34,8 @@ function isNewEnough(version, range) {
 }
 
 /**
- * npm keeps a lock file of what it installed in node_modules. The contents are compared, because a checkout changes the times; an
- * additional package does no harm.
+ * npm keeps a lock file of what it installed in node_modules. The contents are compared, because a checkout changes the
+ * times; an additional package does no harm.
  */
 function isInstalled() {
   const installed = readJson('node_modules/.package-lock.json')?.packages;

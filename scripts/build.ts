@@ -1,6 +1,6 @@
 /**
- * Makes `dist/`: the compiled sources, and the workflows as one prebuilt bundle, so that a worker in production needs no bundler
- * and runs exactly the code that was built.
+ * Makes `dist/`: the compiled sources, and the workflows as one prebuilt bundle, so that a worker in production needs
+ * no bundler and runs exactly the code that was built.
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The demo: real sagas on a real Temporal server, over real HTTP, against the sandbox. Each story prints what happened and is
- * checked against the sandbox's ledger; if one goes wrong, the demo fails.
+ * The demo: real sagas on a real Temporal server, over real HTTP, against the sandbox. Each story prints what happened
+ * and is checked against the sandbox's ledger; if one goes wrong, the demo fails.
  *
  *   npm run demo            runs the stories, cleans up, exits
  *   npm run demo -- --keep  leaves one saga stuck for you, and everything running until Ctrl-C

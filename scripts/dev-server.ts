@@ -3,8 +3,8 @@
  *
  *   parent ──IPC channel── tethered.mjs ── temporal server start-dev
  *
- * The SDK's own (TestWorkflowEnvironment) leaves its server behind when the parent is killed. Here the channel closes with the
- * parent, however it ends, and `tethered.mjs` then ends the server.
+ * The SDK's own (TestWorkflowEnvironment) leaves its server behind when the parent is killed. Here the channel closes
+ * with the parent, however it ends, and `tethered.mjs` then ends the server.
  *
  *   npm run temporal    a server at localhost:7233 with the Web UI, until Ctrl-C
  */
@@ -141,8 +141,8 @@ function argumentsFor(options: DevServerOptions, port: number, uiPort: number | 
 }
 
 /**
- * The server deletes a run after it has acknowledged the run's other tasks. By default it does so every half minute, for many
- * shards; a dev server has one shard.
+ * The server deletes a run after it has acknowledged the run's other tasks. By default it does so every half minute,
+ * for many shards; a dev server has one shard.
  */
 const ofDevServers = { 'history.transferProcessorUpdateAckInterval': '1s' };
 

@@ -1,6 +1,6 @@
 /**
- * Lets the SDK download the Temporal CLI: `node download-temporal.mjs VERSION FOLDER`. The SDK downloads it only to start a
- * server, so a server is started, and stopped at once.
+ * Lets the SDK download the Temporal CLI: `node download-temporal.mjs VERSION FOLDER`. The SDK downloads it only to
+ * start a server, so a server is started, and stopped at once.
  */
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 

@@ -26,7 +26,8 @@ export async function holdProgram(
   settings: Record<string, string>,
 ): Promise<HeldProgram> {
   const tether = fork(join(__dirname, 'tethered.mjs'), [command, ...args], {
-    // Without the parent's loaders, and in a group of its own: Ctrl-C is for the parent, which may still need the server.
+    // Without the parent's loaders, and in a group of its own: Ctrl-C is for the parent, which may still need the
+    // server.
     execArgv: [],
     detached: true,
     stdio: 'ignore',

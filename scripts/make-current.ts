@@ -55,8 +55,8 @@ function drainageOf(status: temporal.api.enums.v1.VersionDrainageStatus | null |
 }
 
 /**
- * Waits for the workers of that version: the server refuses to make a version current until it polls every task queue (for
- * workflows and for activities) that the current version polls.
+ * Waits for the workers of that version: the server refuses to make a version current until it polls every task queue
+ * (for workflows and for activities) that the current version polls.
  *
  * @throws NoWorkersError when they do not come
  */

@@ -4,8 +4,8 @@
  *   npm run sbom    writes reports/sbom.cdx.json and docs/licences.md
  *   npm run sbom -- --check    fails when docs/licences.md does not fit the lockfile, or a licence is not accepted
  *
- * Made from an installation of the production packages alone: `npm sbom --omit dev` in a checkout leaves out every package
- * that a development package needs as well.
+ * Made from an installation of the production packages alone: `npm sbom --omit dev` in a checkout leaves out every
+ * package that a development package needs as well.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Whether the project works on the other lines of Node that it supports. Each is installed from npm's packages into the project's
- * cache, and runs:
+ * Whether the project works on the other lines of Node that it supports. Each is installed from npm's packages into the
+ * project's cache, and runs:
  *
  *   the native modules           load, and do something
  *   the unit tests

@@ -17,9 +17,11 @@ export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /**
- * Builds the packages of one Go module, `path@version` each, into the folder; each program is named for the last part of its path.
+ * Builds the packages of one Go module, `path@version` each, into the folder; each program is named for the last part
+ * of its path.
  * @param announce is called if Go is installed, before the build, which takes long
- * @param newer modules, `path@version` each, that the packages are built with in place of the older ones that they ask for
+ * @param newer modules, `path@version` each, that the packages are built with in place of the older ones that they ask
+ * for
  * @throws when Go is not installed, or with the last line of its output
  */
 export async function goInstall(
@@ -71,7 +73,9 @@ export async function endOf(child: ReturnType<typeof spawn>): Promise<void> {
   });
 }
 
-/** Does the work in one process at a time. Two at once would do no harm, so the lock of a dead process may be broken. */
+/**
+ * Does the work in one process at a time. Two at once would do no harm, so the lock of a dead process may be broken.
+ */
 export async function alone<T>(lock: string, work: () => Promise<T>): Promise<T> {
   const mine = `${lock}.${randomUUID()}`;
   writeFileSync(mine, String(process.pid));

@@ -85,8 +85,8 @@ export async function freePorts(count: number): Promise<number[]> {
 }
 
 /**
- * Ports below the system's ephemeral range, so that no other process gets one by chance. A Temporal server on PostgreSQL needs
- * them: it stores ports in a column with a maximum of 32767.
+ * Ports below the system's ephemeral range, so that no other process gets one by chance. A Temporal server on
+ * PostgreSQL needs them: it stores ports in a column with a maximum of 32767.
  */
 export async function lowPorts(count: number): Promise<number[]> {
   const found = new Set<number>();

@@ -20,8 +20,9 @@ import { alone, cacheFolder, endOf, goInstall, isExecutable, onPath } from './pr
 export const cliVersion = '1.5.1';
 const goModule = `github.com/temporalio/cli/cmd/temporal@v${cliVersion}`;
 /**
- * With the driver that this release asks for (1.34.1), calls that are given up at a bad moment leave the dev server's one connection
- * to SQLite interrupted for good: from then on it answers every call with `interrupted (9)`. See docs/decisions/0045.
+ * With the driver that this release asks for (1.34.1), calls that are given up at a bad moment leave the dev server's
+ * one connection to SQLite interrupted for good: from then on it answers every call with `interrupted (9)`. See
+ * docs/decisions/0045.
  */
 const sqliteVersion = '1.51.0';
 
@@ -96,8 +97,8 @@ export function cachedCliPath(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /**
- * The SDK downloads the CLI only to start a server, and waits for ever. So a process of its own does it, and is ended when no byte
- * comes; it has started no server before the file is complete.
+ * The SDK downloads the CLI only to start a server, and waits for ever. So a process of its own does it, and is ended
+ * when no byte comes; it has started no server before the file is complete.
  */
 async function downloadCli(folder: string): Promise<string> {
   const script = join(__dirname, 'download-temporal.mjs');

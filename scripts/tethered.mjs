@@ -1,9 +1,10 @@
 /**
- * Runs a program that must not outlive this process's parent: `node tethered.mjs COMMAND ARGUMENT…`, started with an IPC
- * channel. However the parent ends, also by SIGKILL, the system closes the channel, and then the program is ended.
+ * Runs a program that must not outlive this process's parent: `node tethered.mjs COMMAND ARGUMENT…`, started with an
+ * IPC channel. However the parent ends, also by SIGKILL, the system closes the channel, and then the program is ended.
  *
  * TETHERED_GRACE_MS is the time for a graceful end (without it, the program is killed); its output is appended to
- * TETHERED_LOG_FILE. Sends `{ pid }` when the program runs, and `{ ended, said }` with its last output when it has ended.
+ * TETHERED_LOG_FILE. Sends `{ pid }` when the program runs, and `{ ended, said }` with its last output when it has
+ * ended.
  */
 import { spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * The codec server's process: it reads its settings, listens, prints that it is ready, and runs until SIGTERM or SIGINT. It
- * knows neither Temporal's address nor the provider's: it only decodes and encodes payloads.
+ * The codec server's process: it reads its settings, listens, prints that it is ready, and runs until SIGTERM or
+ * SIGINT. It knows neither Temporal's address nor the provider's: it only decodes and encodes payloads.
  */
 import { pino } from 'pino';
 import { readCodecServerConfig, SettingsError } from './config';

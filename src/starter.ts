@@ -8,8 +8,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
 
-// A call that nobody awaits any more may be about to be repeated when its connection is closed: the SDK's timer then throws. That
-// says nothing about what the command has found out.
+// A call that nobody awaits any more may be about to be repeated when its connection is closed: the SDK's timer then
+// throws. That says nothing about what the command has found out.
 process.on('uncaughtException', (error) => {
   if (error.message === 'Channel has been shut down') return;
   console.error(error);

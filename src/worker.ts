@@ -1,6 +1,7 @@
 /**
- * The worker process: it reads its settings, connects, adds the search attributes that the namespace lacks, prints that it is
- * ready, runs sagas and notifies receivers until SIGTERM or SIGINT. Before it stops, calls in flight finish, a pivot among them.
+ * The worker process: it reads its settings, connects, adds the search attributes that the namespace lacks, prints that
+ * it is ready, runs sagas and notifies receivers until SIGTERM or SIGINT. Before it stops, calls in flight finish, a
+ * pivot among them.
  */
 import type { Client } from '@temporalio/client';
 import { readHold } from './client/hold';

@@ -1,6 +1,6 @@
 /**
- * What ours is measured against: the same provider calls as plain activities with the same timeouts, and nothing else. No
- * check, no progress, no decisions, no reports; a refused order is undone, because its calls are part of the work.
+ * What ours is measured against: the same provider calls as plain activities with the same timeouts, and nothing else.
+ * No check, no progress, no decisions, no reports; a refused order is undone, because its calls are part of the work.
  */
 import { proxyActivities } from '@temporalio/workflow';
 import type { CartItemBody } from '../../src/provider/schemas';

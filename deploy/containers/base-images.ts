@@ -1,6 +1,7 @@
 /**
- * The pinned images: pulled, or where no registry can be reached, stood in for. A stand-in is made of packages (Debian, npm, Go modules)
- * by `images/…/Dockerfile` and gets the pinned name; docs/decisions/0033 says what it shows and what it cannot.
+ * The pinned images: pulled, or where no registry can be reached, stood in for. A stand-in is made of packages (Debian,
+ * npm, Go modules) by `images/…/Dockerfile` and gets the pinned name; docs/decisions/0033 says what it shows and what
+ * it cannot.
  */
 import { createHash } from 'node:crypto';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -22,7 +23,10 @@ export interface BaseImages {
   standIns: Pin[];
   /** There is neither a registry nor a recipe. */
   missing: Pin[];
-  /** Takes the pinned names from the stand-ins again: on an engine of somebody else’s they would be taken for the real ones. */
+  /**
+   * Takes the pinned names from the stand-ins again: on an engine of somebody else’s they would be taken for the real
+   * ones.
+   */
   release: () => Promise<void>;
 }
 

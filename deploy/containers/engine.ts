@@ -1,6 +1,6 @@
 /**
- * A Docker engine: the one that `docker` reaches already, or Debian's, started in a folder of its own. What is built in ours stays in
- * the project's cache, so that a second run is quick; nothing else of it is left.
+ * A Docker engine: the one that `docker` reaches already, or Debian's, started in a folder of its own. What is built in
+ * ours stays in the project's cache, so that a second run is quick; nothing else of it is left.
  */
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';

@@ -4,8 +4,8 @@
  *   npm run containers                       everything
  *   npm run containers -- --only crashes     some of it, after the first start; may be repeated
  *
- * The last line counts what held and what did not; the status is 1 where something did not. What it needs, and what stand-ins of images
- * cannot show: docs/decisions/0033.
+ * The last line counts what held and what did not; the status is 1 where something did not. What it needs, and what
+ * stand-ins of images cannot show: docs/decisions/0033.
  */
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';

@@ -155,7 +155,10 @@ export class Project {
     return this.engine.docker(args);
   }
 
-  /** Everything of it that the engine has, also what a run that was killed has left. Without compose, which would read `.env`. */
+  /**
+   * Everything of it that the engine has, also what a run that was killed has left. Without compose, which would read
+   * `.env`.
+   */
   private static async clear({ docker, env }: Engine): Promise<void> {
     const ofOurs = ['--filter', `label=com.docker.compose.project=${projectName}`];
     for (const [list, remove] of [

@@ -1,6 +1,6 @@
 /**
- * A Temporal server that is one of several which replicate to each other. The image's settings, made of its environment, know only one that is
- * alone: its section `clusterMetadata` is written anew.
+ * A Temporal server that is one of several which replicate to each other. The image's settings, made of its
+ * environment, know only one that is alone: its section `clusterMetadata` is written anew.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

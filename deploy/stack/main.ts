@@ -7,8 +7,8 @@
  *                                         journal's database at JOURNAL_URL; its status is this one's. With --ui, tests
  *                                         find the Web UI too
  *
- * The versions are those of docker-compose.yml. ORDER_SAGA_SERVER_VERSION=1.29.1 and ORDER_SAGA_UI_VERSION=2.42.1 choose others,
- * ORDER_SAGA_POSTGRES the folder of another PostgreSQL's programs.
+ * The versions are those of docker-compose.yml. ORDER_SAGA_SERVER_VERSION=1.29.1 and ORDER_SAGA_UI_VERSION=2.42.1
+ * choose others, ORDER_SAGA_POSTGRES the folder of another PostgreSQL's programs.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -22,7 +22,9 @@ import { promisify } from 'node:util';
 import { alone, cacheFolder, goInstall, isExecutable, onPath } from '../../scripts/program-cache';
 import { readCompose } from '../compose';
 
-/** As docker-compose.yml has them. ORDER_SAGA_SERVER_VERSION and ORDER_SAGA_UI_VERSION name others that shall be tried. */
+/**
+ * As docker-compose.yml has them. ORDER_SAGA_SERVER_VERSION and ORDER_SAGA_UI_VERSION name others that shall be tried.
+ */
 export const serverVersion = tagOf('temporal');
 export const uiVersion = tagOf('ui');
 
@@ -145,8 +147,8 @@ function tagOf(service: string): string {
 }
 
 /**
- * The folder that ORDER_SAGA_POSTGRES names, and no other; else the newest that can start a server. Debian keeps the servers' programs
- * off the PATH, a folder for each version.
+ * The folder that ORDER_SAGA_POSTGRES names, and no other; else the newest that can start a server. Debian keeps the
+ * servers' programs off the PATH, a folder for each version.
  */
 export function postgresFolder(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const chosen = env['ORDER_SAGA_POSTGRES'];

@@ -1,7 +1,7 @@
 /**
- * A Temporal server and the journal as production has them, without containers: PostgreSQL from the system's packages, the server
- * and the Web UI built from their modules, with the environment and the set-up scripts of docker-compose.yml. Only hosts and
- * ports are others.
+ * A Temporal server and the journal as production has them, without containers: PostgreSQL from the system's packages,
+ * the server and the Web UI built from their modules, with the environment and the set-up scripts of
+ * docker-compose.yml. Only hosts and ports are others.
  *
  *   PostgreSQL ─┬─ setup-databases.sh ── temporal-server ── setup-namespace.sh ── Web UI
  *               └─ setup-database.sh ── the journal's tables
@@ -203,7 +203,9 @@ function hold(
   });
 }
 
-/** Runs a script that sets something up in a container, with its programs from elsewhere. @throws with what it said last */
+/**
+ * Runs a script that sets something up in a container, with its programs from elsewhere. @throws with what it said last
+ */
 async function setUp(name: string, programs: string, environment: Variables, signal?: AbortSignal): Promise<void> {
   const script = join(deploy, name);
   // A home without anybody's settings of the CLI.

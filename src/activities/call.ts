@@ -22,7 +22,10 @@ export function createCall(settings: ActivitySettings): Call {
 /** Characters of a provider's answer that are kept in an outcome. */
 const keptCharsMax = 16_384;
 
-/** An answer of undocumented format, unchanged, with its secrets; one that is too long for a history is cut to an excerpt. */
+/**
+ * An answer of undocumented format, unchanged, with its secrets; one that is too long for a history is cut to an
+ * excerpt.
+ */
 export function rawResponse(response: unknown): unknown {
   const json = JSON.stringify(response ?? null);
   return json.length <= keptCharsMax ? response : { truncated: true, excerpt: json.slice(0, keptCharsMax) };

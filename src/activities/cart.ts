@@ -19,13 +19,14 @@ export interface AddCartItem extends EffectContext {
 export function createCartActivities(provider: ProviderClient, effect: Effect, secrets: SecretResolver) {
   return {
     /**
-     * Row 2. A second call would add a second item, so an answer that the journal has is given again, and nothing is sent. Fails with
-     * `SecretMissing` where a secret is not there.
+     * Row 2. A second call would add a second item, so an answer that the journal has is given again, and nothing is
+     * sent. Fails with `SecretMissing` where a secret is not there.
      */
     async addCartItem(input: AddCartItem): Promise<Effected<{ cartItemId: number }>> {
       const { number, corrected } = input;
       const body = withSecrets(input.item, secrets);
-      // Looked up first: a slow store must not use up the time to send. A missing secret fails only where it would be sent.
+      // Looked up first: a slow store must not use up the time to send. A missing secret fails only where it would be
+      // sent.
       await body.catch(() => undefined);
       return effect(
         {
@@ -40,8 +41,8 @@ export function createCartActivities(provider: ProviderClient, effect: Effect, s
     },
 
     /**
-     * Row 3, the undo of {@link addCartItem}. A second call finds nothing and succeeds, too. Fails with `Ordered`, and sends
-     * nothing, where an order that was placed, or may have been, names the item.
+     * Row 3, the undo of {@link addCartItem}. A second call finds nothing and succeeds, too. Fails with `Ordered`, and
+     * sends nothing, where an order that was placed, or may have been, names the item.
      */
     deleteCartItem(input: EffectContext & { cartItemId: number }): Promise<Effected<null>> {
       const { cartItemId } = input;

@@ -1,6 +1,7 @@
 /**
- * What a job does outside of itself: it looks who waits, and sends one decision to one saga. None of it calls the provider or the journal,
- * so Temporal repeats what failed: a look changes nothing, and an update with the same id is one decision.
+ * What a job does outside of itself: it looks who waits, and sends one decision to one saga. None of it calls the
+ * provider or the journal, so Temporal repeats what failed: a look changes nothing, and an update with the same id is
+ * one decision.
  */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
@@ -24,7 +25,10 @@ export function createDecideManyActivities() {
       }
     },
 
-    /** The workflow ids of the lines' sagas. @throws ApplicationFailure `InvalidRequest` with each line that names none, or several */
+    /**
+     * The workflow ids of the lines' sagas. @throws ApplicationFailure `InvalidRequest` with each line that names none,
+     * or several
+     */
     async findSagasOf(asked: { lines: Named[] }): Promise<string[]> {
       const found = await findNamed(Context.current().client, asked.lines);
       if (found.ok) return found.workflowIds;

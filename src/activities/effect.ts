@@ -1,6 +1,6 @@
 /**
- * The one way by which a call that changes something reaches the provider: it is written down before, checked once more in the
- * tick in which it is sent, and written down after. docs/journal.md has the protocol and its assumptions.
+ * The one way by which a call that changes something reaches the provider: it is written down before, checked once more
+ * in the tick in which it is sent, and written down after. docs/journal.md has the protocol and its assumptions.
  *
  * ```text
  *   mean ──nothing is to be sent──▶ the recorded answer, or a failure that says why
@@ -87,8 +87,9 @@ export type SendOptions = CallOptions & Required<Pick<CallOptions, 'secrets'>>;
 const writingMsMax = 6_000;
 
 /**
- * When to look again at a call that may be in the air for so long: soon enough for a person who waits, and rarely enough for a history,
- * in which each look takes eleven events. An hour, the longest that the settings allow, takes about thirty looks.
+ * When to look again at a call that may be in the air for so long: soon enough for a person who waits, and rarely
+ * enough for a history, in which each look takes eleven events. An hour, the longest that the settings allow, takes
+ * about thirty looks.
  */
 export function lookAgainIn(leftMs: number): number {
   return Math.min(leftMs, Math.max(1_000, Math.ceil(leftMs / 4)));
@@ -288,8 +289,8 @@ interface Clock {
 }
 
 /**
- * Measures the time since now on two clocks. Both show that a process was stopped; only the wall clock shows that the machine slept,
- * and only the monotonic one is right after the wall clock was set back.
+ * Measures the time since now on two clocks. Both show that a process was stopped; only the wall clock shows that the
+ * machine slept, and only the monotonic one is right after the wall clock was set back.
  */
 function startClock(): Clock {
   const monotonicMs = performance.now();

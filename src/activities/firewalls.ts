@@ -1,4 +1,7 @@
-/** Firewalls of one server: assigned (row 8), unassigned (row 9), listed (row 10). Each of the first two undoes the other. */
+/**
+ * Firewalls of one server: assigned (row 8), unassigned (row 9), listed (row 10). Each of the first two undoes the
+ * other.
+ */
 import { Context } from '@temporalio/activity';
 import type { Effected } from '../domain/effects';
 import type { SentSecrets } from '../domain/secrets';
@@ -23,20 +26,25 @@ export interface ChangeFirewalls extends EffectContext {
 }
 
 export interface UnassignFirewalls extends ChangeFirewalls {
-  /** Steps whose firewalls protect the server instead. Fails with `TakenBack`, and sends nothing, where one was undone. */
+  /**
+   * Steps whose firewalls protect the server instead. Fails with `TakenBack`, and sends nothing, where one was undone.
+   */
   restsOn?: string[];
 }
 
 export interface ListFirewalls extends CallContext {
   vmObjectId: number;
-  /** Fails with `NotVisibleYet`, so that the saga looks again, until the list shows all of these and none of {@link without}. */
+  /**
+   * Fails with `NotVisibleYet`, so that the saga looks again, until the list shows all of these and none of
+   * {@link without}.
+   */
   expect?: number[];
   without?: number[];
   /** True: the list must show no others. */
   exactly?: boolean;
   /**
-   * True for the look before an undo: fails with `UnderWay` while a call of the saga may still take effect, and returns what others
-   * rely on.
+   * True for the look before an undo: fails with `UnderWay` while a call of the saga may still take effect, and returns
+   * what others rely on.
    */
   undoing?: boolean;
   /** Fails with `UnderWay` while such a call of the saga may still take effect: any change, or only an undo. */
@@ -45,7 +53,9 @@ export interface ListFirewalls extends CallContext {
   secrets?: SentSecrets;
 }
 
-/** The list's format is undocumented; where no ids can be read from it, it is kept unchanged and nothing is concluded. */
+/**
+ * The list's format is undocumented; where no ids can be read from it, it is kept unchanged and nothing is concluded.
+ */
 export type FirewallList = ({ firewalls: number[] } | { unreadable: unknown }) & {
   /** Only with `undoing`: what other references have assigned meanwhile. */
   others?: number[];

@@ -29,8 +29,8 @@ export interface Held {
 export function createHoldActivities() {
   return {
     /**
-     * A page of the sagas that are held, those that have waited longest first. A change may take a second to show: a caller that wants to miss
-     * none asks again.
+     * A page of the sagas that are held, those that have waited longest first. A change may take a second to show: a
+     * caller that wants to miss none asks again.
      */
     async listHeld({ limit = heldMax, after }: { limit?: number; after?: Cursor } = {}): Promise<Held> {
       const { client } = Context.current();
@@ -46,8 +46,8 @@ export function createHoldActivities() {
     },
 
     /**
-     * What has become of sagas that were let go, as they tell themselves. It changes nothing. A saga that does not answer in time says
-     * nothing of the provider.
+     * What has become of sagas that were let go, as they tell themselves. It changes nothing. A saga that does not
+     * answer in time says nothing of the provider.
      *
      * @param input `last`: the time of the probe is over, so none is left open
      */

@@ -1,4 +1,7 @@
-/** Each activity makes one provider call at most, or asks the journal or a setting. Workflows import only the type {@link Activities}. */
+/**
+ * Each activity makes one provider call at most, or asks the journal or a setting. Workflows import only the type
+ * {@link Activities}.
+ */
 import type { Journal } from '../journal/journal';
 import type { ProviderClient } from '../provider/client';
 import type { SecretResolver } from '../security/secret-resolver';

@@ -71,11 +71,14 @@ export interface Bought {
 export interface Standing {
   /** False: this reference was never taken. */
   known: boolean;
-  /** True where the reference belongs to another request than the one that looks: then nothing else is said, and nothing was written. */
+  /**
+   * True where the reference belongs to another request than the one that looks: then nothing else is said, and nothing
+   * was written.
+   */
   isAnothers?: boolean;
   /**
-   * The workflow is still running, or paused; or it is open in another namespace, where nobody here can ask. Looked up only where
-   * `orRunning` is set.
+   * The workflow is still running, or paused; or it is open in another namespace, where nobody here can ask. Looked up
+   * only where `orRunning` is set.
    */
   running: boolean;
   /** That other namespace. */
@@ -97,8 +100,8 @@ export interface Standing {
   /** Of an order that was placed: what the request asked for, with all corrections. Absent where that is not known. */
   bought?: Bought;
   /**
-   * Servers of the order that lack firewalls by the journal; absent where nothing was placed, and where the saga has an ending. Looked up
-   * only where `orRunning` is set.
+   * Servers of the order that lack firewalls by the journal; absent where nothing was placed, and where the saga has an
+   * ending. Looked up only where `orRunning` is set.
    */
   unprotected?: Leftover[];
 }
@@ -114,8 +117,8 @@ export interface WriteByHand extends CallContext, Pick<EffectContext, 'knows'>, 
 export function createJournalActivities(journal: Journal, call: Call, settings: ActivitySettings) {
   return {
     /**
-     * The first thing that a saga does, before any call. A reference is taken for ever; a second call finds what the first one took,
-     * and keeps the saga's place in its queue.
+     * The first thing that a saga does, before any call. A reference is taken for ever; a second call finds what the
+     * first one took, and keeps the saga's place in its queue.
      * Fails with `Held` while new sagas are held, and this one is new: a reference that was taken before has begun.
      */
     takeReference(input: TakeReference): Promise<ReferenceTaken> {
@@ -139,8 +142,8 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     },
 
     /**
-     * Writes a person's correction of the request, for this run and every later one of the reference. A second call changes nothing, and
-     * neither does a call after the pivot was placed, or may have been.
+     * Writes a person's correction of the request, for this run and every later one of the reference. A second call
+     * changes nothing, and neither does a call after the pivot was placed, or may have been.
      */
     writeCorrection({ retry, ...said }: CallContext & Omit<Corrected, 'run'>): Promise<'written' | 'placed'> {
       return call('mutate', { retry }, () => {
@@ -150,8 +153,9 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     },
 
     /**
-     * What the saga has done at the provider, as the journal has it. Fails with `UnderWay`, and must be called again, while the
-     * pivot may be in the air; with `JournalPutBack` while the journal is an older copy, until an operator confirms that.
+     * What the saga has done at the provider, as the journal has it. Fails with `UnderWay`, and must be called again,
+     * while the pivot may be in the air; with `JournalPutBack` while the journal is an older copy, until an operator
+     * confirms that.
      */
     readStanding(
       input: CallContext & Pick<EffectContext, 'knows'> & ToCompare & { orRunning?: boolean },
@@ -180,7 +184,10 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       });
     },
 
-    /** Writes that a pivot of unknown outcome has happened: a person or a look has found it. A second call changes nothing. */
+    /**
+     * Writes that a pivot of unknown outcome has happened: a person or a look has found it. A second call changes
+     * nothing.
+     */
     confirmPlacement(
       input: CallContext & { row: string; placed: Placement<unknown>; verdict?: Verdict },
     ): Promise<'done' | 'superseded'> {
@@ -191,7 +198,8 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     },
 
     /**
-     * Writes that a pivot of unknown outcome has not happened, as a person says. Fails with `UnderWay` while it may be in the air.
+     * Writes that a pivot of unknown outcome has not happened, as a person says. Fails with `UnderWay` while it may be
+     * in the air.
      *
      * @returns `done` where it is known by now that it has happened
      */
@@ -205,7 +213,9 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       });
     },
 
-    /** Writes calls that need not be made, because a person has done the same by hand. A second call changes nothing. */
+    /**
+     * Writes calls that need not be made, because a person has done the same by hand. A second call changes nothing.
+     */
     async writeByHand(input: WriteByHand): Promise<Effected<null>> {
       return call('mutate', input, async () => {
         const { saga, run } = sagaOf(Context.current().info);

@@ -1,4 +1,7 @@
-/** What receivers are told of a saga: written into the journal's outbox, from where a worker sends it. Nothing is written where no route matches. */
+/**
+ * What receivers are told of a saga: written into the journal's outbox, from where a worker sends it. Nothing is
+ * written where no route matches.
+ */
 import { Context } from '@temporalio/activity';
 import { definedOnly } from '../domain/defined-only';
 import { workflowIdOf } from '../domain/identity';

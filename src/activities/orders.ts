@@ -45,8 +45,8 @@ export function createOrderActivities(
 ) {
   return {
     /**
-     * Row 1: a pivot. A second call buys a second time, so an order that was placed before, or may have been, is not sent again. Fails
-     * with `TakenBack` where a cart item that it names was deleted since.
+     * Row 1: a pivot. A second call buys a second time, so an order that was placed before, or may have been, is not
+     * sent again. Fails with `TakenBack` where a cart item that it names was deleted since.
      */
     placeOrder({ order, ...input }: PlaceOrder): Promise<Effected<Placement<PlacedOrder>>> {
       return effect({ kind: 'pivot', about: { cartItems: order.cartItems } }, input, async (options) => {
@@ -64,8 +64,9 @@ export function createOrderActivities(
     },
 
     /**
-     * Asks the optional server directory, which is not in the document. Fails with `NotVisibleYet` until it lists as many servers as
-     * were ordered at most. Returns none, without a call, where no directory is configured that can answer.
+     * Asks the optional server directory, which is not in the document. Fails with `NotVisibleYet` until it lists as
+     * many servers as were ordered at most. Returns none, without a call, where no directory is configured that can
+     * answer.
      */
     findServers(input: FindServers): Promise<number[]> {
       return call('poll', input, async () => {

@@ -1,6 +1,6 @@
 /**
- * Plan switches: what one would cost (row 7), and the switch (row 6). Row 6 answers with a quote as well, and the document
- * does not say that it changes nothing: it is treated as a pivot.
+ * Plan switches: what one would cost (row 7), and the switch (row 6). Row 6 answers with a quote as well, and the
+ * document does not say that it changes nothing: it is treated as a pivot.
  */
 import type { Effected, Placement } from '../domain/effects';
 import type { Quote } from '../domain/quotes';
@@ -30,8 +30,8 @@ export function createPlanSwitchActivities(
     },
 
     /**
-     * Row 6: a pivot. The document does not say what `available` means in the answer to a switch: after the switch the plan may no
-     * longer be available. So `false` does not say whether the plan was switched.
+     * Row 6: a pivot. The document does not say what `available` means in the answer to a switch: after the switch the
+     * plan may no longer be available. So `false` does not say whether the plan was switched.
      */
     switchPlan(input: EffectContext & { change: PlanSwitch }): Promise<Effected<Placement<{ quote: Quote }>>> {
       const { subscription_id, plan_id } = input.change;

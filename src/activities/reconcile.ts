@@ -70,7 +70,10 @@ export type Compared =
 /** Small enough for an activity that describes each of them. */
 const sliceSize = 50;
 
-/** A slice with so many ids ends there: an answer has to fit one payload of Temporal's, also where one saga more has 40,000. */
+/**
+ * A slice with so many ids ends there: an answer has to fit one payload of Temporal's, also where one saga more has
+ * 40,000.
+ */
 const idsMax = 20_000;
 
 /** Longer than visibility and fifty descriptions take, shorter than the activity may. */
@@ -97,7 +100,10 @@ export function createReconcileActivities(journal: Journal, provider: ProviderCl
   };
 
   return {
-    /** A slice of the sagas of this namespace that have no ending in the journal: those that are lost, and what they have left. */
+    /**
+     * A slice of the sagas of this namespace that have no ending in the journal: those that are lost, and what they
+     * have left.
+     */
     lookAtOpen({ after, retry }: CallContext & { after?: SagaKey | undefined }): Promise<LostSlice> {
       return call('read', { retry }, async () => {
         const open = await openReferences(journal, Context.current().info.namespace, after, sliceSize);
@@ -150,7 +156,8 @@ export function createReconcileActivities(journal: Journal, provider: ProviderCl
     /**
      * Row 10, and what the journal says before and after it: where that differs, a saga works on the server.
      *
-     * @param wanted firewalls that were asked for when the server was bought, and that it lacks by a report of this time
+     * @param wanted firewalls that were asked for when the server was bought, and that it lacks by a report of this
+     * time
      */
     compareFirewalls({
       vmObjectId,

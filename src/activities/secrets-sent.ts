@@ -1,4 +1,6 @@
-/** The values of the secrets that came with a call, which an answer must not show: secrets by name are looked up here. */
+/**
+ * The values of the secrets that came with a call, which an answer must not show: secrets by name are looked up here.
+ */
 import type { SentSecrets } from '../domain/secrets';
 import type { Secrets } from '../provider/client';
 import type { SecretResolver } from '../security/secret-resolver';

@@ -7,7 +7,10 @@ import type { Route } from '../domain/notifications';
 import type { OnRefusal } from '../domain/requests';
 import type { SpendLimit } from '../domain/spending';
 
-/** What a call does to the provider: an effect, or none. `read` only looks; `poll` looks again for something that is on its way. */
+/**
+ * What a call does to the provider: an effect, or none. `read` only looks; `poll` looks again for something that is on
+ * its way.
+ */
 export type CallKind = EffectKind | 'read' | 'poll';
 
 /** Bounds of the automatic retries of one step; after them a person is asked. */
@@ -32,10 +35,15 @@ export interface ServerDirectory {
 
 export interface ActivitySettings {
   retries: Record<CallKind, RetryBudget>;
-  /** Statuses after which a pivot has surely not happened and may be tried again. 429 unless the provider promises more. */
+  /**
+   * Statuses after which a pivot has surely not happened and may be tried again. 429 unless the provider promises more.
+   */
   pivotRetryStatuses: readonly number[];
   planTypesMore: readonly string[];
-  /** Accept an unencrypted request, or correction with a secret, although there are keys: an operator types it into the Web UI. */
+  /**
+   * Accept an unencrypted request, or correction with a secret, although there are keys: an operator types it into the
+   * Web UI.
+   */
   takesClearRequests: boolean;
   /** What happens when the provider refuses something before the pivot, where the request does not say. */
   onRefusal: OnRefusal;
@@ -49,11 +57,14 @@ export interface ActivitySettings {
   /** A call is not sent later than this after the journal was asked, in milliseconds. */
   sendWithinMs: number;
   /**
-   * How long after it was meant a call may be in the air, in milliseconds: the time to send, the longest call, and the time
-   * within which the provider lets an abandoned call take effect.
+   * How long after it was meant a call may be in the air, in milliseconds: the time to send, the longest call, and the
+   * time within which the provider lets an abandoned call take effect.
    */
   inAirMs: number;
-  /** A person is asked where the same was bought under another reference within this time, in milliseconds. 0: nobody is. */
+  /**
+   * A person is asked where the same was bought under another reference within this time, in milliseconds. 0: nobody
+   * is.
+   */
   duplicateWithinMs: number;
   /** A person is asked about a purchase that would exceed one of them. */
   spendLimits: readonly SpendLimit[];

@@ -1,6 +1,6 @@
 /**
- * Asks Temporal whether it still waits for this task, right before a call that changes something is sent. A worker that was suspended may hold a
- * task that Temporal gave up long ago, of a run that was reset, deleted or terminated since.
+ * Asks Temporal whether it still waits for this task, right before a call that changes something is sent. A worker that
+ * was suspended may hold a task that Temporal gave up long ago, of a run that was reset, deleted or terminated since.
  */
 import { Context } from '@temporalio/activity';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';

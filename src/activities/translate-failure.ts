@@ -1,6 +1,6 @@
 /**
- * The only place that decides "retry or not": it makes one named failure of what a room threw, the call's kind and its budget.
- * Workflows decide by that name and obey `retryInMs`; they never see a status. docs/failures.md has the table.
+ * The only place that decides "retry or not": it makes one named failure of what a room threw, the call's kind and its
+ * budget. Workflows decide by that name and obey `retryInMs`; they never see a status. docs/failures.md has the table.
  */
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { definedOnly } from '../domain/defined-only';
@@ -119,8 +119,8 @@ const surelyNotPlaced: readonly CallFailure['failure'][] = [
 ];
 
 /**
- * A pivot's failure is of unknown outcome unless it is surely another one. Statuses that the settings call safe mean "surely not
- * placed, try again"; a redirect means nothing, and neither does a 429 that the provider does not promise.
+ * A pivot's failure is of unknown outcome unless it is surely another one. Statuses that the settings call safe mean
+ * "surely not placed, try again"; a redirect means nothing, and neither does a 429 that the provider does not promise.
  */
 function asPivot(facts: Facts, settings: ActivitySettings): Facts {
   const decidedHere = facts.endpoint === undefined;
@@ -177,7 +177,8 @@ function nextDelay(
   // A step must not sleep unseen for longer than all its attempts may take together: a person is asked instead.
   if (retryAfterMs !== undefined && retryAfterMs > budget.totalMs) return undefined;
   const ceiling = Math.min(budget.backoffMaxMs, budget.backoffMs * 2 ** (attempt - 1));
-  // The provider's own delay is the minimum; the jitter on top keeps callers with the same delay from returning at once.
+  // The provider's own delay is the minimum; the jitter on top keeps callers with the same delay from returning at
+  // once.
   const delayMs = Math.ceil((retryAfterMs ?? 0) + random() * ceiling);
   // Lack of time never makes a first attempt the last one: it may have waited long for a worker.
   if (attempt > 1 && elapsedMs + delayMs > budget.totalMs) return undefined;

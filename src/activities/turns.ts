@@ -23,10 +23,11 @@ export function createTurnActivities(journal: Journal, call: Call, settings: Act
 }
 
 /**
- * A queued saga looks whether the saga right before it still runs: one that was terminated or deleted delays it by no more than a quarter
- * of the time that it has waited, and by a week at most. So the number of looks grows as the logarithm of the wait. Temporal knows nothing
- * here of a saga in another namespace: the queued saga waits until an operator there ends it. Behind a saga that has ended, in any
- * namespace, it waits while a call of that saga may be in the air.
+ * A queued saga looks whether the saga right before it still runs: one that was terminated or deleted delays it by no
+ * more than a quarter of the time that it has waited, and by a week at most. So the number of looks grows as the
+ * logarithm of the wait. Temporal knows nothing here of a saga in another namespace: the queued saga waits until an
+ * operator there ends it. Behind a saga that has ended, in any namespace, it waits while a call of that saga may be in
+ * the air.
  */
 export async function askForTurn(
   journal: Journal,

@@ -14,16 +14,22 @@ import { JournalSchemaError, JournalUnavailable, JournalUnreadable } from '../jo
 
 export const exitStatus = {
   done: 0,
-  /** The saga failed or was cancelled, and nothing of it is there; or it was lost; or the provider did not list a server's firewalls. */
+  /**
+   * The saga failed or was cancelled, and nothing of it is there; or it was lost; or the provider did not list a
+   * server's firewalls.
+   */
   notDone: 1,
   /**
-   * Bad usage, a wrong request, an unknown reference, a refused decision, wrong settings (a missing key among them), or a journal
-   * of another release.
+   * Bad usage, a wrong request, an unknown reference, a refused decision, wrong settings (a missing key among them), or
+   * a journal of another release.
    */
   refused: 2,
   /** Temporal or the journal cannot be reached or cannot answer, or no worker does where one must. */
   noConnection: 3,
-  /** The saga waits for a decision; or the journal for `journal restored`; or notifications that were given up for a person. */
+  /**
+   * The saga waits for a decision; or the journal for `journal restored`; or notifications that were given up for a
+   * person.
+   */
   waits: 4,
   /** It is done or was placed, but something was skipped, is left over, or was not reached any more. */
   partly: 5,

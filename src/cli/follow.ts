@@ -54,7 +54,10 @@ export interface FollowOptions {
 const pauseMinMs = 500;
 const pauseMaxMs = 2_000;
 
-/** Another worker takes over the sagas of a killed one within three seconds; after this the command says that none answers. */
+/**
+ * Another worker takes over the sagas of a killed one within three seconds; after this the command says that none
+ * answers.
+ */
 export const answerWithinMs = 5_000;
 
 /** @throws NoConnectionError, UnknownReferenceError */

@@ -1,4 +1,7 @@
-/** Which sagas are lost: they have begun by the journal and have no ending there, and Temporal has no run of them that goes on. */
+/**
+ * Which sagas are lost: they have begun by the journal and have no ending there, and Temporal has no run of them that
+ * goes on.
+ */
 import type { Client } from '@temporalio/client';
 import { standingOf, untouchedBySame } from '../client/lost';
 import { readClientConfig } from '../config';
@@ -65,8 +68,8 @@ async function inTheWay(temporal: Client, journal: Journal, reference: OpenRefer
 }
 
 /**
- * How to bring a lost saga to an end. Either way the journal knows what was done, and none of it is done twice. Emptying the cart ends only
- * a saga that has placed nothing.
+ * How to bring a lost saga to an end. Either way the journal knows what was done, and none of it is done twice.
+ * Emptying the cart ends only a saga that has placed nothing.
  */
 function nextOf(
   { workflow, reference }: OpenReference,

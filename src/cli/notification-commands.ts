@@ -1,4 +1,7 @@
-/** What receivers have not been told: the journal's outbox, without Temporal. The workers send; a person says what becomes of the rest. */
+/**
+ * What receivers have not been told: the journal's outbox, without Temporal. The workers send; a person says what
+ * becomes of the rest.
+ */
 import { definedOnly } from '../domain/defined-only';
 import { readClientConfig } from '../config';
 import type { Journal } from '../journal/journal';

@@ -1,8 +1,8 @@
 /**
  * The command line: which commands there are, and what they take.
  *
- * Exit status: 0 done, 1 the saga failed or was cancelled, 2 bad usage or request, 3 no connection, 4 it waits for a decision,
- * 5 partly done, 6 failed or cancelled with leftovers, 70 a mistake of ours.
+ * Exit status: 0 done, 1 the saga failed or was cancelled, 2 bad usage or request, 3 no connection, 4 it waits for a
+ * decision, 5 partly done, 6 failed or cancelled with leftovers, 70 a mistake of ours.
  */
 import type { Readable } from 'node:stream';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';

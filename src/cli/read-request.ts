@@ -1,6 +1,6 @@
 /**
- * Reads a request from a file or from standard input: bounded, and with one sentence for each error. No sentence quotes what
- * was read, because a password may be in it.
+ * Reads a request from a file or from standard input: bounded, and with one sentence for each error. No sentence quotes
+ * what was read, because a password may be in it.
  */
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';

@@ -7,8 +7,8 @@
  * const { servers } = await saga.result();
  * ```
  *
- * Starting is idempotent: the same reference with the same request gives the saga that there is, running or ended. So a caller
- * that does not know whether its start arrived sends it again.
+ * Starting is idempotent: the same reference with the same request gives the saga that there is, running or ended. So a
+ * caller that does not know whether its start arrived sends it again.
  */
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
@@ -58,8 +58,8 @@ export interface OrderSagaClientOptions {
   /** @default 'order-saga' */
   taskQueue?: string;
   /**
-   * Values of `plan_type` that the installation's provider offers beyond the document's four, as the worker's `PLAN_TYPES_MORE` has
-   * them: `name:server` is a server, `name:other` is none, `name` may be one.
+   * Values of `plan_type` that the installation's provider offers beyond the document's four, as the worker's
+   * `PLAN_TYPES_MORE` has them: `name:server` is a server, `name:other` is none, `name` may be one.
    */
   planTypesMore?: readonly string[];
   /** Of Temporal's Web UI, for links into it: `http://localhost:8233`. */
@@ -107,19 +107,19 @@ export class OrderSagaClient {
   }
 
   /**
-   * Looks which firewalls protect a server, now. It is not a saga, and changes nothing. `unreadable` is the provider's answer where
-   * no list can be read from it.
+   * Looks which firewalls protect a server, now. It is not a saga, and changes nothing. `unreadable` is the provider's
+   * answer where no list can be read from it.
    *
-   * @throws InvalidRequestError for an invalid id; FirewallsUnknownError where the provider does not answer; NoWorkerError,
-   * NoConnectionError
+   * @throws InvalidRequestError for an invalid id; FirewallsUnknownError where the provider does not answer;
+   * NoWorkerError, NoConnectionError
    */
   firewallsOf(vmObjectId: number): Promise<ServerFirewalls> {
     return lookAtFirewalls(this.temporal, this.taskQueue, vmObjectId);
   }
 
   /**
-   * Deletes what a terminated or timed-out provisioning of this reference left in the cart, as the journal has it. It may be
-   * called again: each call starts a new run, unless one is still running.
+   * Deletes what a terminated or timed-out provisioning of this reference left in the cart, as the journal has it. It
+   * may be called again: each call starts a new run, unless one is still running.
    *
    * @throws InvalidRequestError for an invalid reference, NoConnectionError
    */
@@ -130,12 +130,13 @@ export class OrderSagaClient {
   }
 
   /**
-   * Starts a saga, or finds the one that the same reference and request started before (then `existing` is true). Two requests
-   * are the same when they are equal field by field after parsing; an optional field that is left out is not its default.
+   * Starts a saga, or finds the one that the same reference and request started before (then `existing` is true). Two
+   * requests are the same when they are equal field by field after parsing; an optional field that is left out is not
+   * its default.
    *
    * @param request may come from anywhere: it is checked before anything is started
-   * @throws InvalidRequestError with every wrong field; ReferenceTakenError with the fields that differ from the request that
-   * the reference belongs to; NoConnectionError, after which the same call may be repeated
+   * @throws InvalidRequestError with every wrong field; ReferenceTakenError with the fields that differ from the
+   * request that the reference belongs to; NoConnectionError, after which the same call may be repeated
    */
   async start<W extends WorkflowName>(workflow: W, request: unknown): Promise<SagaHandle<W>> {
     const parsed = checkRequest(workflow, request, this.schemas);
@@ -155,7 +156,8 @@ export class OrderSagaClient {
         );
         return await this.existing(workflow, reference);
       } catch (error) {
-        // Its run was deleted, or expired, between the two looks: the reference is free for Temporal, and the journal has it.
+        // Its run was deleted, or expired, between the two looks: the reference is free for Temporal, and the journal
+        // has it.
         if (error instanceof UnknownReferenceError) continue;
         if (!(error instanceof ReferenceTakenError)) throw error;
         if (!(await withTemporalErrors(this.temporal, () => tookNoReference(this.temporal, workflowId)))) throw error;
@@ -167,7 +169,8 @@ export class OrderSagaClient {
   /**
    * The saga of a reference. References are per workflow: where several workflows use the same one, say which is meant.
    *
-   * @throws UnknownReferenceError, AmbiguousReferenceError, InvalidRequestError for an invalid reference, NoConnectionError
+   * @throws UnknownReferenceError, AmbiguousReferenceError, InvalidRequestError for an invalid reference,
+   * NoConnectionError
    */
   async get<W extends WorkflowName = WorkflowName>(reference: string, workflow?: W): Promise<SagaHandle<W>> {
     if (workflow !== undefined) return this.existing(workflow, checkReference(reference));
@@ -204,8 +207,8 @@ export class OrderSagaClient {
   }
 
   /**
-   * What waits for people, counted by kind, step, account or age, and the sagas that have waited longest. It reads a thousand sagas with
-   * each call, and keeps only the rows that it returns.
+   * What waits for people, counted by kind, step, account or age, and the sagas that have waited longest. It reads a
+   * thousand sagas with each call, and keeps only the rows that it returns.
    *
    * @throws SearchAttributesMissingError, NoConnectionError
    */
@@ -214,8 +217,8 @@ export class OrderSagaClient {
   }
 
   /**
-   * All sagas that fit the filter, the running ones first, then the newest; page by page as they are iterated over. A change may
-   * take a moment to show.
+   * All sagas that fit the filter, the running ones first, then the newest; page by page as they are iterated over. A
+   * change may take a moment to show.
    *
    * @throws SearchAttributesMissingError for a state that no saga in this namespace can have yet; NoConnectionError
    */
@@ -224,8 +227,9 @@ export class OrderSagaClient {
   }
 
   /**
-   * Holds new sagas of the whole namespace: they wait before their first call, those under way go on. A hold that a person has set is
-   * not changed (then `existing` is true). One that a worker has set is taken over: only a person ends it then (`kept`).
+   * Holds new sagas of the whole namespace: they wait before their first call, those under way go on. A hold that a
+   * person has set is not changed (then `existing` is true). One that a worker has set is taken over: only a person
+   * ends it then (`kept`).
    *
    * @throws NoConnectionError
    */
@@ -234,7 +238,8 @@ export class OrderSagaClient {
   }
 
   /**
-   * Ends the hold, and lets the held sagas begin, so many in a second; also where no hold is on any more (then `was` is false).
+   * Ends the hold, and lets the held sagas begin, so many in a second; also where no hold is on any more (then `was` is
+   * false).
    *
    * @throws InvalidRequestError, NoWorkerError, NoConnectionError
    */
@@ -253,7 +258,8 @@ export class OrderSagaClient {
   }
 
   /**
-   * What {@link decideMany} would do with this request, without doing it: whom it reaches, counted; of evidence, whether it is right.
+   * What {@link decideMany} would do with this request, without doing it: whom it reaches, counted; of evidence,
+   * whether it is right.
    *
    * @throws InvalidRequestError with every wrong field or line; SearchAttributesMissingError, NoConnectionError
    */
@@ -265,15 +271,16 @@ export class OrderSagaClient {
    * Starts a job: one decision over many sagas, at a pace (`schemas/decideMany.request.json`). Each saga may refuse it.
    *
    * @param name the job's own, so that a start that is repeated starts nothing; a new one where it is left out
-   * @throws InvalidRequestError with every wrong field or line, and where there is a job of this name; NoConnectionError
+   * @throws InvalidRequestError with every wrong field or line, and where there is a job of this name;
+   * NoConnectionError
    */
   decideMany(request: unknown, { name }: { name?: string } = {}): Promise<JobHandle> {
     return startJob(this.temporal, this.taskQueue, request, name);
   }
 
   /**
-   * The sagas that ask whether something was placed, as lines of evidence to fill in: the longest waiting first, 5,000 at most, and how
-   * many more ask.
+   * The sagas that ask whether something was placed, as lines of evidence to fill in: the longest waiting first, 5,000
+   * at most, and how many more ask.
    *
    * @param where a list filter of Temporal's
    * @throws InvalidRequestError, SearchAttributesMissingError, NoConnectionError
@@ -314,8 +321,8 @@ export class OrderSagaClient {
       const started = await this.temporal.workflow.start(workflow, { ...options, ...named });
       return started.firstExecutionRunId;
     } catch (error) {
-      // No worker has been here yet. The order is accepted anyway: the first worker prepares the namespace, and a saga without
-      // search attributes sets them itself.
+      // No worker has been here yet. The order is accepted anyway: the first worker prepares the namespace, and a saga
+      // without search attributes sets them itself.
       if (!lacksSearchAttributes(error)) throw error;
       return (await this.temporal.workflow.start(workflow, options)).firstExecutionRunId;
     }
@@ -323,8 +330,8 @@ export class OrderSagaClient {
 }
 
 /**
- * Where fairness is on at the server (`matching.enableFairness`), accounts take turns: a thousand orders of one do not come
- * before the first of another. Elsewhere the key has no effect. Its length is Temporal's limit.
+ * Where fairness is on at the server (`matching.enableFairness`), accounts take turns: a thousand orders of one do not
+ * come before the first of another. Elsewhere the key has no effect. Its length is Temporal's limit.
  */
 function fairnessOf({
   account,
@@ -343,7 +350,10 @@ const startOnce: Policies = {
   workflowIdConflictPolicy: 'FAIL',
 };
 
-/** After a run that took no reference: otherwise one invalid start would block it for ever. The new run asks the journal. */
+/**
+ * After a run that took no reference: otherwise one invalid start would block it for ever. The new run asks the
+ * journal.
+ */
 const overNothing: Policies = { ...startOnce, workflowIdReusePolicy: 'ALLOW_DUPLICATE' };
 
 /** For a workflow that does no harm twice. */

@@ -1,6 +1,6 @@
 /**
- * What the client throws. Each says what it means and what it does *not* mean; none ever carries a value of the request,
- * since a value may be a password.
+ * What the client throws. Each says what it means and what it does *not* mean; none ever carries a value of the
+ * request, since a value may be a password.
  */
 import type { DecisionName } from '../domain/decisions';
 import type { SagaFailureName } from '../domain/failures';
@@ -26,8 +26,8 @@ export class InvalidRequestError extends OrderSagaError {
 const namedMax = 20;
 
 /**
- * The reference belongs to another request, whose run is left as it is. Nothing was started, and nothing will be under this
- * reference: choose a new one, or send the request that it belongs to.
+ * The reference belongs to another request, whose run is left as it is. Nothing was started, and nothing will be under
+ * this reference: choose a new one, or send the request that it belongs to.
  */
 export class ReferenceTakenError extends OrderSagaError {
   constructor(
@@ -71,8 +71,8 @@ export class AmbiguousReferenceError extends OrderSagaError {
 }
 
 /**
- * The saga ended as failed, by its own decision, after undoing what could be undone. `report` is what was done, undone and
- * left over.
+ * The saga ended as failed, by its own decision, after undoing what could be undone. `report` is what was done, undone
+ * and left over.
  */
 export class SagaFailedError extends OrderSagaError {
   constructor(
@@ -96,8 +96,8 @@ export class SagaCancelledError extends OrderSagaError {
 }
 
 /**
- * The run was ended from outside (terminated, timed out), or in a way that no saga ends: nobody knows whether it undid anything,
- * and it left no report. What it had done is in the journal.
+ * The run was ended from outside (terminated, timed out), or in a way that no saga ends: nobody knows whether it undid
+ * anything, and it left no report. What it had done is in the journal.
  */
 export class SagaLostError extends OrderSagaError {
   constructor(
@@ -111,7 +111,9 @@ export class SagaLostError extends OrderSagaError {
   }
 }
 
-/** The decision does not fit, or is not well-formed; the message is a sentence that says what would. Nothing changed. */
+/**
+ * The decision does not fit, or is not well-formed; the message is a sentence that says what would. Nothing changed.
+ */
 export class DecisionRefusedError extends OrderSagaError {
   constructor(
     readonly decision: DecisionName,
@@ -134,7 +136,10 @@ export class JobEndedError extends OrderSagaError {
   }
 }
 
-/** The job was ended from outside, and left no report. Each saga's record has the decisions that it took, with the job's id. */
+/**
+ * The job was ended from outside, and left no report. Each saga's record has the decisions that it took, with the job's
+ * id.
+ */
 export class JobLostError extends OrderSagaError {
   constructor(
     readonly workflowId: string,
@@ -159,8 +164,8 @@ export class FirewallsUnknownError extends OrderSagaError {
 }
 
 /**
- * Temporal answers, but no worker does. The saga is not lost: it goes on when a worker runs again. After a decision it means
- * that nobody knows whether it was taken; the progress will show it.
+ * Temporal answers, but no worker does. The saga is not lost: it goes on when a worker runs again. After a decision it
+ * means that nobody knows whether it was taken; the progress will show it.
  */
 export class NoWorkerError extends OrderSagaError {
   constructor(
@@ -172,8 +177,8 @@ export class NoWorkerError extends OrderSagaError {
 }
 
 /**
- * Temporal cannot be reached, or refuses the credentials. After a start it does not mean that nothing was started: send the same
- * request again, it never starts twice.
+ * Temporal cannot be reached, or refuses the credentials. After a start it does not mean that nothing was started: send
+ * the same request again, it never starts twice.
  */
 export class NoConnectionError extends OrderSagaError {
   constructor(

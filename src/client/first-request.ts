@@ -1,6 +1,6 @@
 /**
- * The request that a reference belongs to: the input in the first event of its run. A run that came from a reset carries the
- * same first event.
+ * The request that a reference belongs to: the input in the first event of its run. A run that came from a reset
+ * carries the same first event.
  */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError, type Payload } from '@temporalio/common';
@@ -41,8 +41,9 @@ export async function requireSameRequest<W extends WorkflowName>(
 const failuresOfNothing: readonly string[] = ['InvalidRequest', 'ReferenceTaken'] satisfies SagaFailureName[];
 
 /**
- * Whether the last run under this id has ended without taking the reference, so that another one may ask the journal for it: its request
- * was invalid, another request had the reference, it was cancelled before it had it, or it was not a saga at all.
+ * Whether the last run under this id has ended without taking the reference, so that another one may ask the journal
+ * for it: its request was invalid, another request had the reference, it was cancelled before it had it, or it was not
+ * a saga at all.
  */
 export async function tookNoReference(temporal: Client, workflowId: string): Promise<boolean> {
   const last = await temporal.workflow.getHandle(workflowId).describe().catch(unlessGone);

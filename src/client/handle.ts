@@ -66,8 +66,8 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
   }
 
   /**
-   * What a decision, or `cancel`, would lead to: the steps that follow, their calls, what cannot be undone, what is spent. It changes
-   * nothing. `refused` is there where the decision would not be taken.
+   * What a decision, or `cancel`, would lead to: the steps that follow, their calls, what cannot be undone, what is
+   * spent. It changes nothing. `refused` is there where the decision would not be taken.
    *
    * @param body as for {@link decide}; without it, it is only looked whether the decision fits the question
    * @throws NoWorkerError, UnknownReferenceError, NoConnectionError
@@ -101,10 +101,11 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
   /**
    * Decides what the saga waits for.
    *
-   * @param body the decision's JSON object: `question` (`waiting.id` of the progress that was read; mandatory where it says whether something
-   * was placed, or approves), `note` where evidence is needed, `by`, and what belongs to the decision
-   * @throws DecisionRefusedError with a sentence that says what would fit; SagaEndedError; NoWorkerError, after which only
-   * the progress shows whether it was taken; UnknownReferenceError, NoConnectionError
+   * @param body the decision's JSON object: `question` (`waiting.id` of the progress that was read; mandatory where it
+   * says whether something was placed, or approves), `note` where evidence is needed, `by`, and what belongs to the
+   * decision
+   * @throws DecisionRefusedError with a sentence that says what would fit; SagaEndedError; NoWorkerError, after which
+   * only the progress shows whether it was taken; UnknownReferenceError, NoConnectionError
    */
   async decide(name: DecisionName, body: unknown = {}): Promise<DecisionTaken> {
     const objection = objectionTo(name, body);
@@ -126,8 +127,8 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
   }
 
   /**
-   * Asks the saga to stop: before the point of no return it undoes what it did. Returns when Temporal knows; the end comes
-   * later, see {@link result}. Asking twice does no harm.
+   * Asks the saga to stop: before the point of no return it undoes what it did. Returns when Temporal knows; the end
+   * comes later, see {@link result}. Asking twice does no harm.
    *
    * @throws SagaEndedError, UnknownReferenceError, NoConnectionError
    */

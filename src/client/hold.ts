@@ -44,8 +44,8 @@ export async function startHold(temporal: Client, taskQueue: string, start: Hold
 }
 
 /**
- * Holds for a person. A hold that a worker has set becomes theirs, and no probe ends it any more; one that a person has set stays as it is.
- * Also while no worker runs.
+ * Holds for a person. A hold that a worker has set becomes theirs, and no probe ends it any more; one that a person has
+ * set stays as it is. Also while no worker runs.
  */
 export async function holdForPerson(
   temporal: Client,

@@ -1,6 +1,6 @@
 /**
- * What waits for people: how much of it, by kind, step, account or age, and which sagas have waited longest. It is read from visibility, a
- * thousand sagas with each call; no saga is described, and of all rows only the oldest are kept.
+ * What waits for people: how much of it, by kind, step, account or age, and which sagas have waited longest. It is read
+ * from visibility, a thousand sagas with each call; no saga is described, and of all rows only the oldest are kept.
  */
 import type { Client } from '@temporalio/client';
 import { definedOnly } from '../domain/defined-only';

@@ -1,4 +1,6 @@
-/** What a backend imports from `order-saga`. Everything that is not here is internal, and may change with any release. */
+/**
+ * What a backend imports from `order-saga`. Everything that is not here is internal, and may change with any release.
+ */
 export { OrderSagaClient, type OrderSagaClientOptions } from './client';
 export * from './errors';
 export { SagaHandle, type DecisionTaken } from './handle';

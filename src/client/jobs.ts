@@ -179,7 +179,8 @@ export class JobHandle {
   /**
    * Waits for its end, and tells what came of each saga.
    *
-   * @throws InvalidRequestError where the job refused its request, and nothing was sent; JobLostError where it was ended from outside
+   * @throws InvalidRequestError where the job refused its request, and nothing was sent; JobLostError where it was
+   * ended from outside
    */
   async report(): Promise<JobReport> {
     try {

@@ -30,11 +30,12 @@ export async function standingOf(temporal: Client, workflowIds: readonly string[
 }
 
 /**
- * How the last run under the id has ended, where it was cancelled or refused before it had the reference. It says nothing about the saga,
- * and a caller that sends the same request again gets that run: only a person starts it again.
+ * How the last run under the id has ended, where it was cancelled or refused before it had the reference. It says
+ * nothing about the saga, and a caller that sends the same request again gets that run: only a person starts it again.
  *
  * @param request the saga's; undefined where it cannot be read
- * @returns undefined where the last run is no such run, or had another request: the same request, sent again, is no longer held up by it
+ * @returns undefined where the last run is no such run, or had another request: the same request, sent again, is no
+ * longer held up by it
  */
 export async function untouchedBySame<W extends WorkflowName>(
   temporal: Client,

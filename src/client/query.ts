@@ -4,7 +4,10 @@ import { grpcCodeOf, grpcCodes, grpcDetailsOf } from '../temporal/grpc';
 import { NoWorkerError } from './errors';
 import { withTemporalErrors } from './temporal-errors';
 
-/** A worker answers within milliseconds; one that was killed is replaced within seconds. After this the caller gets an error. */
+/**
+ * A worker answers within milliseconds; one that was killed is replaced within seconds. After this the caller gets an
+ * error.
+ */
 export const answerWithinMs = 10_000;
 
 interface Query {
@@ -34,7 +37,9 @@ export async function query<T>(
   });
 }
 
-/** Whether no worker took the query. A query whose time is over may also end as a cancelled call: the two sides race. */
+/**
+ * Whether no worker took the query. A query whose time is over may also end as a cancelled call: the two sides race.
+ */
 function isUnanswered(error: unknown, deadline: number): boolean {
   const code = grpcCodeOf(error);
   if (code === grpcCodes.cancelled) return Date.now() >= deadline;

@@ -116,7 +116,8 @@ export class Sweeps {
   }
 
   /**
-   * Starts a sweep at once, whether there is a schedule or not. Where one was started so and still runs, it is that one.
+   * Starts a sweep at once, whether there is a schedule or not. Where one was started so and still runs, it is that
+   * one.
    *
    * @param options what is not named is as the schedule has it
    * @throws InvalidRequestError, NoConnectionError
@@ -152,7 +153,9 @@ export class Sweeps {
     });
   }
 
-  /** The sweep that runs, or else the one that has ended last. Visibility may lag by a moment. @throws NoConnectionError */
+  /**
+   * The sweep that runs, or else the one that has ended last. Visibility may lag by a moment. @throws NoConnectionError
+   */
   async latest(): Promise<SweepRun | undefined> {
     return this.asked(async () => {
       const query = `WorkflowType = '${reconcileWorkflow}' AND ExecutionStatus != 'ContinuedAsNew'`;

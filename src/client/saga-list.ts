@@ -10,8 +10,8 @@ import { quoted } from '../temporal/list-filter';
 import { readAttributes } from './search-attributes';
 
 /**
- * The state, or the outcome of a saga that has ended. `lost`: ended from outside (terminated, timed out), or broken; see SagaLostError.
- * `paused`: the run, or a call of it, is paused in Temporal.
+ * The state, or the outcome of a saga that has ended. `lost`: ended from outside (terminated, timed out), or broken;
+ * see SagaLostError. `paused`: the run, or a call of it, is paused in Temporal.
  */
 export type ListedState = SagaState | 'paused' | 'lost';
 
@@ -71,7 +71,9 @@ export function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): SagaRow | undef
   };
 }
 
-/** A closed run keeps its last attribute, so its status counts; a running one without the attribute never had a problem. */
+/**
+ * A closed run keeps its last attribute, so its status counts; a running one without the attribute never had a problem.
+ */
 function stateOf(
   status: WorkflowExecutionInfo['status']['name'],
   state: SagaState | undefined,
@@ -176,8 +178,8 @@ async function* batches(temporal: Client, filter: SagaFilter): AsyncGenerator<Sa
 }
 
 /**
- * The last run of each saga, as visibility has it: the open one, or the one that was closed last. One query for all of them; as in
- * {@link latestOf}, a run that was refused before it did anything says nothing about the saga.
+ * The last run of each saga, as visibility has it: the open one, or the one that was closed last. One query for all of
+ * them; as in {@link latestOf}, a run that was refused before it did anything says nothing about the saga.
  *
  * @param workflowIds a hundred at most: they stand in the query
  */
@@ -202,8 +204,8 @@ async function latestRuns(temporal: Client, workflowIds: readonly string[]): Pro
 }
 
 /**
- * The last run of a saga. A run that was refused before it did anything, or is of another type, says nothing about the saga: then it is
- * the last run before that one, if visibility still has it.
+ * The last run of a saga. A run that was refused before it did anything, or is of another type, says nothing about the
+ * saga: then it is the last run before that one, if visibility still has it.
  *
  * @throws UnknownReferenceError, NoConnectionError
  */

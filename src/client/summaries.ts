@@ -1,6 +1,7 @@
 /**
- * The note that an operator sees beside a run: a line of summary and a few of details. They say what is bought and for whom; never
- * a password, a key or a script. Temporal encrypts both like payloads, but they are shown on screens that others can see.
+ * The note that an operator sees beside a run: a line of summary and a few of details. They say what is bought and for
+ * whom; never a password, a key or a script. Temporal encrypts both like payloads, but they are shown on screens that
+ * others can see.
  */
 import type { WorkflowName } from '../domain/identity';
 import { countOf, serversOrdered } from '../domain/plan-types';

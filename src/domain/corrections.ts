@@ -1,6 +1,6 @@
 /**
- * What people correct in a request before its pivot. The first request of a reference stays unchanged; the journal keeps each correction
- * beside it, in this form.
+ * What people correct in a request before its pivot. The first request of a reference stays unchanged; the journal
+ * keeps each correction beside it, in this form.
  */
 import { definedOnly } from './defined-only';
 import type { WorkflowName } from './identity';
@@ -50,7 +50,10 @@ export function correctedBy(corrections: readonly unknown[], workflow: WorkflowN
   }, request);
 }
 
-/** Quantities that a correction raises, as sentences: it may lower them, but must not buy more than the request asked for. */
+/**
+ * Quantities that a correction raises, as sentences: it may lower them, but must not buy more than the request asked
+ * for.
+ */
 export function raisedQuantities(
   first: Pick<ProvisionServersRequest, 'items'>,
   corrected: Pick<ProvisionServersRequest, 'items'>,

@@ -1,13 +1,14 @@
 /**
- * One decision over many sagas: what a job is asked to do. A job is a run of its own and no saga; it sends each saga the same update that a
- * person would send, so each may refuse it.
+ * One decision over many sagas: what a job is asked to do. A job is a run of its own and no saga; it sends each saga
+ * the same update that a person would send, so each may refuse it.
  *
- * `retry` and `skip` go by a query. `confirmPlaced` and `confirmNotPlaced` say what only a look at the provider can tell, so they go
- * by evidence: one line for each saga, see `evidence.ts`.
+ * `retry` and `skip` go by a query. `confirmPlaced` and `confirmNotPlaced` say what only a look at the provider can
+ * tell, so they go by evidence: one line for each saga, see `evidence.ts`.
  */
 import { z } from 'zod';
 import { definedOnly } from './defined-only';
 import type { DecisionName } from './decisions';
+import { isRecord } from './differences';
 import { evidenceLinesMax, evidenceLineSchema, readEvidence, type EvidenceLine } from './evidence';
 import { lazy } from './lazy';
 import type { Problem } from './problems';
@@ -93,7 +94,8 @@ const plainSchema = lazy(() =>
     /** How many are listed at once. */
     pageSize: whole(pageMax).default(pageDefault),
     /**
-     * The first so many alone: the job goes on when their steps have succeeded, and pauses itself when one of them asks again.
+     * The first so many alone: the job goes on when their steps have succeeded, and pauses itself when one of them asks
+     * again.
      */
     probe: z.strictObject({ first: whole(probeMax) }).optional(),
   }),
@@ -130,10 +132,13 @@ export type JobRequest = JobByQuery | JobByEvidence;
 
 export type JobChecked = { ok: true; job: JobRequest } | { ok: false; problems: Problem[] };
 
-/** @param input may come from anywhere. Evidence is checked line by line: there may be more of it than of any other request */
+/**
+ * @param input may come from anywhere. Evidence is checked line by line: there may be more of it than of any other
+ * request
+ */
 export function readJobRequest(input: unknown): JobChecked {
-  const { evidence, ...rest } = (isObject(input) ? input : {}) as Record<string, unknown>;
-  const checked = check(plainSchema(), isObject(input) ? rest : input);
+  const { evidence, ...rest } = isRecord(input) ? input : {};
+  const checked = check(plainSchema(), isRecord(input) ? rest : input);
   const lines = evidence === undefined ? undefined : readEvidence(evidence);
   const problems = [
     ...(checked.ok ? contradictions(checked.value, evidence !== undefined) : checked.problems),
@@ -179,8 +184,4 @@ function contradictions(
 export function describeJob(job: JobRequest): string {
   if ('evidence' in job) return `${job.evidence.length} ${job.evidence.length === 1 ? 'line' : 'lines'} of evidence`;
   return `${job.decision} ${job.where === undefined ? 'all that wait' : `where ${job.where}`}`;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,8 +2,8 @@
  * What a person may decide while a saga waits. Each is a signal and an update of the same name, with one JSON object.
  *
  * `note` is the evidence: it is mandatory where a decision asserts something that only a person can know, or leaves
- * something behind. `by` says who; Temporal's Web UI does not show it. `question` is the id of the question that was read: by
- * now the saga may ask another one in the same words, about another call.
+ * something behind. `by` says who; Temporal's Web UI does not show it. `question` is the id of the question that was
+ * read: by now the saga may ask another one in the same words, about another call.
  */
 import { z } from 'zod';
 import { lazy } from './lazy';
@@ -57,7 +57,10 @@ export const decisionSchemas = {
   provideServers: lazy(() => z.strictObject({ ...any(), vmObjectIds: foundServersSchema() })),
 };
 
-/** The failure of an update that was refused; its details say `movedOn` where the question that was read is answered by now. */
+/**
+ * The failure of an update that was refused; its details say `movedOn` where the question that was read is answered by
+ * now.
+ */
 export const decisionRefused = 'DecisionRefused';
 
 export type DecisionName = keyof typeof decisionSchemas;
@@ -67,7 +70,9 @@ export type Decision = {
   [D in DecisionName]: { decision: D } & z.output<ReturnType<(typeof decisionSchemas)[D]>>;
 }[DecisionName];
 
-/** The JSON to type, as it stands in the Web UI under each decision's name; {@link exampleFor} fills the question in. */
+/**
+ * The JSON to type, as it stands in the Web UI under each decision's name; {@link exampleFor} fills the question in.
+ */
 export const decisionHints: Record<DecisionName, { does: string; example: string }> = {
   retry: { does: 'Try the waiting step again', example: '{"by":"you"}' },
   skip: { does: 'Skip the waiting step and go on', example: '{"by":"you","note":"why it can be left out"}' },

@@ -2,7 +2,9 @@ type DefinedOnly<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** Without the fields that are undefined: where a field is optional, JSON and our types have it absent, not undefined. */
+/**
+ * Without the fields that are undefined: where a field is optional, JSON and our types have it absent, not undefined.
+ */
 export function definedOnly<T extends object>(fields: T): DefinedOnly<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as DefinedOnly<T>;
 }

@@ -1,6 +1,9 @@
 /** Which fields of two JSON values differ, by name: values are never shown, because they may be secrets. */
 
-/** @returns names such as `items[0].plan_id`, sorted by where they stand; `''` for the values as a whole; none when alike */
+/**
+ * @returns names such as `items[0].plan_id`, sorted by where they stand; `''` for the values as a whole; none when
+ * alike
+ */
 export function differences(one: unknown, other: unknown, at = ''): string[] {
   if (Array.isArray(one) && Array.isArray(other)) {
     const length = Math.max(one.length, other.length);
@@ -22,6 +25,6 @@ export function differences(one: unknown, other: unknown, at = ''): string[] {
   return Object.is(one, other) ? [] : [at];
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

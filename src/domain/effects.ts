@@ -1,6 +1,6 @@
 /**
- * What the journal keeps of a call that changes something at the provider: see docs/journal.md. These words stand in the
- * database and in the record of a reference.
+ * What the journal keeps of a call that changes something at the provider: see docs/journal.md. These words stand in
+ * the database and in the record of a reference.
  */
 import type { Quote } from './quotes';
 

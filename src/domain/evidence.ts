@@ -1,12 +1,14 @@
 /**
- * Evidence: what somebody has seen in the provider's control panel of many calls of unknown outcome, one line for each saga.
+ * Evidence: what somebody has seen in the provider's control panel of many calls of unknown outcome, one line for each
+ * saga.
  *
  * ```text
  *   {"reference":"PO-2026-0042","question":"1a2b3c4d","placed":true,"orderId":"77","vmObjectIds":[9001]}
  *   {"reference":"PO-2026-0043","question":"5e6f7a8b","placed":false,"note":"not in the list of 03:10"}
  * ```
  *
- * All of it is refused where one line is wrong: whoever wrote a line twice, or with two meanings, should look at the others again, too.
+ * All of it is refused where one line is wrong: whoever wrote a line twice, or with two meanings, should look at the
+ * others again, too.
  */
 import { z } from 'zod';
 import { definedOnly } from './defined-only';
@@ -98,8 +100,8 @@ export function wrongLine(line: number, message: string): Problem {
 }
 
 /**
- * What is wrong with lines that are right, each by itself. A server or an order belongs to one call; a saga and its clean-up ask the same
- * question about one.
+ * What is wrong with lines that are right, each by itself. A server or an order belongs to one call; a saga and its
+ * clean-up ask the same question about one.
  */
 function contradictionsIn(lines: readonly EvidenceLine[]): Problem[] {
   const problems: Problem[] = [];

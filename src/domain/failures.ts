@@ -2,8 +2,8 @@ import type { JournalKnowledge, OpenPivot, Unwritten } from './effects';
 import type { Concern } from './spending';
 
 /**
- * The names of what can go wrong. Two lists: what a call's failure means (the provider documents no errors, so these are
- * all that its answers allow to distinguish), and how a saga may end other than done.
+ * The names of what can go wrong. Two lists: what a call's failure means (the provider documents no errors, so these
+ * are all that its answers allow to distinguish), and how a saga may end other than done.
  */
 
 /** Whose problem a failure is: where the operator looks first. */
@@ -11,8 +11,8 @@ export const owners = ['provider', 'journal', 'Temporal', 'us'] as const;
 export type Owner = (typeof owners)[number];
 
 /**
- * What one call's failure means, and whose it is. The first eight come from the provider room; the next ones are decided on our
- * side, and nothing was sent then.
+ * What one call's failure means, and whose it is. The first eight come from the provider room; the next ones are
+ * decided on our side, and nothing was sent then.
  */
 export const failureOwners = {
   NotSent: 'provider',
@@ -52,7 +52,10 @@ export const failureOwners = {
   TakenBack: 'us',
   /** A cart item that is to be deleted belongs to an order, or may. */
   Ordered: 'us',
-  /** The saga's turn at a server or a subscription is over: it was reset to before its end, or to before another saga took its place. */
+  /**
+   * The saga's turn at a server or a subscription is over: it was reset to before its end, or to before another saga
+   * took its place.
+   */
   TurnLost: 'us',
   /** The request was corrected in a run that this one does not know: it was reset to before the correction. */
   CorrectedSince: 'us',
@@ -62,15 +65,18 @@ export const failureOwners = {
   DeadlinePassed: 'us',
   /** The quote became too old before the pivot was sent. */
   QuoteAged: 'us',
-  /** The same was bought just now under another reference, or a spend limit would be exceeded: a person has to say yes first. */
+  /**
+   * The same was bought just now under another reference, or a spend limit would be exceeded: a person has to say yes
+   * first.
+   */
   NeedsApproval: 'us',
 } as const satisfies Record<string, Owner>;
 export type CallFailureName = keyof typeof failureOwners;
 export const callFailureNames = Object.keys(failureOwners) as [CallFailureName, ...CallFailureName[]];
 
 /**
- * An outcome that is unknown because the journal was put back is the journal's problem. One of an earlier call, where nothing was sent
- * now, is ours: the worker that made that call never learned, or never wrote down, its outcome.
+ * An outcome that is unknown because the journal was put back is the journal's problem. One of an earlier call, where
+ * nothing was sent now, is ours: the worker that made that call never learned, or never wrote down, its outcome.
  */
 export function ownerOf({ failure, doubt, endpoint }: Pick<CallFailure, 'failure' | 'doubt' | 'endpoint'>): Owner {
   if (failure !== 'UnknownOutcome' || endpoint !== undefined) return failureOwners[failure];

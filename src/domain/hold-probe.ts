@@ -1,6 +1,6 @@
 /**
- * A probe: a few held sagas are let go, and what becomes of them says whether the provider answers again. A saga is a better probe than
- * a look: the provider's document has no call that only asks whether it is there.
+ * A probe: a few held sagas are let go, and what becomes of them says whether the provider answers again. A saga is a
+ * better probe than a look: the provider's document has no call that only asks whether it is there.
  */
 import { z } from 'zod';
 import type { CallFailureName } from './failures';
@@ -25,7 +25,9 @@ function within(min: number, max: number) {
     .max(max, `must be from ${min} to ${max}`);
 }
 
-/** After three probes in a row, each four times as large, a provider that breaks down under the first load has shown it. */
+/**
+ * After three probes in a row, each four times as large, a provider that breaks down under the first load has shown it.
+ */
 export const probesToPass = 3;
 const growth = 4;
 /** So many begin within seconds, and their ids fit a memo. */
@@ -45,8 +47,8 @@ export function probePauseMs({ pauseMs }: ProbePlan, failed: number): number {
 }
 
 /**
- * What a saga that was let go says of the provider: it answered, it did not, or the saga has made no call (it waits for an approval, or
- * for its turn). `open`: not known yet.
+ * What a saga that was let go says of the provider: it answered, it did not, or the saga has made no call (it waits for
+ * an approval, or for its turn). `open`: not known yet.
  */
 export type ProbeSign = 'answered' | 'unanswered' | 'silent' | 'open';
 export type ProbeSigns = Record<ProbeSign, number>;
@@ -70,7 +72,10 @@ export function signOf({ state, steps, waiting }: Pick<ProgressView, 'state' | '
   return 'open';
 }
 
-/** When the time of the probe is over. A call that is tried again, or was not answered in all that time, counts as not answered. */
+/**
+ * When the time of the probe is over. A call that is tried again, or was not answered in all that time, counts as not
+ * answered.
+ */
 export function lastSignOf(progress: Pick<ProgressView, 'state' | 'steps' | 'waiting'>): ProbeSign {
   const sign = signOf(progress);
   if (sign !== 'open') return sign;

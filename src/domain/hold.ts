@@ -1,6 +1,7 @@
 /**
- * The hold: new sagas wait before their first call. It is on while a run with this one id is open in the namespace; no file, row or setting
- * says so (docs/decisions/0019). So everybody who may start a workflow may hold, and ending that run, in any way, ends the hold.
+ * The hold: new sagas wait before their first call. It is on while a run with this one id is open in the namespace; no
+ * file, row or setting says so (docs/decisions/0019). So everybody who may start a workflow may hold, and ending that
+ * run, in any way, ends the hold.
  */
 import { z } from 'zod';
 import { lazy } from './lazy';
@@ -15,7 +16,10 @@ export const releaseWorkflow = 'releaseHeld';
 /** Update and signal of the hold: it ends. */
 export const releaseName = 'release';
 
-/** Update and signal of the hold: a person makes a hold that a worker has set their own, and nothing but a person ends it then. */
+/**
+ * Update and signal of the hold: a person makes a hold that a worker has set their own, and nothing but a person ends
+ * it then.
+ */
 export const keepName = 'keep';
 
 /** Signal to a saga that is held: it looks again. A saga that is not held ignores it. */
@@ -31,7 +35,9 @@ const perSecondMax = 100;
 const text = (charsMax: number) =>
   z.string('must be a string').max(charsMax, `must not have more than ${charsMax} characters`);
 
-/** What should be given. Nothing is refused for it: a hold that was started in a hurry, with any input, holds anyway. */
+/**
+ * What should be given. Nothing is refused for it: a hold that was started in a hurry, with any input, holds anyway.
+ */
 export const holdSchema = lazy(() =>
   z.strictObject({
     by: text(200).optional(),
@@ -182,8 +188,8 @@ export function describeProbing({ failed, silent = 0, nextAt }: Probing): string
 }
 
 /**
- * How held sagas are released: some at once, then a pause, then the next ones. At most `perSecond` begin in one second (or one, where the
- * rate is below one), and all of them together take no longer than the rate requires.
+ * How held sagas are released: some at once, then a pause, then the next ones. At most `perSecond` begin in one second
+ * (or one, where the rate is below one), and all of them together take no longer than the rate requires.
  */
 export function wavesOf<T>(held: readonly T[], perSecond: number): { wave: T[]; pauseMs: number }[] {
   const size = Math.max(1, Math.floor(perSecond));

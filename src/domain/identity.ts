@@ -45,8 +45,9 @@ export const searchAttributeNames = {
 } as const;
 
 /**
- * The memo of a run that was started with its search attributes. A workflow does not look for the attributes themselves: a server that
- * has just learnt their names shows them under other ones for a moment, and a replay would see what the first look did not.
+ * The memo of a run that was started with its search attributes. A workflow does not look for the attributes
+ * themselves: a server that has just learnt their names shows them under other ones for a moment, and a replay would
+ * see what the first look did not.
  */
 export const attributesGivenMemo = 'searchAttributesGiven';
 

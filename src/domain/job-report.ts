@@ -4,8 +4,8 @@ import { lazy } from './lazy';
 
 export const manyOutcomes = ['taken', 'refused', 'movedOn', 'gone', 'unanswered'] as const;
 /**
- * `movedOn`: it asks another question by now, or none. `gone`: it has ended. `unanswered`: its worker did not answer in time, and it may
- * have taken the decision all the same: its progress shows it.
+ * `movedOn`: it asks another question by now, or none. `gone`: it has ended. `unanswered`: its worker did not answer in
+ * time, and it may have taken the decision all the same: its progress shows it.
  */
 export type ManyOutcome = (typeof manyOutcomes)[number];
 
@@ -82,7 +82,10 @@ export type JobReport = z.infer<ReturnType<typeof jobReportSchema>>;
 export type Tally = Pick<JobReport, 'taken' | 'movedOn' | 'gone' | 'unanswered' | 'refused'>;
 
 const whyCharsMax = 400;
-/** Sentences may hold a time or an id. Those beyond are counted together, so that the report fits one payload of Temporal's. */
+/**
+ * Sentences may hold a time or an id. Those beyond are counted together, so that the report fits one payload of
+ * Temporal's.
+ */
 const reasonsMax = 100;
 export const otherReasons = 'for other reasons; order-saga decide shows a saga’s own';
 const shownRefusals = 5;

@@ -1,7 +1,7 @@
 /**
- * The metrics of sagas, by their names in Prometheus, which adds `_total` to a counter's name. Dashboards and alert rules use these
- * names. A label is always one of a few words: never a reference, an account or an id. Only `inboxAge` has those, on a page of
- * its own.
+ * The metrics of sagas, by their names in Prometheus, which adds `_total` to a counter's name. Dashboards and alert
+ * rules use these names. A label is always one of a few words: never a reference, an account or an id. Only `inboxAge`
+ * has those, on a page of its own.
  */
 export const metrics = {
   sagas: {

@@ -1,8 +1,8 @@
 /**
  * What a saga tells others of itself, and whom: events, routes, and the message that a receiver gets.
  *
- * A message holds names, ids, times and words of ours. It holds nothing of the request but its reference and its account, no words of
- * people, and nothing of the provider's answers.
+ * A message holds names, ids, times and words of ours. It holds nothing of the request but its reference and its
+ * account, no words of people, and nothing of the provider's answers.
  */
 import { z } from 'zod';
 import { decisionNames } from './decisions';
@@ -155,7 +155,10 @@ export function receiversOf(routes: readonly Route[]): Receiver[] {
   ]);
 }
 
-/** The names of all routes that an event takes: each route that matches, and its second one once it has waited for so long. */
+/**
+ * The names of all routes that an event takes: each route that matches, and its second one once it has waited for so
+ * long.
+ */
 export function routesOf(event: SagaEvent, account: string | undefined, routes: readonly Route[]): string[] {
   return routes.flatMap((route) => {
     const { name, accounts, kinds, outcomes, escalation } = route;

@@ -1,11 +1,13 @@
 /**
- * What is at the provider once a saga has ended, in one word: the state of an ended saga, and `outcome` of its result or report.
+ * What is at the provider once a saga has ended, in one word: the state of an ended saga, and `outcome` of its result
+ * or report.
  *
  * - `done`: all that was asked for is there.
  * - `partly`: it is there, but something was skipped, is left over, or was not reached any more.
  * - `reversed`: it failed or was cancelled, and nothing of it is there.
  * - `reversed-with-leftovers`: it failed or was cancelled, and `leftovers` names what is there anyway, or may be.
- * - `untouched`: the run was refused, or ended, before it did anything. It says nothing of what other runs of its reference did.
+ * - `untouched`: the run was refused, or ended, before it did anything. It says nothing of what other runs of its
+ *   reference did.
  */
 import type { Leftover } from './leftovers';
 

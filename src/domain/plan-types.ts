@@ -1,9 +1,13 @@
 /**
- * Which plan types there are, and which of them are servers. An order may hold other things beside servers, and only servers have
- * object ids and firewalls. Whether another type than the document's cloud servers is a server, a setting says, or nobody knows.
+ * Which plan types there are, and which of them are servers. An order may hold other things beside servers, and only
+ * servers have object ids and firewalls. Whether another type than the document's cloud servers is a server, a setting
+ * says, or nobody knows.
  */
 
-/** Cart item, `plan_type`: the four values that the document calls supported. More of them are a setting (`PLAN_TYPES_MORE`). */
+/**
+ * Cart item, `plan_type`: the four values that the document calls supported. More of them are a setting
+ * (`PLAN_TYPES_MORE`).
+ */
 export const documentedPlanTypes = [
   'cloud_servers_standard',
   'cloud_servers_highmemory',
@@ -55,7 +59,8 @@ interface Counted {
 }
 
 /**
- * How many servers a list of items buys. A missing quantity counts as one. An item without a plan type may be servers or not.
+ * How many servers a list of items buys. A missing quantity counts as one. An item without a plan type may be servers
+ * or not.
  *
  * @param planTypesMore as the setting has them
  */

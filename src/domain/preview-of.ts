@@ -1,6 +1,7 @@
 /**
- * What a decision leads to, before it is made: which steps follow, which calls they make, what cannot be undone, what is spent. It goes by
- * what the saga knows when it is asked, and by the provider taking each call. What nobody can know yet has a condition.
+ * What a decision leads to, before it is made: which steps follow, which calls they make, what cannot be undone, what
+ * is spent. It goes by what the saga knows when it is asked, and by the provider taking each call. What nobody can know
+ * yet has a condition.
  *
  * ```text
  *   retry · approve · confirmNotPlaced ──▶ the step that waits, and the rest of the story
@@ -97,7 +98,10 @@ function withoutWaiting({ steps, waiting }: Standing, decision: Previewable): St
   return steps.map((step) => (tried.has(step.id) ? { ...step, status } : step));
 }
 
-/** What was done before and is done once more: a quote for terms that hold, what was taken back since, what a correction changes. */
+/**
+ * What was done before and is done once more: a quote for terms that hold, what was taken back since, what a correction
+ * changes.
+ */
 function redone(standing: Standing, decision: Previewable): PlannedStep[] {
   const { workflow, waiting, steps, armed, mode } = standing;
   if (waiting === undefined || waiting.undoing || mode === 'placed' || decision === 'confirmPlaced') return [];

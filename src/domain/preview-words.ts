@@ -65,8 +65,8 @@ const titlesMax = 2;
 const callsMax = 3;
 
 /**
- * In a sentence or two, for a person who reads many of them: only what is sure, and what cannot be undone is always among it. The preview
- * itself has the rest.
+ * In a sentence or two, for a person who reads many of them: only what is sure, and what cannot be undone is always
+ * among it. The preview itself has the rest.
  */
 export function inShort({ decision, next, notes }: Preview): string {
   const sure = next.filter(({ when }) => when === undefined);

@@ -5,7 +5,9 @@ import { waitKinds, type WaitKind } from './progress';
 import type { Quote } from './quotes';
 import type { Story } from './story-steps';
 
-/** The query of a saga that answers with one. By its name it comes after `progress`, which the Web UI then offers first. */
+/**
+ * The query of a saga that answers with one. By its name it comes after `progress`, which the Web UI then offers first.
+ */
 export const previewName = 'whatIf';
 
 /** A cancellation is no decision of a question, but fits each one. */

@@ -1,8 +1,14 @@
-/** A purchase, which the provider does not quote: the rules by which a saga goes on or stops, and the description for a person. */
+/**
+ * A purchase, which the provider does not quote: the rules by which a saga goes on or stops, and the description for a
+ * person.
+ */
 import { countOf, type ServersOrdered } from './plan-types';
 import type { CartItem, ProvisionServersRequest, PurchaseGuard } from './requests';
 
-/** The guard's parts that a purchase breaks, each as a sentence; none when it may go on. What may be a server counts as one. */
+/**
+ * The guard's parts that a purchase breaks, each as a sentence; none when it may go on. What may be a server counts as
+ * one.
+ */
 export function purchaseViolations(
   items: readonly CartItem[],
   ordered: ServersOrdered,
@@ -22,7 +28,9 @@ export function purchaseViolations(
 const itemsShownMax = 5;
 const cycles = { 1: 'monthly', 3: 'quarterly', 12: 'annually' } as const;
 
-/** "3 servers: 2 × plan 17 (cloud_servers_standard, monthly), 1 × …; account AB-1, label “web-1”". No secret is in it. */
+/**
+ * "3 servers: 2 × plan 17 (cloud_servers_standard, monthly), 1 × …; account AB-1, label “web-1”". No secret is in it.
+ */
 export function describePurchase({ account, label, items }: ProvisionServersRequest, ordered: ServersOrdered): string {
   const shown = items.slice(0, itemsShownMax).map(describeItem);
   const more = items.length - shown.length;

@@ -1,6 +1,6 @@
 /**
- * A sweep: a run that compares what the journal says with what Temporal and the provider have. It is no saga: it has no reference and no row
- * in the journal, and changes nothing itself. What has to be changed, sagas do that it starts.
+ * A sweep: a run that compares what the journal says with what Temporal and the provider have. It is no saga: it has no
+ * reference and no row in the journal, and changes nothing itself. What has to be changed, sagas do that it starts.
  */
 import { z } from 'zod';
 import { lazy } from './lazy';
@@ -17,7 +17,10 @@ export function repairReference(startedAt: string, vmObjectId: number): string {
   return `reconcile-${startedAt.replace(/\D/g, '').slice(0, 14)}-${vmObjectId}`;
 }
 
-/** A repair says nothing of its own: it does what was said before. So it has no word against a saga that has spoken since. */
+/**
+ * A repair says nothing of its own: it does what was said before. So it has no word against a saga that has spoken
+ * since.
+ */
 export function isRepair({ workflow, reference }: { workflow: string; reference: string }): boolean {
   return workflow === 'setFirewalls' && /^reconcile-\d{14}-\d+$/.test(reference);
 }
@@ -33,7 +36,10 @@ export const reconcileSchema = lazy(() =>
     clean: z.boolean('must be true or false').default(true),
     /** Start `setFirewalls` where a server lacks firewalls. It assigns, and never unassigns. */
     repair: z.boolean('must be true or false').default(false),
-    /** Ended sagas are looked at that began within so many days. Those without an ending are looked at whatever their age. */
+    /**
+     * Ended sagas are looked at that began within so many days. Those without an ending are looked at whatever their
+     * age.
+     */
     days: between(1, 366).default(30),
     /** Servers whose firewalls are compared, the newest first. */
     servers: between(0, 5_000).int('must be a whole number').default(1_000),
@@ -45,8 +51,9 @@ export type ReconcileRequest = z.output<ReturnType<typeof reconcileSchema>>;
 export type ReconcileOptions = z.input<ReturnType<typeof reconcileSchema>>;
 
 /**
- * What the sweep does about cart items and placements. `running`: a clean-up is under way. `ended-before`: one has come to its end since, and a
- * person said there what stays; one that was cancelled or failed does not count. `not-asked`: the request says so, or no clean-up is for this workflow.
+ * What the sweep does about cart items and placements. `running`: a clean-up is under way. `ended-before`: one has come
+ * to its end since, and a person said there what stays; one that was cancelled or failed does not count. `not-asked`:
+ * the request says so, or no clean-up is for this workflow.
  */
 const cleanUps = ['started', 'running', 'ended-before', 'not-asked'] as const;
 export type CleanUp = (typeof cleanUps)[number];
@@ -67,9 +74,14 @@ export const findingSchema = lazy(() =>
       cartItemIds: ids,
       cleanUp: z.enum(cleanUps),
     }),
-    /** An order, change order or switch was sent, nobody knows whether it was placed, and the saga that would ask has ended. */
+    /**
+     * An order, change order or switch was sent, nobody knows whether it was placed, and the saga that would ask has
+     * ended.
+     */
     z.strictObject({ kind: z.literal('placement-unknown'), saga: z.string(), cleanUp: z.enum(cleanUps) }),
-    /** A server that was bought lacks firewalls that were asked for. Without `vmObjectId`, nobody knows which one it is. */
+    /**
+     * A server that was bought lacks firewalls that were asked for. Without `vmObjectId`, nobody knows which one it is.
+     */
     z.strictObject({
       kind: z.literal('server-unprotected'),
       saga: z.string(),
@@ -100,7 +112,10 @@ export const findingKinds = [
   'server-unseen',
 ] as const satisfies Finding['kind'][];
 
-/** `clean`: it has looked at everything, and everything is as the journal says. `could-not-look`: what it has not seen may be anything. */
+/**
+ * `clean`: it has looked at everything, and everything is as the journal says. `could-not-look`: what it has not seen
+ * may be anything.
+ */
 export const sweepOutcomes = ['clean', 'found', 'could-not-look'] as const;
 export type SweepOutcome = (typeof sweepOutcomes)[number];
 
@@ -117,7 +132,10 @@ export const sweepReportSchema = lazy(() =>
       servers: z.int(),
       /** Servers that were left alone, because a saga works on them, or has not ended. */
       busy: z.int(),
-      /** Servers beyond the number that the request allows; one that several sagas have changed may count more than once. */
+      /**
+       * Servers beyond the number that the request allows; one that several sagas have changed may count more than
+       * once.
+       */
       beyond: z.int(),
     }),
     /** How much was found of each kind. */

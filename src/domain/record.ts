@@ -1,6 +1,6 @@
 /**
- * The record of one reference, as the journal has it: what was asked, what was sent, with which outcome, who decided, how it ended.
- * It outlives Temporal's retention, so its reader may have nothing else. No secret is in it.
+ * The record of one reference, as the journal has it: what was asked, what was sent, with which outcome, who decided,
+ * how it ended. It outlives Temporal's retention, so its reader may have nothing else. No secret is in it.
  */
 import { z } from 'zod';
 import { effectKinds, effectOutcomes } from './effects';
@@ -67,7 +67,9 @@ export const recordedEffectSchema = z.strictObject({
   answer: z.unknown().optional(),
   /** The id of the effect that took it back. */
   undoneBy: z.string().optional(),
-  /** What a person said: of a pivot, its outcome; of any other effect, that it was done by hand, and nothing was sent. */
+  /**
+   * What a person said: of a pivot, its outcome; of any other effect, that it was done by hand, and nothing was sent.
+   */
   decided: z.strictObject({ at: time, by: z.string().optional(), note: z.string().optional() }).optional(),
   /** A call took effect unexpectedly: after a person said that it had not, or beside the one that stands here. */
   late: z.strictObject({ answer: z.unknown().optional() }).optional(),
@@ -96,7 +98,10 @@ export const recordedCorrectionSchema = z.strictObject({
   step: z.string(),
   by: z.string().optional(),
   note: z.string().optional(),
-  /** The fields with their new values; `items` are the numbers of the corrected items. Absent where it cannot be decrypted. */
+  /**
+   * The fields with their new values; `items` are the numbers of the corrected items. Absent where it cannot be
+   * decrypted.
+   */
   correction: z.record(z.string(), z.unknown()).optional(),
 });
 export type RecordedCorrection = z.infer<typeof recordedCorrectionSchema>;
@@ -110,7 +115,10 @@ export const recordSchema = z.strictObject({
   request: z.unknown().optional(),
   /** In their order. `request` is the first one, without them. */
   corrections: z.array(recordedCorrectionSchema),
-  /** The outcome of its last run; `open` while there is none, or one has done more since: it runs, waits, or was ended from outside. */
+  /**
+   * The outcome of its last run; `open` while there is none, or one has done more since: it runs, waits, or was ended
+   * from outside.
+   */
   state: z.enum(['open', ...sagaOutcomes]),
   /** Whether an order, change order or switch was placed; `none` is sure. */
   placement: z.enum(['none', 'placed', 'unknown']),
@@ -127,7 +135,10 @@ export const recordSchema = z.strictObject({
   /** From the quote of what was placed, or from the last quote. */
   total: z.number().optional(),
   currency: z.string().optional(),
-  /** From the last endings, without what was deleted or settled since. While the state is `open`: what would be left by now. */
+  /**
+   * From the last endings, without what was deleted or settled since. While the state is `open`: what would be left by
+   * now.
+   */
   leftovers: z.array(leftoverSchema),
   /** Parts that are left out above, because they cannot be decrypted here. */
   unreadable: z.array(z.strictObject({ what: z.string(), why: z.string() })).optional(),

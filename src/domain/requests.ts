@@ -38,8 +38,8 @@ const base64 = lazy(() =>
 );
 
 /**
- * By default zod skips rules across fields where a field is wrong by itself; with this they run anyway, so that everything
- * that is wrong is reported at once. They see values whose parts may be of any type.
+ * By default zod skips rules across fields where a field is wrong by itself; with this they run anyway, so that
+ * everything that is wrong is reported at once. They see values whose parts may be of any type.
  */
 const alsoBesideOthers = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null };
 
@@ -61,8 +61,8 @@ export const foundServersSchema = uniqueIds;
 export const vmObjectIdsSchema = lazy(() => uniqueIds().min(1, 'must name at least one server'));
 
 /**
- * A secret: its value, or the name under which the worker finds it. The redaction mark is not a value: a request that is
- * copied from a redacted one would set the mark as a password.
+ * A secret: its value, or the name under which the worker finds it. The redaction mark is not a value: a request that
+ * is copied from a redacted one would set the mark as a password.
  */
 function secret<T extends z.ZodType<string>>(value: T, what: string) {
   const real = value.refine((given) => given !== redactedMark, { abort: true });
@@ -127,7 +127,10 @@ export function purchaseCorrectionFields(planTypesMore: readonly string[]) {
 export const onRefusalSchema = lazy(() => z.enum(['fail', 'ask'], 'must be "fail" or "ask"'));
 export type OnRefusal = z.infer<ReturnType<typeof onRefusalSchema>>;
 
-/** @param planTypesMore values of `plan_type` that this installation's provider offers beyond the document's four, as the setting has them */
+/**
+ * @param planTypesMore values of `plan_type` that this installation's provider offers beyond the document's four, as
+ * the setting has them
+ */
 export function provisionServersSchema(planTypesMore: readonly string[] = []) {
   return z
     .strictObject({

@@ -64,7 +64,9 @@ export const setFirewallsResultSchema = z.strictObject({
   vmObjectId: z.int(),
   assigned: z.array(z.int()),
   unassigned: z.array(z.int()),
-  /** As the provider's list shows them; where it was not read at last, as they should be, without what it lacked before. */
+  /**
+   * As the provider's list shows them; where it was not read at last, as they should be, without what it lacked before.
+   */
   firewalls: z.array(z.int()),
   verified: z.boolean(),
   /** Absent where there are none. */
@@ -97,7 +99,9 @@ export type StoryResult<W extends WorkflowName> = Omit<ResultOf[W], 'outcome'>;
 export const reportSchema = z.strictObject({
   reference: z.string(),
   workflow: z.enum(workflowNames),
-  /** What is at the provider. Whether the saga failed, and how, or was cancelled, stands beside the report and in `why`. */
+  /**
+   * What is at the provider. Whether the saga failed, and how, or was cancelled, stands beside the report and in `why`.
+   */
   outcome: z.enum(sagaOutcomes),
   why: z.string(),
   steps: z.array(stepSchema),

@@ -16,7 +16,10 @@ export function isSecretField(name: string): boolean {
   return secretName.test(name.toLowerCase().replace(/[^a-z0-9]/g, ''));
 }
 
-/** How the names of the secrets begin that sign webhooks. No request may name one: its value would be sent to the provider. */
+/**
+ * How the names of the secrets begin that sign webhooks. No request may name one: its value would be sent to the
+ * provider.
+ */
 export const webhookSecretPrefix = 'webhook-';
 
 /** A secret by its name, instead of its value; looked up where the call is made. */
@@ -40,7 +43,9 @@ export type SecretReference = z.infer<ReturnType<typeof secretReferenceSchema>>;
 /** A value, or where to find it. */
 export type Secret = string | SecretReference;
 
-/** What other calls of a saga sent to the provider; 'unknown' where that is more than a call can carry, or not known. */
+/**
+ * What other calls of a saga sent to the provider; 'unknown' where that is more than a call can carry, or not known.
+ */
 export type SentSecrets = readonly Secret[] | 'unknown';
 
 /** Metadata of a payload that reached a worker with keys unencrypted. */

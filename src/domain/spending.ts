@@ -1,9 +1,9 @@
 /**
- * What a saga buys, as the journal compares and counts it over all references; the limits that an operator sets for accounts; and
- * the concerns about a purchase that need a person's yes.
+ * What a saga buys, as the journal compares and counts it over all references; the limits that an operator sets for
+ * accounts; and the concerns about a purchase that need a person's yes.
  *
- * No price is guessed: an order has a number of servers and of items, a change or a switch has the total of its quote, in its own
- * currency.
+ * No price is guessed: an order has a number of servers and of items, a change or a switch has the total of its quote,
+ * in its own currency.
  */
 import type { WorkflowName } from './identity';
 import { serversOrdered } from './plan-types';
@@ -93,7 +93,8 @@ const periodMsMax = 366 * periods.d;
 const mostMax = 1_000_000_000;
 
 /**
- * @param text `AB-1=20 servers/1d, *=500 usd/30d`: comma-separated, each `account=most unit/period`; minutes, hours or days
+ * @param text `AB-1=20 servers/1d, *=500 usd/30d`: comma-separated, each `account=most unit/period`; minutes, hours or
+ * days
  * @throws Error that says which entry is wrong
  */
 export function parseSpendLimits(text: string): SpendLimit[] {
@@ -164,7 +165,9 @@ export type Concern = { id: string } & (
     }
 );
 
-/** Whether an earlier approval covers this concern: it names no new reference, and no more is spent than was approved. */
+/**
+ * Whether an earlier approval covers this concern: it names no new reference, and no more is spent than was approved.
+ */
 export function isAgreedTo(concern: Concern, approved: readonly Concern[]): boolean {
   if (concern.kind === 'duplicate') {
     const seen = approved.flatMap((one) => (one.kind === 'duplicate' ? one.others.map(({ row }) => row) : []));

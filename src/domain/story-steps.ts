@@ -1,7 +1,7 @@
 /**
- * The steps of each story in their order, with the calls that each makes and the calls that put it back: what is still to be done of a
- * saga, as far as that can be known before it is done. The stories themselves are in `src/workflows`; a test decides real sagas and
- * compares what they did with this.
+ * The steps of each story in their order, with the calls that each makes and the calls that put it back: what is still
+ * to be done of a saga, as far as that can be known before it is done. The stories themselves are in `src/workflows`; a
+ * test decides real sagas and compares what they did with this.
  */
 import type { WorkflowName } from './identity';
 import { serversOrdered } from './plan-types';
@@ -94,7 +94,10 @@ export function undoCallsOf(step: string, isDone: boolean): readonly PlannedCall
   return (undoCalls[stemOf(step)] ?? []).map((one) => (isDone || one.when !== undefined ? one : { ...one, when }));
 }
 
-/** What is left of the story from its first step to its last, whoever decides what; see `preview.ts` for what a decision leaves out. */
+/**
+ * What is left of the story from its first step to its last, whoever decides what; see `preview.ts` for what a decision
+ * leaves out.
+ */
 export function stepsToDo(story: Story): PlannedStep[] {
   const { workflow, request } = story;
   if (request === undefined) return [];

@@ -1,7 +1,7 @@
 /**
- * Which addresses a receiver may have. A route is written by an operator; its host name is somebody else's, who can let it name an
- * address inside: a metadata service, a database, this machine. So what is refused is decided by the address that a connection goes to,
- * each time that one is made, whatever the name said before.
+ * Which addresses a receiver may have. A route is written by an operator; its host name is somebody else's, who can let
+ * it name an address inside: a metadata service, a database, this machine. So what is refused is decided by the address
+ * that a connection goes to, each time that one is made, whatever the name said before.
  */
 import { lookup as lookUp, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
@@ -24,8 +24,8 @@ export type Allowed = string;
 const innerAllTheSame = ['168.63.129.16'];
 
 /**
- * Of IPv6 only what is handed out (2000::/3) can be outside: among the rest are forms that have an IPv4 address in them, as `::7f00:1`.
- * One of them is how a network without IPv4 reaches it (NAT64): there that address counts.
+ * Of IPv6 only what is handed out (2000::/3) can be outside: among the rest are forms that have an IPv4 address in
+ * them, as `::7f00:1`. One of them is how a network without IPv4 reaches it (NAT64): there that address counts.
  */
 const handedOut = ipaddr.IPv6.parseCIDR('2000::/3');
 const throughNat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');

@@ -1,4 +1,7 @@
-/** Sends one webhook, in the form of https://www.standardwebhooks.com: signed, once, and within a time. No redirect is followed. */
+/**
+ * Sends one webhook, in the form of https://www.standardwebhooks.com: signed, once, and within a time. No redirect is
+ * followed.
+ */
 import { Webhook } from 'standardwebhooks';
 import { Agent, type Dispatcher } from 'undici';
 import { createGuardedConnector, InnerAddress, type Allowed } from './addresses';

@@ -1,6 +1,6 @@
 /**
- * One call from beginning to end: token, deadline, exchange, and what the answer means. It throws only the failure classes,
- * whatever goes wrong inside.
+ * One call from beginning to end: token, deadline, exchange, and what the answer means. It throws only the failure
+ * classes, whatever goes wrong inside.
  */
 import type { z } from 'zod';
 import { classifyStatus, readBody } from './classify';
@@ -28,7 +28,9 @@ export interface Call<T> {
   method: WireRequest['method'];
   /** The document's path with its parameters unfilled, for failures and events. */
   endpoint: string;
-  /** The path to send, below the base URL. Default: the endpoint's. Throws RangeError where the path cannot be built. */
+  /**
+   * The path to send, below the base URL. Default: the endpoint's. Throws RangeError where the path cannot be built.
+   */
   path?: () => string;
   body?: unknown;
   /** What the document shows of a success; a success that does not fit is of unknown outcome. */
@@ -44,8 +46,8 @@ export interface CallOptions {
   /** Aborts the call: `NotSent` where nothing was sent yet, else `UnknownOutcome`. */
   signal?: AbortSignal;
   /**
-   * Called in the tick in which the request would be written to its socket. If it returns a sentence, nothing is sent, and the
-   * call is `NotSent`.
+   * Called in the tick in which the request would be written to its socket. If it returns a sentence, nothing is sent,
+   * and the call is `NotSent`.
    */
   mayLeave?: () => string | undefined;
   /** Secrets that other calls sent to the provider: it may quote them in this call's answer. */

@@ -26,14 +26,16 @@ export function classifyStatus(
   return 'UnknownOutcome';
 }
 
-/** Levels of arrays and objects. Real answers have a handful; printing or copying thousands would overflow the stack. */
+/**
+ * Levels of arrays and objects. Real answers have a handful; printing or copying thousands would overflow the stack.
+ */
 const depthMax = 64;
 
 /**
- * Reads the body of a success. The document shows that a body may have a code of its own (row 2), with the meaning of an HTTP
- * status (200 is success). So a code of 400 to 599, at the top or under `data`, counts as a refusal whatever the status was. A
- * larger number, or one with a fraction, is not an HTTP status: it may be an error's code or an order's, so nothing is sure.
- * Only numbers count: a string `code` may be anything.
+ * Reads the body of a success. The document shows that a body may have a code of its own (row 2), with the meaning of
+ * an HTTP status (200 is success). So a code of 400 to 599, at the top or under `data`, counts as a refusal whatever
+ * the status was. A larger number, or one with a fraction, is not an HTTP status: it may be an error's code or an
+ * order's, so nothing is sure. Only numbers count: a string `code` may be anything.
  */
 export function readBody(text: string): { json: unknown; refusedWith?: number } | { unreadable: string } {
   if (text.trim() === '') return { json: null };

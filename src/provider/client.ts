@@ -1,6 +1,7 @@
 /**
- * The provider's interface, one method per row of its document. Every method makes one call (and repeats it once after a 401,
- * with a renewed token), throws only the classes of `errors.ts`, and remembers only a pause that the provider asked for.
+ * The provider's interface, one method per row of its document. Every method makes one call (and repeats it once after
+ * a 401, with a renewed token), throws only the classes of `errors.ts`, and remembers only a pause that the provider
+ * asked for.
  */
 import { Caller, type Call, type CallOptions } from './caller';
 import { Connections } from './connections';
@@ -44,7 +45,10 @@ export class ProviderClient {
     this.caller = new Caller(this.options, this.connections);
   }
 
-  /** Row 1, a pivot: a second call orders a second time. The answer is not documented: any JSON, or null for an empty body. */
+  /**
+   * Row 1, a pivot: a second call orders a second time. The answer is not documented: any JSON, or null for an empty
+   * body.
+   */
   placeOrder(body: OrderBody, options?: CallOptions): Promise<unknown> {
     return this.call({ method: 'POST', endpoint: '/order', body, response: notShownSchema, pivot: true }, options);
   }
@@ -86,8 +90,8 @@ export class ProviderClient {
   }
 
   /**
-   * Row 6, a pivot: it answers with a quote like row 7, but the document does not say that it has no effect. A quote that cannot
-   * be read is `UnknownOutcome`.
+   * Row 6, a pivot: it answers with a quote like row 7, but the document does not say that it has no effect. A quote
+   * that cannot be read is `UnknownOutcome`.
    */
   switchPlan(subscriptionId: number, planId: number, options?: CallOptions): Promise<Quote> {
     return this.call(

@@ -1,7 +1,8 @@
 /**
- * Two kinds of connections to the provider. A pooled connection saves a handshake, but the provider may close it just when a
- * request is sent: the outcome is then unknown. Calls that can be repeated take that risk. A pivot is never repeated
- * automatically, and a person would have to decide: so it has a connection of its own, which is closed after the answer.
+ * Two kinds of connections to the provider. A pooled connection saves a handshake, but the provider may close it just
+ * when a request is sent: the outcome is then unknown. Calls that can be repeated take that risk. A pivot is never
+ * repeated automatically, and a person would have to decide: so it has a connection of its own, which is closed after
+ * the answer.
  */
 import type { Socket } from 'node:net';
 import { createSecureContext, rootCertificates } from 'node:tls';
@@ -61,8 +62,8 @@ function wireBytesMax(responseBytesMax: number): number {
 }
 
 /**
- * Closes the connection when an answer never ends outside of its body: with 1xx answers, or chunk extensions. Nothing of it is
- * kept, but reading it for as long as a call may take would delay other calls.
+ * Closes the connection when an answer never ends outside of its body: with 1xx answers, or chunk extensions. Nothing
+ * of it is kept, but reading it for as long as a call may take would delay other calls.
  */
 function boundAnswer(socket: Socket, bytesMax: number): void {
   let written = 0;

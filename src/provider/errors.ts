@@ -1,6 +1,6 @@
 /**
- * How a call to the provider can fail. The provider documents no errors, so each class says only what can be seen on the wire,
- * above all whether the provider may have done what it was asked:
+ * How a call to the provider can fail. The provider documents no errors, so each class says only what can be seen on
+ * the wire, above all whether the provider may have done what it was asked:
  *
  *     nothing took effect       NotSent · PutOff · TokenUnreadable · RateLimited · Unauthorized · Rejected
  *     may have taken effect     UnknownOutcome
@@ -20,7 +20,9 @@ export type ProviderFailureName =
   | 'UnexpectedResponse';
 
 export interface FailureFacts {
-  /** Method and the document's path with its parameters unfilled, e.g. `DELETE /order/cartItems/delete/{cart_item_id}`. */
+  /**
+   * Method and the document's path with its parameters unfilled, e.g. `DELETE /order/cartItems/delete/{cart_item_id}`.
+   */
   endpoint: string;
   /** HTTP status; undefined where there was no answer. */
   status?: number | undefined;
@@ -46,14 +48,16 @@ export abstract class ProviderFailure extends Error {
 }
 
 /**
- * No byte of the request was sent: the name did not resolve, the connection was refused, TLS failed, no connection was free in
- * time. It does not mean that the request is wrong; sending it again is safe.
+ * No byte of the request was sent: the name did not resolve, the connection was refused, TLS failed, no connection was
+ * free in time. It does not mean that the request is wrong; sending it again is safe.
  */
 export class NotSent extends ProviderFailure {
   override readonly name: 'NotSent' | 'PutOff' | 'TokenUnreadable' = 'NotSent';
 }
 
-/** Another call was answered 429, and the pause that the provider asked for is not over. It says nothing of this call. */
+/**
+ * Another call was answered 429, and the pause that the provider asked for is not over. It says nothing of this call.
+ */
 export class PutOff extends NotSent {
   override readonly name = 'PutOff';
 
@@ -72,10 +76,15 @@ export class TokenUnreadable extends NotSent {
   override readonly name = 'TokenUnreadable';
 }
 
-/** 429: too many calls; this one took no effect. It means neither that the request is wrong nor that a wait is enough. */
+/**
+ * 429: too many calls; this one took no effect. It means neither that the request is wrong nor that a wait is enough.
+ */
 export class RateLimited extends ProviderFailure {
   override readonly name = 'RateLimited';
-  /** How long the provider asked to wait, in milliseconds from its answer; undefined where it did not say, or not readably. */
+  /**
+   * How long the provider asked to wait, in milliseconds from its answer; undefined where it did not say, or not
+   * readably.
+   */
   readonly retryAfterMs?: number;
 
   constructor(message: string, facts: FailureFacts, retryAfterMs: number | undefined) {
@@ -85,33 +94,34 @@ export class RateLimited extends ProviderFailure {
 }
 
 /**
- * 401 or 403, or credentials that cannot be put into a header: nothing took effect. It says nothing of the request itself,
- * which may succeed once the credentials are right.
+ * 401 or 403, or credentials that cannot be put into a header: nothing took effect. It says nothing of the request
+ * itself, which may succeed once the credentials are right.
  */
 export class Unauthorized extends ProviderFailure {
   override readonly name = 'Unauthorized';
 }
 
 /**
- * The provider said no: any 4xx that has no row of its own, or a 2xx whose body has a code of 400 to 599. Nothing took effect,
- * and the same request is not expected to succeed later. Also thrown without a status, before anything is sent, for an argument
- * that no request can be built from (an id that is not a positive integer): a bug in the program.
+ * The provider said no: any 4xx that has no row of its own, or a 2xx whose body has a code of 400 to 599. Nothing took
+ * effect, and the same request is not expected to succeed later. Also thrown without a status, before anything is sent,
+ * for an argument that no request can be built from (an id that is not a positive integer): a bug in the program.
  */
 export class Rejected extends ProviderFailure {
   override readonly name = 'Rejected';
 }
 
 /**
- * The request was sent, and its outcome is not known: no answer in time, a lost connection, 408, 5xx, or a success that cannot
- * be read. It does *not* mean that nothing happened: an order may be placed, an item may be in the cart.
+ * The request was sent, and its outcome is not known: no answer in time, a lost connection, 408, 5xx, or a success that
+ * cannot be read. It does *not* mean that nothing happened: an order may be placed, an item may be in the cart.
  */
 export class UnknownOutcome extends ProviderFailure {
   override readonly name = 'UnknownOutcome';
 }
 
 /**
- * An answer that this interface does not have: a redirect. It is never followed, because that would send credentials and an order
- * to an address that nobody configured. Most likely the base URL is wrong; it does not prove that nothing happened.
+ * An answer that this interface does not have: a redirect. It is never followed, because that would send credentials
+ * and an order to an address that nobody configured. Most likely the base URL is wrong; it does not prove that nothing
+ * happened.
  */
 export class UnexpectedResponse extends ProviderFailure {
   override readonly name = 'UnexpectedResponse';

@@ -1,6 +1,6 @@
 /**
- * The part of an answer that may be shown to people: secrets blanked out, then cut. Providers echo what they refused or took:
- * whole, in part, escaped or decoded. So any twelve consecutive characters of a secret are treated as the secret.
+ * The part of an answer that may be shown to people: secrets blanked out, then cut. Providers echo what they refused or
+ * took: whole, in part, escaped or decoded. So any twelve consecutive characters of a secret are treated as the secret.
  */
 
 /** Secret fields of a request, by the document's names. */
@@ -74,8 +74,9 @@ function withoutBetween(text: string): string {
 }
 
 /**
- * The part of a success's answer that may be stored: every field with the name of a secret is blanked out, and every secret in
- * every text. A secret that is a word is blanked out only where it is the whole text: the answer may contain the order's id.
+ * The part of a success's answer that may be stored: every field with the name of a secret is blanked out, and every
+ * secret in every text. A secret that is a word is blanked out only where it is the whole text: the answer may contain
+ * the order's id.
  *
  * @param secrets 'unknown': no text is shown, except field names that are words
  */
@@ -155,7 +156,9 @@ function brokenOffPart(text: string, secret: string): number {
   return 0;
 }
 
-/** The positions of each run of twelve characters. The text is indexed, because it is short and a secret may be long. */
+/**
+ * The positions of each run of twelve characters. The text is indexed, because it is short and a secret may be long.
+ */
 function placesOfRuns(text: string): Map<string, number[]> {
   const places = new Map<string, number[]>();
   for (let at = 0; at + partCharsMin <= text.length; at++) {

@@ -1,10 +1,10 @@
 /**
  * One request on the wire, and the one question that decides everything after a failure: had it begun to leave?
  *
- * undici calls a handler's `onRequestStart` on a connected socket (TLS included), in the same tick in which it writes the
- * request's head. With a failure before that moment, the request was surely not sent; after it, nothing is sure. Two things are
- * added here: a request that was given up while it waited for a connection is refused at that moment, so that it can never be
- * sent after it was reported as not sent; and a request never begins twice.
+ * undici calls a handler's `onRequestStart` on a connected socket (TLS included), in the same tick in which it writes
+ * the request's head. With a failure before that moment, the request was surely not sent; after it, nothing is sure.
+ * Two things are added here: a request that was given up while it waited for a connection is refused at that moment, so
+ * that it can never be sent after it was reported as not sent; and a request never begins twice.
  */
 import type { Dispatcher } from 'undici';
 

@@ -1,6 +1,7 @@
 /**
- * JSON pointers (RFC 6901) to object ids in answers whose shape is not documented. One extension: a segment `*` stands for
- * every element of an array, so that `servers`, `*`, `object_id` finds the ids of all servers. On an object, `*` is an ordinary key.
+ * JSON pointers (RFC 6901) to object ids in answers whose shape is not documented. One extension: a segment `*` stands
+ * for every element of an array, so that `servers`, `*`, `object_id` finds the ids of all servers. On an object, `*` is
+ * an ordinary key.
  */
 import { readId, readIds } from './ids';
 
@@ -10,8 +11,8 @@ export function isJsonPointer(pointer: string): boolean {
 }
 
 /**
- * The ids that the pointers find: an integer, a decimal string of one, or an array of these. Without duplicates, in the order of
- * the pointers. A value that is missing or not an id, and an invalid pointer, add nothing.
+ * The ids that the pointers find: an integer, a decimal string of one, or an array of these. Without duplicates, in the
+ * order of the pointers. A value that is missing or not an id, and an invalid pointer, add nothing.
  */
 export function readPointers(pointers: readonly string[], response: unknown): number[] {
   const ids = pointers

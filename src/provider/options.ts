@@ -1,7 +1,9 @@
 /** The options of a ProviderClient, and the checks that refuse invalid or unsafe ones. */
 import type { ProviderFailureName } from './errors';
 
-/** Where the token comes from. Both methods may be called often and concurrently. If one rejects, the call is not sent. */
+/**
+ * Where the token comes from. Both methods may be called often and concurrently. If one rejects, the call is not sent.
+ */
 export interface Credentials {
   /** The token for the next call, without its scheme. */
   read(): Promise<string>;
@@ -30,8 +32,8 @@ export interface CallEvent {
 
 export interface ProviderClientOptions {
   /**
-   * `https:`; `http:` only to a loopback address or with {@link allowHttp}. A path in it is kept as a prefix. Credentials,
-   * a query or a fragment are refused.
+   * `https:`; `http:` only to a loopback address or with {@link allowHttp}. A path in it is kept as a prefix.
+   * Credentials, a query or a fragment are refused.
    */
   baseUrl: string;
   /**
@@ -49,13 +51,14 @@ export interface ProviderClientOptions {
    */
   authScheme?: string;
   /**
-   * Name lookup, TCP and TLS, in milliseconds; after it the request is not sent. Measured in steps of about half a second.
+   * Name lookup, TCP and TLS, in milliseconds; after it the request is not sent. Measured in steps of about half a
+   * second.
    * @default 5_000
    */
   connectTimeoutMs?: number;
   /**
-   * From the request's end to the answer's head, in milliseconds; after it the outcome is unknown. With a lower value, more orders
-   * are given up that may still be placed.
+   * From the request's end to the answer's head, in milliseconds; after it the outcome is unknown. With a lower value,
+   * more orders are given up that may still be placed.
    * @default 15_000
    */
   headersTimeoutMs?: number;
@@ -65,8 +68,8 @@ export interface ProviderClientOptions {
    */
   bodyTimeoutMs?: number;
   /**
-   * The whole call, in milliseconds: the token, the wait for a connection, a repetition after a 401, and a slow answer. Keep it
-   * below the caller's own time limit.
+   * The whole call, in milliseconds: the token, the wait for a connection, a repetition after a 401, and a slow answer.
+   * Keep it below the caller's own time limit.
    * @default 20_000
    */
   totalTimeoutMs?: number;
@@ -76,13 +79,14 @@ export interface ProviderClientOptions {
    */
   responseBytesMax?: number;
   /**
-   * Connections kept for repeatable calls, and as many more at once for those that cannot be undone. Further calls wait.
+   * Connections kept for repeatable calls, and as many more at once for those that cannot be undone. Further calls
+   * wait.
    * @default 64
    */
   connections?: number;
   /**
-   * After a 429 no call is sent for as long as the provider asked, at most so many milliseconds. 0: only the saga whose call was
-   * answered 429 waits.
+   * After a 429 no call is sent for as long as the provider asked, at most so many milliseconds. 0: only the saga whose
+   * call was answered 429 waits.
    * @default 60_000
    */
   pauseMaxMs?: number;
@@ -92,8 +96,8 @@ export interface ProviderClientOptions {
    */
   quoteMethod?: 'PUT' | 'GET';
   /**
-   * PEM certificates, trusted in addition to Node's own. With it, certificates that the process trusts for other reasons no longer
-   * count.
+   * PEM certificates, trusted in addition to Node's own. With it, certificates that the process trusts for other
+   * reasons no longer count.
    */
   ca?: string;
   /** Called for every finished call. What it throws is ignored: a broken counter must not change a call's outcome. */

@@ -1,6 +1,6 @@
 /**
- * One pause for all calls of a client: a 429 concerns all of them, because the provider counts calls by token. Without it, each
- * saga would reach the limit by itself, and each of those calls counts against the limit, too.
+ * One pause for all calls of a client: a 429 concerns all of them, because the provider counts calls by token. Without
+ * it, each saga would reach the limit by itself, and each of those calls counts against the limit, too.
  *
  * ```text
  *   429 ──▶ paused until Retry-After (or 1 s) is over ──▶ calls go on; the next 429 pauses again
@@ -16,7 +16,10 @@ export class Pause {
   private untilMs = 0;
 
   constructor(
-    /** A longer Retry-After pauses all calls for this long only; the call that got it waits for all of it. 0: never a pause. */
+    /**
+     * A longer Retry-After pauses all calls for this long only; the call that got it waits for all of it. 0: never a
+     * pause.
+     */
     private readonly maxMs: number,
     /** A monotonic clock: if the wall clock were set back by an hour, the pause would last an hour. */
     private readonly now: () => number,

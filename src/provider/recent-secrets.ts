@@ -1,9 +1,10 @@
 /**
- * The secrets that were sent recently. The provider may quote a cart item, with its password, in the answer to a later call that
- * contains no secret, as an order does. So the secrets of one call are blanked out in the answers of the next ones.
+ * The secrets that were sent recently. The provider may quote a cart item, with its password, in the answer to a later
+ * call that contains no secret, as an order does. So the secrets of one call are blanked out in the answers of the next
+ * ones.
  *
- * This knows only the secrets that this worker has sent. The secrets of a saga's other calls, on any worker, come with the call
- * (`CallOptions.secrets`).
+ * This knows only the secrets that this worker has sent. The secrets of a saga's other calls, on any worker, come with
+ * the call (`CallOptions.secrets`).
  */
 
 /** A failure's answer is searched for all of them: more of them would delay other calls. */

@@ -1,4 +1,7 @@
-/** The `Retry-After` header (RFC 9110, 10.2.3): seconds, or a date in one of the three formats that a recipient must accept. */
+/**
+ * The `Retry-After` header (RFC 9110, 10.2.3): seconds, or a date in one of the three formats that a recipient must
+ * accept.
+ */
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 

@@ -1,6 +1,6 @@
 /**
- * The provider's payloads, with the document's field names. Requests are types only: the caller has checked them. Of responses,
- * the documented parts are checked strictly, and other fields are kept as they came.
+ * The provider's payloads, with the document's field names. Requests are types only: the caller has checked them. Of
+ * responses, the documented parts are checked strictly, and other fields are kept as they came.
  */
 import { z } from 'zod';
 import { isId, readId, readIds } from './ids';
@@ -91,9 +91,9 @@ const firewallsListedMax = 500;
 
 /**
  * The ids in a firewall list (row 10), whose shape is not documented: an array of ids, of objects with an `id`, or of
- * both, at the top or under `firewalls` or `data`. Duplicates are removed. Undefined where any element cannot be read, or where
- * `firewalls` and `data` are both lists: a list that is partly guessed is worse than none. Undefined, too, for a list that is
- * too long.
+ * both, at the top or under `firewalls` or `data`. Duplicates are removed. Undefined where any element cannot be read,
+ * or where `firewalls` and `data` are both lists: a list that is partly guessed is worse than none. Undefined, too, for
+ * a list that is too long.
  */
 export function readFirewallIds(response: unknown): number[] | undefined {
   const list = findList(response);

@@ -1,6 +1,6 @@
 /**
- * How workflows call, and how often a call that was lost is made again: the numbers, and what was weighed for them. When a wait is
- * reminded of stands in reminders.ts.
+ * How workflows call, and how often a call that was lost is made again: the numbers, and what was weighed for them.
+ * When a wait is reminded of stands in reminders.ts.
  *
  * Budgets of automatic retries are settings of the activities; they reach the workflow in a failure's `retryInMs`.
  */
@@ -10,9 +10,9 @@ import type { Activities } from '../activities/index';
 /**
  * One call of the provider, exactly once.
  *
- * - 45 s from start to close: the journal and the way to the socket (`SEND_WITHIN_MS`, 8 s at most), the longest HTTP timeout that the
- *   settings allow (25 s) and the writing of the outcome (11 s). So a call ends by its own clock and says how; short enough that a
- *   killed worker is noticed within a minute.
+ * - 45 s from start to close: the journal and the way to the socket (`SEND_WITHIN_MS`, 8 s at most), the longest HTTP
+ *   timeout that the settings allow (25 s) and the writing of the outcome (11 s). So a call ends by its own clock and
+ *   says how; short enough that a killed worker is noticed within a minute.
  * - One attempt: a repeat is decided in the workflow, where it is counted and where an unknown outcome is remembered.
  * - No limit on the time in the queue: while no worker runs, a saga waits for one and is not stuck.
  */
@@ -25,8 +25,8 @@ export function activities(summary: string): ActivityInterfaceFor<Activities> {
 }
 
 /**
- * What receivers are told, written into the journal's outbox beside the saga's work, which does not wait for it. Temporal makes it again:
- * that takes no event of the history, and nobody asks how often.
+ * What receivers are told, written into the journal's outbox beside the saga's work, which does not wait for it.
+ * Temporal makes it again: that takes no event of the history, and nobody asks how often.
  *
  * - 15 s from start to close: the journal gives an answer, or fails, well before.
  * - A day in all: until then the journal is back, or what happens next brings it along.

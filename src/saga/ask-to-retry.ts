@@ -5,7 +5,10 @@ import type { OnRefusal } from '../domain/requests';
 import type { HumanDecisions } from './human-decisions';
 import { cause, refusedQuestion, type Corrections, type Question, type Stuck } from './questions';
 
-/** Where the request does not say what follows a refusal, the setting does; it came with the answer, because a workflow reads none. */
+/**
+ * Where the request does not say what follows a refusal, the setting does; it came with the answer, because a workflow
+ * reads none.
+ */
 export function asksAfterRefusal(requested: OnRefusal | undefined, { asks }: { asks?: true }): boolean {
   return requested === undefined ? asks === true : requested === 'ask';
 }

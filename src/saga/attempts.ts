@@ -1,8 +1,8 @@
 /**
  * One step, tried until it succeeds or until it is known that trying further is not ours to decide.
  *
- * Every attempt is an activity of its own, so the saga sees each one: it counts them truthfully, and stops between two of them
- * when it is cancelled. A call in flight is always awaited: what it did must be known before it can be undone.
+ * Every attempt is an activity of its own, so the saga sees each one: it counts them truthfully, and stops between two
+ * of them when it is cancelled. A call in flight is always awaited: what it did must be known before it can be undone.
  *
  * A call that was lost with its worker is simply made again, a pivot too: the journal knows whether it was sent.
  */
@@ -146,7 +146,9 @@ function isEffected<T>(answer: T | Effected<T>): answer is Effected<T> {
   return typeof answer === 'object' && answer !== null && 'knows' in answer && 'value' in answer;
 }
 
-/** A saga that is cancelled meanwhile does not try again: what the last attempt came to is what its report should say. */
+/**
+ * A saga that is cancelled meanwhile does not try again: what the last attempt came to is what its report should say.
+ */
 async function pauseAfter(failure: CallFailure, pauseMs: number, step: Step): Promise<void> {
   try {
     await sleep(pauseMs);
@@ -172,8 +174,8 @@ function readFailure({ cause }: ActivityFailure): CallFailure | undefined {
 }
 
 /**
- * The activity ended without one of our failures: its time ran out, its worker was killed or stopped (`WorkerShutdown`), or
- * its code broke. The next attempt reads in the journal what it did, if anything.
+ * The activity ended without one of our failures: its time ran out, its worker was killed or stopped
+ * (`WorkerShutdown`), or its code broke. The next attempt reads in the journal what it did, if anything.
  */
 function lostCall(error: ActivityFailure, attempts: number): CallFailure {
   return {

@@ -1,6 +1,7 @@
 /**
- * What a person has done by hand, because our own calls would not go through: the step counts as done, nothing is left over, and the
- * journal has who says so. Not offered where the step makes something that later steps need to know (a cart item's id).
+ * What a person has done by hand, because our own calls would not go through: the step counts as done, nothing is left
+ * over, and the journal has who says so. Not offered where the step makes something that later steps need to know (a
+ * cart item's id).
  */
 import type { Decision } from '../domain/decisions';
 import type { EffectCall } from '../domain/effects';
@@ -12,7 +13,9 @@ export interface ByHand<T> {
   call?: (step: string) => EffectCall;
 }
 
-/** What a list would show, as a person says who has looked elsewhere. It does not count as verified: only the list does. */
+/**
+ * What a list would show, as a person says who has looked elsewhere. It does not count as verified: only the list does.
+ */
 export const seenByHand = 'seen';
 
 export type MarkDone = Extract<Decision, { decision: 'markDone' }>;

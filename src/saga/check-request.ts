@@ -1,4 +1,7 @@
-/** Whether what a run was started with is a request, for this workflow and this workflow id. It may come from the Web UI or another language. */
+/**
+ * Whether what a run was started with is a request, for this workflow and this workflow id. It may come from the Web UI
+ * or another language.
+ */
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
 import { documentedPlanTypes } from '../domain/plan-types';
@@ -11,7 +14,10 @@ import { cameAsPlaintext } from './plaintext-input';
 export type CheckedRequest<W extends WorkflowName> =
   { ok: true; request: RequestOf[W]; planTypesMore: readonly string[] } | { ok: false; problems: Problem[] };
 
-/** Nothing is done yet by this run. Earlier ones may have done much, so a cancelled run has to know what was asked for as well. */
+/**
+ * Nothing is done yet by this run. Earlier ones may have done much, so a cancelled run has to know what was asked for
+ * as well.
+ */
 export async function checkRequest<W extends WorkflowName>(workflow: W, input: unknown): Promise<CheckedRequest<W>> {
   // Awaited only where there is something to wait for: each promise costs, see docs/performance.md.
   const planTypesMore = namesDocumentedPlans(input) ? [] : await CancellationScope.nonCancellable(supportedPlanTypes);
@@ -48,8 +54,8 @@ async function plaintextRefused(): Promise<Problem[]> {
 }
 
 /**
- * The plan types beyond the document's four, asked for only when the request names one. They are a setting of the worker:
- * asked of an activity, the answer is in the history, and a changed setting leaves old runs alone.
+ * The plan types beyond the document's four, asked for only when the request names one. They are a setting of the
+ * worker: asked of an activity, the answer is in the history, and a changed setting leaves old runs alone.
  */
 function supportedPlanTypes(): Promise<string[]> {
   return activities('look up further plan types').supportedPlanTypes();

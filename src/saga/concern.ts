@@ -1,6 +1,7 @@
 /**
- * What stands against a pivot, as the journal found it in the transaction that was to mean it: a person is asked, and a yes goes along
- * with the next attempt. It is a yes to what was read: another reference that came since, or more that was spent, is asked about again.
+ * What stands against a pivot, as the journal found it in the transaction that was to mean it: a person is asked, and a
+ * yes goes along with the next attempt. It is a yes to what was read: another reference that came since, or more that
+ * was spent, is asked about again.
  */
 import { approvalExpiresInMs } from '../domain/quotes';
 import type { ApprovalRule } from '../domain/requests';

@@ -1,13 +1,14 @@
 /**
- * What is wanted by now: the request that the reference was taken with, and what people have corrected of it before its pivot, in
- * whichever run.
+ * What is wanted by now: the request that the reference was taken with, and what people have corrected of it before its
+ * pivot, in whichever run.
  *
  * ```text
  *   retry with a correction ── still a request, within its limits? ── into the journal ── from here on it holds
  *                                        └─ no: the decision is refused, by the field's name
  * ```
  *
- * Nothing is sent by a correction that is not in the journal: a run that goes on from before it would send something else.
+ * Nothing is sent by a correction that is not in the journal: a run that goes on from before it would send something
+ * else.
  */
 import { CancellationScope, uuid4 } from '@temporalio/workflow';
 import { definedOnly } from '../domain/defined-only';

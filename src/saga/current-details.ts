@@ -1,6 +1,6 @@
 /**
- * The notice that an operator reads in the Web UI's *User Metadata* tab: markdown, the question first, then the decisions
- * that fit with what to paste, then the rest. Under 2 KB, because it travels in an address.
+ * The notice that an operator reads in the Web UI's *User Metadata* tab: markdown, the question first, then the
+ * decisions that fit with what to paste, then the rest. Under 2 KB, because it travels in an address.
  */
 import { decisionHints, exampleFor, type DecisionName } from '../domain/decisions';
 import type { Preview, Previewable } from '../domain/preview';
@@ -28,7 +28,10 @@ const exampleValues: Record<string, unknown> = {
   firewalls: [143],
 };
 
-/** The Web UI's frame is shorter than what it shows, by about a paragraph: so the last one is a space that does not break. */
+/**
+ * The Web UI's frame is shorter than what it shows, by about a paragraph: so the last one is a space that does not
+ * break.
+ */
 const hiddenEnd = '\n\n\u00a0';
 
 /** @param previewOf what each choice leads to */

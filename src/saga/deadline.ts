@@ -7,9 +7,10 @@
  *                                    └──── a pause ────┴─ the journal cannot be asked
  * ```
  *
- * Two parts. Each call carries the time along, and the worker does not send it later (`src/activities/effect.ts`): that holds whatever
- * stands still. And a timer ends whatever the story waits for: a person, a backoff, the hold. It ends the story as a cancellation
- * would, and never while a pivot may have happened: then what is known to be placed goes on forward.
+ * Two parts. Each call carries the time along, and the worker does not send it later (`src/activities/effect.ts`): that
+ * holds whatever stands still. And a timer ends whatever the story waits for: a person, a backoff, the hold. It ends
+ * the story as a cancellation would, and never while a pivot may have happened: then what is known to be placed goes on
+ * forward.
  */
 import { CancellationScope, CancelledFailure, condition, isCancellation, sleep } from '@temporalio/workflow';
 import { hasRoomToAsk } from './history-left';

@@ -1,6 +1,6 @@
 /**
- * A pivot of which nobody knows whether it happened: a person is asked about its row in the journal, and the answer is written
- * into that row, for every run that will ever ask.
+ * A pivot of which nobody knows whether it happened: a person is asked about its row in the journal, and the answer is
+ * written into that row, for every run that will ever ask.
  */
 import { CancellationScope } from '@temporalio/workflow';
 import { definedOnly } from '../domain/defined-only';
@@ -16,7 +16,9 @@ export interface Doubtful {
   step: Step;
   /** What may have been placed, for the question: "the order", "the switch". */
   noun: string;
-  /** By what it is found in the provider's control panel, where the row does not say it: "account AB-1, label “web-1”". */
+  /**
+   * By what it is found in the provider's control panel, where the row does not say it: "account AB-1, label “web-1”".
+   */
   foundBy: string;
   confirming?: Confirming | undefined;
 }
@@ -60,8 +62,8 @@ export async function askAboutPlacement(
 }
 
 /**
- * @returns undefined where another person has said of this row that it was not placed, and it was sent again since: then a person is
- * asked about that
+ * @returns undefined where another person has said of this row that it was not placed, and it was sent again since:
+ * then a person is asked about that
  */
 export async function writePlaced(
   saga: Saga,

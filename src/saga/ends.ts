@@ -22,7 +22,10 @@ export class TakenBack extends Error {
   }
 }
 
-/** Its turn is over, and another saga may have worked on the same thing since: what it has seen there does not count any more. */
+/**
+ * Its turn is over, and another saga may have worked on the same thing since: what it has seen there does not count any
+ * more.
+ */
 export class TurnLost extends Error {
   constructor({ message }: CallFailure) {
     super(message);
@@ -38,7 +41,9 @@ export class CorrectedSince extends Error {
 
 export const whyPlacedBefore = 'it was placed before, or perhaps: the journal is asked first';
 
-/** By another run. What comes before the pivot does not matter any more: the pivot finds what the journal knows of it. */
+/**
+ * By another run. What comes before the pivot does not matter any more: the pivot finds what the journal knows of it.
+ */
 export class PlacedBefore extends Error {
   constructor() {
     super(whyPlacedBefore);

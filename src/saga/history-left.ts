@@ -1,7 +1,7 @@
 /**
  * How long a run's history has grown, and what a saga does about it. Temporal ends a run whose history is too long: it
- * undoes nothing then, and reports nothing. So a saga of long trouble goes slowly while there is room to put everything back, and ends by
- * itself while there still is.
+ * undoes nothing then, and reports nothing. So a saga of long trouble goes slowly while there is room to put everything
+ * back, and ends by itself while there still is.
  *
  * ```text
  *   events     0 ─────────────── 10,000 ─────── 15,000 ─────── 20,000 ─────────────── 25,000 ────────────── 51,200
@@ -10,8 +10,8 @@
  *   undoing      side by side, with automatic retries │ one after the other, once each  │ left behind, and listed
  * ```
  *
- * What is under way at a mark goes beyond it: 200 steps side by side by 3,400 events, one after the other by 2,200. docs/decisions/0025
- * has the sum.
+ * What is under way at a mark goes beyond it: 200 steps side by side by 3,400 events, one after the other by 2,200.
+ * docs/decisions/0025 has the sum.
  */
 import { workflowInfo } from '@temporalio/workflow';
 import { marks } from './history-marks';

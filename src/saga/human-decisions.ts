@@ -9,8 +9,8 @@
  *       update: refused, with the ones that fit      signal: recorded as ignored, with why
  * ```
  *
- * At most one question is open at a time: steps that run side by side are asked about together. A decision is taken while
- * its handler runs, in one go, so a second one in the same task finds the question closed.
+ * At most one question is open at a time: steps that run side by side are asked about together. A decision is taken
+ * while its handler runs, in one go, so a second one in the same task finds the question closed.
  */
 import { ApplicationFailure } from '@temporalio/common';
 import {
@@ -104,8 +104,8 @@ export class HumanDecisions {
   /**
    * Waits until a person has decided.
    *
-   * @throws CancelledFailure when the saga is cancelled first. A decision that was taken in the same moment is not lost: it
-   * is returned, and the next step notices the cancellation. HistoryIsFull where the run has no room to wait.
+   * @throws CancelledFailure when the saga is cancelled first. A decision that was taken in the same moment is not
+   * lost: it is returned, and the next step notices the cancellation. HistoryIsFull where the run has no room to wait.
    */
   async ask(asked: Question): Promise<Decision> {
     if (asked.whenFull === undefined && this.hasNoRoomFor(asked)) throw new HistoryIsFull(`${asked.step}: ${whyFull}`);
@@ -153,7 +153,10 @@ export class HumanDecisions {
     return decision;
   }
 
-  /** A sentence where a decision would not be taken. @param body undefined where it is only asked whether it fits the question */
+  /**
+   * A sentence where a decision would not be taken. @param body undefined where it is only asked whether it fits the
+   * question
+   */
   private whyNot(name: Previewable, body: unknown): string | undefined {
     const { state } = this.progress;
     if (isOutcome(state)) return `the saga has ended as ${state}`;
@@ -229,8 +232,8 @@ export class HumanDecisions {
     setHandler(
       defineSignal<[unknown]>(name),
       async (body) => {
-        // After the updates of the same workflow task: at a replay they may come in another order than they came in, and
-        // the same one must be taken. A reset sends both again, at once.
+        // After the updates of the same workflow task: at a replay they may come in another order than they came in,
+        // and the same one must be taken. A reset sends both again, at once.
         await Promise.resolve();
         this.takeOrIgnore(name, body);
       },
@@ -299,7 +302,10 @@ export class HumanDecisions {
     return { taken: decision.decision, step: question.step };
   }
 
-  /** Nobody decided about this saga: the hold has ended, and it looks again. It means nothing to a saga that is not held. */
+  /**
+   * Nobody decided about this saga: the hold has ended, and it looks again. It means nothing to a saga that is not
+   * held.
+   */
   private receiveRelease(): void {
     setHandler(
       defineSignal<[unknown]>(heldReleasedSignal),
@@ -343,8 +349,8 @@ const whyCharsMax = 1_000;
 const signalStays = '. This signal, and the secret in it, can be read in this history for good: choose another secret';
 
 /**
- * A secret in a correction that was not encrypted, although there are keys, would stand in the history for all to read. The setting
- * that allows it came with the failure, because a workflow reads none.
+ * A secret in a correction that was not encrypted, although there are keys, would stand in the history for all to read.
+ * The setting that allows it came with the failure, because a workflow reads none.
  */
 function plaintextObjection(decision: Decision, body: unknown, { lastFailure }: Question): string | undefined {
   if (decision.decision !== 'retry' || lastFailure?.takesClear) return undefined;
@@ -373,7 +379,10 @@ function countingRefusals<T>(name: DecisionName, take: () => T): T {
   }
 }
 
-/** @param movedOn the question that was read is answered by now: who decides over many tells it apart from a decision that does not fit */
+/**
+ * @param movedOn the question that was read is answered by now: who decides over many tells it apart from a decision
+ * that does not fit
+ */
 function refusal(message: string, movedOn = false): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, decisionRefused, ...(movedOn ? [{ movedOn }] : []));
 }

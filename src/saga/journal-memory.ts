@@ -1,6 +1,6 @@
 /**
- * What a run knows of the journal, and what is still to be written into it: a call whose outcome could not be written down when it
- * had ended. It is written before the next call is made, whatever that is.
+ * What a run knows of the journal, and what is still to be written into it: a call whose outcome could not be written
+ * down when it had ended. It is written before the next call is made, whatever that is.
  */
 import type { Effected, JournalKnowledge, Unwritten } from '../domain/effects';
 import type { CallFailure } from '../domain/failures';
@@ -26,8 +26,8 @@ export class JournalMemory {
   constructor(private readonly writeOutcome: WriteOutcome) {}
 
   /**
-   * Goes along with each look into the journal, until the reference is known to belong to the request: where it belongs to another one,
-   * the answer says nothing of that one.
+   * Goes along with each look into the journal, until the reference is known to belong to the request: where it belongs
+   * to another one, the answer says nothing of that one.
    */
   get toCompare(): { request?: unknown } {
     return this.isOwn || this.request === undefined ? {} : { request: this.request };

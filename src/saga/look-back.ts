@@ -1,6 +1,6 @@
 /**
- * A saga that ends before its story is through looks into the journal first: what was placed, by whichever run, is not undone,
- * and stands in the report.
+ * A saga that ends before its story is through looks into the journal first: what was placed, by whichever run, is not
+ * undone, and stands in the report.
  */
 import { CancellationScope } from '@temporalio/workflow';
 import type { EffectContext } from '../activities/effect';
@@ -36,8 +36,8 @@ export async function placementOf(saga: Saga): Promise<Standing['placement']> {
 }
 
 /**
- * Looked at where a person would be asked, or the saga would end, over what another run may have placed already: a run that was reset to
- * after it took its reference does not know of that.
+ * Looked at where a person would be asked, or the saga would end, over what another run may have placed already: a run
+ * that was reset to after it took its reference does not know of that.
  *
  * @returns undefined where it was not placed
  */

@@ -1,4 +1,6 @@
-/** Counts what happens in a saga. Nothing of it is a command: no history holds it, and a replay counts nothing again. */
+/**
+ * Counts what happens in a saga. Nothing of it is a command: no history holds it, and a replay counts nothing again.
+ */
 import { metricMeter, workflowInfo } from '@temporalio/workflow';
 import type { DecisionName } from '../domain/decisions';
 import { ownerOf, type CallFailure, type SagaFailureName } from '../domain/failures';

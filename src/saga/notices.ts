@@ -8,8 +8,8 @@
  *                                          └──▶ goes with the ending, in its transaction, or right before the run ends
  * ```
  *
- * One activity at a time writes all that is unwritten, so that the outbox has it in order. An event has an id of its own: where two
- * activities write it, there is one row.
+ * One activity at a time writes all that is unwritten, so that the outbox has it in order. An event has an id of its
+ * own: where two activities write it, there is one row.
  */
 import { ActivityFailure, CancellationScope, isCancellation, log, uuid4 } from '@temporalio/workflow';
 import { definedOnly } from '../domain/defined-only';
@@ -60,7 +60,8 @@ export class Notices {
   }
 
   /**
-   * The run ends. A run that has asked nobody and has no ending of its own says nothing: it was refused, and did nothing.
+   * The run ends. A run that has asked nobody and has no ending of its own says nothing: it was refused, and did
+   * nothing.
    */
   async close(said: EndSaid): Promise<void> {
     if (this.end === undefined && this.hasTold) this.end = this.add('ended', said);
@@ -104,8 +105,9 @@ export class Notices {
   }
 
   /**
-   * What ends while the run's last workflow task is done makes the server refuse that task: it would be done, and counted, once more. So
-   * a write under way is awaited, and one that waits for its next attempt is given up: its events are among the unwritten, or written.
+   * What ends while the run's last workflow task is done makes the server refuse that task: it would be done, and
+   * counted, once more. So a write under way is awaited, and one that waits for its next attempt is given up: its
+   * events are among the unwritten, or written.
    */
   private async stopWriting(): Promise<void> {
     this.writing?.scope.cancel();

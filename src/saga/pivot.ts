@@ -16,8 +16,8 @@
  *                                                              └─ confirmPlaced, in the journal ─▶ settle
  * ```
  *
- * Whether it may be sent is not decided here: the journal refuses what was sent before, in whichever run. Here a person is asked
- * about the row that the journal names, and the answer is written into that row.
+ * Whether it may be sent is not decided here: the journal refuses what was sent before, in whichever run. Here a person
+ * is asked about the row that the journal names, and the answer is written into that row.
  */
 import type { PivotNote, Placement } from '../domain/effects';
 import { definedOnly } from '../domain/defined-only';
@@ -50,9 +50,15 @@ export interface Pivot<T> {
   beforeSending?: () => Promise<void>;
   /** It is not sent after this time. */
   quoteUntil?: () => string | undefined;
-  /** Whether this run has come to terms. Where it has not, the pivot only reads what the journal knows of it, and is not sent. */
+  /**
+   * Whether this run has come to terms. Where it has not, the pivot only reads what the journal knows of it, and is not
+   * sent.
+   */
   isAgreed: () => boolean;
-  /** Comes to terms, before it is sent again: where there were none, or after a person's decision, since they may have moved. */
+  /**
+   * Comes to terms, before it is sent again: where there were none, or after a person's decision, since they may have
+   * moved.
+   */
   beforeAgain: () => Promise<void>;
   /** Looks whether it happened, without a person; undefined where no look can show that. */
   look?: () => Promise<number[] | undefined>;
@@ -61,8 +67,8 @@ export interface Pivot<T> {
 }
 
 /**
- * @throws SagaFailed where the provider refuses it, and nobody is asked; TakenBack where what it rests on has to be done again;
- * CorrectedSince where another request is wanted by now
+ * @throws SagaFailed where the provider refuses it, and nobody is asked; TakenBack where what it rests on has to be
+ * done again; CorrectedSince where another request is wanted by now
  */
 export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placement<T>> {
   const { step, refusal, beforeSending } = pivot;

@@ -26,10 +26,15 @@ import { sagaAttributes, serverIdsOf } from '../temporal/search-attributes';
 const { state: stateKey, step: stepKey, servers: serversKey, waitingSince: sinceKey } = sagaAttributes;
 const { question: questionKey, failure: failureKey } = sagaAttributes;
 
-/** Signals that did not fit are remembered up to here; past it only the newest are. A flood must not fill the memory. */
+/**
+ * Signals that did not fit are remembered up to here; past it only the newest are. A flood must not fill the memory.
+ */
 const ignoredMax = 50;
 
-/** So many decisions are kept as they came. Of those after them the words are cut: a report has to fit one payload of Temporal's. */
+/**
+ * So many decisions are kept as they came. Of those after them the words are cut: a report has to fit one payload of
+ * Temporal's.
+ */
 const decisionsInFullMax = 50;
 const wordsMax = 100;
 
@@ -152,7 +157,9 @@ export class Progress {
     return step;
   }
 
-  /** The saga waits for a person: found in the list by state, step, question, last failure and since when. One event. */
+  /**
+   * The saga waits for a person: found in the list by state, step, question, last failure and since when. One event.
+   */
   wait(waiting: Waiting): void {
     this.waiting = waiting;
     this.neededPerson ||= isTrouble(waiting.kind);
@@ -167,7 +174,10 @@ export class Progress {
     ]);
   }
 
-  /** The saga waits for its turn, and for no person: it has no time since when one is waited for. One event, however often it looks. */
+  /**
+   * The saga waits for its turn, and for no person: it has no time since when one is waited for. One event, however
+   * often it looks.
+   */
   queue(step: string, queued: Queued): void {
     this.queued = queued;
     if (this.state === 'queued') return;
@@ -193,8 +203,8 @@ export class Progress {
     if (this.state === state) return;
     this.state = state;
     if (!this.everShown && !isTold) return;
-    // Empty lists, not null: the server hands on what it was given, and the Python SDK can neither describe nor list a run
-    // with a time that is null.
+    // Empty lists, not null: the server hands on what it was given, and the Python SDK can neither describe nor list a
+    // run with a time that is null.
     const noWait = [stepKey, questionKey, failureKey, sinceKey].map(({ name }) => [name, []] as const);
     upsertSearchAttributes({ [stateKey.name]: [state], ...Object.fromEntries(noWait) });
   }

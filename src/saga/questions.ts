@@ -32,7 +32,10 @@ export interface Corrections {
 
 export interface Question {
   kind: WaitKind;
-  /** What it is about where that has an id of its own, which no replay and no restored history gives twice: a row, a quote. */
+  /**
+   * What it is about where that has an id of its own, which no replay and no restored history gives twice: a row, a
+   * quote.
+   */
   subject?: string;
   /** Id of the step that waits. */
   step: string;

@@ -15,8 +15,8 @@
  *
  * The look is into the journal: what was placed, by whichever run, is not undone.
  *
- * Any other error is a mistake in our code. It fails the workflow task, not the saga: the run stands still, loses nothing,
- * and goes on when a fixed worker comes.
+ * Any other error is a mistake in our code. It fails the workflow task, not the saga: the run stands still, loses
+ * nothing, and goes on when a fixed worker comes.
  */
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import {
@@ -65,18 +65,23 @@ export interface SagaDefinition<W extends WorkflowName = WorkflowName> {
    * @param own what this run has undone, or reported
    */
   cleanUp?: (saga: Saga, standing: Standing, own: readonly Leftover[]) => Promise<unknown>;
-  /** Runs when everything is undone, where the saga may have taken its reference: reports what other runs of it have left. */
+  /**
+   * Runs when everything is undone, where the saga may have taken its reference: reports what other runs of it have
+   * left.
+   */
   reportOthers?: (saga: Saga, request: RequestOf[W]) => Promise<unknown>;
   /**
-   * Runs last before the report, also where the journal could not be read: says what the saga leaves that no undo knows of.
+   * Runs last before the report, also where the journal could not be read: says what the saga leaves that no undo knows
+   * of.
    *
    * @param standing undefined where there is no pivot, or a person went on without the journal
-   * @param checked the request, for a run that never came to its story: an earlier one may have. Undefined where it is none
+   * @param checked the request, for a run that never came to its story: an earlier one may have. Undefined where it is
+   * none
    */
   reportLeftovers?: (saga: Saga, standing: Standing | undefined, checked: Checked<W> | undefined) => void;
   /**
-   * Where it is about another saga's reference, and takes none: what it knows of that saga by now. Of one that goes on, or that it has
-   * not looked at, it knows nothing; what is left of another it may not have put in order.
+   * Where it is about another saga's reference, and takes none: what it knows of that saga by now. Of one that goes on,
+   * or that it has not looked at, it knows nothing; what is left of another it may not have put in order.
    */
   knowsOfOther?: () => 'nothing' | 'something' | 'all-in-order';
   /** As of when it knows that, by the journal's clock. */
@@ -124,7 +129,8 @@ export async function runSaga<W extends WorkflowName>(
     const notAfter = 'notAfter' in request ? request.notAfter : undefined;
     saga.onRefusal = 'onRefusal' in request ? request.onRefusal : undefined;
     let begunAgain = false;
-    // A run that knows less than the journal wants to send what is not to be sent any more, where another one was in time.
+    // A run that knows less than the journal wants to send what is not to be sent any more, where another one was in
+    // time.
     const mayBePlacedInTime = async (error: unknown) => {
       if (begunAgain || !(error instanceof SagaFailed) || error.type !== 'DeadlinePassed' || !ways.pivot) return false;
       begunAgain = true;
@@ -210,15 +216,18 @@ async function giveUp<W extends WorkflowName>(
   throw endedAs(error.type, error.message, report);
 }
 
-/** A mere quote places nothing: nothing is looked for, and no row of doubt is written for it after the journal was put back. */
+/**
+ * A mere quote places nothing: nothing is looked for, and no row of doubt is written for it after the journal was put
+ * back.
+ */
 function pivotOf({ journal }: Saga, { pivot }: Knowing): PivotStep | undefined {
   const { quoteOnly = false } = (journal.request ?? {}) as { quoteOnly?: boolean };
   return quoteOnly ? undefined : pivot;
 }
 
 /**
- * Where a run has neither taken its reference, nor read in the journal that it belongs to its request, the reference may be another
- * request's: whatever was done under it is not this run's to end.
+ * Where a run has neither taken its reference, nor read in the journal that it belongs to its request, the reference
+ * may be another request's: whatever was done under it is not this run's to end.
  */
 function whatIsKnown({ journal }: Saga, { knowsOfOther }: Knowing): 'nothing' | 'something' | 'all-in-order' {
   return knowsOfOther?.() ?? (journal.isOwn ? 'all-in-order' : 'nothing');
@@ -231,8 +240,8 @@ function endedAs(type: SagaFailureName, message: string, report: Report): Applic
 }
 
 /**
- * From here on the reference belongs to this request, for ever. Where it did so before, the journal knows what was done: it is used,
- * and not done again.
+ * From here on the reference belongs to this request, for ever. Where it did so before, the journal knows what was
+ * done: it is used, and not done again.
  *
  * @returns what was corrected of the request in earlier runs
  */
@@ -282,15 +291,18 @@ async function takeReference(
   return taken.how === 'known' ? (taken.corrections ?? []) : [];
 }
 
-/** Where it is taken again, what the run has known since its last call counts: a journal that lacks that row was put back. */
+/**
+ * Where it is taken again, what the run has known since its last call counts: a journal that lacks that row was put
+ * back.
+ */
 function tookIt(journal: JournalMemory, knows: JournalKnowledge): void {
   journal.knows ??= knows;
   journal.isOwn = true;
 }
 
 /**
- * Whoever skips it leaves the record without an end; what was sent stands in it all the same. Where nothing is known of the saga there is
- * nothing to write.
+ * Whoever skips it leaves the record without an end; what was sent stands in it all the same. Where nothing is known of
+ * the saga there is nothing to write.
  */
 async function writeEnding(
   saga: Saga,

@@ -133,8 +133,8 @@ export class Saga {
   }
 
   /**
-   * Does `before`, then `rest`, which relies on it. Where another run has taken some of it back since, both are done again: what
-   * still stands is known to the journal, and not done twice.
+   * Does `before`, then `rest`, which relies on it. Where another run has taken some of it back since, both are done
+   * again: what still stands is known to the journal, and not done twice.
    */
   async relying<A, T>(before: () => Promise<A>, rest: (made: A) => Promise<T>): Promise<T> {
     for (let again = 1; ; again += 1) {
@@ -155,13 +155,19 @@ export class Saga {
     }
   }
 
-  /** What was done is known to the journal: it is used, or deleted in the end. What was taken back may be only half gone. */
+  /**
+   * What was done is known to the journal: it is used, or deleted in the end. What was taken back may be only half
+   * gone.
+   */
   beginAgain(): void {
     this.levels.length = 0;
     this.journal.inDoubt = true;
   }
 
-  /** Puts back what these steps did, because it is to be done anew. Not cancelled with the saga: half of it would be forgotten. */
+  /**
+   * Puts back what these steps did, because it is to be done anew. Not cancelled with the saga: half of it would be
+   * forgotten.
+   */
   async takeBack(steps: readonly Step[]): Promise<void> {
     const isMeant = ({ step }: ArmedUndo) => steps.includes(step);
     const level = this.levels.flatMap((armed) => armed.filter(isMeant));
@@ -187,7 +193,10 @@ export class Saga {
     return this.mode.name === 'placed';
   }
 
-  /** Another saga may rely on what was done by now: none of it is undone, and it is reported where the saga does not get to its end. */
+  /**
+   * Another saga may rely on what was done by now: none of it is undone, and it is reported where the saga does not get
+   * to its end.
+   */
   undoNothingSoFar(): void {
     for (const undo of this.levels.flat()) delete undo.act;
   }
@@ -198,8 +207,8 @@ export class Saga {
   }
 
   /**
-   * Puts back what was done, the last level first. What cannot be put back waits for a person, who may leave it behind; it
-   * is then a leftover. To be run in a scope that cannot be cancelled.
+   * Puts back what was done, the last level first. What cannot be put back waits for a person, who may leave it behind;
+   * it is then a leftover. To be run in a scope that cannot be cancelled.
    */
   async undoAll(): Promise<void> {
     for (let level = this.levels.pop(); level !== undefined; level = this.levels.pop()) await this.undoLevel(level);

@@ -1,4 +1,7 @@
-/** Steps that run side by side until each is done, or a person has left it out. What has failed is heard of when all are through. */
+/**
+ * Steps that run side by side until each is done, or a person has left it out. What has failed is heard of when all are
+ * through.
+ */
 import { CancellationScope } from '@temporalio/workflow';
 import type { Decision } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
@@ -42,7 +45,10 @@ export interface StepSpec<T> {
   armed?: Undo;
   /** Armed with what the step made, for an undo that needs to know it. */
   undo?: (value: T) => Undo;
-  /** Told where the journal says that an order has taken what is to be taken back, or may have: it is left, and nobody is asked. */
+  /**
+   * Told where the journal says that an order has taken what is to be taken back, or may have: it is left, and nobody
+   * is asked.
+   */
   leaveAlone?: (why: string) => void;
 }
 
@@ -51,10 +57,15 @@ export interface FailurePolicy {
   refusal: SagaFailureName | 'ask';
   /** True where the step can be left out. */
   skippable?: boolean;
-  /** True where it is left out when the history has no room to wait on, though nobody may leave it out by themselves. */
+  /**
+   * True where it is left out when the history has no room to wait on, though nobody may leave it out by themselves.
+   */
   skippedWhenFull?: boolean;
   corrections?: Corrections;
-  /** Before the pivot: whether it was placed before, or perhaps. Then a refusal neither ends the saga nor is asked about. */
+  /**
+   * Before the pivot: whether it was placed before, or perhaps. Then a refusal neither ends the saga nor is asked
+   * about.
+   */
   placedBefore?: () => Promise<boolean>;
 }
 
@@ -149,7 +160,8 @@ export class StepRunner<T, P extends StepSpec<T>> {
     }
     endAll(failed, 'stuck');
     const failure = failed[0]?.failure;
-    // Those that were not come to are in the same trouble; they come first the next time, so that one cannot keep them back for ever.
+    // Those that were not come to are in the same trouble; they come first the next time, so that one cannot keep them
+    // back for ever.
     const stuck = [...failed, ...(failure ? untried.map((spec) => ({ spec, failure })) : [])];
     const { pivot } = this.hooks;
     if (pivot && (await this.settlePivot(pivot, failed))) return specs.filter((spec) => !this.outcomes.has(spec));
@@ -201,7 +213,10 @@ export class StepRunner<T, P extends StepSpec<T>> {
     this.outcomes.set(spec, { skipped: true, note });
   }
 
-  /** Asks until somebody has said what to do about all that are left: what was done by hand is done, and the others are asked about again. */
+  /**
+   * Asks until somebody has said what to do about all that are left: what was done by hand is done, and the others are
+   * asked about again.
+   */
   private async decide(
     stuck: readonly Failed<P>[],
     ofRefusal: Question | undefined,
@@ -229,7 +244,8 @@ export class StepRunner<T, P extends StepSpec<T>> {
   }
 
   /**
-   * Not cancelled with the saga: what a person has said is kept. There is as much room to wait for that as for what it is about.
+   * Not cancelled with the saga: what a person has said is kept. There is as much room to wait for that as for what it
+   * is about.
    *
    * @returns false where there was no room left
    */
@@ -251,7 +267,10 @@ export class StepRunner<T, P extends StepSpec<T>> {
     return outcome?.skipped === false;
   }
 
-  /** Side by side; where the history has no room for all of them to fail, one after the other, up to the first that does. */
+  /**
+   * Side by side; where the history has no room for all of them to fail, one after the other, up to the first that
+   * does.
+   */
   private async attemptSpecs(specs: readonly P[]): Promise<PromiseSettledResult<AttemptResult<T>>[]> {
     if (hasRoomForMany(this.hooks.undoing ?? false)) {
       return Promise.allSettled(specs.map((spec) => this.attemptSpec(spec)));

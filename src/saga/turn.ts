@@ -8,7 +8,8 @@
  *    wait for the signal, or for some time; a cancellation ends it at once
  * ```
  *
- * The journal has the queue. A saga that ends wakes the next one by a signal; the timer is for one that ended without a signal.
+ * The journal has the queue. A saga that ends wakes the next one by a signal; the timer is for one that ended without a
+ * signal.
  */
 import { condition, defineSignal, log, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import { turnSignal, type TurnAnswer } from '../domain/turns';

@@ -1,4 +1,6 @@
-/** Converts payloads of clients and workers to what Temporal stores: encrypted where there are keys, else as they are. */
+/**
+ * Converts payloads of clients and workers to what Temporal stores: encrypted where there are keys, else as they are.
+ */
 import type { DataConverter } from '@temporalio/common';
 import { EncryptionCodec } from './payload-codec';
 import type { PayloadKeys } from './keys';

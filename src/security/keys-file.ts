@@ -1,6 +1,6 @@
 /**
- * The keys of a file that may be replaced while a process runs: it reads the file again, at most once in ten seconds. So a key is
- * rotated without a restart, also where an orchestrator replaces the file of a mounted secret by itself.
+ * The keys of a file that may be replaced while a process runs: it reads the file again, at most once in ten seconds.
+ * So a key is rotated without a restart, also where an orchestrator replaces the file of a mounted secret by itself.
  */
 import { readFileSync } from 'node:fs';
 import { parsePayloadKeys, type PayloadKeys } from './keys';
@@ -10,8 +10,8 @@ const everyMs = 10_000;
 
 /**
  * @param nowMs for tests
- * @throws Error at the first reading, where the file cannot be read or has no keys; later, the keys as last read stay in use, and
- * the process warns
+ * @throws Error at the first reading, where the file cannot be read or has no keys; later, the keys as last read stay
+ * in use, and the process warns
  */
 export function keysInFile(path: string, nowMs: () => number = Date.now): PayloadKeys {
   let text = readFileSync(path, 'utf8').trim();

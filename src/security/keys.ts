@@ -1,8 +1,9 @@
 /**
- * The keys of payload encryption, as `PAYLOAD_KEYS` has them: `id:base64-of-32-bytes`, comma-separated, or one per line of a file.
+ * The keys of payload encryption, as `PAYLOAD_KEYS` has them: `id:base64-of-32-bytes`, comma-separated, or one per line
+ * of a file.
  *
- * The first one encrypts, all of them decrypt. So a key is replaced without a pause: put the new one last everywhere, then first
- * everywhere. Keep the old one: the journal keeps for ever what it encrypted.
+ * The first one encrypts, all of them decrypt. So a key is replaced without a pause: put the new one last everywhere,
+ * then first everywhere. Keep the old one: the journal keeps for ever what it encrypted.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 

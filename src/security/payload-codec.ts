@@ -1,8 +1,8 @@
 /**
  * Encrypts all payloads that Temporal stores of a saga: inputs, results, signals, updates, queries, memos, summaries.
  *
- * The wire format is that of Temporal's encryption samples, so that the standard codec of another SDK reads and writes it: a
- * payload whose metadata have `encoding: binary/encrypted` and the key's id, and whose data are
+ * The wire format is that of Temporal's encryption samples, so that the standard codec of another SDK reads and writes
+ * it: a payload whose metadata have `encoding: binary/encrypted` and the key's id, and whose data are
  *
  *   nonce (12 bytes) · AES-256-GCM of the original payload's protobuf · tag (16 bytes)
  *
@@ -36,7 +36,8 @@ export class DecryptionError extends Error {
 
 export interface EncryptionOptions {
   /**
-   * Marks payloads that arrived unencrypted, for the payload converter. For a worker, which refuses unencrypted requests.
+   * Marks payloads that arrived unencrypted, for the payload converter. For a worker, which refuses unencrypted
+   * requests.
    * @default false
    */
   marksClear?: boolean;

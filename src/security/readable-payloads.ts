@@ -1,7 +1,8 @@
 /**
- * A payload that no converter can read stays in a history for ever. The worker would fail at every attempt: one such signal, sent
- * to a saga that waits, would stop that saga for ever, and one such memo would break each list of sagas. So the payload is replaced by
- * a text, which no schema accepts: a request is then refused as invalid, a decision as not fitting.
+ * A payload that no converter can read stays in a history for ever. The worker would fail at every attempt: one such
+ * signal, sent to a saga that waits, would stop that saga for ever, and one such memo would break each list of sagas.
+ * So the payload is replaced by a text, which no schema accepts: a request is then refused as invalid, a decision as
+ * not fitting.
  *
  * An encrypted payload is left as it is: if this worker lacks its key, another one may have it.
  */

@@ -1,6 +1,6 @@
 /**
- * Values for the journal, sealed like what Temporal stores: the text is a payload in the JSON of Temporal's own tools, so the same
- * keys open it, and so do the codec server and the codecs of other SDKs.
+ * Values for the journal, sealed like what Temporal stores: the text is a payload in the JSON of Temporal's own tools,
+ * so the same keys open it, and so do the codec server and the codecs of other SDKs.
  */
 import { createHmac, hkdfSync, type KeyObject } from 'node:crypto';
 import { defaultPayloadConverter } from '@temporalio/common';

@@ -1,6 +1,6 @@
 /**
- * Secrets by name: a request may have `{ "secret": "web-root-password" }` instead of the value. The worker looks the value up
- * when it makes the call, and the value never reaches Temporal.
+ * Secrets by name: a request may have `{ "secret": "web-root-password" }` instead of the value. The worker looks the
+ * value up when it makes the call, and the value never reaches Temporal.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

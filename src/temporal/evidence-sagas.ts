@@ -22,8 +22,9 @@ interface Known {
 export type Found = { ok: true; workflowIds: string[] } | { ok: false; problems: Problem[] };
 
 /**
- * @returns the workflow id of each line's saga, in their order: one that has ended or asks another question is known as well, and learns
- * of it when it is decided. Problems name lines: of a reference that no saga has, or that several have.
+ * @returns the workflow id of each line's saga, in their order: one that has ended or asks another question is known as
+ * well, and learns of it when it is decided. Problems name lines: of a reference that no saga has, or that several
+ * have.
  */
 export async function findNamed(client: Client, lines: readonly Named[]): Promise<Found> {
   const known = await sagasOf(client, [...new Set(lines.map(({ reference }) => bare(reference)))]);
@@ -55,7 +56,8 @@ async function sagasOf(client: Client, references: readonly string[]): Promise<M
   const found = new Map<string, Known[]>();
   for (let from = 0; from < references.length; from += referencesAtOnce) {
     const some = references.slice(from, from + referencesAtOnce);
-    // By id: a run that was started without search attributes, and has ended before it set them, has no reference to be found by.
+    // By id: a run that was started without search attributes, and has ended before it set them, has no reference to be
+    // found by.
     const ids = some.flatMap((reference) => workflowNames.map((workflow) => workflowIdOf(workflow, reference)));
     const query = `WorkflowId IN (${ids.map((id) => `'${id}'`).join(', ')})`;
     for await (const run of client.workflow.list({ query, pageSize: 1_000 })) {

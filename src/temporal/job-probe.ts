@@ -1,4 +1,6 @@
-/** How the first sagas of a job do: whether they have done the step that they had waited at. Few are asked, one by one. */
+/**
+ * How the first sagas of a job do: whether they have done the step that they had waited at. Few are asked, one by one.
+ */
 import type { Client } from '@temporalio/client';
 import type { ProbedSaga } from '../domain/job-report';
 import { isOutcome } from '../domain/outcomes';

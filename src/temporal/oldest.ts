@@ -6,11 +6,12 @@ const oldestMs = 400 * dayMs;
 const closeMs = 1_000;
 
 /**
- * A time that only a few are older than, found by counting: the number of calls grows with how exact a time can be, and not with how many
- * there are.
+ * A time that only a few are older than, found by counting: the number of calls grows with how exact a time can be, and
+ * not with how many there are.
  *
  * @param countBefore how many are older than this time, in milliseconds since 1970
- * @returns where fewer than `most` are older, and at least `least`. Where more than `most` fall into one second, its end
+ * @returns where fewer than `most` are older, and at least `least`. Where more than `most` fall into one second, its
+ * end
  */
 export async function timeWithFewBefore(
   countBefore: (ms: number) => Promise<number>,

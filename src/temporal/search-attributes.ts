@@ -1,4 +1,6 @@
-/** The search attributes of a saga: written by workflows and at the start, read by the client, registered by the worker. */
+/**
+ * The search attributes of a saga: written by workflows and at the start, read by the client, registered by the worker.
+ */
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
 import { searchAttributeNames } from '../domain/identity';
 
@@ -14,7 +16,10 @@ export const sagaAttributes = {
   waitingSince: defineSearchAttributeKey(searchAttributeNames.waitingSince, SearchAttributeType.DATETIME),
 };
 
-/** So many ids of any size fit Temporal's limit for the value of one search attribute, 2 KiB. A workflow task with a longer one fails for ever. */
+/**
+ * So many ids of any size fit Temporal's limit for the value of one search attribute, 2 KiB. A workflow task with a
+ * longer one fails for ever.
+ */
 const serversNamedMax = 100;
 
 /** @returns the object ids as the list has them: the first hundred */

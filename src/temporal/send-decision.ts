@@ -11,7 +11,9 @@ export interface OneDecision {
   workflowId: string;
   decision: DecisionName;
   body: Record<string, unknown>;
-  /** The same for each try: Temporal answers a second one with what the first one came to, also after the saga's end. */
+  /**
+   * The same for each try: Temporal answers a second one with what the first one came to, also after the saga's end.
+   */
   updateId: string;
 }
 

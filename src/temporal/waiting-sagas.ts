@@ -1,8 +1,10 @@
 /**
- * Which sagas wait for a person, as visibility shows them: no saga is asked or described. A change may take a second to show.
+ * Which sagas wait for a person, as visibility shows them: no saga is asked or described. A change may take a second to
+ * show.
  *
- * SQL visibility does not sort. So a page is chosen by reading all rows that fit, of which no more are kept than the page has: those that have
- * waited longest, and of equal times the first by id. Sagas that were decided fit no more, so there are ever fewer rows to read.
+ * SQL visibility does not sort. So a page is chosen by reading all rows that fit, of which no more are kept than the
+ * page has: those that have waited longest, and of equal times the first by id. Sagas that were decided fit no more, so
+ * there are ever fewer rows to read.
  */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { Cursor, WaitingSaga } from '../domain/dry-list';
@@ -45,7 +47,10 @@ const rowsAtOnce = 1_000;
 
 const names = searchAttributeNames;
 
-/** @throws ListRefused where Temporal does not understand the filter, and where held sagas are asked for while the hold is on */
+/**
+ * @throws ListRefused where Temporal does not understand the filter, and where held sagas are asked for while the hold
+ * is on
+ */
 export async function listWaiting(
   client: Client,
   filter: WaitingFilter,

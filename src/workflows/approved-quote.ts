@@ -7,8 +7,8 @@
  *
  * Where the provider refuses, or it is not available, a person may be asked. A correction needs a new agreement.
  *
- * A quote ages while the pivot waits to be sent, or to be sent again. So a quote that is too old is replaced before each sending; the new
- * one must fit the caller's guard, the caller's limit of approval, and what a person approved.
+ * A quote ages while the pivot waits to be sent, or to be sent again. So a quote that is too old is replaced before
+ * each sending; the new one must fit the caller's guard, the caller's limit of approval, and what a person approved.
  */
 import {
   approvalExpiresInMs,
@@ -63,7 +63,8 @@ export class ApprovedQuote {
   /**
    * Agrees from the beginning: an earlier approval no longer counts.
    *
-   * @throws SagaFailed when it is refused or not available and nobody is asked, breaks the guard, or a person rejects it
+   * @throws SagaFailed when it is refused or not available and nobody is asked, breaks the guard, or a person rejects
+   * it
    */
   come(): Promise<void> {
     this.approved = undefined;

@@ -27,8 +27,8 @@ export async function findStrayItems(saga: Saga, unknownAdds: readonly number[])
 }
 
 /**
- * Deletes each item that any run of this reference added and that is in no order. Reports each item of an order of unknown outcome,
- * and each call to add an item whose outcome is unknown.
+ * Deletes each item that any run of this reference added and that is in no order. Reports each item of an order of
+ * unknown outcome, and each call to add an item whose outcome is unknown.
  *
  * @param own what this run has already undone or reported
  * @returns the ids that were deleted

@@ -9,8 +9,8 @@
  *   look at the firewalls of the servers (10)          what was assigned may not be there
  * ```
  *
- * It brings a lost saga to its end only where nothing was placed. Placed servers still need their firewalls, and the caller a result:
- * for that an operator resets the saga itself.
+ * It brings a lost saga to its end only where nothing was placed. Placed servers still need their firewalls, and the
+ * caller a result: for that an operator resets the saga itself.
  */
 import type { Standing } from '../activities/journal';
 import type { Leftover } from '../domain/leftovers';

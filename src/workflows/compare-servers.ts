@@ -1,4 +1,7 @@
-/** The part of a sweep that compares the firewalls of servers with what sagas have said last, and has them assigned again where asked. */
+/**
+ * The part of a sweep that compares the firewalls of servers with what sagas have said last, and has them assigned
+ * again where asked.
+ */
 import { ParentClosePolicy, sleep, startChild } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Compared, Left, Wanted } from '../activities/reconcile';
@@ -18,7 +21,10 @@ const awayFrom = 6;
 /** After this time a repair is not wanted any more: who was told to wait meanwhile may want something else. */
 const repairWithinMs = 2 * 60_000;
 
-/** Ids of firewalls that sagas have told are lacking. Of more, it is told without comparing: a sweep fits one payload of Temporal's. */
+/**
+ * Ids of firewalls that sagas have told are lacking. Of more, it is told without comparing: a sweep fits one payload of
+ * Temporal's.
+ */
 const unprotectedIdsMax = 20_000;
 
 export function noteUnprotected(request: ReconcileRequest, sweep: Sweep, saga: Left): void {
@@ -57,9 +63,9 @@ export function toCompare(
 }
 
 /**
- * The provider is away where nothing is answered: then the rest of the servers cannot be looked at. Where some are, each that is not is told by
- * itself. So that a few new or deleted servers do not look like an outage, the oldest ones are asked where none has answered, and one that has
- * answered is asked again.
+ * The provider is away where nothing is answered: then the rest of the servers cannot be looked at. Where some are,
+ * each that is not is told by itself. So that a few new or deleted servers do not look like an outage, the oldest ones
+ * are asked where none has answered, and one that has answered is asked again.
  *
  * @param goOn in another run, where this one grows too long
  */
@@ -170,7 +176,10 @@ async function compare(
   }
 }
 
-/** A saga of its own, which takes its turn at the server, and looks by itself what is not there. @returns its workflow id */
+/**
+ * A saga of its own, which takes its turn at the server, and looks by itself what is not there. @returns its workflow
+ * id
+ */
 async function repairOf(sweep: Sweep, vmObjectId: number, firewalls: readonly number[]): Promise<string> {
   const reference = repairReference(sweep.report.startedAt, vmObjectId);
   const workflowId = workflowIdOf('setFirewalls', reference);

@@ -9,8 +9,9 @@
  *
  * With a probe, the first page is the few sagas of it, and the second one waits until these have done their step.
  *
- * A job is no saga: it calls no provider and no journal, and nothing of it has to be undone. Each decision is an update that names the
- * question which was listed, so a saga that has moved on refuses it. Stopped or cancelled, a job ends with its report.
+ * A job is no saga: it calls no provider and no journal, and nothing of it has to be undone. Each decision is an update
+ * that names the question which was listed, so a saga that has moved on refuses it. Stopped or cancelled, a job ends
+ * with its report.
  */
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { CancellationScope, condition, continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
@@ -175,8 +176,8 @@ async function decide(job: Job, { workflowId, question, decision, body }: Target
 }
 
 /**
- * Waits until the first sagas have done the step that they had waited at. Where one asks again, the job pauses itself: a person sees why,
- * and lets it go on or stops it.
+ * Waits until the first sagas have done the step that they had waited at. Where one asks again, the job pauses itself:
+ * a person sees why, and lets it go on or stops it.
  *
  * @returns false when the job was stopped
  */

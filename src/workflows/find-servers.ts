@@ -1,6 +1,6 @@
 /**
- * Finds the object ids of the servers that an order brought. The answers in the provider's document name none, so they come from the
- * first source that knows them.
+ * Finds the object ids of the servers that an order brought. The answers in the provider's document name none, so they
+ * come from the first source that knows them.
  */
 import type { Standing } from '../activities/journal';
 import type { FindServers, PlacedOrder } from '../activities/orders';
@@ -20,8 +20,9 @@ interface Ordering {
 }
 
 /**
- * The sources, in this order: the order's response, or the person who confirmed it; the request; the server directory; a person, who is
- * also asked where the first two differ. Without firewalls the ids are not needed, and nobody is asked.
+ * The sources, in this order: the order's response, or the person who confirmed it; the request; the server directory;
+ * a person, who is also asked where the first two differ. Without firewalls the ids are not needed, and nobody is
+ * asked.
  */
 export async function findServers(
   saga: Saga,
@@ -124,7 +125,9 @@ export function idsAmong(assigned: Standing['assigned'], expected: ServersOrdere
   return isExact(expected) && ids.length === expected.most ? ids : undefined;
 }
 
-/** The object ids where nobody has to be asked; undefined also where the request names other servers than the placement. */
+/**
+ * The object ids where nobody has to be asked; undefined also where the request names other servers than the placement.
+ */
 export function knownIds(
   { progress }: Saga,
   { vmObjectIds }: { vmObjectIds?: number[] | undefined },

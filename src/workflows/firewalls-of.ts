@@ -5,7 +5,8 @@
  *   list the firewalls (10)     changes nothing
  * ```
  *
- * It makes one call and returns its outcome. The caller waits and can ask again, so no person is asked and nothing is stored.
+ * It makes one call and returns its outcome. The caller waits and can ask again, so no person is asked and nothing is
+ * stored.
  */
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import type { CallFailure } from '../domain/failures';

@@ -10,7 +10,8 @@
  *     └── back to held; the pause doubles, to half an hour at most ◀── most were not answered
  * ```
  *
- * A saga that was let go has begun: it is not held again when its probe fails, but tries again, and asks a person at last, as any saga does.
+ * A saga that was let go has begun: it is not held again when its probe fails, but tries again, and asks a person at
+ * last, as any saga does.
  */
 import { condition, log, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index';
@@ -53,7 +54,8 @@ export interface ProbedHold {
 
 /**
  * @param failed how many probes in a row were not answered so far
- * @returns `passed`, with how many sagas were let go; or that the history of this run is long, and how many probes have failed
+ * @returns `passed`, with how many sagas were let go; or that the history of this run is long, and how many probes have
+ * failed
  * @throws CancelledFailure when it is cancelled
  */
 export async function probe(

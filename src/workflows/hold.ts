@@ -9,7 +9,8 @@
  *                 ended ◀── after the fifth look ── look through all that are held, and signal each ──┘
  * ```
  *
- * Neither workflow is a saga: they call no provider and no journal, so Temporal itself retries their activities until they succeed.
+ * Neither workflow is a saga: they call no provider and no journal, so Temporal itself retries their activities until
+ * they succeed.
  */
 import { ApplicationFailure } from '@temporalio/common';
 import {
@@ -72,8 +73,8 @@ export async function hold(given?: unknown): Promise<Release> {
 }
 
 /**
- * What follows a hold. Each is a run of its own: the hold is over at once, and what follows takes its time, and is stopped by itself. A
- * hold that probes have released says that the provider answers again.
+ * What follows a hold. Each is a run of its own: the hold is over at once, and what follows takes its time, and is
+ * stopped by itself. A hold that probes have released says that the provider answers again.
  */
 async function afterHold(release: Release, runId: string): Promise<void> {
   await startChild(releaseHeld, {
@@ -208,8 +209,8 @@ function onUpdateAndSignal<T>(
 const releaseWorkflowIdPrefix = 'release-held';
 
 /**
- * A saga that became held while the hold ended is listed within seconds; one whose worker died then, within a minute. One that does not
- * answer in five looks has its signals in its history, and heeds them when its worker comes back.
+ * A saga that became held while the hold ended is listed within seconds; one whose worker died then, within a minute.
+ * One that does not answer in five looks has its signals in its history, and heeds them when its worker comes back.
  */
 const looksMax = 5;
 const lookEveryMs = 15_000;
@@ -230,8 +231,8 @@ interface Releasing extends Release {
 }
 
 /**
- * @returns `told`: how many signals were sent; a saga that got two counts twice. `stillHeld`: how many the last look found: they have not
- * answered yet
+ * @returns `told`: how many signals were sent; a saga that got two counts twice. `stillHeld`: how many the last look
+ * found: they have not answered yet
  */
 export async function releaseHeld(given?: unknown): Promise<{ told: number; heldAgain: boolean; stillHeld?: number }> {
   const {

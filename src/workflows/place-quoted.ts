@@ -46,7 +46,8 @@ export interface QuotedStory<R, P> {
 /**
  * @param first the request with which the reference was taken
  * @param corrections by people, in earlier runs
- * @returns no placement where only a quote was asked for; no quote where another run placed it on terms that are not known here
+ * @returns no placement where only a quote was asked for; no quote where another run placed it on terms that are not
+ * known here
  * @throws SagaFailed when it is refused, not available, breaks the guard, or a person rejects it
  */
 export async function placeQuoted<R extends QuotedRequest, P>(

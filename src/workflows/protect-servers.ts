@@ -70,8 +70,8 @@ export async function protectServers(
 }
 
 /**
- * For a saga that ends: what was assigned counts as protection only while the provider's list does not deny it. Nobody else may have
- * looked. A list that cannot be read denies nothing.
+ * For a saga that ends: what was assigned counts as protection only while the provider's list does not deny it. Nobody
+ * else may have looked. A list that cannot be read denies nothing.
  *
  * @param servers of this run: those that it has looked at are left out
  */

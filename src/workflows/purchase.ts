@@ -1,6 +1,6 @@
 /**
- * The purchase with all corrections so far, and the agreement to it: the caller's guard, and where the request asks for it, a
- * person's approval. There is no quote: the provider's document has none for an order.
+ * The purchase with all corrections so far, and the agreement to it: the caller's guard, and where the request asks for
+ * it, a person's approval. There is no quote: the provider's document has none for an order.
  *
  * It is agreed to before the first cart item, so that a no leaves nothing to delete; and again after each correction.
  */
@@ -77,7 +77,8 @@ export class Purchase {
   }
 
   /**
-   * Asks nobody where it was, or may have been, placed before: then it is not agreed to, and has to be before it is ordered.
+   * Asks nobody where it was, or may have been, placed before: then it is not agreed to, and has to be before it is
+   * ordered.
    *
    * @throws SagaFailed where the guard forbids it, or a person rejects it
    */

@@ -7,8 +7,9 @@
  *   servers of the latter     list the firewalls (10)   drift is told; where asked ──▶ setFirewalls, which assigns
  * ```
  *
- * It is no saga, and places nothing: `cleanCart` asks about an order of unknown outcome and cannot order, and no run of a saga is started again
- * that could. What it could not look at fails it, at the end, so that whatever can be seen is seen.
+ * It is no saga, and places nothing: `cleanCart` asks about an order of unknown outcome and cannot order, and no run of
+ * a saga is started again that could. What it could not look at fails it, at the end, so that whatever can be seen is
+ * seen.
  */
 import {
   ApplicationFailure,
@@ -103,7 +104,10 @@ async function lookAtEnded(request: ReconcileRequest, sweep: Sweep): Promise<voi
   }
 }
 
-/** Cart items in no order, and a placement that nobody knows of: a clean-up deletes the first, and asks about the second. */
+/**
+ * Cart items in no order, and a placement that nobody knows of: a clean-up deletes the first, and asks about the
+ * second.
+ */
 async function seeTo(request: ReconcileRequest, sweep: Sweep, saga: Left): Promise<void> {
   const isUnknown = saga.placement === 'unknown';
   if (saga.cartItems.length === 0 && !isUnknown) return;

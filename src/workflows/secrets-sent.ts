@@ -1,11 +1,14 @@
 /**
- * The secrets that an order has sent to the provider. Any worker may make the next call, and the provider may quote in its answer
- * what another worker's call sent: so the values go with each call, in the same encrypted arguments as the first time.
- * docs/decisions/0020 says why.
+ * The secrets that an order has sent to the provider. Any worker may make the next call, and the provider may quote in
+ * its answer what another worker's call sent: so the values go with each call, in the same encrypted arguments as the
+ * first time. docs/decisions/0020 says why.
  */
 import { secretFields, type Secret, type SentSecrets } from '../domain/secrets';
 
-/** With the order itself, whose answer is kept: a request holds 1 MiB, and its answer is searched for each piece of a secret. */
+/**
+ * With the order itself, whose answer is kept: a request holds 1 MiB, and its answer is searched for each piece of a
+ * secret.
+ */
 const withThePivotCharsMax = 131_072;
 
 /** With each other call: an order of 200 items makes 600 of them, and as many again for each retry. */

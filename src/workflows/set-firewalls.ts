@@ -136,9 +136,9 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
 }
 
 /**
- * This run takes the changes of an earlier run for the state before, and does not undo them: others may rely on them by now. It reports
- * them where the server still shows them, or where the list cannot be read. Where the journal cannot be read, it reports what the request
- * may have changed.
+ * This run takes the changes of an earlier run for the state before, and does not undo them: others may rely on them by
+ * now. It reports them where the server still shows them, or where the list cannot be read. Where the journal cannot be
+ * read, it reports what the request may have changed.
  */
 async function reportOthers(
   saga: Saga,
@@ -188,7 +188,9 @@ async function reportOthers(
 
 type Denied = Pick<CallFailure, 'lacks' | 'surplus'>;
 
-/** A person says that they are assigned. Before others are unassigned, the list has to show them, where it can be read. */
+/**
+ * A person says that they are assigned. Before others are unassigned, the list has to show them, where it can be read.
+ */
 async function lookAgain(
   saga: Saga,
   { vmObjectId, firewalls }: { vmObjectId: number; firewalls: number[] },
@@ -269,9 +271,10 @@ interface Assigned {
 }
 
 /**
- * Unassigns only what was not there before and is there now: a firewall that protected the server before stays. What it replaced is put
- * back first, no matter which run unassigned it, unless a person skipped that. What another saga has assigned meanwhile stays and is
- * reported. Where the first list could not be read, nobody knows what was there: all stay and are reported.
+ * Unassigns only what was not there before and is there now: a firewall that protected the server before stays. What it
+ * replaced is put back first, no matter which run unassigned it, unless a person skipped that. What another saga has
+ * assigned meanwhile stays and is reported. Where the first list could not be read, nobody knows what was there: all
+ * stay and are reported.
  */
 function unassignAgain(saga: Saga, { vmObjectId, assigned, before, replaced, by }: Assigned): Undo {
   const undo: Undo = {

@@ -15,7 +15,9 @@ import { attempt, type Act } from '../saga/attempts';
 import { JournalMemory } from '../saga/journal-memory';
 import { Step } from '../saga/progress';
 
-/** Characters of all findings that a report lists. Together with the rest of a sweep they fit one payload of Temporal's. */
+/**
+ * Characters of all findings that a report lists. Together with the rest of a sweep they fit one payload of Temporal's.
+ */
 const listedCharsMax = 200_000;
 
 /** Findings that the details show; the result has more. */

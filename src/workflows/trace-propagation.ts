@@ -1,9 +1,9 @@
 /**
- * Passes the trace of a start on to the activities, and reports when the run has ended. What the worker does with that is in
- * `src/operations/tracing.ts`.
+ * Passes the trace of a start on to the activities, and reports when the run has ended. What the worker does with that
+ * is in `src/operations/tracing.ts`.
  *
- * It awaits nothing and returns what it was given, so that a run takes the same course with it and without it: a history
- * that was made with traces replays without them. The SDK's own interceptors shift the order of events
+ * It awaits nothing and returns what it was given, so that a run takes the same course with it and without it: a
+ * history that was made with traces replays without them. The SDK's own interceptors shift the order of events
  * around an update, and a saga that was decided under them could not be replayed without.
  */
 import { TemporalFailure, type Payload } from '@temporalio/common';

@@ -1,6 +1,6 @@
 /**
- * Calls of this run that may have added a cart item of unknown id, by the item's number in the request. The journal knows them, and those
- * of other runs; these are reported where a person goes on without the journal.
+ * Calls of this run that may have added a cart item of unknown id, by the item's number in the request. The journal
+ * knows them, and those of other runs; these are reported where a person goes on without the journal.
  */
 import { ActivityFailure } from '@temporalio/workflow';
 import type { Effected } from '../domain/effects';

@@ -1,6 +1,7 @@
 /**
- * Every setting that is a number, or has one in it, has a least and a most. They stand in docs/settings.md, and what is beyond them is
- * refused. A new setting is found by what it makes of a number: without bounds in its row, it fails here.
+ * Every setting that is a number, or has one in it, has a least and a most. They stand in docs/settings.md, and what is
+ * beyond them is refused. A new setting is found by what it makes of a number: without bounds in its row, it fails
+ * here.
  */
 import type { z } from 'zod';
 import { clientSettings } from '../../src/config/client';

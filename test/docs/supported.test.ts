@@ -1,4 +1,7 @@
-/** docs/supported.md against what is pinned, and against the calendar: a line of Node or an image whose makers have left it fails here. */
+/**
+ * docs/supported.md against what is pinned, and against the calendar: a line of Node or an image whose makers have left
+ * it fails here.
+ */
 import { readCompose } from '../../deploy/compose';
 import { serverVersion, uiVersion } from '../../deploy/stack/programs';
 import { nodeVersions } from '../../scripts/node-versions';

@@ -12,7 +12,10 @@ export interface Ended {
 
 export interface Running {
   ended: Promise<Ended>;
-  /** Resolves when standard output (or `err`: standard error) has shown the text; rejects when the process ended without. */
+  /**
+   * Resolves when standard output (or `err`: standard error) has shown the text; rejects when the process ended
+   * without.
+   */
   shows: (text: string, where?: 'out' | 'err') => Promise<void>;
   child: ChildProcessWithoutNullStreams;
 }
@@ -66,7 +69,8 @@ export function runCommand(
 }
 
 /**
- * In this process: what it takes to run one of its own is a second each time. One at a time, where the environments differ.
+ * In this process: what it takes to run one of its own is a second each time. One at a time, where the environments
+ * differ.
  *
  * @param environment instead of this process's own
  */

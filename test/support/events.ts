@@ -5,8 +5,8 @@ import { defaultPayloadConverter } from '@temporalio/common';
 type Run = Pick<WorkflowHandle, 'fetchHistory'>;
 
 /**
- * Each as `addCartItem: add cart item 1`: the activity, and its summary in the Web UI. What is written beside the saga is left out: how many
- * calls that takes, and when, is a matter of time.
+ * Each as `addCartItem: add cart item 1`: the activity, and its summary in the Web UI. What is written beside the saga
+ * is left out: how many calls that takes, and when, is a matter of time.
  */
 export async function activitiesOf(run: Run): Promise<string[]> {
   const { events } = await run.fetchHistory();

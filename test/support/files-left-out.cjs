@@ -1,6 +1,6 @@
 /**
- * Test files that `npm test` leaves out as a whole, since what starts a saga's world costs more than its first tests; and of each the file in which
- * `npm test` has what it is about. `npm run test:ways` takes them.
+ * Test files that `npm test` leaves out as a whole, since what starts a saga's world costs more than its first tests;
+ * and of each the file in which `npm test` has what it is about. `npm run test:ways` takes them.
  */
 module.exports = {
   'integration/cli/cancel': 'integration/saga/outcomes',

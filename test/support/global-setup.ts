@@ -1,6 +1,6 @@
 /**
- * Once per run: a Temporal server for all test files (each makes a namespace of its own on it) and our programs, compiled, with the
- * workflow bundles. The environment carries both to the tests:
+ * Once per run: a Temporal server for all test files (each makes a namespace of its own on it) and our programs,
+ * compiled, with the workflow bundles. The environment carries both to the tests:
  *
  *   ORDER_SAGA_TEST_TEMPORAL_ADDRESS   host:port
  *   ORDER_SAGA_TEST_TEMPORAL_UI        URL of its Web UI; missing when TEMPORAL_ADDRESS named a server

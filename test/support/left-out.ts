@@ -1,6 +1,6 @@
 /**
- * Tests that do not run: on this machine, or in `npm test` and `npm run test:ways`. Each says why in its title, and `left-out-reporter.cjs` prints the reasons
- * at the end. Files that do not run as a whole: `files-left-out.cjs`.
+ * Tests that do not run: on this machine, or in `npm test` and `npm run test:ways`. Each says why in its title, and
+ * `left-out-reporter.cjs` prints the reasons at the end. Files that do not run as a whole: `files-left-out.cjs`.
  */
 
 const taken = process.env['ORDER_SAGA_TESTS'] ?? 'ways';
@@ -9,8 +9,8 @@ const taken = process.env['ORDER_SAGA_TESTS'] ?? 'ways';
 export const takesAll = taken === 'all';
 
 /**
- * `npm run test:ways`, and Jest by itself, take all but the whole grids. `npm test` (ORDER_SAGA_TESTS=one) keeps each promise of docs/reliability.md
- * and each feature in one way: it leaves out further ways.
+ * `npm run test:ways`, and Jest by itself, take all but the whole grids. `npm test` (ORDER_SAGA_TESTS=one) keeps each
+ * promise of docs/reliability.md and each feature in one way: it leaves out further ways.
  */
 export const takesWays = takesAll || taken === 'ways';
 

@@ -1,4 +1,7 @@
-/** Those that take the longest, most of it in waiting: begun first, they run beside all others, and nobody waits for them alone. */
+/**
+ * Those that take the longest, most of it in waiting: begun first, they run beside all others, and nobody waits for
+ * them alone.
+ */
 const { default: Sequencer } = require('@jest/test-sequencer');
 
 const long =

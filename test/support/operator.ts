@@ -1,6 +1,6 @@
 /**
- * The person in front of the Web UI, who looks into the provider's control panel before saying what is there. The ledger is
- * that panel: what is told here is true.
+ * The person in front of the Web UI, who looks into the provider's control panel before saying what is there. The
+ * ledger is that panel: what is told here is true.
  */
 import { changeOrdersOf, firewallsOf, openCartItems, ordersWithLabel, switchesOf } from '../../sandbox/sentences';
 import type { LedgerSnapshot } from '../../sandbox/ledger';

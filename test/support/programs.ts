@@ -1,7 +1,7 @@
 /**
- * The worker, the codec server and the command line as tests run them in processes of their own: compiled, with the workflow bundles
- * beside them as in `dist/`, so that a process is ready in a second. They are built once for each state of the sources, and kept in
- * `.cache/`: inside the project, because that is where their packages are found.
+ * The worker, the codec server and the command line as tests run them in processes of their own: compiled, with the
+ * workflow bundles beside them as in `dist/`, so that a process is ready in a second. They are built once for each
+ * state of the sources, and kept in `.cache/`: inside the project, because that is where their packages are found.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -33,7 +33,9 @@ export async function buildPrograms(): Promise<string> {
   return folder;
 }
 
-/** The path of a program, by that of its source in `src/`. In a test file: of those that the global set-up has provided. */
+/**
+ * The path of a program, by that of its source in `src/`. In a test file: of those that the global set-up has provided.
+ */
 export function programOf(source: 'worker' | 'codec-server' | 'starter', folder = provided()): string {
   return join(folder, `${source}.js`);
 }

@@ -1,4 +1,7 @@
-/** A Prometheus of its own for a test, with our configuration and our rules; only where it scrapes, and how often, is the test's. */
+/**
+ * A Prometheus of its own for a test, with our configuration and our rules; only where it scrapes, and how often, is
+ * the test's.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * What is never broken, whatever fails: asked of the sandbox's ledger, and of what the saga says only where it must own up.
- * Each broken promise is a sentence; none is good.
+ * What is never broken, whatever fails: asked of the sandbox's ledger, and of what the saga says only where it must own
+ * up. Each broken promise is a sentence; none is good.
  *
  * It holds for requests whose label is their reference (`requests.ts`), and where whoever decides tells the truth
  * (`operator.ts`): a person who says that an order is not there when it is will have a second one.
@@ -130,7 +130,9 @@ function provisioned(ledger: LedgerSnapshot, request: RequestOf['provisionServer
   return broken;
 }
 
-/** A server without what was asked for is told, by its id or with all of the order; or nobody knows of the order at all. */
+/**
+ * A server without what was asked for is told, by its id or with all of the order; or nobody knows of the order at all.
+ */
 function silentlyUnprotected(
   ledger: LedgerSnapshot,
   placed: readonly OrderPlaced[],

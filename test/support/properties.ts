@@ -1,5 +1,6 @@
 /**
- * Property tests that try the same cases in every run, so that a change never fails on a case that it has nothing to do with.
+ * Property tests that try the same cases in every run, so that a change never fails on a case that it has nothing to do
+ * with.
  *
  *   ORDER_SAGA_FUZZ_SEED   another seed, for other cases; a whole number
  */

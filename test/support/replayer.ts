@@ -1,8 +1,9 @@
 /**
- * Replays histories for all test files, in one process: `fork('replayer.ts')`. The SDK hooks itself into every promise of a process that
- * replays, and of each of Jest's contexts that did so once some 45 MB are never let go.
+ * Replays histories for all test files, in one process: `fork('replayer.ts')`. The SDK hooks itself into every promise
+ * of a process that replays, and of each of Jest's contexts that did so once some 45 MB are never let go.
  *
- * It sends its parent the URL that takes a {@link Replay} and answers with the {@link Replayed} of each history, and ends with its parent.
+ * It sends its parent the URL that takes a {@link Replay} and answers with the {@link Replayed} of each history, and
+ * ends with its parent.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';

@@ -84,7 +84,8 @@ export class Rig {
     });
     const native = await NativeConnection.connect({ address });
     await untilThere(native, namespace);
-    // The document does not say that an item can be ordered only once, so a provider that refuses it would hide second orders.
+    // The document does not say that an item can be ordered only once, so a provider that refuses it would hide second
+    // orders.
     const closedCartItems = 'take' as const;
     const sandbox = await Sandbox.start({ orderResponse: 'ids', anyServer: true, closedCartItems, ...options.sandbox });
     const dataConverter = createDataConverter(options.payloadKeys);

@@ -1,6 +1,6 @@
 /**
- * What the journal has, held against what took effect at the provider: every effect has a row that was meant before it, and every
- * row that is done has its effect. Each difference is a sentence; none is good.
+ * What the journal has, held against what took effect at the provider: every effect has a row that was meant before it,
+ * and every row that is done has its effect. Each difference is a sentence; none is good.
  */
 import type { Kysely } from 'kysely';
 import type { Call, LedgerEntry, LedgerSnapshot } from '../../sandbox/ledger';

@@ -48,7 +48,8 @@ export async function untilWaitingOrEnded(
 const hasEnded = (state: ProgressView['state']) => isOutcome(state);
 
 /**
- * Decides what the saga waits for, naming the question; where the call may be in the air, as soon as it no longer can be.
+ * Decides what the saga waits for, naming the question; where the call may be in the air, as soon as it no longer can
+ * be.
  *
  * @throws DecisionRefusedError for any other reason
  */

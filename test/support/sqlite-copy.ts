@@ -15,8 +15,8 @@ export function copyDatabase(file: string, to: string): void {
 }
 
 /**
- * As after a crash at this moment of the one that writes: what it has not written yet is not in it. It stands still meanwhile, and
- * unlike a lock that keeps it from writing, that fails nothing of what it does.
+ * As after a crash at this moment of the one that writes: what it has not written yet is not in it. It stands still
+ * meanwhile, and unlike a lock that keeps it from writing, that fails nothing of what it does.
  */
 export async function crashCopy(pid: number, file: string, to: string): Promise<void> {
   process.kill(pid, 'SIGSTOP');

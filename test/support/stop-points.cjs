@@ -1,6 +1,6 @@
 /**
- * Loaded into a worker before everything else (`--require`): the process stops itself, as by SIGSTOP, at one point of the first call
- * that is a pivot. STOP_AT names the point:
+ * Loaded into a worker before everything else (`--require`): the process stops itself, as by SIGSTOP, at one point of
+ * the first call that is a pivot. STOP_AT names the point:
  *
  *   before-mean     the task was received; nothing is written down
  *   after-mean      it is written down; nothing is sent

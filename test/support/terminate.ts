@@ -1,4 +1,7 @@
-/** Terminates a run, and waits until visibility shows it so: sweeps believe visibility where it says that a saga is running. */
+/**
+ * Terminates a run, and waits until visibility shows it so: sweeps believe visibility where it says that a saga is
+ * running.
+ */
 import type { Client } from '@temporalio/client';
 import { until } from './rig';
 

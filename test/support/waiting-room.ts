@@ -1,6 +1,6 @@
 /**
- * Notices when sagas wait for a person, many at once: one look into the list that an operator looks into serves them all.
- * Asking each saga for its progress again and again would cost more than the sagas.
+ * Notices when sagas wait for a person, many at once: one look into the list that an operator looks into serves them
+ * all. Asking each saga for its progress again and again would cost more than the sagas.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OrderSagaClient } from '../../src/client/client';

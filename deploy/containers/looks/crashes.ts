@@ -1,4 +1,7 @@
-/** Each container is killed in the middle of sagas, and started again by its restart policy: the sagas get to their end, and nothing is ordered twice. */
+/**
+ * Each container is killed in the middle of sagas, and started again by its restart policy: the sagas get to their end,
+ * and nothing is ordered twice.
+ */
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ordersOf, silentLeftovers } from '../../../sandbox/sentences';
@@ -49,7 +52,10 @@ export async function crashes({ checks, project }: Context): Promise<void> {
   );
 }
 
-/** SIGKILL to the container’s first process, as the kernel sends it: after `docker kill` the restart policy would not hold. */
+/**
+ * SIGKILL to the container’s first process, as the kernel sends it: after `docker kill` the restart policy would not
+ * hold.
+ */
 async function crash(project: Project, service: string): Promise<void> {
   const container = await project.containerOf(service);
   const before = await project.stateOf(container);

@@ -1,4 +1,7 @@
-/** Every setting of `.env` is in the environment of the processes that docker-compose.yml names, or was obeyed by a set-up. */
+/**
+ * Every setting of `.env` is in the environment of the processes that docker-compose.yml names, or was obeyed by a
+ * set-up.
+ */
 import assert from 'node:assert/strict';
 import { readCompose } from '../../compose';
 import { processEnvironment } from '../processes';

@@ -1,9 +1,9 @@
 /**
  * These rules keep a foreign web page from reading payloads through the browser of a person who visits it.
  *
- * Only pages of the configured origins get an answer that the browser lets them read. Where no token is required, the server
- * must be called by a name of this machine: any other name is that of a page whose owner has pointed its domain at
- * 127.0.0.1 (DNS rebinding).
+ * Only pages of the configured origins get an answer that the browser lets them read. Where no token is required, the
+ * server must be called by a name of this machine: any other name is that of a page whose owner has pointed its domain
+ * at 127.0.0.1 (DNS rebinding).
  */
 import type { IncomingMessage } from 'node:http';
 import { Refusal } from './refusal';
@@ -12,8 +12,8 @@ import { Refusal } from './refusal';
 const preflightMaxAge = '600';
 
 /**
- * Headers that let the asking page read the answer, also a refusal. Credentials are never allowed, because cookies are not used
- * here.
+ * Headers that let the asking page read the answer, also a refusal. Credentials are never allowed, because cookies are
+ * not used here.
  * @throws Refusal
  */
 export function admitOrigin(

@@ -1,7 +1,7 @@
 /**
- * One call from beginning to end, in this order: the path, the host and the origin are checked, then the caller, then the size
- * of the body; only then is a key used. Each call is one line of the log, written before the answer is sent: who, for which
- * namespace, what, how many. Never content.
+ * One call from beginning to end, in this order: the path, the host and the origin are checked, then the caller, then
+ * the size of the body; only then is a key used. Each call is one line of the log, written before the answer is sent:
+ * who, for which namespace, what, how many. Never content.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Payload, PayloadCodec } from '@temporalio/common';

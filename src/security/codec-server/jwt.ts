@@ -1,6 +1,6 @@
 /**
- * Verifies tokens that an identity provider signed for a person, as the Web UI passes them on, by the provider's published keys.
- * The keys are fetched when they are needed and kept for minutes.
+ * Verifies tokens that an identity provider signed for a person, as the Web UI passes them on, by the provider's
+ * published keys. The keys are fetched when they are needed and kept for minutes.
  */
 export interface JwtRules {
   jwksUrl: string;

@@ -1,6 +1,6 @@
 /**
- * The codec server: it lets the Web UI and Temporal's command line show and send payloads that otherwise only our own programs
- * can read. A caller that it admits can read every saga; `calls.ts` decides who is admitted.
+ * The codec server: it lets the Web UI and Temporal's command line show and send payloads that otherwise only our own
+ * programs can read. A caller that it admits can read every saga; `calls.ts` decides who is admitted.
  */
 import { once } from 'node:events';
 import { createServer as createHttpServer, type ServerOptions } from 'node:http';

@@ -1,6 +1,7 @@
 /**
- * Bearer tokens that are agreed upon beforehand, as `CODEC_TOKEN` has them: tokens, or `label:token`, separated by commas or
- * lines. The log names a caller by its label. With several tokens at once, one can be replaced without a pause.
+ * Bearer tokens that are agreed upon beforehand, as `CODEC_TOKEN` has them: tokens, or `label:token`, separated by
+ * commas or lines. The log names a caller by its label. With several tokens at once, one can be replaced without a
+ * pause.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 

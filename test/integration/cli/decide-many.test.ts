@@ -1,4 +1,7 @@
-/** Many sagas at once from the command line: the dry list, the question, the bar, the evidence file, and what is said to a job. */
+/**
+ * Many sagas at once from the command line: the dry list, the question, the bar, the evidence file, and what is said to
+ * a job.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

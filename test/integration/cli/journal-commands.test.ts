@@ -1,6 +1,6 @@
 /**
- * The commands that look after the journal, as somebody runs them who sets the service up or has put a backup back, in a file
- * and in PostgreSQL. There is no Temporal here.
+ * The commands that look after the journal, as somebody runs them who sets the service up or has put a backup back, in
+ * a file and in PostgreSQL. There is no Temporal here.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * `order-saga record`: what the journal has of sagas that have run, told where Temporal cannot be asked any more: each command's
- * TEMPORAL_ADDRESS leads nowhere.
+ * `order-saga record`: what the journal has of sagas that have run, told where Temporal cannot be asked any more: each
+ * command's TEMPORAL_ADDRESS leads nowhere.
  */
 import type { z } from 'zod';
 import { recordSchema, type SagaRecord } from '../../../src/domain/record';

@@ -1,4 +1,7 @@
-/** What waits, and what a decision would lead to: the inbox by every grouping and filter, its links, its page for Prometheus, the preview. */
+/**
+ * What waits, and what a decision would lead to: the inbox by every grouping and filter, its links, its page for
+ * Prometheus, the preview.
+ */
 import { OrderSagaClient } from '../../../src/client/client';
 import { inboxGroupings, oldestOfEachKind, type InboxOptions } from '../../../src/client/inbox';
 import type { SagaHandle } from '../../../src/client/handle';

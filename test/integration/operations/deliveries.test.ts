@@ -1,4 +1,7 @@
-/** Workers that send what stands in the outbox, to receivers on real sockets: good ones, bad ones, and ones that must not be reached. */
+/**
+ * Workers that send what stands in the outbox, to receivers on real sockets: good ones, bad ones, and ones that must
+ * not be reached.
+ */
 import { randomUUID } from 'node:crypto';
 import { noopMetricMeter } from '@temporalio/common';
 import type { RetryBudget } from '../../../src/activities/settings';

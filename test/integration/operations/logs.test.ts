@@ -1,4 +1,7 @@
-/** What a worker writes while sagas go through trouble: JSON, each line with the saga that it is about; on a terminal, for people. */
+/**
+ * What a worker writes while sagas go through trouble: JSON, each line with the saga that it is about; on a terminal,
+ * for people.
+ */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { startProcess } from '../../../scripts/processes';

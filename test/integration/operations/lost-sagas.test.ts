@@ -1,4 +1,7 @@
-/** Sagas that will not end by themselves, in whichever way they were lost: counted, listed, and told what they have left. */
+/**
+ * Sagas that will not end by themselves, in whichever way they were lost: counted, listed, and told what they have
+ * left.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { SagaHandle } from '../../../src/client/handle';
 import { LostSagas, noneLost, type LostCounts } from '../../../src/operations/lost-sagas';

@@ -1,6 +1,6 @@
 /**
- * A real worker, sagas that meet every kind of trouble that a panel or a rule shows, and a Prometheus beside it, where this machine has
- * one, which scrapes them all the while.
+ * A real worker, sagas that meet every kind of trouble that a panel or a rule shows, and a Prometheus beside it, where
+ * this machine has one, which scrapes them all the while.
  */
 import { freePorts } from '../../../scripts/reachable';
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
@@ -84,7 +84,10 @@ export class MeasuredRun {
     await this.receiver.close();
   }
 
-  /** One that finds what the journeys have left, one that cannot look, and the schedule that says how old the first one is. */
+  /**
+   * One that finds what the journeys have left, one that cannot look, and the schedule that says how old the first one
+   * is.
+   */
   private async sweepAgain(): Promise<void> {
     const { sweeps } = this.rig.sagas;
     const sweep = async () => sweeps.ended((await sweeps.start({ clean: false })).runId);

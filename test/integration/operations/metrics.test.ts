@@ -1,6 +1,6 @@
 /**
- * What Prometheus reads of a real worker whose sagas go every way: the counts are right, nobody is named in a label, and every panel and
- * every rule returns series.
+ * What Prometheus reads of a real worker whose sagas go every way: the counts are right, nobody is named in a label,
+ * and every panel and every rule returns series.
  */
 import { parse } from 'yaml';
 import { metrics } from '../../../src/domain/metrics';
@@ -200,8 +200,8 @@ const rules = ['alerts', 'slos'].flatMap((file) => {
 const alerts = rules.filter((rule): rule is AlertRule => 'alert' in rule);
 
 /**
- * What an alert asks, without its threshold, so that it returns series in good times, too: comparisons say 0 or 1 of each series, and
- * each side of what rules something out stands for itself.
+ * What an alert asks, without its threshold, so that it returns series in good times, too: comparisons say 0 or 1 of
+ * each series, and each side of what rules something out stands for itself.
  */
 function questionsOf({ expr }: AlertRule): string[] {
   return expr

@@ -1,4 +1,7 @@
-/** What workers do when they see an outage: one hold, which says what was seen; and what a person has said counts for more. */
+/**
+ * What workers do when they see an outage: one hold, which says what was seen; and what a person has said counts for
+ * more.
+ */
 import { Client } from '@temporalio/client';
 import { noopMetricMeter, type MetricMeter } from '@temporalio/common';
 import { callsTo, openCartItems, orders, orderedTwice } from '../../../sandbox/sentences';
@@ -88,7 +91,9 @@ itInWays('stays when the worker that has set it is killed: another one probes, a
   expect(orders(rig.sandbox.ledger)).toHaveLength(sagas.length);
 });
 
-/** A watch as a worker has one, with all that it says. Calls outside of an activity are of no saga: each is given one. */
+/**
+ * A watch as a worker has one, with all that it says. Calls outside of an activity are of no saga: each is given one.
+ */
 function watch(identity: string, temporal = rig.temporal) {
   const counted: string[] = [];
   const said: string[] = [];

@@ -1,4 +1,7 @@
-/** One trace from a backend's start to the calls of the provider, by a real worker to a collector over HTTP; and what is not in it. */
+/**
+ * One trace from a backend's start to the calls of the provider, by a real worker to a collector over HTTP; and what is
+ * not in it.
+ */
 import { context, propagation, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';

@@ -1,6 +1,6 @@
 /**
- * A run with another request under a reference, which ends before it has been told that the reference is taken: it is no run of that saga,
- * touches nothing of it, and does not end it.
+ * A run with another request under a reference, which ends before it has been told that the reference is taken: it is
+ * no run of that saga, touches nothing of it, and does not end it.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { firewallsOf, openCartItems, ordersWithLabel } from '../../../sandbox/sentences';

@@ -1,4 +1,7 @@
-/** A call that ends without a word of ours, as when its worker dies with it. Workers that do: test/integration/worker, test/system/sweep. */
+/**
+ * A call that ends without a word of ours, as when its worker dies with it. Workers that do: test/integration/worker,
+ * test/system/sweep.
+ */
 import { ordersWithLabel } from '../../../sandbox/sentences';
 import { ProviderClient } from '../../../src/provider/client';
 import { provisionRequest } from '../../support/requests';

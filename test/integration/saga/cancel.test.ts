@@ -1,4 +1,7 @@
-/** Cancelled while the last call is under way, and between two attempts. Every other moment is swept: `test/system/sweep`. */
+/**
+ * Cancelled while the last call is under way, and between two attempts. Every other moment is swept:
+ * `test/system/sweep`.
+ */
 import type { EndpointName } from '../../../sandbox/endpoints';
 import type { SagaHandle } from '../../../src/client/handle';
 import { Rig, until } from '../../support/rig';

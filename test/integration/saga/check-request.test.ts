@@ -1,4 +1,6 @@
-/** Sagas that were started from the Web UI or by another SDK: nothing was checked, and nobody named them for the list. */
+/**
+ * Sagas that were started from the Web UI or by another SDK: nothing was checked, and nobody named them for the list.
+ */
 import { randomUUID } from 'node:crypto';
 import { callsTo } from '../../../sandbox/sentences';
 import { readAttributes } from '../../../src/client/search-attributes';

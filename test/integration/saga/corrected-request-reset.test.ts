@@ -1,4 +1,7 @@
-/** What a person has corrected holds for the reference, whichever run goes on: reset to before it, started again, or told what it was. */
+/**
+ * What a person has corrected holds for the reference, whichever run goes on: reset to before it, started again, or
+ * told what it was.
+ */
 import { callsTo, changeOrdersOf, orders } from '../../../sandbox/sentences';
 import { recordSchema } from '../../../src/domain/record';
 import { recordOf } from '../../../src/journal/record';

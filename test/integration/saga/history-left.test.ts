@@ -1,7 +1,9 @@
 /**
- * Trouble that goes on for as long as people retry: no history grows so long that Temporal ends the run, and each saga ends in order.
+ * Trouble that goes on for as long as people retry: no history grows so long that Temporal ends the run, and each saga
+ * ends in order.
  *
- * Once at full size. Every other way at a small one: the same code with lower marks, on a server that ends a run at 2,000 events.
+ * Once at full size. Every other way at a small one: the same code with lower marks, on a server that ends a run at
+ * 2,000 events.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +26,10 @@ import { outcomeOf, untilWaiting, untilWaitingOrEnded } from '../../support/saga
 const eventsOf = async (temporal: Client, { workflowId }: SagaHandle) =>
   (await temporal.workflow.getHandle(workflowId).describe()).historyLength;
 
-/** By the list's attribute: to ask so large a saga for its progress again and again would be most of the work. @returns since when */
+/**
+ * By the list's attribute: to ask so large a saga for its progress again and again would be most of the work. @returns
+ * since when
+ */
 const untilAskedAfter = (temporal: Client, { workflowId }: SagaHandle, before: string | undefined): Promise<string> =>
   until(async () => {
     const { typedSearchAttributes } = await temporal.workflow.getHandle(workflowId).describe();

@@ -1,4 +1,7 @@
-/** Where a saga waits for a person: what they read, what they get back, and what becomes of a decision that does not fit. */
+/**
+ * Where a saga waits for a person: what they read, what they get back, and what becomes of a decision that does not
+ * fit.
+ */
 import type { temporal } from '@temporalio/proto';
 import { decisionHints, decisionNames, type DecisionName } from '../../../src/domain/decisions';
 import { describeInWays, itInWays } from '../../support/left-out';

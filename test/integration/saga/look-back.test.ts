@@ -1,6 +1,7 @@
 /**
- * A run that was reset to after it took its reference is not told that the reference is known. What the run before it has placed counts
- * all the same: nobody is asked about it, it does not fail, and what was added for nothing does not stay in the cart.
+ * A run that was reset to after it took its reference is not told that the reference is known. What the run before it
+ * has placed counts all the same: nobody is asked about it, it does not fail, and what was added for nothing does not
+ * stay in the cart.
  */
 import { firewallsOf, ordersWithLabel, switchesOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
@@ -50,7 +51,10 @@ const untilStuckAtFirewalls = (saga: SagaHandle) =>
 const refusesItemOf = ({ reference }: { reference: string }) =>
   ({ endpoint: 'add-cart-item', kind: 'refuse-before', match: { planId: planIdOf(reference) } }) as const;
 
-/** Whose item is refused, or only stuck, and then corrected; placed, and stuck at the firewalls, which may be assigned from now on. */
+/**
+ * Whose item is refused, or only stuck, and then corrected; placed, and stuck at the firewalls, which may be assigned
+ * from now on.
+ */
 async function placedAsCorrected(first: { quantity?: number }, correction: object, onRefusal: 'ask' | 'fail' = 'ask') {
   const request = provisionRequest({ items: [first], firewalls: [143], onRefusal });
   const match = { planId: planIdOf(request.reference) };

@@ -1,4 +1,7 @@
-/** What a person reads of each saga, from its first line to its last: titles in the progress, summaries in the event list. */
+/**
+ * What a person reads of each saga, from its first line to its last: titles in the progress, summaries in the event
+ * list.
+ */
 import type { SagaHandle } from '../../../src/client/handle';
 import { activitiesOf } from '../../support/events';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';

@@ -1,4 +1,7 @@
-/** One word for how a saga ended, the same wherever it is read: the result or report, the state, the list, the record, the exit status. */
+/**
+ * One word for how a saga ended, the same wherever it is read: the result or report, the state, the list, the record,
+ * the exit status.
+ */
 import { Writable } from 'node:stream';
 import type { SagaHandle } from '../../../src/client/handle';
 import { followToEnd } from '../../../src/cli/commands';

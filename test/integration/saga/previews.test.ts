@@ -1,4 +1,7 @@
-/** A preview is true: each decision is made on a real saga, and what the provider was sent is compared with what was told before. */
+/**
+ * A preview is true: each decision is made on a real saga, and what the provider was sent is compared with what was
+ * told before.
+ */
 import type { Call } from '../../../sandbox/ledger';
 import type { FaultSpec } from '../../../sandbox/faults';
 import { ordersWithLabel } from '../../../sandbox/sentences';

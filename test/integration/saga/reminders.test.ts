@@ -1,6 +1,6 @@
 /**
- * Waiting costs nothing. A year of it, or ten, is seen by making the clock's steps small: the same workflow code, with reminders
- * that come after milliseconds instead of hours, and as many of them as a year has.
+ * Waiting costs nothing. A year of it, or ten, is seen by making the clock's steps small: the same workflow code, with
+ * reminders that come after milliseconds instead of hours, and as many of them as a year has.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

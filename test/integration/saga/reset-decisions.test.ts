@@ -1,6 +1,6 @@
 /**
- * A reset sends the decisions of the run that it cuts short again, an update and a signal perhaps in one workflow task. Which
- * of them was taken must be the same when the history is replayed: closing the rig does.
+ * A reset sends the decisions of the run that it cuts short again, an update and a signal perhaps in one workflow task.
+ * Which of them was taken must be the same when the history is replayed: closing the rig does.
  */
 import { SagaHandle } from '../../../src/client/handle';
 import { provisionRequest } from '../../support/requests';

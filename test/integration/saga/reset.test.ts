@@ -1,6 +1,6 @@
 /**
- * A reset goes on from what is known: what the journal has is used and not done again; a person is asked only about what the
- * journal itself does not know. Reset offers every finished workflow task; all of them are tried.
+ * A reset goes on from what is known: what the journal has is used and not done again; a person is asked only about
+ * what the journal itself does not know. Reset offers every finished workflow task; all of them are tried.
  */
 import { callsTo, changeOrdersOf, ordersWithLabel, switchesOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';

@@ -1,6 +1,6 @@
 /**
- * What a long queue costs: each saga looks when it comes and when its turn comes, and not in between, however many there are.
- * `ORDER_SAGA_QUEUED=200` makes it longer, and prints what it measured.
+ * What a long queue costs: each saga looks when it comes and when its turn comes, and not in between, however many
+ * there are. `ORDER_SAGA_QUEUED=200` makes it longer, and prints what it measured.
  */
 import { changeOrdersOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';

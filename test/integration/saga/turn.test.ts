@@ -1,4 +1,7 @@
-/** One saga at a time for a server and for a subscription. The next one is told, and does not look by itself within a test's time. */
+/**
+ * One saga at a time for a server and for a subscription. The next one is told, and does not look by itself within a
+ * test's time.
+ */
 import Database from 'libsql';
 import { changeOrdersOf, firewallMoments, firewallsOf, switchesOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';

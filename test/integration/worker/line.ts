@@ -1,4 +1,6 @@
-/** The line between a worker and Temporal, which can be cut and fixed: nothing comes through, and nobody is told why. */
+/**
+ * The line between a worker and Temporal, which can be cut and fixed: nothing comes through, and nobody is told why.
+ */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 

@@ -1,4 +1,7 @@
-/** What keeps the provider from being flooded: a limit for the whole task queue, one pause for a whole worker, turns for accounts. */
+/**
+ * What keeps the provider from being flooded: a limit for the whole task queue, one pause for a whole worker, turns for
+ * accounts.
+ */
 import { startProcess } from '../../../scripts/processes';
 import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';

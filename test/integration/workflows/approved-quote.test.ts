@@ -51,7 +51,10 @@ it('one that a person rejects without a word is rejected', async () => {
 describeInWays(
   'a run that came to no terms, because it may be placed, sends nothing without them once it is surely not placed',
   () => {
-    /** It waits for an answer in the first run; in the second one it is known to be in doubt, and its pivot is not yet asked for. */
+    /**
+     * It waits for an answer in the first run; in the second one it is known to be in doubt, and its pivot is not yet
+     * asked for.
+     */
     async function skippedTerms(workflow: WorkflowName, saga: SagaHandle, reference: string) {
       await untilWaiting(saga, 'approval');
       await answer(saga, 'approve');

@@ -1,4 +1,7 @@
-/** Two namespaces with one journal: a clean-up sees there whether a saga of the other one is open, and not whether it runs. */
+/**
+ * Two namespaces with one journal: a clean-up sees there whether a saga of the other one is open, and not whether it
+ * runs.
+ */
 import { openCartItems } from '../../../sandbox/sentences';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { LostSagas } from '../../../src/operations/lost-sagas';

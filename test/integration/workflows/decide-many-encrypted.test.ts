@@ -1,4 +1,7 @@
-/** A job where payloads are encrypted: one that was started in the clear from the Web UI is taken, and what it sends is encrypted. */
+/**
+ * A job where payloads are encrypted: one that was started in the clear from the Web UI is taken, and what it sends is
+ * encrypted.
+ */
 import { Client } from '@temporalio/client';
 import type { JobReport } from '../../../src/domain/job-report';
 import { parsePayloadKeys } from '../../../src/security/keys';

@@ -1,4 +1,7 @@
-/** One decision over many sagas: each is told once, at the pace, and may refuse; the job can be paused and stopped, and tells of each. */
+/**
+ * One decision over many sagas: each is told once, at the pace, and may refuse; the job can be paused and stopped, and
+ * tells of each.
+ */
 import { changeOrdersOf } from '../../../sandbox/sentences';
 import { InvalidRequestError, JobEndedError, JobLostError } from '../../../src/client/errors';
 import type { SagaHandle } from '../../../src/client/handle';

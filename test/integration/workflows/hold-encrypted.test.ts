@@ -1,4 +1,6 @@
-/** The hold where payloads are encrypted: who and why are read all the same; and a hold that came in the clear holds. */
+/**
+ * The hold where payloads are encrypted: who and why are read all the same; and a hold that came in the clear holds.
+ */
 import { Client } from '@temporalio/client';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { newKey } from '../../support/codec-calls';

@@ -1,4 +1,7 @@
-/** The hold: only what has not begun is held; one switch for the namespace; and they do not all begin at once when it ends. */
+/**
+ * The hold: only what has not begun is held; one switch for the namespace; and they do not all begin at once when it
+ * ends.
+ */
 import type { WorkflowFailedError } from '@temporalio/client';
 import { noopMetricMeter, type MetricMeter } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';

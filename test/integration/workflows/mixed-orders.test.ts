@@ -1,4 +1,7 @@
-/** Orders that are not only servers: of a server beside something else, of items without a plan type, of no server at all. */
+/**
+ * Orders that are not only servers: of a server beside something else, of items without a plan type, of no server at
+ * all.
+ */
 import { callsTo, firewallsOf, ordersWithLabel, serversOf } from '../../../sandbox/sentences';
 import { documentedPlanTypes } from '../../../src/domain/plan-types';
 import { activitiesOf } from '../../support/events';

@@ -1,4 +1,7 @@
-/** A request that only asks for a quote places nothing: after the journal was put back, nobody looks for what it may have placed. */
+/**
+ * A request that only asks for a quote places nothing: after the journal was put back, nobody looks for what it may
+ * have placed.
+ */
 import { switchesOf } from '../../../sandbox/sentences';
 import { SagaHandle } from '../../../src/client/handle';
 import { restored } from '../../../src/journal/ceremony';

@@ -1,4 +1,6 @@
-/** Sweeps where payloads are encrypted: what a schedule asks is, and what a sweep starts is taken for a request of ours. */
+/**
+ * Sweeps where payloads are encrypted: what a schedule asks is, and what a sweep starts is taken for a request of ours.
+ */
 import { openCartItems } from '../../../sandbox/sentences';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { newKey } from '../../support/codec-calls';

@@ -1,4 +1,7 @@
-/** Sweeps compare the firewalls of servers with what sagas have said of them last: drift is told, and repaired only where asked. */
+/**
+ * Sweeps compare the firewalls of servers with what sagas have said of them last: drift is told, and repaired only
+ * where asked.
+ */
 import { callsTo } from '../../../sandbox/sentences';
 import { repairReference, type ReconcileOptions, type SweepReport } from '../../../src/domain/reconcile';
 import { ProviderClient } from '../../../src/provider/client';

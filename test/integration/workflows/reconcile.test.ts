@@ -1,4 +1,7 @@
-/** Sweeps: what sagas have left is told, and cleaned up; what goes on is left alone; what cannot be looked at fails loudly. */
+/**
+ * Sweeps: what sagas have left is told, and cleaned up; what goes on is left alone; what cannot be looked at fails
+ * loudly.
+ */
 import { callsTo, openCartItems, ordersWithLabel } from '../../../sandbox/sentences';
 import { SagaHandle } from '../../../src/client/handle';
 import type { Finding, ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';

@@ -1,4 +1,7 @@
-/** What a saga did to a server's firewalls and that takes effect late, and what another saga did meanwhile: neither is lost by an undo. */
+/**
+ * What a saga did to a server's firewalls and that takes effect late, and what another saga did meanwhile: neither is
+ * lost by an undo.
+ */
 import { msToTs } from '@temporalio/common/lib/time';
 import { firewallMoments, firewallsOf } from '../../../sandbox/sentences';
 import { SagaHandle } from '../../../src/client/handle';

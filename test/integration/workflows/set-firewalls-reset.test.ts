@@ -1,4 +1,7 @@
-/** Resets of a change of firewalls: of what another run has done, this one's history knows nothing. Found by the model and by chaos. */
+/**
+ * Resets of a change of firewalls: of what another run has done, this one's history knows nothing. Found by the model
+ * and by chaos.
+ */
 import { firewallsOf, neverLessProtected } from '../../../sandbox/sentences';
 import { SagaHandle } from '../../../src/client/handle';
 import { describeInWays, itInWays } from '../../support/left-out';

@@ -1,6 +1,7 @@
 /**
- * Each way in which a saga may end or wait, to the last word: what its progress says, what its outcome says beyond that, and which
- * activities it called under which names. Read a change before you accept it with `npx jest workflows/transcripts -u`.
+ * Each way in which a saga may end or wait, to the last word: what its progress says, what its outcome says beyond
+ * that, and which activities it called under which names. Read a change before you accept it with
+ * `npx jest workflows/transcripts -u`.
  */
 import { stories, type Story } from '../../system/histories/stories';
 import { Rig } from '../../support/rig';

@@ -1,6 +1,6 @@
 /**
- * A bought server without the firewalls that were asked for is named by every report: of a run that knows less than the journal, of the
- * record, and of a clean-up.
+ * A bought server without the firewalls that were asked for is named by every report: of a run that knows less than the
+ * journal, of the record, and of a clean-up.
  */
 import { firewallsOf, ordersWithLabel } from '../../../sandbox/sentences';
 import type { Leftover } from '../../../src/domain/leftovers';

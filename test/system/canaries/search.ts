@@ -1,7 +1,7 @@
 /**
- * Looks for secrets in bytes, in every form in which somebody may have written them down: as they are, or in the escapes
- * of JSON, URLs, base64, hexadecimal and UTF-16, and one of these inside another (a key in base64 inside a JSON payload
- * that an export shows in base64).
+ * Looks for secrets in bytes, in every form in which somebody may have written them down: as they are, or in the
+ * escapes of JSON, URLs, base64, hexadecimal and UTF-16, and one of these inside another (a key in base64 inside a JSON
+ * payload that an export shows in base64).
  *
  * A secret may be cut, by a limit or by the page of a database, so its two halves are looked for as well.
  */

@@ -2,7 +2,9 @@
 import { randomInt } from 'node:crypto';
 import type { Canary } from './search';
 
-/** Every canary is awkward in every escape: quotes, slashes, signs of URLs and HTML, a letter that is two bytes long. */
+/**
+ * Every canary is awkward in every escape: quotes, slashes, signs of URLs and HTML, a letter that is two bytes long.
+ */
 function canary(name: string): Canary & { text: string } {
   const parts = [word(), word()];
   return { name, text: parts.join('"/<&%+é\\ '), parts };

@@ -1,6 +1,6 @@
 /**
- * The worker processes. There are always as many as asked for: whichever ends, by signal or by itself, is replaced. Each has a
- * token of its own towards the provider, so that the sandbox's ledger tells which of them holds a call.
+ * The worker processes. There are always as many as asked for: whichever ends, by signal or by itself, is replaced.
+ * Each has a token of its own towards the provider, so that the sandbox's ledger tells which of them holds a call.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sandbox } from '../../../sandbox/server';
@@ -28,8 +28,9 @@ const pauseMs = 12_000;
 export class Crew {
   readonly ends: WorkerEnd[] = [];
   /**
-   * Workers that Node has ended, by a fault of its own: it meets a workflow task that the SDK breaks off after five seconds, as it
-   * does where the process stood still meanwhile (node 38503, sdk-typescript 939). To a saga it is a worker that was killed.
+   * Workers that Node has ended, by a fault of its own: it meets a workflow task that the SDK breaks off after five
+   * seconds, as it does where the process stood still meanwhile (node 38503, sdk-typescript 939). To a saga it is a
+   * worker that was killed.
    */
   endedByNode = 0;
   /** What nobody asked for, in sentences. */

@@ -67,8 +67,8 @@ function accusations(ledger: LedgerSnapshot, lived: Lived, named: FirewallsNamed
 }
 
 /**
- * What its runs say together; one of these is true. Firewalls that an earlier run has changed, one that was made after it and then
- * cancelled may have put back: it depends on whether it began before the change or after it.
+ * What its runs say together; one of these is true. Firewalls that an earlier run has changed, one that was made after
+ * it and then cancelled may have put back: it depends on whether it began before the change or after it.
  */
 function endings({ asked, ended, before }: Lived): Ended[] {
   if (before === undefined) return [ended];
@@ -78,8 +78,8 @@ function endings({ asked, ended, before }: Lived): Ended[] {
 }
 
 /**
- * A run that finds firewalls on a server takes them for what was there before it, also where it was a forgotten run that assigned
- * them: it does not take them away. docs/reliability.md says so.
+ * A run that finds firewalls on a server takes them for what was there before it, also where it was a forgotten run
+ * that assigned them: it does not take them away. docs/reliability.md says so.
  */
 function isOfForgottenRun(sentence: string, { asked, forgotten, startedAnew }: Lived): boolean {
   if (asked.workflow !== 'setFirewalls' || (forgotten !== true && startedAnew === 0)) return false;

@@ -1,6 +1,6 @@
 /**
- * One saga's life: started, perhaps twice; struck; meddled with; waited for until it has ended, whichever way. It is the
- * operator who decides (`random-operator.ts`).
+ * One saga's life: started, perhaps twice; struck; meddled with; waited for until it has ended, whichever way. It is
+ * the operator who decides (`random-operator.ts`).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -85,7 +85,9 @@ export async function live(world: World, planned: PlannedSaga): Promise<Lived> {
   }
 }
 
-/** Temporal has forgotten its end, or all of it: the backend sends the request again, and it comes to an end once more. */
+/**
+ * Temporal has forgotten its end, or all of it: the backend sends the request again, and it comes to an end once more.
+ */
 export async function liveOn(world: World, lived: Lived): Promise<Lived> {
   const { planned, asked } = lived;
   if (lived.usurped) return lived;
@@ -257,8 +259,8 @@ async function meddle(
 }
 
 /**
- * It is gone some time later; a server that dies meanwhile, or is put back, has it still. Each time it is asked, the server takes
- * on a task, which it puts off until the run can go: asked all the time, it comes to nothing else.
+ * It is gone some time later; a server that dies meanwhile, or is put back, has it still. Each time it is asked, the
+ * server takes on a task, which it puts off until the run can go: asked all the time, it comes to nothing else.
  */
 async function deleteForGood(temporal: Client, workflowId: string): Promise<never> {
   const { namespace } = temporal.options;

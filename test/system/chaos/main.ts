@@ -1,6 +1,7 @@
 /**
- * Chaos: a mix of all sagas under load, while provider calls fail in every way there is, workers are killed and replaced, the
- * Temporal server is killed and comes back, and people decide, cancel, reset, terminate and start again at random.
+ * Chaos: a mix of all sagas under load, while provider calls fail in every way there is, workers are killed and
+ * replaced, the Temporal server is killed and comes back, and people decide, cancel, reset, terminate and start again
+ * at random.
  *
  *   npm run chaos -- --sagas 2000 --seed 7
  *

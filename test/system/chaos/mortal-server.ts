@@ -1,6 +1,6 @@
 /**
- * A Temporal server that is killed as in a crash, and comes back at the same address: with what it had written to its file, with an
- * older copy of that, or with nothing.
+ * A Temporal server that is killed as in a crash, and comes back at the same address: with what it had written to its
+ * file, with an older copy of that, or with nothing.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

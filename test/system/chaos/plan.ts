@@ -1,7 +1,7 @@
 /**
- * What is going to happen, drawn from the seed alone: which sagas, what strikes them, who meddles with them, which calls
- * the workers die under, and how far the run is when a server dies or forgets. Nothing here looks at a clock: the same seed
- * gives the same plan on every machine. What each part of it then meets is up to the race.
+ * What is going to happen, drawn from the seed alone: which sagas, what strikes them, who meddles with them, which
+ * calls the workers die under, and how far the run is when a server dies or forgets. Nothing here looks at a clock: the
+ * same seed gives the same plan on every machine. What each part of it then meets is up to the race.
  */
 import { chanceOf } from '../../../sandbox/chance';
 import type { CallMatch } from '../../../sandbox/call-match';
@@ -25,8 +25,8 @@ export interface ChaosPlan {
 }
 
 /**
- * Temporal is killed when so many sagas have ended, and comes back with what it had (`crash`), with a copy of its database from when
- * `copiedAt` had ended (`put-back`), or with nothing, as a namespace that was deleted (`forgotten`).
+ * Temporal is killed when so many sagas have ended, and comes back with what it had (`crash`), with a copy of its
+ * database from when `copiedAt` had ended (`put-back`), or with nothing, as a namespace that was deleted (`forgotten`).
  */
 export type Loss = { how: 'crash' | 'forgotten'; ended: number } | { how: 'put-back'; ended: number; copiedAt: number };
 
@@ -53,7 +53,9 @@ export interface Spoilt {
 /** A provider that refuses what it has done (`refuse-after`) tells a lie that no caller can see through. */
 export type SpoilingKind = Exclude<FaultKind, 'gate' | 'refuse-after'>;
 
-/** The worker that holds this call of the saga is killed, told to stop, or stopped for a while as by a paused machine. */
+/**
+ * The worker that holds this call of the saga is killed, told to stop, or stopped for a while as by a paused machine.
+ */
 export interface WorkerDeath {
   endpoint: EndpointName | '*';
   nth: number;
@@ -65,8 +67,9 @@ export interface WorkerDeath {
 export type Duplicate = 'same' | { other: object };
 
 /**
- * What somebody in front of the Web UI does to the saga while it runs (once it has made so many calls) or after its end.
- * A run that is deleted is forgotten: the same request is started again. `at` is which of its finished workflow tasks it is reset to, as a share of them.
+ * What somebody in front of the Web UI does to the saga while it runs (once it has made so many calls) or after its
+ * end. A run that is deleted is forgotten: the same request is started again. `at` is which of its finished workflow
+ * tasks it is reset to, as a share of them.
  */
 export type Meddling =
   | { how: 'cancel' | 'terminate' | 'delete'; afterCalls: number }
@@ -96,7 +99,10 @@ export function planOf(seed: string, sagas: number): ChaosPlan {
   };
 }
 
-/** Each kind twice at least. What is forgotten comes first: it takes the histories along, which tell at the end what happened. */
+/**
+ * Each kind twice at least. What is forgotten comes first: it takes the histories along, which tell at the end what
+ * happened.
+ */
 function lossesAmong(sagas: number): Loss[] {
   const count = Math.max(6, Math.round(sagas / 125));
   const back = Math.min(25, Math.floor(sagas / count / 2));

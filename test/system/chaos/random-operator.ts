@@ -1,6 +1,7 @@
 /**
- * Somebody who works off the list of waiting sagas: the one list filter that is to find them all. What is decided is drawn
- * from the seed, and always true: the provider's control panel is looked at first, and not while a call is on its way.
+ * Somebody who works off the list of waiting sagas: the one list filter that is to find them all. What is decided is
+ * drawn from the seed, and always true: the provider's control panel is looked at first, and not while a call is on its
+ * way.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { chanceOf } from '../../../sandbox/chance';
@@ -106,7 +107,10 @@ export class RandomOperator {
     await saga.decide(decision, { ...body, question: waiting.id });
   }
 
-  /** Somebody who cannot wait. Should it come too late to be early, on a machine that does too much, it is true all the same. */
+  /**
+   * Somebody who cannot wait. Should it come too late to be early, on a machine that does too much, it is true all the
+   * same.
+   */
   private async hurry({ reference, workflow }: SagaRow): Promise<void> {
     const saga = await this.world.sagas.get(reference, workflow);
     const { waiting } = await saga.progress();
@@ -144,7 +148,9 @@ export class RandomOperator {
     return chosen;
   }
 
-  /** The client's own errors are for whoever asks to come again: the saga ended, the question changed, nobody answers. */
+  /**
+   * The client's own errors are for whoever asks to come again: the saga ended, the question changed, nobody answers.
+   */
   private async unlessServerIsAway(look: () => Promise<void>): Promise<void> {
     try {
       await look();

@@ -1,4 +1,7 @@
-/** A plan carried out: everything started, everything hit, everything waited for, everything judged, everything tidied away. */
+/**
+ * A plan carried out: everything started, everything hit, everything waited for, everything judged, everything tidied
+ * away.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
@@ -125,7 +128,8 @@ export class ChaosRun {
   private async world(program: string, { address }: MortalServer, journal: ChaosJournal): Promise<World> {
     const { unavailableSubscriptions } = this.plan;
     const latencyMs = 20;
-    // The document does not say that an item can be ordered only once, so a provider that refuses it would hide second orders.
+    // The document does not say that an item can be ordered only once, so a provider that refuses it would hide second
+    // orders.
     const closedCartItems = 'take' as const;
     const answers = { orderResponse: 'ids', anyServer: true, closedCartItems } as const;
     const options = { ...answers, latencyMs, unavailableSubscriptions };

@@ -3,7 +3,10 @@ import type { Leftover } from '../../../src/domain/leftovers';
 import type { Report } from '../../../src/domain/results';
 import type { Ended } from '../../support/sagas';
 
-/** The outcome of a run stands, also when somebody made another one after it: what either says is told. No word says it all: `partly`. */
+/**
+ * The outcome of a run stands, also when somebody made another one after it: what either says is told. No word says it
+ * all: `partly`.
+ */
 export function toldByBoth(before: Ended, last: Ended): Ended {
   if (isUntouched(last)) return before;
   const leftovers = [...leftoversOf(before), ...leftoversOf(last)];

@@ -1,6 +1,6 @@
 /**
- * What a night has come to: asked of the provider's ledger and of the journal, and of the sagas only where they must own up. Each sentence is
- * something that must not be; none is good.
+ * What a night has come to: asked of the provider's ledger and of the journal, and of the sagas only where they must
+ * own up. Each sentence is something that must not be; none is good.
  */
 import { openCartItems, changeOrdersOf, firewallsOf, ordersWithLabel, switchesOf } from '../../../sandbox/sentences';
 import type { LedgerSnapshot, OrderPlaced } from '../../../sandbox/ledger';

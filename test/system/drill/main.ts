@@ -1,7 +1,8 @@
 /**
- * The drill: a bad night of the provider, rehearsed. Sagas come at a steady rate; in the middle the provider takes orders without an answer, then
- * answers nothing, and a worker holds new sagas; it comes back, and probes release the hold. One person sends one job for what is stuck, one
- * evidence file for what is in doubt, and has the rest reconciled, all with the command line. docs/operating.md tells what that person does.
+ * The drill: a bad night of the provider, rehearsed. Sagas come at a steady rate; in the middle the provider takes
+ * orders without an answer, then answers nothing, and a worker holds new sagas; it comes back, and probes release the
+ * hold. One person sends one job for what is stuck, one evidence file for what is in doubt, and has the rest
+ * reconciled, all with the command line. docs/operating.md tells what that person does.
  *
  *   npm run drill -- --sagas 1000
  *
@@ -12,8 +13,8 @@
  *     --patience N  seconds until what does not come about is given up    (600)
  *     --json FILE   the figures
  *
- * Status 0: nothing was bought twice or lost, nothing is left, the rate was kept, and the night was as bad as it should be. 1: not so.
- * 2: wrong arguments.
+ * Status 0: nothing was bought twice or lost, nothing is left, the rate was kept, and the night was as bad as it should
+ * be. 1: not so. 2: wrong arguments.
  */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';

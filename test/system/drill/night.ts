@@ -1,6 +1,6 @@
 /**
- * A bad night, rehearsed: orders come at a steady rate; the provider takes some without an answer, and then answers nothing; it comes back; one
- * person sees to what is left.
+ * A bad night, rehearsed: orders come at a steady rate; the provider takes some without an answer, and then answers
+ * nothing; it comes back; one person sees to what is left.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EndpointName } from '../../../sandbox/endpoints';
@@ -27,7 +27,10 @@ export interface NightResult {
   violations: string[];
 }
 
-/** The shares of all requests that have come when things change for the worse, and the least of them before they change for the better. */
+/**
+ * The shares of all requests that have come when things change for the worse, and the least of them before they change
+ * for the better.
+ */
 const shares = { doubt: 0.35, down: 0.5, back: 0.75 };
 
 /** At a pace a person dares: the sagas are decided, so many in a second. */

@@ -1,6 +1,6 @@
 /**
- * The one person of the night: has a terminal with the command line, and the provider's control panel, which is the sandbox's ledger. What is
- * said here of an order is what the panel shows.
+ * The one person of the night: has a terminal with the command line, and the provider's control panel, which is the
+ * sandbox's ledger. What is said here of an order is what the panel shows.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,9 @@ import type { Terminal } from './terminal';
 const by = 'the person of the drill';
 
 export class Person {
-  /** Orders, changes and switches that were looked up in the panel; cart items that were looked for there, and deleted. */
+  /**
+   * Orders, changes and switches that were looked up in the panel; cart items that were looked for there, and deleted.
+   */
   readonly looks = { placed: 0, notPlaced: 0, cartItems: 0 };
   /** When the last decision was through. */
   lastDecisionMs = 0;

@@ -12,8 +12,9 @@ export interface Busiest {
 }
 
 /**
- * The most calls that came in any window of a length. The limit is a bucket that refills: a pause saves up the calls of one second, and they may
- * come at once. Besides, a call takes a moment from the limit to the ledger, and not each takes the same: a tenth more.
+ * The most calls that came in any window of a length. The limit is a bucket that refills: a pause saves up the calls of
+ * one second, and they may come at once. Besides, a call takes a moment from the limit to the ledger, and not each
+ * takes the same: a tenth more.
  *
  * @param perSecond the limit
  */

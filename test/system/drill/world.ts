@@ -32,7 +32,8 @@ export async function startWorld(closers: Closers, options: WorldOptions): Promi
   const programs = await buildPrograms();
   const { address } = await closers.keep(MortalServer.start(), (server) => server.close());
   const journal = await closers.keep(journalInFile(), (kept) => kept.close());
-  // The document does not say that an item can be ordered only once, so a provider that refuses it would hide second orders.
+  // The document does not say that an item can be ordered only once, so a provider that refuses it would hide second
+  // orders.
   const answers = { orderResponse: 'ids', closedCartItems: 'take', latencyMs: 20 } as const;
   const sandbox = await closers.keep(Sandbox.start(answers), (kept) => kept.close());
   const budget = '3,200,1000,60000';

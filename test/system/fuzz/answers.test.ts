@@ -1,6 +1,7 @@
 /**
- * A provider that answers anything: for every call, what comes of it is a success only where the answer is one, and else one
- * of the failures. A call that cannot be undone is never taken for refused where the answer is not clearly a refusal.
+ * A provider that answers anything: for every call, what comes of it is a success only where the answer is one, and
+ * else one of the failures. A call that cannot be undone is never taken for refused where the answer is not clearly a
+ * refusal.
  *
  * `fuzz-runs.ts` says how to try more cases, and others.
  */

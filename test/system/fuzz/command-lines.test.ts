@@ -1,6 +1,6 @@
 /**
- * Command lines of any words: each ends with a status of the contract and a sentence, never with a stack trace, and never
- * calls the provider. `fuzz-runs.ts` says how to try more of them.
+ * Command lines of any words: each ends with a status of the contract and a sentence, never with a stack trace, and
+ * never calls the provider. `fuzz-runs.ts` says how to try more of them.
  */
 import { Readable } from 'node:stream';
 import fc from 'fast-check';

@@ -1,6 +1,6 @@
 /**
- * Decisions of any shape, as updates and as signals, to sagas that wait: the question stays as it is, the provider is not
- * called, and whoever asks is told why. `fuzz-runs.ts` says how to try more of them.
+ * Decisions of any shape, as updates and as signals, to sagas that wait: the question stays as it is, the provider is
+ * not called, and whoever asks is told why. `fuzz-runs.ts` says how to try more of them.
  */
 import { randomUUID } from 'node:crypto';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
@@ -87,8 +87,8 @@ async function signal(saga: SagaHandle, name: string, payloads: Payload[]): Prom
 }
 
 /**
- * One for each saga at a time: several of a megabyte, at once and to one run, were seen to fail its task as too large a message,
- * for as long as they were under way.
+ * One for each saga at a time: several of a megabyte, at once and to one run, were seen to fail its task as too large a
+ * message, for as long as they were under way.
  */
 async function severally<T>(all: readonly T[], work: (one: T, index: number) => Promise<void>): Promise<void> {
   for (let from = 0; from < all.length; from += waiting.length)

@@ -1,6 +1,6 @@
 /**
- * How many cases, and which. The seed is fixed, so that every run tries the same ones; fast-check prints it with the path to
- * the smallest case that fails.
+ * How many cases, and which. The seed is fixed, so that every run tries the same ones; fast-check prints it with the
+ * path to the smallest case that fails.
  *
  *   ORDER_SAGA_FUZZ_RUNS   times as many cases, such as 50 for a long run; default 1
  *   ORDER_SAGA_FUZZ_SEED   another seed, for other cases; a whole number

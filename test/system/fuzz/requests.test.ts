@@ -1,6 +1,6 @@
 /**
- * Runs that are started with anything, past our client: each is closed as invalid with a sentence, and the provider is not
- * called. `fuzz-runs.ts` says how to try more of them.
+ * Runs that are started with anything, past our client: each is closed as invalid with a sentence, and the provider is
+ * not called. `fuzz-runs.ts` says how to try more of them.
  */
 import { ApplicationFailure, defaultPayloadConverter, type Payload } from '@temporalio/common';
 import type { WorkflowFailedError } from '@temporalio/client';

@@ -1,6 +1,6 @@
 /**
- * Whole sagas against a provider that answers anything: each ends, or waits in a state that has a name, and the worker works
- * on. `fuzz-runs.ts` says how to try more of them.
+ * Whole sagas against a provider that answers anything: each ends, or waits in a state that has a name, and the worker
+ * works on. `fuzz-runs.ts` says how to try more of them.
  */
 import fc from 'fast-check';
 import type { SagaHandle } from '../../../src/client/handle';

@@ -1,6 +1,6 @@
 /**
- * Answers that never end, come a byte at a time, promise other lengths than they have, or bring along an answer to a question
- * that was not asked yet: how much is read of them, and whose they are.
+ * Answers that never end, come a byte at a time, promise other lengths than they have, or bring along an answer to a
+ * question that was not asked yet: how much is read of them, and whose they are.
  */
 import type { Socket } from 'node:net';
 import { itInWays } from '../../support/left-out';
@@ -13,7 +13,10 @@ afterEach(closeAll);
 
 const limits = { totalTimeoutMs: 20_000, responseBytesMax: 65_536 };
 
-/** What the system's own buffers take in on both sides after nobody reads any more; an endless answer fills them at once. */
+/**
+ * What the system's own buffers take in on both sides after nobody reads any more; an endless answer fills them at
+ * once.
+ */
 const bufferBytesMax = 16 * 1024 * 1024;
 
 const ok = 'HTTP/1.1 200 OK\r\n';

@@ -1,6 +1,6 @@
 /**
- * One run for each way in which a saga of a released version may have ended, or may still be waiting; and some of what is no saga: jobs,
- * holds, sweeps. Recorded by `record.ts`.
+ * One run for each way in which a saga of a released version may have ended, or may still be waiting; and some of what
+ * is no saga: jobs, holds, sweeps. Recorded by `record.ts`.
  */
 import { randomInt } from 'node:crypto';
 import type { SagaHandle } from '../../../src/client/handle';
@@ -40,7 +40,10 @@ async function decided(saga: SagaHandle, ...decisions: [DecisionName, object][])
   return ended(saga);
 }
 
-/** As the Web UI and other SDKs start it: nothing looks at the request first, and nothing refuses the id of a run that has ended. */
+/**
+ * As the Web UI and other SDKs start it: nothing looks at the request first, and nothing refuses the id of a run that
+ * has ended.
+ */
 async function startedRaw(rig: Rig, request: Record<string, unknown> & { reference: string }): Promise<SagaHandle> {
   const workflowId = `provision/${request.reference}`;
   await rig.temporal.workflow.start('provisionServers', { workflowId, taskQueue: 'order-saga', args: [request] });

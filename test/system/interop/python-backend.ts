@@ -1,4 +1,7 @@
-/** The Python backend as a process: an environment of its own with exact packages, made once, and a conversation with it. */
+/**
+ * The Python backend as a process: an environment of its own with exact packages, made once, and a conversation with
+ * it.
+ */
 import { execFile, spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -19,7 +22,9 @@ export function whyNoPython(): string | undefined {
     : 'python3 is older than 3.10, or lacks venv (Debian: the package python3-venv)';
 }
 
-/** @returns the environment's interpreter. What the packages are is part of its name, so that others make another one. */
+/**
+ * @returns the environment's interpreter. What the packages are is part of its name, so that others make another one.
+ */
 async function python(): Promise<string> {
   const caches = process.env['XDG_CACHE_HOME'] || join(process.env['HOME'] || homedir(), '.cache');
   const version = spawnSync('python3', ['--version']).stdout.toString();

@@ -1,6 +1,6 @@
 /**
- * A backend in another language: Temporal's Python SDK with the standard AES-GCM codec and our keys. What one side encrypts
- * the other reads, in both directions.
+ * A backend in another language: Temporal's Python SDK with the standard AES-GCM codec and our keys. What one side
+ * encrypts the other reads, in both directions.
  */
 import { randomBytes } from 'node:crypto';
 import { ordersWithLabel, callsTo } from '../../../sandbox/sentences';

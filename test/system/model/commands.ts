@@ -1,6 +1,6 @@
 /**
- * What may happen to a saga: by its caller, an operator, the provider, and whoever runs the workers. Each command says, as a
- * sentence, what it did, and holds the real saga against the model right after.
+ * What may happen to a saga: by its caller, an operator, the provider, and whoever runs the workers. Each command says,
+ * as a sentence, what it did, and holds the real saga against the model right after.
  */
 import fc from 'fast-check';
 import type { EndpointName } from '../../../sandbox/endpoints';
@@ -72,7 +72,10 @@ abstract class Told implements Command {
     }
   }
 
-  /** The name alone: what it says depends on the run, and shrinking runs it in many. The sentences are in the model's log. */
+  /**
+   * The name alone: what it says depends on the run, and shrinking runs it in many. The sentences are in the model's
+   * log.
+   */
   toString(): string {
     return this.constructor.name;
   }

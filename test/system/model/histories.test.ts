@@ -1,14 +1,14 @@
 /**
- * Random histories of sagas, held against the model: whatever happens to a saga, it is in a state that the model allows, and
- * no promise is broken. A failure is shrunk to the shortest history that shows it.
+ * Random histories of sagas, held against the model: whatever happens to a saga, it is in a state that the model
+ * allows, and no promise is broken. A failure is shrunk to the shortest history that shows it.
  *
  *   ORDER_SAGA_MODEL_RUNS=500          so many histories; a longer run than the one that `npm test` makes
  *   ORDER_SAGA_MODEL_SEED=7            other histories than the usual ones
  *   ORDER_SAGA_MODEL_REPLAY=seed/path/replayPath   one history again, as a failure names it
  *
- * Several histories run at once, each with a saga of its own; worker, server and sandbox are shared. So a worker that one of
- * them restarts stops under all of them. A worker that is killed is not in here: its lost call would be noticed only after 30
- * seconds. `test/integration/worker/killed.test.ts` has that.
+ * Several histories run at once, each with a saga of its own; worker, server and sandbox are shared. So a worker that
+ * one of them restarts stops under all of them. A worker that is killed is not in here: its lost call would be noticed
+ * only after 30 seconds. `test/integration/worker/killed.test.ts` has that.
  */
 import fc from 'fast-check';
 import { takesWays } from '../../support/left-out';
@@ -42,7 +42,10 @@ const counts = new Map<string, number>();
 
 let restarting: Promise<void> | undefined;
 
-/** For all who ask at once, once. The one that stops finishes what it has in hand, also calls that are held: nobody waits. */
+/**
+ * For all who ask at once, once. The one that stops finishes what it has in hand, also calls that are held: nobody
+ * waits.
+ */
 function restartWorker(): Promise<void> {
   restarting ??= (async () => {
     stopping.push(worker.stop());

@@ -1,16 +1,17 @@
 /**
- * What a saga may be in, from the contract and the design alone: where it stands, what it waits for, which decisions fit, and
- * whether the provider has what was asked for.
+ * What a saga may be in, from the contract and the design alone: where it stands, what it waits for, which decisions
+ * fit, and whether the provider has what was asked for.
  *
  * ```text
  *   states before ──command──▶ states that may follow ──what the real saga shows──▶ the ones that remain; none: a bug
  * ```
  *
- * A state is where a saga has come to rest: it waits, one of its calls is held, or it has ended. Mostly one state follows
- * another. After a reset there are many, since nobody told the model how far back it went.
+ * A state is where a saga has come to rest: it waits, one of its calls is held, or it has ended. Mostly one state
+ * follows another. After a reset there are many, since nobody told the model how far back it went.
  *
- * What the journal knows is part of a state, and no reset takes it back: whether the pivot was placed (`fate`), and how many calls
- * to add an item nobody knows the end of (`doubts`). What was placed is taken from it; only what it does not know is asked.
+ * What the journal knows is part of a state, and no reset takes it back: whether the pivot was placed (`fate`), and how
+ * many calls to add an item nobody knows the end of (`doubts`). What was placed is taken from it; only what it does not
+ * know is asked.
  *
  * It is pure: a state is never changed, only followed by others.
  */
@@ -82,7 +83,10 @@ export interface State {
   undoing: number | undefined;
   failing: SagaFailureName | undefined;
   cancelled: boolean;
-  /** What the journal knows of the pivot: nothing that stands, a call of which nobody knows what became, or that it was placed. */
+  /**
+   * What the journal knows of the pivot: nothing that stands, a call of which nobody knows what became, or that it was
+   * placed.
+   */
   fate: 'before' | 'unknown' | 'past';
   /** Calls to add an item of which nobody knows whether they did, by the journal; and how many of them were told. */
   doubts: number;
@@ -200,9 +204,9 @@ export function disarm(state: State): State {
 }
 
 /**
- * It goes on from an earlier point, in another run. What that run remembers is not known: it may have any stage behind it that
- * was reached, an answer that made the old one wait or give up, the cancellation, and a decision of the old run may reach it.
- * What it may never do is send a pivot that the journal knows of.
+ * It goes on from an earlier point, in another run. What that run remembers is not known: it may have any stage behind
+ * it that was reached, an answer that made the old one wait or give up, the cancellation, and a decision of the old run
+ * may reach it. What it may never do is send a pivot that the journal knows of.
  */
 export function reset(states: readonly State[]): State[] {
   const past = distinct(states.flatMap((state) => remembering(state).past));
@@ -535,7 +539,10 @@ function leaveOut(state: State): State[] {
   return enter({ ...state, leftOut }, state.stage + 1);
 }
 
-/** Every server that was bought and has not got its firewalls is told; where nobody knows the servers, all of them as one. */
+/**
+ * Every server that was bought and has not got its firewalls is told; where nobody knows the servers, all of them as
+ * one.
+ */
 function leavingOpen(state: State): State {
   const { story, stage, open, serversKnown, leftOut } = state;
   const assigning = story.stages.findIndex((one) => one.is === 'calls' && one.endpoint === 'assign-firewalls');
@@ -648,7 +655,10 @@ function triedOnce({ through, repeated, failed, why }: Answer): Answer {
   return { through: through - repeated, repeated: 0, failed: failed + repeated, why: why ?? 'barred' };
 }
 
-/** Assigning is an undo, too, of other firewalls; and unassigning is one of those that were to be assigned only as an undo. */
+/**
+ * Assigning is an undo, too, of other firewalls; and unassigning is one of those that were to be assigned only as an
+ * undo.
+ */
 function assignedAfter({ assigned, undoing }: State, endpoint: EndpointName): boolean {
   if (endpoint === 'assign-firewalls') return assigned || undoing === undefined;
   if (endpoint === 'unassign-firewalls') return assigned && undoing === undefined;

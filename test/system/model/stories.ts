@@ -1,6 +1,6 @@
 /**
- * The stories that histories are made of, as the contract and the design tell them: which calls a saga makes, in which order,
- * what takes each of them back, and what it may ask in between. Nothing in here was read off the workflows.
+ * The stories that histories are made of, as the contract and the design tell them: which calls a saga makes, in which
+ * order, what takes each of them back, and what it may ask in between. Nothing in here was read off the workflows.
  */
 import type { EndpointName } from '../../../sandbox/endpoints';
 import type { SagaFailureName } from '../../../src/domain/failures';

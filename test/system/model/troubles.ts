@@ -1,4 +1,6 @@
-/** What goes wrong with calls in a history: on the wire, and what it means for a saga by the design's table of failures. */
+/**
+ * What goes wrong with calls in a history: on the wire, and what it means for a saga by the design's table of failures.
+ */
 import type { FaultKind } from '../../../sandbox/fault-kinds';
 
 export type Meaning =

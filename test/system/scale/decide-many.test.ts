@@ -1,6 +1,6 @@
 /**
- * One decision over very many sagas that are really stuck, by one worker: the dry list describes nobody, each run of the job stays
- * short, and each saga is decided once. Seconds and memory are printed, and not judged.
+ * One decision over very many sagas that are really stuck, by one worker: the dry list describes nobody, each run of
+ * the job stays short, and each saga is decided once. Seconds and memory are printed, and not judged.
  *
  *   ORDER_SAGA_STUCK=10000 npx jest test/system/scale/decide-many
  */

@@ -1,6 +1,7 @@
 /**
- * Runs that visibility shows as sagas that wait. Nobody works on them: they have a saga's type, id and search attributes from their start,
- * so that ten thousand are there within a minute. What is measured with them is reading visibility, and nothing else.
+ * Runs that visibility shows as sagas that wait. Nobody works on them: they have a saga's type, id and search
+ * attributes from their start, so that ten thousand are there within a minute. What is measured with them is reading
+ * visibility, and nothing else.
  */
 import type { Client } from '@temporalio/client';
 import { attributesGivenMemo, workflowIdOf } from '../../../src/domain/identity';
@@ -42,7 +43,10 @@ export async function eachOf<T>(all: readonly T[], work: (one: T, index: number)
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-/** Nine in ten are stuck, at one of three items; each a second younger than the one before. Of the youngest one nobody knows the outcome. */
+/**
+ * Nine in ten are stuck, at one of three items; each a second younger than the one before. Of the youngest one nobody
+ * knows the outcome.
+ */
 export function aBadNight(count: number, nowMs: number): Made[] {
   return Array.from({ length: count }, (_, index): Made => {
     const isLast = index === count - 1;

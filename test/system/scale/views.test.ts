@@ -1,6 +1,6 @@
 /**
- * Ten thousand sagas that wait: what `list` and `inbox` ask of Temporal grows with its pages, and never with the sagas. It counts calls;
- * seconds and memory are printed.
+ * Ten thousand sagas that wait: what `list` and `inbox` ask of Temporal grows with its pages, and never with the sagas.
+ * It counts calls; seconds and memory are printed.
  *
  *   ORDER_SAGA_WAITING=10000 npx jest test/system/scale
  */
@@ -122,7 +122,8 @@ it('the longest waits of each kind are found among more than a page, without rea
   const found = (kind: string) => value.filter((row) => row.kind === kind).map(({ workflowId }) => workflowId);
   for (const kind of ['stuck', 'approval', 'outcome-unknown']) expect(found(kind)).toEqual(oldestOf(kind, 15));
   expect(asked['ListWorkflowExecutions']).toBeLessThanOrEqual(8);
-  // One for all, one for each kind, and a search among 400 days down to a second for the kind that fills more than a page.
+  // One for all, one for each kind, and a search among 400 days down to a second for the kind that fills more than a
+  // page.
   expect(asked['CountWorkflowExecutions']).toBeLessThanOrEqual(9 + 2 * 26);
   expect(Object.keys(asked).sort()).toEqual(['CountWorkflowExecutions', 'ListWorkflowExecutions']);
 });

@@ -1,7 +1,7 @@
 /**
- * Ways to a second order that were once open because the only proof that something was sent was a run's history: it is deleted, out
- * of retention, forged, or asked too early. Each was proved with a second order in the ledger. Those with a worker that stands
- * still: stood-still.test.ts; with a database that was put back: put-back.test.ts.
+ * Ways to a second order that were once open because the only proof that something was sent was a run's history: it is
+ * deleted, out of retention, forged, or asked too early. Each was proved with a second order in the ledger. Those with
+ * a worker that stands still: stood-still.test.ts; with a database that was put back: put-back.test.ts.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

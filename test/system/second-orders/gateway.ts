@@ -1,4 +1,7 @@
-/** A way to the provider that can be held: connections that come meanwhile are opened, and get no byte until it is let go. */
+/**
+ * A way to the provider that can be held: connections that come meanwhile are opened, and get no byte until it is let
+ * go.
+ */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface Gateway {

@@ -1,6 +1,7 @@
 /**
- * The journal's database dies while an order is on its way: before it is meant, between meaning and sending, and between the answer and its
- * writing. The worker stands still at that point until the database is dead; the database comes back after it.
+ * The journal's database dies while an order is on its way: before it is meant, between meaning and sending, and
+ * between the answer and its writing. The worker stands still at that point until the database is dead; the database
+ * comes back after it.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

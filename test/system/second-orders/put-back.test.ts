@@ -1,6 +1,6 @@
 /**
- * Databases that were put back to an older copy: Temporal's, to each point of a run and while the run goes on elsewhere; the
- * journal's; and both.
+ * Databases that were put back to an older copy: Temporal's, to each point of a run and while the run goes on
+ * elsewhere; the journal's; and both.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,12 +1,13 @@
 /**
- * A worker that stands still (a paused machine, a stopped process) and goes on after somebody has answered: it must not speak. And a call
- * that Temporal hands out twice, because somebody raised its attempts and reset it.
+ * A worker that stands still (a paused machine, a stopped process) and goes on after somebody has answered: it must not
+ * speak. And a call that Temporal hands out twice, because somebody raised its attempts and reset it.
  *
  * ```text
  *   task ─▶ [stopped] ─▶ mean ─▶ [stopped] ─▶ wanted? ─▶ connect, TLS ─▶ [stopped] ─▶ the clock ─▶ send ─▶ [stopped] ─▶ write
  * ```
  *
- * Temporal takes most of a minute to give a call up, so all of them stand still side by side, each in a scene of its own.
+ * Temporal takes most of a minute to give a call up, so all of them stand still side by side, each in a scene of its
+ * own.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

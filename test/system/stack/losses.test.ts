@@ -1,6 +1,6 @@
 /**
- * The stack as production has it, and what production does to it: the Temporal server and PostgreSQL, with the journal in it, die
- * in the middle of a saga's calls, and come back with what was written.
+ * The stack as production has it, and what production does to it: the Temporal server and PostgreSQL, with the journal
+ * in it, die in the middle of a saga's calls, and come back with what was written.
  */
 import { ordersWithLabel } from '../../../sandbox/sentences';
 import { whyNoStack } from '../../../deploy/stack/programs';
@@ -17,8 +17,8 @@ import { outcomeOf, untilWaitingOrEnded, type Ended } from '../../support/sagas'
 import type { EndpointName } from '../../../sandbox/endpoints';
 
 /**
- * Its end. An answer can be lost together with the database that was to keep it, and whether it is, is a race: then the saga
- * owns up, and the operator looks and says what is there.
+ * Its end. An answer can be lost together with the database that was to keep it, and whether it is, is a race: then the
+ * saga owns up, and the operator looks and says what is there.
  */
 async function settled(saga: SagaHandle, asked: Asked): Promise<Ended> {
   for (;;) {

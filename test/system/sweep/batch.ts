@@ -1,8 +1,8 @@
 /**
  * Sagas that stand each at a call of theirs when their one worker process ends.
  *
- * Temporal takes half a minute to notice that a call is lost; so they lose theirs at once and wait it out together. A batch has
- * a namespace, a sandbox and workers of its own: others may start meanwhile.
+ * Temporal takes half a minute to notice that a call is lost; so they lose theirs at once and wait it out together. A
+ * batch has a namespace, a sandbox and workers of its own: others may start meanwhile.
  */
 import { startProcess, type Exit } from '../../../scripts/processes';
 import { programOf } from '../../support/programs';

@@ -9,11 +9,17 @@ import { waysToEnd as allWays, type Way } from './ways';
 
 jest.setTimeout(1_800_000);
 
-/** `npm run test:ways` loses the workers of one story of each workflow, after the call took effect; `npm run test:all` those of all, in all ways. */
+/**
+ * `npm run test:ways` loses the workers of one story of each workflow, after the call took effect; `npm run test:all`
+ * those of all, in all ways.
+ */
 const waysToEnd = takesAll ? allWays : allWays.filter(({ hold }) => hold === 'after');
 const stories = takesAll ? allStories : firstOfEach(allStories);
 
-/** As many as reach their calls before the first of them times out: a call that was given up must not take effect any more. */
+/**
+ * As many as reach their calls before the first of them times out: a call that was given up must not take effect any
+ * more.
+ */
 const batchSize = 10;
 
 const runs = new Map<string, Promise<SpoiledRun>[]>();

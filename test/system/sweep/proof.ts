@@ -76,7 +76,8 @@ function lostOrNot(events: Events, worker: NonNullable<Way['worker']>): string[]
       activityTaskFailedEventAttributes?.failure?.applicationFailureInfo?.type === 'WorkerShutdown',
   );
   if (lost === (worker === 'killed')) return [];
-  // The others of its batch took longer to reach their calls than a call may take: its worker gave it up before the end.
+  // The others of its batch took longer to reach their calls than a call may take: its worker gave it up before the
+  // end.
   const givenUp = events.some(({ activityTaskFailedEventAttributes: failed }) =>
     failed?.failure?.message?.includes('not done within'),
   );

@@ -1,6 +1,6 @@
 /**
- * One story, told with its n-th call spoiled in one way, and brought to its end by an operator who takes the k-th of the
- * decisions that fit the first wait after that.
+ * One story, told with its n-th call spoiled in one way, and brought to its end by an operator who takes the k-th of
+ * the decisions that fit the first wait after that.
  *
  * ```text
  *   prepare ─▶ start ─▶ … ─▶ n-th call, held: which step makes it? ─▶ spoiled ─▶ … [k-th decision] … ─▶ end ─▶ ask the ledger

@@ -1,8 +1,9 @@
 /**
- * The stories that are spoiled call by call: every workflow, and for each the requests that take another way through it.
+ * The stories that are spoiled call by call: every workflow, and for each the requests that take another way through
+ * it.
  *
- * A story is not a list of steps. Whatever calls it makes are found by making them, so a step that is added to a workflow is
- * spoiled without a word here.
+ * A story is not a list of steps. Whatever calls it makes are found by making them, so a step that is added to a
+ * workflow is spoiled without a word here.
  */
 import type { CallMatch } from '../../../sandbox/call-match';
 import type { FaultSpec } from '../../../sandbox/faults';

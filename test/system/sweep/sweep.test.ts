@@ -1,9 +1,9 @@
 /**
  * Every call of every story, spoiled in every way.
  *
- * `npm test` takes the ways that differ in what a saga does, with the first decision that fits; `npm run test:ways` each decision; `npm run test:all`
- * one way of each kind; `npm run test:sweep` (ORDER_SAGA_SWEEP=long) each with each other.
- * ORDER_SAGA_SWEEP_STORY='provision one item' sweeps that story alone.
+ * `npm test` takes the ways that differ in what a saga does, with the first decision that fits; `npm run test:ways`
+ * each decision; `npm run test:all` one way of each kind; `npm run test:sweep` (ORDER_SAGA_SWEEP=long) each with each
+ * other. ORDER_SAGA_SWEEP_STORY='provision one item' sweeps that story alone.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { takesAll, takesWays } from '../../support/left-out';

@@ -1,4 +1,6 @@
-/** A release after this one, that no longer replays what this one began: it does something first that this one does not. */
+/**
+ * A release after this one, that no longer replays what this one began: it does something first that this one does not.
+ */
 import { sleep } from '@temporalio/workflow';
 import type { ProvisionServersRequest } from '../../../src/domain/requests';
 import { provisionServers as today } from '../../../src/workflows/provision-servers';

@@ -1,6 +1,6 @@
 /**
- * A rolling upgrade with sagas in flight: the old and the new version run side by side, and the new one could not replay what
- * the old one began. No saga is lost, and none is ordered twice.
+ * A rolling upgrade with sagas in flight: the old and the new version run side by side, and the new one could not
+ * replay what the old one began. No saga is lost, and none is ordered twice.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

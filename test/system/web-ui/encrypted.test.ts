@@ -1,6 +1,6 @@
 /**
- * The Web UI of a namespace whose payloads are encrypted: with a token of the codec server an operator reads and decides;
- * without one there is nothing to read.
+ * The Web UI of a namespace whose payloads are encrypted: with a token of the codec server an operator reads and
+ * decides; without one there is nothing to read.
  */
 import { randomBytes } from 'node:crypto';
 import { createServer, type AddressInfo } from 'node:net';

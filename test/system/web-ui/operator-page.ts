@@ -247,8 +247,8 @@ export class OperatorPage {
   }
 
   /**
-   * A picture for `docs/operating.md`; only where ORDER_SAGA_PICTURES=1 asks for them. Without the bars of the page, which
-   * show nothing but the test's namespace.
+   * A picture for `docs/operating.md`; only where ORDER_SAGA_PICTURES=1 asks for them. Without the bars of the page,
+   * which show nothing but the test's namespace.
    */
   async picture(name: string): Promise<void> {
     if (process.env['ORDER_SAGA_PICTURES'] !== '1') return;

@@ -1,4 +1,7 @@
-/** docker-compose.yml against what it speaks of. Its form is checked by the specification's own loader (deploy/check.sh). */
+/**
+ * docker-compose.yml against what it speaks of. Its form is checked by the specification's own loader
+ * (deploy/check.sh).
+ */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { composeService, readCompose } from '../../../deploy/compose';

@@ -1,6 +1,6 @@
 /**
- * The dashboard by the rules of Grafana's linter that can be said in a few lines. That its queries are right, a real Prometheus says:
- * test/integration/operations/metrics.test.ts.
+ * The dashboard by the rules of Grafana's linter that can be said in a few lines. That its queries are right, a real
+ * Prometheus says: test/integration/operations/metrics.test.ts.
  */
 import { readDocument } from '../../docs/tables';
 

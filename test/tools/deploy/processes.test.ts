@@ -1,6 +1,6 @@
 /**
- * The processes of docker-compose.yml with its settings, as they are shipped, but without containers. Only where things are
- * is said anew: hosts, ports and the namespace.
+ * The processes of docker-compose.yml with its settings, as they are shipped, but without containers. Only where things
+ * are is said anew: hosts, ports and the namespace.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';

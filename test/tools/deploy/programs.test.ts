@@ -1,4 +1,7 @@
-/** Which versions the native stack takes: those of docker-compose.yml, or what the environment names. Nothing is built here. */
+/**
+ * Which versions the native stack takes: those of docker-compose.yml, or what the environment names. Nothing is built
+ * here.
+ */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

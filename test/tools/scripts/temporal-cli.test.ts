@@ -1,4 +1,6 @@
-/** Where the dev server comes from: the order, and what is said when there is none. Nothing here touches the network. */
+/**
+ * Where the dev server comes from: the order, and what is said when there is none. Nothing here touches the network.
+ */
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,

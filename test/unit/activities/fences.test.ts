@@ -1,6 +1,6 @@
 /**
- * The two looks right before a call is sent: whether Temporal still wants it, and whether it is too late. A process that stood still
- * in between does not send, whichever clock shows it, and wherever it stood.
+ * The two looks right before a call is sent: whether Temporal still wants it, and whether it is too late. A process
+ * that stood still in between does not send, whichever clock shows it, and wherever it stood.
  */
 import type { CallFailureName } from '../../../src/domain/failures';
 import { grpcCodes } from '../../../src/temporal/grpc';

@@ -1,4 +1,7 @@
-/** What the journal says of a call before it is made: then nothing is sent, and the workflow is told what is known instead. */
+/**
+ * What the journal says of a call before it is made: then nothing is sent, and the workflow is told what is known
+ * instead.
+ */
 import { randomUUID } from 'node:crypto';
 import { firewallsOf } from '../../../sandbox/sentences';
 import { lookAgainIn } from '../../../src/activities/effect';

@@ -1,4 +1,7 @@
-/** What is written into the journal of a call that was made; and what the workflow is told where the journal cannot be told. */
+/**
+ * What is written into the journal of a call that was made; and what the workflow is told where the journal cannot be
+ * told.
+ */
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** What a job is asked: an empty filter is never everything, and what says whether something was placed goes by evidence only. */
+/**
+ * What a job is asked: an empty filter is never everything, and what says whether something was placed goes by evidence
+ * only.
+ */
 import { describeJob, isJobId, jobIdOf, readJobRequest } from '../../../src/domain/decide-many';
 import { readWorkflowId } from '../../../src/domain/identity';
 import { describeProblems } from '../../../src/domain/problems';

@@ -1,6 +1,6 @@
 /**
- * Names that stand in histories, dashboards and other people's code, spelt out once more: a change of one breaks somebody,
- * and must not look like a change of a word.
+ * Names that stand in histories, dashboards and other people's code, spelt out once more: a change of one breaks
+ * somebody, and must not look like a change of a word.
  */
 import { decisionHints, decisionNames, decisionSchemas, exampleFor } from '../../../src/domain/decisions';
 import { heldReleasedSignal, holdWorkflow, releaseName, releaseWorkflow } from '../../../src/domain/hold';

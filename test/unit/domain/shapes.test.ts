@@ -1,4 +1,6 @@
-/** What others read of a saga, one full example of each: nothing of it may go missing, and nothing unknown may join it. */
+/**
+ * What others read of a saga, one full example of each: nothing of it may go missing, and nothing unknown may join it.
+ */
 import type { z } from 'zod';
 import { decisionRecordSchema, progressSchema, waitingSchema } from '../../../src/domain/progress';
 import { recordedEffectSchema, recordedEndingSchema, recordSchema } from '../../../src/domain/record';

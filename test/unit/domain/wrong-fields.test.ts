@@ -1,4 +1,7 @@
-/** What somebody reads whose request or decision is wrong: each sentence, word for word, and the field that it is said of. */
+/**
+ * What somebody reads whose request or decision is wrong: each sentence, word for word, and the field that it is said
+ * of.
+ */
 import { z } from 'zod';
 import { decisionSchemas, type DecisionName } from '../../../src/domain/decisions';
 import { beyondLimits } from '../../../src/domain/limits';

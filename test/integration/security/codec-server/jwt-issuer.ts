@@ -1,4 +1,7 @@
-/** An identity provider: publishes its keys over HTTP, and signs whatever it is told to. Made by hand, without the library that verifies. */
+/**
+ * An identity provider: publishes its keys over HTTP, and signs whatever it is told to. Made by hand, without the
+ * library that verifies.
+ */
 import { createHmac, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * Tokens of an identity provider, against the real process: the library that verifies them is an ES module, which jest's
- * CommonJS cannot load on Node 20.
+ * Tokens of an identity provider, against the real process: the library that verifies them is an ES module, which
+ * jest's CommonJS cannot load on Node 20.
  */
 import { startProcess, type RunningProcess } from '../../../../scripts/processes';
 import { itInWays } from '../../../support/left-out';
