@@ -11,6 +11,7 @@
  *
  *   npm run versions             every line
  *   npm run versions -- 26       one of them
+ *   npm run versions -- --quick  what differs most between lines, as CI has it: native modules, the worker, the demo
  *
  * The line that runs this has `npm run test:all`. docs/supported.md says what is supported, and until when.
  */
@@ -27,13 +28,16 @@ const reports = join(root, 'reports');
 /** The newest of each line when it was last tried. */
 export const nodeVersions = ['24.21.0', '26.10.0'];
 
-const tests = [
-  'test/unit',
-  'test/integration/workflows/transcripts',
-  'test/integration/journal/contract.test',
+const quickTests = [
   'test/integration/worker/health',
   // What is traced is found by AsyncLocalStorage, which Node 24 has written anew.
   'test/integration/operations/tracing',
+];
+const allTests = [
+  'test/unit',
+  'test/integration/workflows/transcripts',
+  'test/integration/journal/contract.test',
+  ...quickTests,
 ];
 
 /** Prints the version of Node, when each of our modules that has native parts has used them. */
@@ -56,7 +60,7 @@ interface Outcome {
   tookS: number;
 }
 
-async function tryOn(version: string): Promise<Outcome> {
+async function tryOn(version: string, tests: readonly string[]): Promise<Outcome> {
   const started = Date.now();
   const node = await resolveNode(version);
   const wrong: string[] = [];
@@ -118,7 +122,8 @@ async function resolveNode(version: string): Promise<string> {
 }
 
 async function main(): Promise<void> {
-  const { positionals } = parseArgs({ allowPositionals: true });
+  const options = { quick: { type: 'boolean' } } as const;
+  const { positionals, values } = parseArgs({ allowPositionals: true, options });
   const unknown = positionals.filter((line) => !nodeVersions.some((version) => isOf(line, version)));
   if (unknown.length > 0) throw new Error(`no such line of Node here: ${unknown.join(', ')}`);
   const chosen = nodeVersions.filter(
@@ -129,7 +134,7 @@ async function main(): Promise<void> {
   // One after the other: each takes all that two cores have.
   for (const version of chosen) {
     process.stderr.write(`\n== Node ${version}\n`);
-    outcomes.push(await tryOn(version));
+    outcomes.push(await tryOn(version, values.quick ? quickTests : allTests));
   }
   const sum = (of: 'passed' | 'failed') => outcomes.reduce((total, outcome) => total + outcome[of], 0);
   console.log('');
