@@ -12,7 +12,7 @@ const nodes = tableUnder(document, 'Node');
 const pins = tableUnder(document, 'What is pinned').map((row) => ({
   image: codesIn(row['image']!)[0]!,
   tag: codesIn(row['tag']!)[0]!,
-  until: row['mended until']!,
+  until: row['maintained until']!,
 }));
 
 const project = JSON.parse(readDocument('package.json')) as {
@@ -40,23 +40,23 @@ it('has the images of docker-compose.yml and of the Dockerfile, by their tags', 
 });
 
 it.each(pins.filter(({ until }) => until !== 'not said'))(
-  'pins $image:$tag, which is mended until $until',
+  'pins $image:$tag, which is maintained until $until',
   ({ until }) => {
     expect(until).toMatch(/^\d{4}-\d\d-\d\d$/);
     expect(until >= today).toBe(true);
   },
 );
 
-it('has, in the image, a line of Node that is mended today', () => {
+it('has, in the image, a line of Node that is maintained today', () => {
   const line = nodes.find((row) => row['line'] === inDockerfile[0]!.split('.')[0]);
   expect(line?.['use']).toContain('the image has it');
-  expect(line!['mended until']! >= today).toBe(true);
+  expect(line!['maintained until']! >= today).toBe(true);
   const [pin] = pins.filter(({ image }) => image === 'node');
-  expect(pin!.until).toBe(line!['mended until']);
+  expect(pin!.until).toBe(line!['maintained until']);
 });
 
-it('calls a line of Node supported for as long as it is mended', () => {
-  for (const { line, use, 'mended until': until } of nodes) {
+it('calls a line of Node supported for as long as it is maintained', () => {
+  for (const { line, use, 'maintained until': until } of nodes) {
     expect([line, use?.startsWith('supported')]).toEqual([line, until! >= today]);
   }
 });

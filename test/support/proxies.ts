@@ -58,7 +58,7 @@ export async function startTlsProxy({
 export interface Link extends Proxy {
   /** Nothing goes through any more: what is open ends, and nobody gets an answer. */
   cut: () => void;
-  mend: () => void;
+  repair: () => void;
 }
 
 /** A network between two servers. @param to host:port */
@@ -85,7 +85,7 @@ export async function startLink(to: string): Promise<Link> {
       isCut = true;
       for (const socket of open) socket.destroy();
     },
-    mend: () => {
+    repair: () => {
       isCut = false;
     },
   };

@@ -55,7 +55,7 @@ export const failover: Disaster = {
       finish: async () => {
         scene.phase('the first cluster comes back');
         await stack.server.restart();
-        standby.link.mend();
+        standby.link.repair();
         await until(async () => (await activeAt(standby, stack.address)) === there.name);
         // It gets the ends of those that it had left open.
         for (const { saga } of cast.members) {
