@@ -41,7 +41,8 @@ export async function goInstall(
     const run = (args: readonly string[]) =>
       endOf(
         spawn(go, args, {
-          env: { ...env, GOBIN: folder },
+          // A package may need a newer Go than this one, which fetches it like a module.
+          env: { GOTOOLCHAIN: 'auto', ...env, GOBIN: folder },
           cwd: module,
           stdio: ['ignore', 'ignore', 'pipe'],
           timeout: buildMaxMs,

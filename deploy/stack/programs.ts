@@ -121,7 +121,10 @@ async function copyConfig(module: string, to: string, env: NodeJS.ProcessEnv): P
 }
 
 async function sourcesOf(module: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const { stdout } = await promisify(execFile)('go', ['mod', 'download', '-json', module], { env, cwd: tmpdir() });
+  const { stdout } = await promisify(execFile)('go', ['mod', 'download', '-json', module], {
+    env: { GOTOOLCHAIN: 'auto', ...env },
+    cwd: tmpdir(),
+  });
   return (JSON.parse(stdout) as { Dir: string }).Dir;
 }
 
