@@ -7,7 +7,7 @@ import type { Journal } from '../journal/journal';
 import { endedSagas, leftByLost, type ByAge, type LeftBehind } from '../journal/left-behind';
 import { openReferences } from '../journal/open-references';
 import { recordOf } from '../journal/record';
-import { iso, type SagaKey } from '../journal/rows';
+import type { SagaKey } from '../journal/rows';
 import { statedFirewalls } from '../journal/stated-firewalls';
 import { readFirewallIds } from '../provider/schemas';
 import type { ProviderClient } from '../provider/client';
@@ -109,11 +109,11 @@ export function createReconcileActivities(journal: Journal, provider: ProviderCl
         const open = await openReferences(journal, Context.current().info.namespace, after, sliceSize);
         const idOf = ({ workflow, reference }: SagaKey) => workflowIdOf(workflow, reference);
         const standing = await standingOf(open.map(idOf));
-        const { putBackMs, sagas } = await leftByLost(
+        const { putBack, sagas } = await leftByLost(
           journal,
           open.filter((key) => isLost(standing.get(idOf(key)))),
         );
-        requireWhole(putBackMs);
+        requireWhole(putBack);
         const lost: LostSlice['lost'] = [];
         for (const saga of sagas) {
           const how = standing.get(idOf(saga)) as WayLost;
@@ -133,8 +133,8 @@ export function createReconcileActivities(journal: Journal, provider: ProviderCl
     lookAtEnded({ days, after, retry }: CallContext & { days: number; after?: ByAge | undefined }): Promise<LeftSlice> {
       return call('read', { retry }, async () => {
         const { namespace } = Context.current().info;
-        const { putBackMs, sagas, hasMore } = await endedSagas(journal, { namespace, days, after, limit: sliceSize });
-        requireWhole(putBackMs);
+        const { putBack, sagas, hasMore } = await endedSagas(journal, { namespace, days, after, limit: sliceSize });
+        requireWhole(putBack);
         const left: Left[] = [];
         const servers = new Set<number>();
         let count = 0;
@@ -193,7 +193,6 @@ function idsIn(sagas: readonly Left[]): number {
 }
 
 /** @throws OwnFailure `JournalPutBack` */
-function requireWhole(putBackMs: number | undefined): void {
-  if (putBackMs === undefined) return;
-  throw new OwnFailure('JournalPutBack', `the journal was found to be an older copy on ${iso(putBackMs)}`);
+function requireWhole(putBack: string | undefined): void {
+  if (putBack !== undefined) throw new OwnFailure('JournalPutBack', putBack);
 }

@@ -4,8 +4,10 @@ import { AmbiguousReferenceError } from '../client/errors';
 import { readJournalConfig } from '../config';
 import { definedOnly } from '../domain/defined-only';
 import { readWorkflowId, type WorkflowName } from '../domain/identity';
-import { restored, trustNewReferences, type NewReferences } from '../journal/ceremony';
+import { nothingLost, restored, trustNewReferences, type NewReferences } from '../journal/ceremony';
+import type { JournalAddress } from '../journal/dialects';
 import { JournalUnavailable } from '../journal/errors';
+import { describeIncarnation } from '../journal/incarnation';
 import type { Journal } from '../journal/journal';
 import type { SagaKey } from '../journal/rows';
 import { migrate, schemaNumber } from '../journal/migrate';
@@ -78,23 +80,27 @@ export async function migrateJournal({ printer }: CommandContext): Promise<numbe
 
 /** An operator runs it after the journal's database was put back to an older copy, before a worker sends anything. */
 export async function journalRestored(
-  { printer }: CommandContext,
-  newReferences: NewReferences | undefined,
+  context: CommandContext,
+  { newReferences, nothingLost: isWhole = false }: { newReferences?: NewReferences; nothingLost?: boolean },
 ): Promise<number> {
+  if (isWhole) return journalIsWhole(context);
+  const { printer } = context;
   if (newReferences === undefined) {
     throw new UsageError(
       'say how to treat references that this journal has not seen: --new-references ask, if backends may send orders of the ' +
-        'lost time again (a person is asked about each), or --new-references trust, if they are surely new',
+        'lost time again (a person is asked about each), or --new-references trust, if they are surely new; or say --nothing-lost, if ' +
+        'its database only failed over, with every commit',
     );
   }
   return withJournal({ writes: true }, async (journal, name) => {
-    const { epoch, noticed } = await restored(journal, newReferences);
+    const { epoch, noticed, elsewhere } = await restored(journal, newReferences);
     printer.line(`the journal ${name} has the epoch ${epoch} from now on`);
     printer.line(
       noticed === undefined
         ? 'no worker had noticed that it was put back'
         : `a worker noticed on ${noticed} that it was put back`,
     );
+    if (elsewhere !== undefined) printer.line(elsewhere);
     printer.line(
       'a person is asked once about each order, change order and switch of a reference from before, before it is sent',
     );
@@ -103,7 +109,29 @@ export async function journalRestored(
         ? 'the same holds for references that are new here, until `order-saga journal trust-new-references`'
         : 'references that are new here are trusted to be new',
     );
-    printer.document({ journal: name, epoch, ...definedOnly({ noticed }), newReferences });
+    printer.document({ journal: name, epoch, ...definedOnly({ noticed, elsewhere }), newReferences });
+    return exitStatus.done;
+  });
+}
+
+/** An operator runs it after the journal's database failed over or moved, and every commit went along. */
+async function journalIsWhole({ printer }: CommandContext): Promise<number> {
+  return withJournal({ writes: true }, async (journal, name) => {
+    const said = await nothingLost(journal);
+    if (said.how === 'refused') {
+      throw new UsageError(
+        `a worker noticed on ${said.noticed} that a history knows more than the journal ${name}: something was lost. ` +
+          'Say --new-references ask, or --new-references trust',
+      );
+    }
+    const isNew = said.how === 'accepted';
+    if (isNew) printer.line(said.elsewhere);
+    printer.line(
+      isNew
+        ? `the journal ${name} has lost nothing, as you say: what was sent is known, and sagas go on`
+        : `nothing had to be done: nothing shows that the journal ${name} is another one than it was`,
+    );
+    printer.document({ journal: name, nothingLost: true, changed: isNew });
     return exitStatus.done;
   });
 }
@@ -140,11 +168,13 @@ export async function journalStatus({ printer }: CommandContext): Promise<number
   }
   return withJournal({ writes: false }, async (journal) => {
     const counts = await countsOf(journal);
-    const { putBackAt, raisedAt, newReferences, pivots } = counts;
+    const { putBackAt, putBack, raisedAt, newReferences, pivots, incarnation } = counts;
     printer.line(`id             ${counts.id}`);
     printer.line(`epoch          ${counts.epoch}${raisedAt === undefined ? '' : `, raised on ${raisedAt}`}`);
+    printer.line(`database       ${whatHolds(address, incarnation.here)}`);
+    const noticed = putBackAt === undefined ? putBack : `noticed on ${putBackAt}`;
     printer.line(
-      `put back       ${putBackAt === undefined ? 'not noticed' : `noticed on ${putBackAt}: nothing is sent until \`order-saga journal restored\``}`,
+      `put back       ${noticed === undefined ? 'not noticed' : `${noticed}: nothing is sent until \`order-saga journal restored\``}`,
     );
     printer.line(
       `new references ${newReferences === 'ask' ? 'a person is asked about each' : 'are trusted to be new'}`,
@@ -152,17 +182,24 @@ export async function journalStatus({ printer }: CommandContext): Promise<number
     printer.line(`references     ${counts.references}`);
     printer.line(`orders, change orders and switches: ${pivots.meant} meant, ${pivots.unknown} of unknown outcome`);
     printer.document({ journal: name, schema, ...counts });
-    return putBackAt === undefined ? exitStatus.done : exitStatus.waits;
+    return putBack === undefined ? exitStatus.done : exitStatus.waits;
   });
+}
+
+function whatHolds(address: JournalAddress, here: string | null): string {
+  if (here !== null) return `on timeline ${describeIncarnation(here)}`;
+  return 'file' in address
+    ? 'a file: that it was put back shows only by what histories know'
+    : 'does not say on which timeline it is: that it was put back shows only by what histories know';
 }
 
 export async function withJournal(
   how: { writes: boolean },
   work: (journal: Journal, name: string) => Promise<number>,
 ): Promise<number> {
-  const { address, name, payloadKeys } = readJournalConfig();
+  const { address, name, payloadKeys, failover } = readJournalConfig();
   return naming(name, async () => {
-    const journal = await openToAsk(address, createSealing(payloadKeys), how);
+    const journal = await openToAsk(address, createSealing(payloadKeys), { ...how, failover });
     try {
       return await work(journal, name);
     } finally {

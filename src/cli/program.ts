@@ -326,8 +326,14 @@ function addJournalCommands(journal: Command, context: CommandContext, settle: (
         'references that it has not seen: ask about them, or trust that they are new',
       ).choices(['ask', 'trust']),
     )
-    .action(async ({ newReferences }: { newReferences?: NewReferences }) => {
-      settle(await (await ofTheJournal()).journalRestored(context, newReferences));
+    .addOption(
+      new Option(
+        '--nothing-lost',
+        'its database only failed over or moved, and every commit went along: nobody is asked about anything',
+      ).conflicts('newReferences'),
+    )
+    .action(async (said: { newReferences?: NewReferences; nothingLost?: boolean }) => {
+      settle(await (await ofTheJournal()).journalRestored(context, said));
     });
 
   command(journal, 'trust-new-references', 'treat references that it has not seen as new').action(async () => {

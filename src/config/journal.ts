@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { JournalAddress } from '../journal/dialects';
 import type { PayloadKeys } from '../security/keys';
+import type { Failover } from '../journal/incarnation';
 import { isLoopback } from './checks';
 import { readPayloadKeys } from './payload-keys';
 import { readSettings, readText, SettingsError, type Environment } from './settings';
@@ -12,12 +13,16 @@ export interface JournalConfig {
   address: JournalAddress;
   /** The address without its password, for messages. */
   name: string;
+  /** What another timeline of the journal's cluster means. */
+  failover: Failover;
 }
 
 export const journalSettings = {
   JOURNAL_URL: z.string().optional(),
   JOURNAL_URL_FILE: z.string().optional(),
 };
+
+const failoverSettings = { JOURNAL_FAILOVER: z.enum(['ask', 'lossless']).default('ask') };
 
 const expected = 'must be postgres://user@host/database or file:/path/of/a/file';
 
@@ -45,9 +50,21 @@ export function readJournal(
   temporalHost: string | undefined,
   problems: string[],
 ): JournalConfig | undefined {
+  // Each is read, so that all that is wrong is told at once.
+  const failover = readSettings(failoverSettings, env, problems)?.JOURNAL_FAILOVER;
   const settings = readSettings(journalSettings, env, problems);
-  if (settings === undefined) return undefined;
-  const { JOURNAL_URL, JOURNAL_URL_FILE } = settings;
+  const place = settings && placeOf(settings, env, temporalHost, problems);
+  return place && failover && { ...place, failover };
+}
+
+type Place = Omit<JournalConfig, 'failover'>;
+
+function placeOf(
+  { JOURNAL_URL, JOURNAL_URL_FILE }: { JOURNAL_URL?: string | undefined; JOURNAL_URL_FILE?: string | undefined },
+  env: Environment,
+  temporalHost: string | undefined,
+  problems: string[],
+): Place | undefined {
   if (JOURNAL_URL !== undefined && JOURNAL_URL_FILE !== undefined) {
     problems.push('JOURNAL_URL: cannot be set together with JOURNAL_URL_FILE; set one of them');
     return undefined;
@@ -70,7 +87,7 @@ export function readJournal(
 }
 
 /** No message repeats the URL: there may be a password in it. */
-function parse(url: string, setting: string, problems: string[]): JournalConfig | undefined {
+function parse(url: string, setting: string, problems: string[]): Place | undefined {
   if (url.startsWith('file:')) {
     // `file://host/path` would be on another machine.
     const path = decoded(url.slice('file:'.length).replace(/^\/\/(?=\/)/, ''));
@@ -104,7 +121,7 @@ function canReadCertificates(parameters: URLSearchParams, setting: string, probl
   });
 }
 
-function inFile(file: string): JournalConfig {
+function inFile(file: string): Place {
   return { address: { file }, name: `file:${file}` };
 }
 

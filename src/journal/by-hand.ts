@@ -37,7 +37,7 @@ export async function writeByHand(
   return journal.inTransaction(async (tx) => {
     const taken = await lock(tx, key);
     const state = await theJournal(tx);
-    const why = await whatIsLacking(tx, state, taken, knows);
+    const why = await whatIsLacking(tx, state, { taken, knows, failover: journal.failover });
     if (why !== undefined) return { how: 'put-back', why };
     if (!taken) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(state));
     const { id, epoch } = state;

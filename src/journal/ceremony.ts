@@ -1,6 +1,7 @@
 /** What a person does with the whole journal after it was put back to an older copy. */
 import { nowMs } from './dialects';
-import { theJournal } from './rows';
+import { whyElsewhere } from './incarnation';
+import { iso, theJournal } from './rows';
 import type { Journal } from './journal';
 
 export type NewReferences = 'ask' | 'trust';
@@ -9,13 +10,13 @@ export type NewReferences = 'ask' | 'trust';
  * Raises the epoch: references from before are in doubt from now on, and a person is asked before each pivot of them. The workers go on.
  *
  * @param newReferences `ask`: a person is also asked about references that are new here, because they may be from the lost time
- * @returns the new epoch, and whether a worker had noticed that the journal was put back
+ * @returns the new epoch, whether a worker had noticed that the journal was put back, and whether its database is another one
  * @throws JournalUnavailable
  */
 export async function restored(
   journal: Journal,
   newReferences: NewReferences,
-): Promise<{ epoch: string; noticed: string | undefined }> {
+): Promise<{ epoch: string; noticed: string | undefined; elsewhere: string | undefined }> {
   return journal.inTransaction(async (tx) => {
     // Written first, as a lock: two concurrent calls raise the epoch one after the other.
     await tx
@@ -25,9 +26,41 @@ export async function restored(
     const before = await theJournal(tx);
     const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
     const epoch = Math.max(now, before.epoch + 1);
-    await tx.updateTable('journal').set({ epoch, raised_ms: now, put_back_ms: null }).execute();
-    const noticed = before.put_back_ms === null ? undefined : new Date(before.put_back_ms).toISOString();
-    return { epoch: new Date(epoch).toISOString(), noticed };
+    await tx
+      .updateTable('journal')
+      .set({ epoch, raised_ms: now, put_back_ms: null, incarnation: before.here })
+      .execute();
+    const noticed = before.put_back_ms === null ? undefined : iso(before.put_back_ms);
+    return { epoch: iso(epoch), noticed, elsewhere: whyElsewhere(before, 'ask') };
+  });
+}
+
+export type NothingLost =
+  /** The database is what it was, or does not say what it is. */
+  | { how: 'nothing-to-say' }
+  | { how: 'accepted'; elsewhere: string }
+  /** A history knows more than the journal: then something was lost. */
+  | { how: 'refused'; noticed: string };
+
+/**
+ * Takes the journal's database for what it is now, without a new epoch: every commit is in it, as after the promotion of a synchronous
+ * standby or a planned move.
+ *
+ * @throws JournalUnavailable
+ */
+export async function nothingLost(journal: Journal): Promise<NothingLost> {
+  return journal.inTransaction(async (tx): Promise<NothingLost> => {
+    // Written first, as a lock: meanwhile no worker marks it.
+    await tx
+      .updateTable('journal')
+      .set((set) => ({ epoch: set.ref('epoch') }))
+      .execute();
+    const { put_back_ms, incarnation, here } = await theJournal(tx);
+    if (put_back_ms !== null) return { how: 'refused', noticed: iso(put_back_ms) };
+    const elsewhere = whyElsewhere({ incarnation, here }, 'ask');
+    if (elsewhere === undefined) return { how: 'nothing-to-say' };
+    await tx.updateTable('journal').set({ incarnation: here }).execute();
+    return { how: 'accepted', elsewhere };
   });
 }
 

@@ -26,11 +26,11 @@ import {
 import { hasTurn } from './turn-rows';
 
 export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
-  const { workflow, reference, namespace, run, call, knows } = meaning;
+  const { workflow, reference, namespace, run, call, knows, failover } = meaning;
   const key = { workflow, reference };
   const taken = await lock(tx, key, namespace === undefined ? undefined : { namespace, run });
   const journal = await theJournal(tx);
-  const lacks = await whatIsLacking(tx, journal, taken, knows);
+  const lacks = await whatIsLacking(tx, journal, { taken, knows, failover });
   if (lacks !== undefined) return { how: 'put-back', why: lacks };
   if (!taken) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(journal), namespace);
 

@@ -102,6 +102,11 @@ export function beganMs(db: QueryExecutorProvider): RawBuilder<number> {
   return isPostgres(db) ? sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint` : nowMs(db);
 }
 
+/** The cluster and the timeline of the database that answers, now; null for a file, at a standby, and where it may not be asked. */
+export function incarnationHere(db: QueryExecutorProvider): RawBuilder<string | null> {
+  return isPostgres(db) ? sql<string | null>`journal_incarnation()` : sql<null>`null`;
+}
+
 /** Locks a name until the transaction ends. A file is locked as a whole when the transaction begins. */
 export async function lockName(tx: Kysely<JournalTables>, name: string): Promise<void> {
   if (isPostgres(tx)) await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx);

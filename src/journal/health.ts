@@ -1,6 +1,8 @@
-/** Whether the journal answers, how soon, and whether it knows that it was put back to an older copy. */
+/** Whether the journal answers, how soon, and whether it was put back to an older copy, or may have been. */
+import { isPostgres } from './dialects';
 import { JournalUnavailable } from './errors';
 import type { Journal } from './journal';
+import { whyPutBack } from './lost-time';
 import { theJournal } from './rows';
 
 export interface JournalHealth {
@@ -15,10 +17,15 @@ export async function healthOf(journal: Journal): Promise<JournalHealth> {
   const began = performance.now();
   const took = () => (performance.now() - began) / 1000;
   try {
-    const { put_back_ms } = await journal.inTransaction(theJournal);
-    return { reachable: true, answerSeconds: took(), putBack: put_back_ms !== null };
+    const row = await journal.inTransaction(theJournal);
+    return { reachable: true, answerSeconds: took(), putBack: whyPutBack(row, journal.failover.how) !== undefined };
   } catch (error) {
     if (!(error instanceof JournalUnavailable)) throw error;
     return { reachable: false, answerSeconds: took(), putBack: false };
   }
+}
+
+/** Whether a database on a server does not say where it is, so that its restore is not noticed by that. @throws JournalUnavailable */
+export async function isSilent(journal: Journal): Promise<boolean> {
+  return isPostgres(journal.db) && (await journal.inTransaction(theJournal)).here === null;
 }

@@ -21,6 +21,7 @@ import { type CorrectionRow, correctionsOf, insertCorrection } from './correctio
 import { decide, doubtsBeside } from './decide';
 import { nowMs } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
+import { askAboutFailovers, type FailoverRule } from './incarnation';
 import { epochOfNew, insertLost, insertSeen, noteLoss, putBack } from './lost-time';
 import type { Decided, Meaning, Meant, MeantCall, Noted } from './meaning';
 import type { Bought } from './purchases';
@@ -87,6 +88,7 @@ export class Journal {
   constructor(
     readonly db: Kysely<JournalTables>,
     readonly sealing: Sealing,
+    readonly failover: FailoverRule = askAboutFailovers,
   ) {}
 
   /**
@@ -224,6 +226,7 @@ export class Journal {
     const noted = {
       ...meaning,
       note: note === undefined ? null : await this.sealing.seal(note),
+      failover: this.failover,
       boughtBy: (tx: Tx) => this.boughtBy(tx, meaning),
     };
     try {

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { RecordedEnding } from '../domain/record';
 import { nowMs } from './dialects';
+import { whyPutBack } from './lost-time';
 import { aboutOf, mayHaveHappened, theJournal, type Effect, type SagaKey, type Tx } from './rows';
 import type { Journal } from './journal';
 
@@ -25,8 +26,8 @@ export interface ByAge extends SagaKey {
 }
 
 export interface EndedSlice {
-  /** The journal was found to be an older copy, and nobody has run `journal restored` since: what it lacks is not known. */
-  putBackMs: number | undefined;
+  /** A sentence, where the journal is or may be an older copy, and nobody has run `journal restored` since: what it lacks is not known. */
+  putBack: string | undefined;
   sagas: (LeftBehind & ByAge)[];
   /** Whether there are more behind the last one. */
   hasMore: boolean;
@@ -45,7 +46,7 @@ export async function endedSagas(
 ): Promise<EndedSlice> {
   const slice = await journal.inTransaction(async (tx) => {
     const from = await theJournal(tx);
-    const putBackMs = from.put_back_ms ?? undefined;
+    const putBack = whyPutBack(from, journal.failover.how);
     // Asked first: the database looks into its index only for a time that stands still.
     const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
     // Without runs, it is of a time when nobody wrote down where a saga is open: it may still be.
@@ -71,7 +72,7 @@ export async function endedSagas(
     for (const { workflow, reference, first_seen_ms: firstSeenMs } of found) {
       sagas.push({ ...(await leftBehindBy(tx, { workflow, reference })), firstSeenMs });
     }
-    return { putBackMs, sagas, hasMore: found.length === limit };
+    return { putBack, sagas, hasMore: found.length === limit };
   });
   return { ...slice, sagas: await Promise.all(slice.sagas.map((saga) => withCleaned(journal, saga))) };
 }
@@ -80,12 +81,12 @@ export async function endedSagas(
 export async function leftByLost(
   journal: Journal,
   keys: readonly SagaKey[],
-): Promise<{ putBackMs: number | undefined; sagas: LeftBehind[] }> {
+): Promise<{ putBack: string | undefined; sagas: LeftBehind[] }> {
   const found = await journal.inTransaction(async (tx) => {
     const from = await theJournal(tx);
     const sagas = [];
     for (const { workflow, reference } of keys) sagas.push(await leftBehindBy(tx, { workflow, reference }));
-    return { putBackMs: from.put_back_ms ?? undefined, sagas };
+    return { putBack: whyPutBack(from, journal.failover.how), sagas };
   });
   return { ...found, sagas: await Promise.all(found.sagas.map((saga) => withCleaned(journal, saga))) };
 }

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { EffectCall, JournalKnowledge } from '../domain/effects';
 import { nowMs } from './dialects';
+import { type Failover, type FailoverRule, follow, whyElsewhere } from './incarnation';
 import type { MeantCall } from './meaning';
 import {
   type Effect,
@@ -25,16 +26,15 @@ import {
 import type { JournalTables } from './schema';
 
 /**
- * Compares the journal with what a run's history knows. If rows are missing, the journal was put back to an older copy, and nobody
- * here knows what else was in the lost part.
+ * Compares the journal with what a run's history knows, and its database with the one that held it last. If rows are missing, the journal
+ * was put back to an older copy, and nobody here knows what else was in the lost part; if the database is another one, it may have been.
  *
  * @returns a sentence; undefined where nothing is missing, or where a person has run `journal restored` since
  */
 export async function whatIsLacking(
   tx: Tx,
   journal: JournalRow,
-  taken: boolean,
-  knows: JournalKnowledge | undefined,
+  { taken, knows, failover }: { taken: boolean; knows: JournalKnowledge | undefined; failover: FailoverRule },
 ): Promise<string | undefined> {
   if (knows !== undefined && !isSeenToSince(journal, knows.epoch)) {
     const isAnother = knows.journal !== journal.id;
@@ -46,7 +46,14 @@ export async function whatIsLacking(
         : 'the journal lacks what this saga wrote into it: it was put back to an older copy';
     }
   }
-  if (journal.put_back_ms === null) return undefined;
+  const why = whyPutBack(journal, failover.how);
+  if (why === undefined) await follow(tx, journal, failover);
+  return why;
+}
+
+/** @returns a sentence, until a person has said what became of the journal */
+export function whyPutBack(journal: JournalRow, how: Failover): string | undefined {
+  if (journal.put_back_ms === null) return whyElsewhere(journal, how);
   return `the journal was found to be an older copy on ${iso(journal.put_back_ms)}`;
 }
 

@@ -1,6 +1,7 @@
 /** What a run asks the journal before it sends a call, and what the journal may answer. */
 import type { EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../domain/effects';
 import type { Concern } from '../domain/spending';
+import type { FailoverRule } from './incarnation';
 import type { Bought, PurchaseRules } from './purchases';
 import type { Effect, SagaKey, Tx } from './rows';
 
@@ -34,6 +35,7 @@ export interface Meaning extends SagaKey {
 /** A meaning, ready to be written. */
 export type Noted = Omit<Meaning, 'note'> & {
   note: string | null;
+  failover: FailoverRule;
   /** For a pivot. */
   boughtBy?: (tx: Tx) => Promise<Bought | undefined>;
 };

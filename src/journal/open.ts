@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { openDatabase, type JournalAddress } from './dialects';
 import { asUnavailable, JournalUnavailable } from './errors';
+import { askAboutFailovers, type Failover, type FailoverRule } from './incarnation';
 import { Journal } from './journal';
 import { checkJournal, checkSchema, openCheckedDatabase, schemaOf } from './migrate';
 import type { Sealing } from './sealing';
@@ -11,8 +12,12 @@ import type { Sealing } from './sealing';
  *
  * @throws JournalSchemaError, JournalUnavailable
  */
-export async function openJournal(address: JournalAddress, sealing: Sealing): Promise<Journal> {
-  return new Journal(await openCheckedDatabase(address), sealing);
+export async function openJournal(
+  address: JournalAddress,
+  sealing: Sealing,
+  failover: FailoverRule = askAboutFailovers,
+): Promise<Journal> {
+  return new Journal(await openCheckedDatabase(address), sealing, failover);
 }
 
 /** Counting the rows of a large journal takes longer than a worker's statement may. */
@@ -26,12 +31,12 @@ const patientStatementMs = 60_000;
 export async function openToAsk(
   address: JournalAddress,
   sealing: Sealing,
-  { writes }: { writes: boolean },
+  { writes, failover }: { writes: boolean; failover: Failover },
 ): Promise<Journal> {
   const db = openExisting(address);
   try {
     await (writes ? checkJournal(db) : checkSchema(db));
-    return new Journal(db, sealing);
+    return new Journal(db, sealing, { ...askAboutFailovers, how: failover });
   } catch (error) {
     await db.destroy();
     throw error;

@@ -13,8 +13,8 @@ import { redact } from '../domain/secrets';
 import { correctionsOf, type CorrectionRow } from './correction-rows';
 import { nowMs } from './dialects';
 import { asUnavailable, JournalUnreadable } from './errors';
+import { inDoubt, whyPutBack } from './lost-time';
 import { aboutOf, iso, referenceOf, theJournal, type SagaKey } from './rows';
-import { inDoubt } from './lost-time';
 import type { Journal } from './journal';
 import { leftOpen } from './left-open';
 import type { JournalTables } from './schema';
@@ -96,7 +96,8 @@ function readRows(journal: Journal, key: SagaKey) {
         return {
           from,
           taken: await referenceOf(tx, key),
-          isInDoubt: from.put_back_ms !== null || (await inDoubt(tx, key, from)) !== undefined,
+          isInDoubt:
+            whyPutBack(from, journal.failover.how) !== undefined || (await inDoubt(tx, key, from)) !== undefined,
           corrections: await correctionsOf(tx, key),
           effects: await effectsOf(tx, key),
           purchases: await tx
@@ -322,6 +323,10 @@ export interface JournalCounts {
   raisedAt?: string;
   /** When a worker found that the journal was put back, if nobody has run `journal restored` since. */
   putBackAt?: string;
+  /** Why a person has to say what became of it: a sentence. */
+  putBack?: string;
+  /** The cluster and the timeline that were last known to hold it, and those of the database that answers; null where it does not say. */
+  incarnation: { known: string | null; here: string | null };
   newReferences: 'ask' | 'trust';
   references: number;
   /** Orders, change orders and switches without an outcome yet, and with an unknown outcome. */
@@ -331,7 +336,9 @@ export interface JournalCounts {
 /** @throws JournalUnavailable */
 export async function countsOf(journal: Journal): Promise<JournalCounts> {
   return reading(async () => {
-    const { id, epoch, raised_ms, put_back_ms, doubts_new } = await theJournal(journal.db);
+    const row = await theJournal(journal.db);
+    const { id, epoch, raised_ms, put_back_ms, doubts_new, incarnation, here } = row;
+    const putBack = whyPutBack(row, journal.failover.how);
     const { references } = await journal.db
       .selectFrom('reference')
       .select((select) => select.fn.countAll<number>().as('references'))
@@ -349,6 +356,8 @@ export async function countsOf(journal: Journal): Promise<JournalCounts> {
       epoch: iso(epoch),
       ...(raised_ms > 0 ? { raisedAt: iso(raised_ms) } : {}),
       ...(put_back_ms === null ? {} : { putBackAt: iso(put_back_ms) }),
+      ...definedOnly({ putBack }),
+      incarnation: { known: incarnation, here },
       newReferences: doubts_new === 1 ? 'ask' : 'trust',
       references,
       pivots: { meant: countOf(null), unknown: countOf('unknown') },

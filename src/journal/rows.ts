@@ -2,7 +2,7 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { About, EffectCall } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
-import { nowMs } from './dialects';
+import { incarnationHere, nowMs } from './dialects';
 import type { JournalTables } from './schema';
 
 export interface SagaKey {
@@ -12,7 +12,10 @@ export interface SagaKey {
 
 export type Effect = Selectable<JournalTables['effect']>;
 
-export type JournalRow = Selectable<JournalTables['journal']>;
+export interface JournalRow extends Selectable<JournalTables['journal']> {
+  /** As `incarnation`, but of the database that answers now; null where it does not say. */
+  here: string | null;
+}
 
 export type Tx = Transaction<JournalTables>;
 
@@ -131,7 +134,7 @@ export async function closeAsSeen(
 }
 
 export function theJournal(tx: Kysely<JournalTables>): Promise<JournalRow> {
-  return tx.selectFrom('journal').selectAll().executeTakeFirstOrThrow();
+  return tx.selectFrom('journal').selectAll().select(incarnationHere(tx).as('here')).executeTakeFirstOrThrow();
 }
 
 export function referenceOf(tx: Kysely<JournalTables>, key: SagaKey) {

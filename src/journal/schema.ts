@@ -27,6 +27,8 @@ interface JournalTable {
   put_back_ms: number | null;
   /** 1: a person is asked about a new reference, because it may be one that was lost. */
   doubts_new: number;
+  /** The cluster that was last known to hold this journal, and its timeline: `7426…/00000001`. Null where that was never known. */
+  incarnation: string | null;
 }
 
 interface ReferenceTable {

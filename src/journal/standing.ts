@@ -62,7 +62,7 @@ export async function standingOf(journal: Journal, key: SagaKey, { knows, inAirM
   const { taken, rows, pivot, leftMs, lacks } = await journal.inTransaction(async (tx) => {
     const isKnown = await lock(tx, key);
     const from = await theJournal(tx);
-    const lacks = await whatIsLacking(tx, from, isKnown, knows);
+    const lacks = await whatIsLacking(tx, from, { taken: isKnown, knows, failover: journal.failover });
     const isNewInDoubt = !isKnown && lacks === undefined && from.doubts_new === 1;
     if (isNewInDoubt && run !== undefined) await insertReference(tx, key, run, epochOfNew(from));
     const taken = await referenceOf(tx, key);

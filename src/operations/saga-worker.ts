@@ -16,6 +16,7 @@ import { standingOf } from '../client/lost';
 import type { ProviderConfig, WorkerConfig, WorkerVersion } from '../config';
 import { definedOnly } from '../domain/defined-only';
 import type { Journal } from '../journal/journal';
+import { isSilent } from '../journal/health';
 import { openJournal } from '../journal/open';
 import { ProviderClient, type CallEvent, type Credentials } from '../provider/client';
 import { createWorkerDataConverter } from '../security/data-converter';
@@ -80,13 +81,19 @@ export async function createSagaWorker(
     watch?.onCall(event);
   });
   const secrets = createSecretResolver(config.secrets);
-  const journal = await openJournal(config.journal.address, createSealing(config.payloadKeys));
-  await checkJournalKeys(journal, (message) => {
+  const warn = (message: string): void => {
     log.warn(message);
-  }).catch(async (error: unknown) => {
+  };
+  const { address, failover } = config.journal;
+  const journal = await openJournal(address, createSealing(config.payloadKeys), { how: failover, warn });
+  try {
+    await checkJournalKeys(journal, warn);
+    if (await isSilent(journal))
+      warn('the journal’s database does not say on which timeline it is: nobody notices by that if it is put back');
+  } catch (error) {
     await journal.close();
     throw error;
-  });
+  }
   const worker = await Worker.create({
     ...workflows,
     interceptors: { ...workflows.interceptors, ...tracing?.worker.interceptors },

@@ -257,7 +257,7 @@ export class Rig {
         ca: undefined,
         ...this.options.provider,
       },
-      journal: { address: this.journalAddress, name: this.journalUrl },
+      journal: { address: this.journalAddress, name: this.journalUrl, failover: 'ask' },
       activities: { ...rigSettings, ...this.options.activities },
       outage: undefined,
       payloadKeys: this.options.payloadKeys,

@@ -3,7 +3,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { sql, type ColumnDefinitionBuilder, type Kysely } from 'kysely';
-import { isPostgres, nowMs } from '../dialects';
+import { incarnationHere, isPostgres, nowMs } from '../dialects';
 
 /** What the two databases call alike things. */
 interface Types {
@@ -44,10 +44,31 @@ async function makeJournal(db: Kysely<unknown>, { integer }: Types): Promise<voi
     .addColumn('raised_ms', integer, (column) => column.notNull())
     .addColumn('put_back_ms', integer)
     .addColumn('doubts_new', 'integer', (column) => column.notNull())
+    .addColumn('incarnation', 'text')
     .execute();
-  await sql`insert into journal (id, epoch, raised_ms, doubts_new) values (${randomUUID()}, ${nowMs(db)}, 0, 0)`.execute(
-    db,
-  );
+  if (isPostgres(db)) await makeIncarnation(db);
+  await sql`
+    insert into journal (id, epoch, raised_ms, doubts_new, incarnation)
+    values (${randomUUID()}, ${nowMs(db)}, 0, 0, ${incarnationHere(db)})`.execute(db);
+}
+
+/**
+ * Null at a standby, and where the server has no such functions or does not allow them: as a function of ours, because an error would end
+ * the transaction that asks. The control file is not asked for the timeline: after a promotion it lags until the next checkpoint.
+ */
+async function makeIncarnation(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create function journal_incarnation() returns text language plpgsql as $$
+    begin
+      if pg_is_in_recovery() then
+        return null;
+      end if;
+      return (select system_identifier from pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8);
+    exception
+      when undefined_function or insufficient_privilege or feature_not_supported then
+        return null;
+    end
+    $$`.execute(db);
 }
 
 async function makeReference(db: Kysely<unknown>, { integer }: Types): Promise<void> {

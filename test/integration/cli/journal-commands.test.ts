@@ -141,6 +141,27 @@ function aJournal(kind: keyof typeof places): void {
     expect(out).toContain('orders, change orders and switches: 1 meant, 1 of unknown outcome\n');
   });
 
+  it('waits for a person where its database was put back or failed over, and says so', async () => {
+    const url = await places[kind]();
+    await run(url, ['journal', 'migrate']);
+    await withJournal(url, undefined, (journal) =>
+      journal.db.updateTable('journal').set({ incarnation: '1/0000000A' }).execute(),
+    );
+    const { status, out } = await run(url, ['journal', 'status']);
+    if (kind === 'file') {
+      expect(status).toBe(0);
+      expect(out).toMatch(/database {7}a file: /);
+      return;
+    }
+    expect(status).toBe(4);
+    expect(out).toMatch(
+      /put back {7}the journal’s database was put back .* on timeline 1 of cluster \d+, and was on timeline 10 of cluster 1: nothing is sent until/,
+    );
+    const { out: said } = await run(url, ['journal', 'restored', '--nothing-lost']);
+    expect(said).toMatch(/and was on timeline 10 of cluster 1\n.* has lost nothing, as you say/);
+    expect((await run(url, ['journal', 'status'])).status).toBe(0);
+  });
+
   it('waits for a person where it was found to be an older copy, and is told what new references are', async () => {
     const url = await places[kind]();
     await run(url, ['journal', 'migrate']);
@@ -160,6 +181,12 @@ function aJournal(kind: keyof typeof places): void {
     expect(unsaid.err).toMatch(/--new-references ask.*--new-references trust/);
     expect((await run(url, ['journal', 'status'])).status).toBe(4);
 
+    const denied = await run(url, ['journal', 'restored', '--nothing-lost']);
+    expect(denied).toMatchObject({ status: 2, out: '', err: expect.stringMatching(/something was lost/) });
+    const both = await run(url, ['journal', 'restored', '--nothing-lost', '--new-references', 'ask']);
+    expect(both).toMatchObject({ status: 2, out: '' });
+    expect((await run(url, ['journal', 'status'])).status).toBe(4);
+
     const restored = await run(url, ['journal', 'restored', '--new-references', 'ask', '--json']);
     expect(restored).toMatchObject({ status: 0, err: '' });
     const { epoch } = documentIn(restored);
@@ -169,6 +196,9 @@ function aJournal(kind: keyof typeof places): void {
     expect(after.status).toBe(0);
     expect(documentIn(after)).toMatchObject({ epoch, raisedAt: epoch, newReferences: 'ask' });
     expect(documentIn(after)).not.toHaveProperty('putBackAt');
+
+    const unchanged = await run(url, ['journal', 'restored', '--nothing-lost', '--json']);
+    expect(documentIn(unchanged)).toMatchObject({ nothingLost: true, changed: false });
 
     const trusted = await run(url, ['journal', 'trust-new-references']);
     expect(trusted).toMatchObject({ status: 0, out: expect.stringMatching(/are trusted to be new from now on/) });

@@ -92,6 +92,7 @@ const wrong: [name: string, value: string, expected: RegExp][] = [
   ['PROVIDER_SETTLES_MS', '1 min', /a whole number from 0 to 3600000/],
   ['JOURNAL_URL', 'mysql://host/journal', /must be postgres:/],
   ['JOURNAL_URL_FILE', '/nowhere/url', /cannot be read \(ENOENT\)/],
+  ['JOURNAL_FAILOVER', 'sometimes', /ask.*lossless/],
   ['TEMPORAL_ADDRESS', 'http://localhost:7233', /must be a host and a port/],
   ['TEMPORAL_ADDRESS', '[half', /must be a host and a port/],
   ['TEMPORAL_CONFIG_FILE', '/nowhere/temporal.toml', /there is no such file/],
@@ -256,6 +257,7 @@ describe('the journal', () => {
       expect(journal).toEqual({
         address: { file: '/state/order-saga/journal.db' },
         name: 'file:/state/order-saga/journal.db',
+        failover: 'ask',
       });
     },
   );

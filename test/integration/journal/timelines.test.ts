@@ -1,0 +1,196 @@
+/** A database that was put back or failed over is on another timeline, and then nothing is sent before a person has said what that means. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { untilReady } from '../../../scripts/reachable';
+import { nothingLost, restored } from '../../../src/journal/ceremony';
+import { healthOf, isSilent } from '../../../src/journal/health';
+import type { Journal } from '../../../src/journal/journal';
+import { migrate } from '../../../src/journal/migrate';
+import { openJournal, openToAsk } from '../../../src/journal/open';
+import { theJournal } from '../../../src/journal/rows';
+import { effectsOf, standingOf } from '../../../src/journal/standing';
+import { createSealing } from '../../../src/security/sealing';
+import { describeWithPostgres, PostgresServer } from './postgres';
+import { inAirMs, journalRow, place, Run } from './runs';
+
+/** As docs/deploying.md gives them to a worker. */
+const rightsOfWorker = `
+  grant select, insert, update on journal, reference, effect, ending, correction, purchase to worker;
+  grant select, insert, update, delete on turn, outbox to worker;
+  grant select on kysely_migration to worker`;
+
+const newTimeline =
+  /^the journal’s database was put back or failed over: it is on timeline (\d+) of cluster (\d+), and was on (\d+)$/;
+
+describeWithPostgres('the timeline of the journal’s database', () => {
+  let server: PostgresServer;
+  let database: string;
+  const opened: Journal[] = [];
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+    await server.ask(`create role worker login password 'canary-of-a-worker'`);
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    database = await server.createDatabase();
+    await migrate({ postgres: server.url({ database }) });
+    await server.ask(rightsOfWorker, { database });
+  });
+  afterEach(async () => {
+    for (const journal of opened.splice(0)) await journal.close();
+  });
+
+  const asWorker = async (how: 'ask' | 'lossless' = 'ask', warn: (message: string) => void = () => undefined) => {
+    const postgres = server.url({ database, user: 'worker', password: 'canary-of-a-worker' });
+    const journal = await openJournal({ postgres }, createSealing(undefined), { how, warn });
+    opened.push(journal);
+    return journal;
+  };
+
+  const crash = async () => {
+    await server.part.kill();
+    await server.part.restart();
+  };
+
+  const becomeStandby = async () => {
+    await server.part.kill();
+    writeFileSync(join(server.folder, 'postgres', 'data', 'standby.signal'), '');
+    await server.part.restart();
+  };
+
+  /** Nothing is lost by it, as with a synchronous standby. */
+  const promote = async () => {
+    await becomeStandby();
+    await server.ask('select pg_promote()');
+  };
+
+  /** Connections that were lost say so once. */
+  const reached = (journal: Journal) => untilReady('the journal', () => journalRow(journal));
+
+  const unlike = (incarnation: string) => server.ask(`update journal set incarnation = '${incarnation}'`, { database });
+
+  it('is known from the start, and stays what it was after a crash', async () => {
+    const journal = await asWorker();
+    const { incarnation } = await journalRow(journal);
+    expect(incarnation).toMatch(/^\d+\/[0-9A-F]{8}$/);
+    const run = await Run.begin(journal);
+    await crash();
+    await reached(journal);
+    expect(await run.mean(place(1))).toMatchObject({ how: 'send' });
+    expect(await isSilent(journal)).toBe(false);
+    expect((await journalRow(journal)).incarnation).toBe(incarnation);
+  });
+
+  it('is another one after a promotion: nothing is sent until a person says that nothing was lost', async () => {
+    const journal = await asWorker();
+    const run = await Run.begin(journal);
+    const { incarnation, epoch } = await journalRow(journal);
+    await promote();
+    await reached(journal);
+    expect(await run.mean(place(1))).toMatchObject({ how: 'put-back', why: expect.stringMatching(newTimeline) });
+    // Also one that knows nothing, and one that has not begun.
+    expect(await run.again().mean(place(1), { knows: undefined })).toMatchObject({ how: 'put-back' });
+    const late = await Run.begin(journal);
+    expect(await late.mean(place(2))).toMatchObject({ how: 'put-back' });
+    expect(await standingOf(journal, run.key, { inAirMs })).toMatchObject({ placement: { how: 'put-back' } });
+    expect(await effectsOf(journal.db, run.key)).toEqual([]);
+    expect(await healthOf(journal)).toMatchObject({ putBack: true });
+    // The mark is for what a history knows.
+    expect(await journalRow(journal)).toMatchObject({ put_back_ms: null, incarnation });
+
+    expect(await nothingLost(journal)).toMatchObject({ how: 'accepted' });
+    expect(await journalRow(journal)).toMatchObject({ epoch, raised_ms: 0 });
+    expect(await healthOf(journal)).toMatchObject({ putBack: false });
+    expect(await run.mean(place(1))).toMatchObject({ how: 'send' });
+    expect(await nothingLost(journal)).toEqual({ how: 'nothing-to-say' });
+  });
+
+  it('is accepted along with a new epoch: then a person is asked about each from before', async () => {
+    const journal = await asWorker();
+    const run = await Run.begin(journal);
+    await promote();
+    await reached(journal);
+    expect(await run.mean(place(1))).toMatchObject({ how: 'put-back' });
+    expect(await restored(journal, 'trust')).toMatchObject({
+      noticed: undefined,
+      elsewhere: expect.stringMatching(newTimeline),
+    });
+    expect(await run.mean(place(1))).toMatchObject({ how: 'unknown' });
+    expect(await (await Run.begin(journal)).mean(place(1))).toMatchObject({ how: 'send' });
+  });
+
+  it('is nothing to ask about where a failover loses nothing, and is told once', async () => {
+    const said: string[] = [];
+    const journal = await asWorker('lossless', (message) => said.push(message));
+    const runs = [await Run.begin(journal), await Run.begin(journal), await Run.begin(journal)];
+    await promote();
+    await reached(journal);
+    expect(await healthOf(journal)).toMatchObject({ putBack: false });
+    const ways = await Promise.all(runs.map((run) => run.mean(place(1))));
+    expect(ways.map(({ how }) => how)).toEqual(['send', 'send', 'send']);
+    expect(said).toEqual([expect.stringMatching(/failed over to timeline \d+ of cluster/)]);
+    // Whoever asks is not asked any more either.
+    expect(await (await Run.begin(await asWorker())).mean(place(1))).toMatchObject({ how: 'send' });
+  });
+
+  it('is seen also by connections from before the promotion, which a standby keeps', async () => {
+    const run = await Run.begin(await asWorker());
+    await becomeStandby();
+    const address = { postgres: server.url({ database, user: 'worker', password: 'canary-of-a-worker' }) };
+    const journal = await openToAsk(address, createSealing(undefined), { writes: false, failover: 'ask' });
+    opened.push(journal);
+    expect(await journal.inTransaction(theJournal)).toMatchObject({ here: null });
+    const pid = sql<{ pid: number }>`select pg_backend_pid() as pid`;
+    const before = (await pid.execute(journal.db)).rows;
+    await server.ask('select pg_promote()');
+    expect(await run.on(journal).mean(place(1))).toMatchObject({ how: 'put-back' });
+    expect((await pid.execute(journal.db)).rows).toEqual(before);
+  });
+
+  it('is asked about in another cluster, whatever a failover loses', async () => {
+    const journal = await asWorker('lossless');
+    const run = await Run.begin(journal);
+    await unlike('1/00000001');
+    expect(await run.mean(place(1))).toMatchObject({
+      how: 'put-back',
+      why: expect.stringMatching(/and was on timeline 1 of cluster 1$/),
+    });
+  });
+
+  it('says nothing of a journal of which a history knows more', async () => {
+    const journal = await asWorker('lossless');
+    const run = await Run.begin(journal);
+    await unlike('1/00000001');
+    expect(await run.mean(place(1), { knows: { ...run.knows!, row: 'lost' } })).toMatchObject({ how: 'put-back' });
+    expect(await nothingLost(journal)).toMatchObject({ how: 'refused' });
+    await restored(journal, 'trust');
+    expect((await journalRow(journal)).incarnation).not.toBe('1/00000001');
+  });
+
+  it.each([
+    [
+      'may not be asked',
+      'revoke execute on function pg_control_system() from public',
+      'grant execute on function pg_control_system() to public',
+    ],
+    [
+      'does not exist',
+      'alter function pg_current_wal_lsn() rename to pg_gone',
+      'alter function pg_gone() rename to pg_current_wal_lsn',
+    ],
+  ])('is none where it %s, and nothing else changes', async (_, forbid, allow) => {
+    await server.ask(forbid, { database });
+    const journal = await asWorker();
+    expect(await isSilent(journal)).toBe(true);
+    const run = await Run.begin(journal);
+    await unlike('1/00000001');
+    expect(await run.mean(place(1))).toMatchObject({ how: 'send' });
+    expect(await nothingLost(journal)).toEqual({ how: 'nothing-to-say' });
+    await server.ask('update journal set incarnation = null', { database });
+    await server.ask(allow, { database });
+    expect(await run.mean(place(1))).toMatchObject({ how: 'under-way' });
+    // From now on it is known.
+    expect((await journalRow(journal)).incarnation).toMatch(/^\d+\//);
+  });
+});
