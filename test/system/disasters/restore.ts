@@ -26,6 +26,50 @@ export const restores: Disaster[] = [
     },
   },
   {
+    name: 'restore-together-unsaid',
+    title: 'Temporal and the journal are put back together, and nobody says so: the workers find out by the timeline',
+    strike: async (scene) => {
+      const { cast, ground, person } = scene;
+      const { stack, sandbox } = ground;
+      const { postgres, target } = await loseTime(scene, ground.cluster);
+      scene.phase('the disaster, and the restore');
+      await stack.server.kill();
+      await postgres.lose();
+      await ground.dismiss();
+      cast.letGo();
+      await postgres.restore(target);
+      await stack.server.restart();
+      scene.phase('the workers begin, the backend sends again, and nobody has said anything');
+      const effectsBefore = sandbox.ledger.entries.length;
+      await ground.hire();
+      await cast.sendAgain();
+      const [, waiting] = cast.members;
+      const unknown = cast.members.find(({ role }) => role.startsWith('came and ended in the lost time'));
+      if (unknown === undefined || waiting === undefined) throw new Error('nobody knows what was lost');
+      await untilWaiting(waiting.saga, 'approval');
+      await cast.decide(waiting, 'approve');
+      await untilWaiting(waiting.saga, 'stuck');
+      // Nobody but the provider knows of its order.
+      await untilWaiting(unknown.saga, 'stuck');
+      await scene.listen();
+      const effectsAfter = sandbox.ledger.entries.length;
+      const status = await person.journal(['status'], [4]);
+      scene.phase('a person stops the workers, and says so');
+      await ground.dismiss();
+      const expected = await newEpoch(scene);
+      return {
+        ...expected,
+        facts: {
+          'the workers found out by the timeline': /put back +the journal’s database was put back or failed over/.test(
+            status,
+          ),
+          'sagas said why': scene.hasSaid(/Our own journal is not what it was: .*it is on timeline/),
+          'nothing was sent until a person had said it': effectsAfter === effectsBefore,
+        },
+      };
+    },
+  },
+  {
     name: 'restore-temporal',
     title: 'Temporal’s PostgreSQL is lost, and put back to a point in time; the journal’s stays, and so do the workers',
     ground: { journal: 'apart' },
