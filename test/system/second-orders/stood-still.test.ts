@@ -3,7 +3,7 @@
  * speak. And a call that Temporal hands out twice, because somebody raised its attempts and reset it.
  *
  * ```text
- *   task ─▶ [stopped] ─▶ mean ─▶ [stopped] ─▶ wanted? ─▶ connect, TLS ─▶ [stopped] ─▶ the clock ─▶ send ─▶ [stopped] ─▶ write
+ *   task ─▶ [stopped] ─▶ mean ─▶ [stopped] ─▶ wanted? ─▶ [stopped] ─▶ connect, TLS ─▶ [stopped] ─▶ the clock ─▶ send ─▶ [stopped] ─▶ write
  * ```
  *
  * Temporal takes most of a minute to give a call up, so all of them stand still side by side, each in a scene of its
@@ -154,9 +154,10 @@ const scenes: Record<string, (scene: Scene) => Promise<void>> = {
   },
 
   ...Object.fromEntries(
-    (['before-mean', 'after-mean', 'before-answered'] as const).map((at) => [
+    (['before-mean', 'after-mean', 'after-wanted', 'before-answered'] as const).map((at) => [
       `stopped ${at}, and let go when others have gone on: one effect, and it is known`,
       async (scene: Scene) => {
+        const isSent = at === 'before-answered';
         const frozen = await scene.startWorker({ STOP_AT: at }, ['--require', stopPoints]);
         const saga = await scene.rig.sagas.change(scene.request);
         await until(() => Promise.resolve(isStopped(frozen.pid)));
@@ -164,15 +165,16 @@ const scenes: Record<string, (scene: Scene) => Promise<void>> = {
         // Who had not meant it yet is forgotten; who had is asked about, since nobody has the answer.
         if (at !== 'before-mean') {
           await untilWaiting(saga, 'outcome-unknown');
-          expect(scene.placed).toHaveLength(at === 'after-mean' ? 0 : 1);
-          const decision = at === 'after-mean' ? 'confirmNotPlaced' : 'confirmPlaced';
+          expect(scene.placed).toHaveLength(isSent ? 1 : 0);
+          const decision = isSent ? 'confirmPlaced' : 'confirmNotPlaced';
           await answer(saga, decision, { note: 'as the panel shows' });
         }
         await saga.result();
         await scene.thaw(frozen, other);
         expect(scene.placed).toHaveLength(1);
         expect(scene.sent).toHaveLength(1);
-        expect(await scene.rows()).toEqual([...(at === 'after-mean' ? [['denied', null]] : []), ['done', null]]);
+        const isDenied = at === 'after-mean' || at === 'after-wanted';
+        expect(await scene.rows()).toEqual([...(isDenied ? [['denied', null]] : []), ['done', null]]);
       },
     ]),
   ),
@@ -207,7 +209,7 @@ const scenes: Record<string, (scene: Scene) => Promise<void>> = {
   },
 };
 
-const isTakenInOneWay = (name: string) => /person|after-mean|handed out twice/.test(name);
+const isTakenInOneWay = (name: string) => /person|after-wanted|handed out twice/.test(name);
 const played = new Map<string, Promise<void>>();
 
 beforeAll(() => {
