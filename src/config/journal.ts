@@ -20,9 +20,8 @@ export interface JournalConfig {
 export const journalSettings = {
   JOURNAL_URL: z.string().optional(),
   JOURNAL_URL_FILE: z.string().optional(),
+  JOURNAL_FAILOVER: z.enum(['ask', 'lossless']).default('ask'),
 };
-
-const failoverSettings = { JOURNAL_FAILOVER: z.enum(['ask', 'lossless']).default('ask') };
 
 const expected = 'must be postgres://user@host/database or file:/path/of/a/file';
 
@@ -50,9 +49,10 @@ export function readJournal(
   temporalHost: string | undefined,
   problems: string[],
 ): JournalConfig | undefined {
-  // Each is read, so that all that is wrong is told at once.
-  const failover = readSettings(failoverSettings, env, problems)?.JOURNAL_FAILOVER;
-  const settings = readSettings(journalSettings, env, problems);
+  // Apart, so that a wrong one does not hide what is wrong with the others.
+  const { JOURNAL_FAILOVER, ...ofPlace } = journalSettings;
+  const failover = readSettings({ JOURNAL_FAILOVER }, env, problems)?.JOURNAL_FAILOVER;
+  const settings = readSettings(ofPlace, env, problems);
   const place = settings && placeOf(settings, env, temporalHost, problems);
   return place && failover && { ...place, failover };
 }
