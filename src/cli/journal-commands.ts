@@ -18,7 +18,10 @@ import type { CommandContext, Target } from './command-context';
 import { exitStatus, UsageError } from './exit-status';
 import { describeRecord, describeTimeline } from './print-record';
 
-/** Prints all that is known of one reference. Where a part cannot be decrypted it prints the rest, and the status says so. */
+/**
+ * Prints all that is known of one reference. Where a part cannot be decrypted it prints the rest, and the status says
+ * so.
+ */
 export async function record(
   { printer }: CommandContext,
   target: Target,

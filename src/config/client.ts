@@ -17,7 +17,10 @@ export const clientSettings = {
 };
 
 export interface ClientConfig {
-  /** From Temporal's official environment configuration: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_TLS…`, profiles. */
+  /**
+   * From Temporal's official environment configuration: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_TLS…`,
+   * profiles.
+   */
   temporal: ClientConnectConfig;
   namespace: string;
   taskQueue: string;

@@ -41,7 +41,8 @@ export function readJournalConfig(
 }
 
 /**
- * @param temporalHost where Temporal is, if that is known: a journal in a file serves only a Temporal server on the same machine
+ * @param temporalHost where Temporal is, if that is known: a journal in a file serves only a Temporal server on the
+ * same machine
  * @returns undefined, and adds to `problems`, where no suitable journal is set
  */
 export function readJournal(

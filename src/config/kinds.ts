@@ -1,6 +1,6 @@
 /**
- * The kinds of settings: how a text of the environment is parsed, and the message when it is invalid. Each number has a minimum and a
- * maximum; `test/docs/bounds.test.ts` finds a setting that has none.
+ * The kinds of settings: how a text of the environment is parsed, and the message when it is invalid. Each number has a
+ * minimum and a maximum; `test/docs/bounds.test.ts` finds a setting that has none.
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
@@ -56,14 +56,20 @@ type Bounds = readonly [min: number, max: number];
 
 const hourMs = 3_600_000;
 
-/** Two calls are at most an hour apart, and all of them take at most a day: longer waits would hide that the provider is down. */
+/**
+ * Two calls are at most an hour apart, and all of them take at most a day: longer waits would hide that the provider is
+ * down.
+ */
 const budgetBounds: readonly Bounds[] = [
   [0, hourMs],
   [0, hourMs],
   [0, 24 * hourMs],
 ];
 
-/** `attempts,backoffMs,backoffMaxMs,totalMs`. @param attemptsMax so that a history has room for them; see `src/domain/limits.ts` */
+/**
+ * `attempts,backoffMs,backoffMaxMs,totalMs`. @param attemptsMax so that a history has room for them; see
+ * `src/domain/limits.ts`
+ */
 export const budget = (attemptsMax: number) => {
   const bounds: readonly Bounds[] = [[1, attemptsMax], ...budgetBounds];
   const inWords = bounds.map(([min, max]) => `${min} to ${max}`).join(', ');

@@ -52,7 +52,10 @@ export const notificationSettings = {
 
 type NotificationSettings = z.output<z.ZodObject<typeof notificationSettings>>;
 
-/** @returns undefined, and adds to `problems`, where the routes are wrong. No message has an address of them: it may be a secret. */
+/**
+ * @returns undefined, and adds to `problems`, where the routes are wrong. No message has an address of them: it may be
+ * a secret.
+ */
 export function readNotifications(
   { NOTIFICATION_ROUTES: inline, NOTIFICATION_ROUTES_FILE: file, ...settings }: NotificationSettings,
   problems: string[],

@@ -24,8 +24,9 @@ import { hasKeys, readPayloadKeys } from './payload-keys';
 import { readSettings, readText, SettingsError, type Environment } from './settings';
 
 /**
- * How long to retry: a provider that restarts is back within minutes; after a quarter of an hour a person should know. Undoing
- * is tried longer, because giving up leaves something behind; the servers of an order may take half an hour to appear.
+ * How long to retry: a provider that restarts is back within minutes; after a quarter of an hour a person should know.
+ * Undoing is tried longer, because giving up leaves something behind; the servers of an order may take half an hour to
+ * appear.
  */
 export const workerSettings = {
   ...clientSettings,
@@ -41,12 +42,18 @@ export const workerSettings = {
     .regex(/^[\x21-\x7e]*$/, 'must be one word')
     .default('Bearer'),
   PROVIDER_CONNECT_TIMEOUT_MS: whole(1, 25_000).default(5_000),
-  /** The whole call. At most 25 s: the call must end, and its outcome must be in the journal, before the activity's limit of 45 s. */
+  /**
+   * The whole call. At most 25 s: the call must end, and its outcome must be in the journal, before the activity's
+   * limit of 45 s.
+   */
   PROVIDER_TIMEOUT_MS: whole(1, 25_000).default(20_000),
   PROVIDER_RESPONSE_BYTES_MAX: whole(1_024, 64 * 1024 * 1024).default(1024 * 1024),
   PROVIDER_CONNECTIONS: whole(1, 10_000).default(64),
   PROVIDER_PAUSE_MAX_MS: whole(0, 3_600_000).default(60_000),
-  /** With less than one call in a hundred seconds, activities wait so long in their queue that sagas seem to stand still. */
+  /**
+   * With less than one call in a hundred seconds, activities wait so long in their queue that sagas seem to stand
+   * still.
+   */
   PROVIDER_CALLS_PER_SECOND: rate(0.01, 10_000).optional(),
   PROVIDER_QUOTE_METHOD: z.enum(['PUT', 'GET'], 'must be PUT or GET').default('PUT'),
   SERVER_POINTERS: pointers.default([]),
@@ -66,10 +73,16 @@ export const workerSettings = {
   /** Longer than a quote and a pivot take together, so that a new quote is still valid when the pivot is sent. */
   QUOTE_MAX_AGE_MS: whole(60_000, 86_400_000).default(300_000),
   ON_REFUSAL: z.enum(['fail', 'ask'], 'must be fail or ask').default('fail'),
-  /** Off by default: a caller that buys equal servers one by one, each with its own reference, should not be asked each time. */
+  /**
+   * Off by default: a caller that buys equal servers one by one, each with its own reference, should not be asked each
+   * time.
+   */
   DUPLICATE_WITHIN_MS: whole(0, 30 * 24 * 60 * 60 * 1000).default(0),
   SPEND_LIMITS: spendLimits.default([]),
-  /** Off by default: a hold stops all selling. Whoever turns it on has looked at how often the provider's calls fail on a good day. */
+  /**
+   * Off by default: a hold stops all selling. Whoever turns it on has looked at how often the provider's calls fail on
+   * a good day.
+   */
   OUTAGE_HOLD: z.enum(['off', 'hold', 'probe'], 'must be off, hold or probe').default('off'),
   OUTAGE_SHARE: rate(0.1, 1).default(0.8),
   OUTAGE_WINDOW_MS: whole(1_000, 3_600_000).default(60_000),
@@ -82,8 +95,9 @@ export const workerSettings = {
   SECRETS_FOLDER: text.optional(),
   PROVIDER_CA_FILE: text.optional(),
   /**
-   * Attempts: one costs a history up to 11 events, and a saga may have 200 steps that act and undo. After 10,000 events there are no more
-   * automatic retries: with 8 attempts each, 200 steps reach that in one outage. A saga has only one pivot, and one search for new servers.
+   * Attempts: one costs a history up to 11 events, and a saga may have 200 steps that act and undo. After 10,000 events
+   * there are no more automatic retries: with 8 attempts each, 200 steps reach that in one outage. A saga has only one
+   * pivot, and one search for new servers.
    */
   RETRY_READING: budget(10).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
   RETRY_MUTATING: budget(10).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
@@ -95,7 +109,9 @@ export const workerSettings = {
   }),
   RETRY_PIVOT: budget(100).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
   RETRY_POLLING: budget(100).default({ attemptsMax: 40, backoffMs: 2_000, backoffMaxMs: 60_000, totalMs: 1_800_000 }),
-  /** How long a stop waits for calls in flight. Longer than a call may take, so that the outcome of a pivot is known. */
+  /**
+   * How long a stop waits for calls in flight. Longer than a call may take, so that the outcome of a pivot is known.
+   */
   SHUTDOWN_GRACE_MS: whole(0, 600_000).default(40_000),
   ACTIVITIES_AT_ONCE: whole(1, 10_000).default(200),
   WORKFLOW_TASKS_AT_ONCE: whole(2, 10_000).default(200),

@@ -7,7 +7,8 @@ import { turnOf, type Turn } from './turn-rows';
 type Effect = Selectable<JournalTables['effect']>;
 
 /**
- * What a person has done by hand also counts for a later run, until the step makes another call, or another saga has a turn.
+ * What a person has done by hand also counts for a later run, until the step makes another call, or another saga has a
+ * turn.
  *
  * @param rows all rows of the step, the oldest first
  */

@@ -1,6 +1,6 @@
 /**
- * Rows for what a person has done by hand at the provider: their outcome is `done`, with who said so and how they know. No call was
- * sent for them. There are none for a pivot: there a person only says what the outcome of a sent call was.
+ * Rows for what a person has done by hand at the provider: their outcome is `done`, with who said so and how they know.
+ * No call was sent for them. There are none for a pivot: there a person only says what the outcome of a sent call was.
  */
 import { randomUUID } from 'node:crypto';
 import { definedOnly } from '../domain/defined-only';
@@ -21,7 +21,8 @@ export interface ByHand {
 }
 
 /**
- * Writes down that a person has done these calls by hand, so they are not sent. A second call of the same run changes nothing.
+ * Writes down that a person has done these calls by hand, so they are not sent. A second call of the same run changes
+ * nothing.
  *
  * @returns `put-back`, and writes nothing, while the journal is an older copy and nobody has run `journal restored`
  * @throws JournalUnavailable

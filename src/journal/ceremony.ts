@@ -7,10 +7,13 @@ import type { Journal } from './journal';
 export type NewReferences = 'ask' | 'trust';
 
 /**
- * Raises the epoch: references from before are in doubt from now on, and a person is asked before each pivot of them. The workers go on.
+ * Raises the epoch: references from before are in doubt from now on, and a person is asked before each pivot of them.
+ * The workers go on.
  *
- * @param newReferences `ask`: a person is also asked about references that are new here, because they may be from the lost time
- * @returns the new epoch, whether a worker had noticed that the journal was put back, and whether its database is another one
+ * @param newReferences `ask`: a person is also asked about references that are new here, because they may be from the
+ * lost time
+ * @returns the new epoch, whether a worker had noticed that the journal was put back, and whether its database is
+ * another one
  * @throws JournalUnavailable
  */
 export async function restored(
@@ -43,8 +46,8 @@ export type NothingLost =
   | { how: 'refused'; noticed: string };
 
 /**
- * Takes the journal's database for what it is now, without a new epoch: every commit is in it, as after the promotion of a synchronous
- * standby or a planned move.
+ * Takes the journal's database for what it is now, without a new epoch: every commit is in it, as after the promotion
+ * of a synchronous standby or a planned move.
  *
  * @throws JournalUnavailable
  */

@@ -129,9 +129,9 @@ async function takenBackOf(
 }
 
 /**
- * If two changes of one server overlap, the last one wins. So firewalls are put back only when no other change of the server can still
- * take effect, and a run changes them only when no undo of an earlier run can. A call that was given up without an answer may still
- * take effect.
+ * If two changes of one server overlap, the last one wins. So firewalls are put back only when no other change of the
+ * server can still take effect, and a run changes them only when no undo of an earlier run can. A call that was given
+ * up without an answer may still take effect.
  *
  * @param besides the activity of calls that may overlap, because they do the same
  * @param kind only calls of this kind
@@ -152,8 +152,8 @@ export async function changeInAir(
 }
 
 /**
- * Whether what a row made was undone, or may have been. If the step was surely done again, or the provider gave the same id again, only
- * the last time counts.
+ * Whether what a row made was undone, or may have been. If the step was surely done again, or the provider gave the
+ * same id again, only the last time counts.
  */
 function isTakenBack(row: Effect, rows: readonly Effect[]): boolean {
   const item = row.cart_item_id;
@@ -213,8 +213,8 @@ export function openPivot({ id, meant_ms, run, in_air_ms, failure }: Effect): Om
 }
 
 /**
- * Counts the other calls of a repeatable step that may have made something that is still there. Where a second call makes a second thing,
- * one that is done counts, too: what it made is surely gone only when its row is `undone`.
+ * Counts the other calls of a repeatable step that may have made something that is still there. Where a second call
+ * makes a second thing, one that is done counts, too: what it made is surely gone only when its row is `undone`.
  *
  * @param row of the call that counts for the run
  * @param makesMore as `recall` in {@link Meaning}

@@ -1,6 +1,6 @@
 /**
- * The two databases that a journal may use, and their differences: how it is opened, and how the time is read. All queries are
- * the same.
+ * The two databases that a journal may use, and their differences: how it is opened, and how the time is read. All
+ * queries are the same.
  *
  * - PostgreSQL, for production.
  * - A file (SQLite), for first steps, the demo and tests: write-ahead log, full sync, several processes on one machine.
@@ -19,8 +19,8 @@ import type { JournalTables } from './schema';
 export type JournalAddress = { postgres: string } | { file: string };
 
 /**
- * A call of the provider waits for the journal, and after `SEND_WITHIN_MS` nothing is sent any more. So a query of the journal ends
- * well before the activity's limit.
+ * A call of the provider waits for the journal, and after `SEND_WITHIN_MS` nothing is sent any more. So a query of the
+ * journal ends well before the activity's limit.
  */
 const connectTimeoutMs = 2_000;
 const statementTimeoutMs = 2_500;
@@ -102,7 +102,10 @@ export function beganMs(db: QueryExecutorProvider): RawBuilder<number> {
   return isPostgres(db) ? sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint` : nowMs(db);
 }
 
-/** The cluster and the timeline of the database that answers, now; null for a file, at a standby, and where it may not be asked. */
+/**
+ * The cluster and the timeline of the database that answers, now; null for a file, at a standby, and where it may not
+ * be asked.
+ */
 export function incarnationHere(db: QueryExecutorProvider): RawBuilder<string | null> {
   return isPostgres(db) ? sql<string | null>`journal_incarnation()` : sql<null>`null`;
 }

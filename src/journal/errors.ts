@@ -1,6 +1,6 @@
 /**
- * Errors of the journal's database. After any of them nothing is sent. Each has one sentence for a person, without addresses and
- * credentials.
+ * Errors of the journal's database. After any of them nothing is sent. Each has one sentence for a person, without
+ * addresses and credentials.
  */
 
 import { types } from 'node:util';
@@ -55,8 +55,8 @@ const byCode: Sentences = [
   [/^53\w{3}$/, 'its database has no free connections or memory'],
   [/^(25006|SQLITE_READONLY\w*|EROFS)$/, 'its database is read-only'],
   [/^(57014|55P03|40P01|40001|SQLITE_BUSY\w*|SQLITE_LOCKED\w*)$/, late],
-  [/^(42P01|42703|3F000)$/, tables],
-  [/^42501$/, 'its database does not allow this user to write there'],
+  [/^(42P01|42703|42883|3F000)$/, tables],
+  [/^42501$/, 'its database does not allow this user to write or ask there'],
   [/^(SQLITE_CANTOPEN\w*|EACCES|EPERM|EEXIST|EISDIR|ENOTDIR)$/, file],
   [/^(SQLITE_CORRUPT\w*|SQLITE_NOTADB)$/, 'its file is damaged, or is not a journal'],
   [/^(SQLITE_IOERR\w*|EIO|58\w{3})$/, 'its disk fails'],

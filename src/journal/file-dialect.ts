@@ -1,8 +1,10 @@
 /**
- * SQLite as the journal needs it. Kysely's own dialect begins a transaction without a lock, and waits for the lock inside SQLite. Then
+ * SQLite as the journal needs it. Kysely's own dialect begins a transaction without a lock, and waits for the lock
+ * inside SQLite. Then
  *
  * - a transaction that reads and then writes fails at once if another one wrote in between;
- * - a statement that failed for a lock stays open in this driver, and no later transaction of the connection can be committed;
+ * - a statement that failed for a lock stays open in this driver, and no later transaction of the connection can be
+ *   committed;
  * - the wait blocks the whole process, and with it a transaction of the same process that has the lock.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -76,8 +78,8 @@ class FileDriver extends SqliteDriver {
 }
 
 /**
- * Switches the file to a write-ahead log, for good. If other processes open a new file at the same time, SQLite fails at once and does
- * not wait.
+ * Switches the file to a write-ahead log, for good. If other processes open a new file at the same time, SQLite fails
+ * at once and does not wait.
  */
 export function writeAhead(database: File.Database, busyMs: number): void {
   const untilMs = performance.now() + busyMs;

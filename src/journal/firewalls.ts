@@ -1,6 +1,6 @@
 /**
- * What the journal knows of a server whose firewalls a saga changes: whether the saga's calls can still take effect, and, before they
- * are undone, which firewalls other sagas rely on.
+ * What the journal knows of a server whose firewalls a saga changes: whether the saga's calls can still take effect,
+ * and, before they are undone, which firewalls other sagas rely on.
  */
 import { sql } from 'kysely';
 import { aboutOf, lock, mayHaveHappened, theJournal, type SagaKey } from './rows';
@@ -12,7 +12,10 @@ import { turnOf } from './turn-rows';
 export type ServerLook =
   /** A change by this saga may still take effect for so long; until then no list is reliable. */
   | { how: 'under-way'; leftMs: number }
-  /** Firewalls that other references have (perhaps) assigned since this saga's turn began, and that were not unassigned since. */
+  /**
+   * Firewalls that other references have (perhaps) assigned since this saga's turn began, and that were not unassigned
+   * since.
+   */
   | { how: 'settled'; others: number[] };
 
 /**

@@ -25,7 +25,10 @@ export async function healthOf(journal: Journal): Promise<JournalHealth> {
   }
 }
 
-/** Whether a database on a server does not say where it is, so that its restore is not noticed by that. @throws JournalUnavailable */
+/**
+ * Whether a database on a server does not say where it is, so that its restore is not noticed by that. @throws
+ * JournalUnavailable
+ */
 export async function isSilent(journal: Journal): Promise<boolean> {
   return isPostgres(journal.db) && (await journal.inTransaction(theJournal)).here === null;
 }

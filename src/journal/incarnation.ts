@@ -1,10 +1,11 @@
 /**
- * Which database cluster holds the journal, and on which timeline: a restore to a point in time and the promotion of a standby begin another
- * timeline, and another cluster has another identifier. A start after a crash changes neither. A file has none of it.
+ * Which database cluster holds the journal, and on which timeline: a restore to a point in time and the promotion of a
+ * standby begin another timeline, and another cluster has another identifier. A start after a crash changes neither. A
+ * file has none of it.
  */
 import type { JournalRow, Tx } from './rows';
 
-/** `lossless`: another timeline of the same cluster has lost nothing, because every commit waits for the standby. */
+/** `lossless`: a later timeline of the same cluster has lost nothing, because every commit waits for the standby. */
 export type Failover = 'ask' | 'lossless';
 
 export interface FailoverRule {
@@ -19,9 +20,14 @@ type Incarnations = Pick<JournalRow, 'incarnation' | 'here'>;
 
 /** @returns a sentence where a person has to say what became of the journal */
 export function whyElsewhere({ incarnation, here }: Incarnations, how: Failover): string | undefined {
-  if (incarnation === null || here === null || incarnation === here) return undefined;
+  if (incarnation === null || incarnation === here) return undefined;
+  if (here === null) {
+    return `the journal’s database does not say any more which one it is: it was on timeline ${describeIncarnation(incarnation)}. Is it another one, or may this user not ask?`;
+  }
   const isSameCluster = clusterOf(incarnation) === clusterOf(here);
-  if (isSameCluster && how === 'lossless') return undefined;
+  // A failover begins a later timeline: an earlier one is another copy.
+  const isLater = isSameCluster && timelineOf(here) > timelineOf(incarnation);
+  if (isLater && how === 'lossless') return undefined;
   const was = isSameCluster ? timelineOf(incarnation) : `timeline ${describeIncarnation(incarnation)}`;
   return `the journal’s database was put back or failed over: it is on timeline ${describeIncarnation(here)}, and was on ${was}`;
 }

@@ -1,6 +1,7 @@
 /**
- * The journal's hot path: a reference is taken; an effect is meant (written down) before it is sent, and completed after it was
- * answered. The rules, and why they hold: docs/journal.md. The constraint that nothing here can break: migrations/0001.
+ * The journal's hot path: a reference is taken; an effect is meant (written down) before it is sent, and completed
+ * after it was answered. The rules, and why they hold: docs/journal.md. The constraint that nothing here can break:
+ * migrations/0001.
  *
  * ```text
  *   mean ──▶ none ──answered──▶ done ──a later effect──▶ undone
@@ -8,8 +9,8 @@
  *              └──▶ unknown ──a person, or a look──▶ done · denied
  * ```
  *
- * Every transaction writes the reference's row first, as a lock (in PostgreSQL on the row, in SQLite on the file): concurrent calls
- * of one reference decide one after the other.
+ * Every transaction writes the reference's row first, as a lock (in PostgreSQL on the row, in SQLite on the file):
+ * concurrent calls of one reference decide one after the other.
  */
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
@@ -95,8 +96,8 @@ export class Journal {
    * Takes a reference for ever, or finds the run that took it.
    *
    * @param namespace the run's: the reference is open there until an ending is written
-   * @returns the request that it was taken with first, undefined where only its effects are still known; and the corrections since, in
-   * order
+   * @returns the request that it was taken with first, undefined where only its effects are still known; and the
+   * corrections since, in order
    * @throws JournalUnavailable, JournalUnreadable
    */
   async take(
@@ -127,7 +128,8 @@ export class Journal {
         .onConflict((conflict) => conflict.columns(['workflow', 'reference']).doNothing())
         .executeTakeFirst();
       if (inserted.numInsertedOrUpdatedRows === 1n) return { journal, first: undefined, corrected: [] };
-      // After the journal was put back, an effect or a doubt may have come before its reference: the request is filled in.
+      // After the journal was put back, an effect or a doubt may have come before its reference: the request is filled
+      // in.
       await tx
         .updateTable('reference')
         .set({ account: account ?? null, request: sealed })
@@ -293,7 +295,10 @@ export class Journal {
     }
   }
 
-  /** Finds the row of a commit whose confirmation was lost. */
+  /**
+   * Finds the row of a commit whose confirmation was lost. Where its database has failed over meanwhile, the row is
+   * there with all that was committed before it.
+   */
   private async findWritten({ workflow, reference, call, recall }: Meaning, row: string): Promise<Meant | undefined> {
     return this.inTransaction(async (tx) => {
       const key = { workflow, reference };
@@ -310,8 +315,8 @@ export class Journal {
   /**
    * Completes a row. Writing the same outcome again does nothing.
    *
-   * @returns `late` where it took effect although the journal says that it did not, or where another call has taken its place: the
-   * answer is then kept as `late`
+   * @returns `late` where it took effect although the journal says that it did not, or where another call has taken its
+   * place: the answer is then kept as `late`
    * @throws JournalUnavailable
    */
   async answered(
@@ -346,7 +351,8 @@ export class Journal {
   }
 
   /**
-   * Writes that a pivot of unknown outcome has happened: a person has seen it, or a search has found it. Also where the row is gone.
+   * Writes that a pivot of unknown outcome has happened: a person has seen it, or a search has found it. Also where the
+   * row is gone.
    *
    * @throws JournalUnavailable
    */
@@ -382,8 +388,8 @@ export class Journal {
   /**
    * Writes that, as a person says, a pivot of unknown outcome has not happened.
    *
-   * @returns `in-air`, and changes nothing, while the worker that meant it may still be sending; `done` where the journal knows by now
-   * that it has happened
+   * @returns `in-air`, and changes nothing, while the worker that meant it may still be sending; `done` where the
+   * journal knows by now that it has happened
    * @throws JournalUnavailable
    */
   async deny(
@@ -475,7 +481,9 @@ export interface Ending {
   outcome: string;
   /** Is sealed. */
   report: unknown;
-  /** What it worked on, or waited for. Its turn ends here; the next turn begins once no call of it can be in the air. */
+  /**
+   * What it worked on, or waited for. Its turn ends here; the next turn begins once no call of it can be in the air.
+   */
   resource?: string | undefined;
   /** What it wants of the firewalls of its server, where that is done. */
   word?: FirewallsWord | undefined;

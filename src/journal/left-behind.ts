@@ -1,4 +1,6 @@
-/** What sagas have left of which nobody sees to any more, for a sweep: where nothing else reports it, it is found here. */
+/**
+ * What sagas have left of which nobody sees to any more, for a sweep: where nothing else reports it, it is found here.
+ */
 import { sql } from 'kysely';
 import type { RecordedEnding } from '../domain/record';
 import { nowMs } from './dialects';
@@ -10,7 +12,10 @@ export interface LeftBehind extends SagaKey {
   placement: 'none' | 'placed' | 'unknown';
   /** Added, not deleted, and in no order that was placed or may have been. */
   cartItems: number[];
-  /** A clean-up has come to its end since the saga last added or ordered anything, and told all that is left: a person has left it. */
+  /**
+   * A clean-up has come to its end since the saga last added or ordered anything, and told all that is left: a person
+   * has left it.
+   */
   isCleaned: boolean;
   /** An ending of the saga says that something is missing, or is left. */
   tellsOfMore: boolean;
@@ -26,7 +31,10 @@ export interface ByAge extends SagaKey {
 }
 
 export interface EndedSlice {
-  /** A sentence, where the journal is or may be an older copy, and nobody has run `journal restored` since: what it lacks is not known. */
+  /**
+   * A sentence, where the journal is or may be an older copy, and nobody has run `journal restored` since: what it
+   * lacks is not known.
+   */
   putBack: string | undefined;
   sagas: (LeftBehind & ByAge)[];
   /** Whether there are more behind the last one. */
@@ -34,7 +42,8 @@ export interface EndedSlice {
 }
 
 /**
- * A slice of the sagas of a namespace that have ended, the youngest first. A saga of which nobody knows the namespace is of each.
+ * A slice of the sagas of a namespace that have ended, the youngest first. A saga of which nobody knows the namespace
+ * is of each.
  *
  * @param days they were first seen within so many days
  * @param after the last one of the slice before

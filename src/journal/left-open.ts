@@ -1,6 +1,6 @@
 /**
- * What the calls of a saga without an ending have made, and not put back. If the saga still runs, it will use or undo this; if it is
- * lost, these are its leftovers, and no other report has them.
+ * What the calls of a saga without an ending have made, and not put back. If the saga still runs, it will use or undo
+ * this; if it is lost, these are its leftovers, and no other report has them.
  */
 import { correctedBy } from '../domain/corrections';
 import type { Leftover } from '../domain/leftovers';

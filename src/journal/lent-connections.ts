@@ -1,7 +1,7 @@
 /**
- * A pool of connections to PostgreSQL that lends only connections that answer. `pg` alone takes back a connection that has not answered
- * in time, with an open transaction and a running query: the next call would wait for that query, and would commit both
- * transactions.
+ * A pool of connections to PostgreSQL that lends only connections that answer. `pg` alone takes back a connection that
+ * has not answered in time, with an open transaction and a running query: the next call would wait for that query, and
+ * would commit both transactions.
  */
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { DatabaseError, Pool, type PoolClient, type PoolConfig } from 'pg';
@@ -13,8 +13,8 @@ export function lendConnections(config: PoolConfig, firstOf: string): PostgresPo
     // The pool awaits it, although its type does not say so, and drops a connection where it fails.
     onConnect: ((client: PoolClient) => client.query(firstOf)) as (client: unknown) => void,
   });
-  // The server may close a connection. Its user sees that in the running query; an idle connection is replaced by the next query,
-  // or that query says why it cannot be.
+  // The server may close a connection. Its user sees that in the running query; an idle connection is replaced by the
+  // next query, or that query says why it cannot be.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
     client.on('error', () => undefined);

@@ -1,6 +1,7 @@
 /**
- * A journal that was put back to an older copy: how that is noticed, and what is in doubt because of it. An epoch counts how often an
- * operator has confirmed it (`journal restored`); rows and references of an older epoch may lack what was written in the lost time.
+ * A journal that was put back to an older copy: how that is noticed, and what is in doubt because of it. An epoch
+ * counts how often an operator has confirmed it (`journal restored`); rows and references of an older epoch may lack
+ * what was written in the lost time.
  */
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
@@ -26,8 +27,9 @@ import {
 import type { JournalTables } from './schema';
 
 /**
- * Compares the journal with what a run's history knows, and its database with the one that held it last. If rows are missing, the journal
- * was put back to an older copy, and nobody here knows what else was in the lost part; if the database is another one, it may have been.
+ * Compares the journal with what a run's history knows, and its database with the one that held it last. If rows are
+ * missing, the journal was put back to an older copy, and nobody here knows what else was in the lost part; if the
+ * database is another one, it may have been.
  *
  * @returns a sentence; undefined where nothing is missing, or where a person has run `journal restored` since
  */
@@ -80,7 +82,10 @@ export async function insertDoubt(
   return effectOf(tx, id);
 }
 
-/** @returns since when the reference is in doubt; undefined where nothing was lost, or its fate in the lost time is known */
+/**
+ * @returns since when the reference is in doubt; undefined where nothing was lost, or its fate in the lost time is
+ * known
+ */
 export async function inDoubt(
   tx: Kysely<JournalTables>,
   key: SagaKey,
@@ -120,8 +125,8 @@ export function isOfAny({ failure, decided_ms, epoch }: Effect, journal: Journal
 export const putBack = 'JournalPutBack';
 
 /**
- * The row of a call that was answered is gone: the journal was put back in between. The row is written again, so that its outcome is
- * not lost as well; and the call counts as in the air like a new one.
+ * The row of a call that was answered is gone: the journal was put back in between. The row is written again, so that
+ * its outcome is not lost as well; and the call counts as in the air like a new one.
  *
  * @returns for a pivot, the row that has taken its place, if any: one that a person was asked about, or another call
  */
@@ -147,14 +152,20 @@ export async function insertSeen(tx: Tx, key: SagaKey, row: string): Promise<voi
   await insertEffect(tx, key, seen, { id: row, epoch: 0, failure: putBack });
 }
 
-/** The row of a question is gone. Unless the epoch was raised since the question, this shows that the journal was put back. */
+/**
+ * The row of a question is gone. Unless the epoch was raised since the question, this shows that the journal was put
+ * back.
+ */
 export async function noteLoss(tx: Tx, key: SagaKey): Promise<void> {
   const journal = await theJournal(tx);
   const { epoch } = (await referenceOf(tx, key)) ?? { epoch: 0 };
   if (!isSeenToSince(journal, epoch)) await markPutBack(tx, epoch);
 }
 
-/** @param known the epoch of the run that noticed it: the next epoch must be greater, even if the database's clock is behind */
+/**
+ * @param known the epoch of the run that noticed it: the next epoch must be greater, even if the database's clock is
+ * behind
+ */
 async function markPutBack(tx: Tx, known: number): Promise<void> {
   await tx
     .updateTable('journal')

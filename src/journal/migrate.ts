@@ -1,6 +1,6 @@
 /**
- * The journal's schema: numbered steps, applied by one command under a lock, and checked when a worker starts. A file is
- * migrated when it is opened; a database on a server only by `order-saga journal migrate`.
+ * The journal's schema: numbered steps, applied by one command under a lock, and checked when a worker starts. A file
+ * is migrated when it is opened; a database on a server only by `order-saga journal migrate`.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Migrator, sql, type Kysely, type Migration } from 'kysely';
@@ -31,7 +31,8 @@ export async function migrate(address: JournalAddress): Promise<{ from: number; 
     if (from === schemaNumber) return { from, to: from };
     const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrations) } });
     const { error } = await migrator.migrateToLatest();
-    // Two processes may open a new file at once: SQLite has no lock to wait for, so the second one waits for the result.
+    // Two processes may open a new file at once: SQLite has no lock to wait for, so the second one waits for the
+    // result.
     if (error !== undefined && !(await becomesCurrent(db))) throw error as Error;
     return { from, to: schemaNumber };
   } catch (error) {

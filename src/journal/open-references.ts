@@ -1,9 +1,10 @@
 /**
- * Sagas that have begun and not ended: those that run, and those that are lost, because Temporal has no open run of them.
+ * Sagas that have begun and not ended: those that run, and those that are lost, because Temporal has no open run of
+ * them.
  *
- * A reference is open, in the namespace of its run, from when it is taken until an ending is written; and again when a later run takes
- * it, or a run that was reset means anything. The index contains open references only, so a search costs the same among millions of
- * references as among hundreds.
+ * A reference is open, in the namespace of its run, from when it is taken until an ending is written; and again when a
+ * later run takes it, or a run that was reset means anything. The index contains open references only, so a search
+ * costs the same among millions of references as among hundreds.
  */
 import { sql } from 'kysely';
 import { iso, livePivot, lock, type SagaKey } from './rows';
@@ -66,8 +67,8 @@ export function open(journal: Journal, key: SagaKey, by: { namespace: string; ru
 }
 
 /**
- * Closes a reference whose saga has ended although no ending was written: a person skipped that. It changes nothing if the reference
- * was used since it was read.
+ * Closes a reference whose saga has ended although no ending was written: a person skipped that. It changes nothing if
+ * the reference was used since it was read.
  *
  * @throws JournalUnavailable
  */

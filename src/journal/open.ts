@@ -43,7 +43,10 @@ export async function openToAsk(
   }
 }
 
-/** @returns the number of its schema; 0 where there is none yet. @throws JournalUnavailable, also for a file that is not there */
+/**
+ * @returns the number of its schema; 0 where there is none yet. @throws JournalUnavailable, also for a file that is not
+ * there
+ */
 export async function lookAtSchema(address: JournalAddress): Promise<number> {
   const db = openExisting(address);
   try {

@@ -1,6 +1,6 @@
 /**
- * The outbox: what receivers are to be told, written down before it is sent. Each row is sent at least once, and the rows of one saga
- * and route in their order.
+ * The outbox: what receivers are to be told, written down before it is sent. Each row is sent at least once, and the
+ * rows of one saga and route in their order.
  *
  * ```text
  *   open ──lease──▶ being sent ──2xx──▶ delivered, deleted after days
@@ -8,8 +8,8 @@
  *     └──not yet───────┴── too often, or for too long ──▶ dead ──a person──▶ open again, or deleted
  * ```
  *
- * A row is leased only while no earlier one of its saga and route is open. The attempt's number is the lease's: who comes late can say
- * that a row was delivered, and nothing else.
+ * A row is leased only while no earlier one of its saga and route is open. The attempt's number is the lease's: who
+ * comes late can say that a row was delivered, and nothing else.
  */
 import { sql } from 'kysely';
 import type { NotificationEvent } from '../domain/notifications';

@@ -1,7 +1,7 @@
 /**
- * Concerns about a purchase, over all references: the same was bought just now, or the account's limit is reached. They are checked in
- * the transaction that means the pivot, under locks on the account and on what is bought, so that of two concurrent purchases the
- * second one sees the first.
+ * Concerns about a purchase, over all references: the same was bought just now, or the account's limit is reached. They
+ * are checked in the transaction that means the pivot, under locks on the account and on what is bought, so that of two
+ * concurrent purchases the second one sees the first.
  *
  * ```text
  *   lock the account, lock what is bought ── look ──nothing, or a person has agreed──▶ mean the pivot, with its purchase beside it
@@ -62,7 +62,8 @@ export async function concernAbout(
   if (account !== null && limits.length > 0) await lockName(tx, `account ${account}`);
   if (duplicateWithinMs > 0) for (const digest of [...digests].sort()) await lockName(tx, `purchase ${digest}`);
 
-  // The time is a number, so that the index is used. It is read after the locks, so that their last holder's purchase is in the past.
+  // The time is a number, so that the index is used. It is read after the locks, so that their last holder's purchase
+  // is in the past.
   const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
   const concerns = [
     ...(duplicateWithinMs > 0 ? await duplicates(tx, key, bought, { now, withinMs: duplicateWithinMs }) : []),

@@ -1,7 +1,9 @@
 /**
- * The journal's read side: the record of one reference, and counts of the whole journal. It only reads, so a standby is enough.
+ * The journal's read side: the record of one reference, and counts of the whole journal. It only reads, so a standby is
+ * enough.
  *
- * Values that cannot be decrypted are listed and left out; the rest is shown, because a missing key must not hide that something was sent.
+ * Values that cannot be decrypted are listed and left out; the rest is shown, because a missing key must not hide that
+ * something was sent.
  */
 import type { Selectable } from 'kysely';
 import { definedOnly } from '../domain/defined-only';
@@ -325,7 +327,10 @@ export interface JournalCounts {
   putBackAt?: string;
   /** Why a person has to say what became of it: a sentence. */
   putBack?: string;
-  /** The cluster and the timeline that were last known to hold it, and those of the database that answers; null where it does not say. */
+  /**
+   * The cluster and the timeline that were last known to hold it, and those of the database that answers; null where it
+   * does not say.
+   */
   incarnation: { known: string | null; here: string | null };
   newReferences: 'ask' | 'trust';
   references: number;

@@ -76,7 +76,10 @@ export async function inAirOf(tx: Tx, key: SagaKey): Promise<number> {
   return leftMs;
 }
 
-/** @param by the run in which the reference is open from now on, unless it already is. @returns false where it is not known */
+/**
+ * @param by the run in which the reference is open from now on, unless it already is. @returns false where it is not
+ * known
+ */
 export async function lock(tx: Tx, key: SagaKey, by?: { namespace: string; run: string }): Promise<boolean> {
   const locked = await tx
     .updateTable('reference')
@@ -95,7 +98,10 @@ export async function lock(tx: Tx, key: SagaKey, by?: { namespace: string; run: 
   return locked.numUpdatedRows > 0n;
 }
 
-/** Of a new reference. Each run of it stands in `runs` with a space before and after, in the order in which they were first seen. */
+/**
+ * Of a new reference. Each run of it stands in `runs` with a space before and after, in the order in which they were
+ * first seen.
+ */
 export function openedBy(run: string, namespace: string | undefined) {
   return namespace === undefined ? undefined : { open_in: namespace, namespace, runs: ` ${run} ` };
 }
@@ -107,8 +113,8 @@ function runsWith(run: string) {
 }
 
 /**
- * Closes the reference, unless a later run has been seen: the ending of a run that was reset may be written late. A run that was not seen
- * before is later than all others.
+ * Closes the reference, unless a later run has been seen: the ending of a run that was reset may be written late. A run
+ * that was not seen before is later than all others.
  */
 export async function closeByRun(tx: Tx, key: SagaKey, run: string): Promise<void> {
   const isLater = sql<boolean>`runs like ${anywhere(run)} and runs not like ${`% ${run} `}`;

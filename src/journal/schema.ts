@@ -1,4 +1,7 @@
-/** The journal's tables as the code sees them; the migrations make them. Times are milliseconds since 1970, by the database's clock. */
+/**
+ * The journal's tables as the code sees them; the migrations make them. Times are milliseconds since 1970, by the
+ * database's clock.
+ */
 import type { Generated } from 'kysely';
 import type { EffectKind, EffectOutcome } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
@@ -23,11 +26,16 @@ interface JournalTable {
   epoch: number;
   /** When the epoch was last raised; 0 if never. */
   raised_ms: number;
-  /** When a worker found that the journal lacks rows that a history knows. Nothing is sent until the epoch is raised. */
+  /**
+   * When a worker found that the journal lacks rows that a history knows. Nothing is sent until the epoch is raised.
+   */
   put_back_ms: number | null;
   /** 1: a person is asked about a new reference, because it may be one that was lost. */
   doubts_new: number;
-  /** The cluster that was last known to hold this journal, and its timeline: `7426…/00000001`. Null where that was never known. */
+  /**
+   * The cluster that was last known to hold this journal, and its timeline: `7426…/00000001`. Null where that was never
+   * known.
+   */
   incarnation: string | null;
 }
 
@@ -45,9 +53,14 @@ interface ReferenceTable {
   touched_ms: number;
   /** The namespace of its open run; null where the run has ended. */
   open_in: string | null;
-  /** The namespace of its last run that opened it or meant anything; null where the journal was put back, and no run has yet. */
+  /**
+   * The namespace of its last run that opened it or meant anything; null where the journal was put back, and no run has
+   * yet.
+   */
   namespace: string | null;
-  /** The runs that opened it, meant anything or ended, as they were first seen, with a space around each. Null: none. */
+  /**
+   * The runs that opened it, meant anything or ended, as they were first seen, with a space around each. Null: none.
+   */
   runs: string | null;
 }
 
@@ -111,7 +124,10 @@ interface EndingTable {
 /** What a change of firewalls asked for: it holds from the end of its saga, also where no call was needed. */
 export type FirewallsWord = { exactly: readonly number[] } | { assign: readonly number[]; unassign: readonly number[] };
 
-/** A saga's turn at a server or a subscription, or its place in the queue. Deleted once no call of the ended saga is in the air. */
+/**
+ * A saga's turn at a server or a subscription, or its place in the queue. Deleted once no call of the ended saga is in
+ * the air.
+ */
 interface TurnTable {
   /** The order of arrival. */
   seq: Generated<number>;
@@ -166,7 +182,8 @@ interface PurchaseTable {
 }
 
 /**
- * An event of a saga that a receiver is to be told of: one row for each route that it takes. Open while it is neither delivered nor dead.
+ * An event of a saga that a receiver is to be told of: one row for each route that it takes. Open while it is neither
+ * delivered nor dead.
  */
 interface OutboxTable {
   /** The order in which the events of a saga happened. */

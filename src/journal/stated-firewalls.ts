@@ -1,7 +1,7 @@
 /**
- * What sagas have said last of the firewalls of a server, for a sweep: by their calls, and by what they asked for. A saga that finds a firewall
- * as it should be makes no call. Repairs of sweeps are not heard: where one came late, after a saga that wants something else, the next
- * sweep tells of it.
+ * What sagas have said last of the firewalls of a server, for a sweep: by their calls, and by what they asked for. A
+ * saga that finds a firewall as it should be makes no call. Repairs of sweeps are not heard: where one came late, after
+ * a saga that wants something else, the next sweep tells of it.
  */
 import type { WorkflowName } from '../domain/identity';
 import { isRepair } from '../domain/reconcile';
@@ -15,7 +15,10 @@ export interface StatedFirewalls {
   isBusy: boolean;
   assigned: number[];
   unassigned: number[];
-  /** When a saga last ended that named all firewalls of the server: of what it did not name, nothing that was said before counts. */
+  /**
+   * When a saga last ended that named all firewalls of the server: of what it did not name, nothing that was said
+   * before counts.
+   */
   exactlyMs: number | undefined;
 }
 

@@ -25,8 +25,8 @@ export async function hasTurn(tx: Tx, key: Key, turn: string): Promise<boolean> 
 }
 
 /**
- * Ends a saga's turn, or its place in the queue. While a call of the saga may be in the air, its row stays, and the next saga waits that
- * long.
+ * Ends a saga's turn, or its place in the queue. While a call of the saga may be in the air, its row stays, and the
+ * next saga waits that long.
  *
  * @returns the saga to notify, if one waits
  */

@@ -1,6 +1,6 @@
 /**
- * One saga at a time for a server and for a subscription: each has a queue, in the order of arrival. The rules, and why they hold:
- * docs/journal.md. The constraint that nothing here can break: migrations/0001.
+ * One saga at a time for a server and for a subscription: each has a queue, in the order of arrival. The rules, and why
+ * they hold: docs/journal.md. The constraint that nothing here can break: migrations/0001.
  *
  * ```text
  *   waits ──nobody is before it──▶ works ──the saga ends──▶ has ended ──no call of it can be in the air──▶ the row is deleted
@@ -32,8 +32,8 @@ export interface Queued extends Omit<QueuedTurn, 'lookInMs'> {
 }
 
 /**
- * Takes the turn, or a place in the queue. A saga that asks again, in any run, keeps its turn or its place. A saga that has ended, and
- * asks again while its turn is kept, gets a new turn: no other saga has worked since.
+ * Takes the turn, or a place in the queue. A saga that asks again, in any run, keeps its turn or its place. A saga that
+ * has ended, and asks again while its turn is kept, gets a new turn: no other saga has worked since.
  *
  * @param namespace of the run
  * @throws JournalUnavailable
@@ -126,7 +126,10 @@ async function beginAnew(tx: Tx, { id }: Turn): Promise<string> {
   return turn;
 }
 
-/** An ended saga that others still wait for, because a call of it may be in the air. Once none is, its row is deleted, in any namespace. */
+/**
+ * An ended saga that others still wait for, because a call of it may be in the air. Once none is, its row is deleted,
+ * in any namespace.
+ */
 async function endedHolder(tx: Tx, resource: string): Promise<{ id: string; inAirMs: number } | undefined> {
   const holder = await tx
     .selectFrom('turn')

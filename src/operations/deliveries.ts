@@ -1,8 +1,9 @@
 /**
- * Sends what stands in the journal's outbox: one lane for each receiver, so that one that hangs or fails keeps up no other.
+ * Sends what stands in the journal's outbox: one lane for each receiver, so that one that hangs or fails keeps up no
+ * other.
  *
- * Of a saga one event at a time is under way to a receiver, whichever worker sends it. One whose worker dies meanwhile is sent again,
- * with the same id, once its lease is over.
+ * Of a saga one event at a time is under way to a receiver, whichever worker sends it. One whose worker dies meanwhile
+ * is sent again, with the same id, once its lease is over.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MetricMeter } from '@temporalio/common';
@@ -194,7 +195,10 @@ export function nextTry(
   return Math.min(leftMs, Math.ceil(ceiling * (0.5 + random / 2)));
 }
 
-/** The secrets of routes that no webhook can be signed with. What they should sign waits in the outbox, as for a receiver that is down. */
+/**
+ * The secrets of routes that no webhook can be signed with. What they should sign waits in the outbox, as for a
+ * receiver that is down.
+ */
 export async function unusableSecrets(
   routes: readonly Route[],
   secrets: SecretResolver,

@@ -1,6 +1,7 @@
 /**
- * Gauges that need a question to Temporal: how many sagas wait for a person and since when, how many tasks wait for a worker, and,
- * together with the journal, how many sagas are lost and what receivers have not been told. Every worker reports the same values: take the maximum, not the sum.
+ * Gauges that need a question to Temporal: how many sagas wait for a person and since when, how many tasks wait for a
+ * worker, and, together with the journal, how many sagas are lost and what receivers have not been told. Every worker
+ * reports the same values: take the maximum, not the sum.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { defaultPayloadConverter, type MetricMeter } from '@temporalio/common';
@@ -27,7 +28,10 @@ const taskTypes = { workflow: TASK_QUEUE_TYPE_WORKFLOW, activity: TASK_QUEUE_TYP
 /** Soon enough for an alert; a hundred workers ask some sixty small questions a second. */
 const everyMs = 30_000;
 
-/** Up to so many waiting sagas are read one by one. Where more wait, Temporal counts them, and the oldest is searched for. */
+/**
+ * Up to so many waiting sagas are read one by one. Where more wait, Temporal counts them, and the oldest is searched
+ * for.
+ */
 const pageSize = 200;
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -128,7 +132,8 @@ export class Gauges {
       this.set(metrics.sweepEvery, everySeconds, {});
       this.set(metrics.sweepAge, everySeconds === 0 ? 0 : ageOf(wellSinceMs), {});
     } finally {
-      // These come last, because they also ask the journal: if the journal does not answer, the other gauges are already set.
+      // These come last, because they also ask the journal: if the journal does not answer, the other gauges are
+      // already set.
       for (const { route, open, oldestMs, dead } of await this.sources.outbox()) {
         this.set(metrics.notificationsOpen, open, { route });
         this.set(metrics.oldestNotification, oldestMs / 1000, { route });

@@ -1,7 +1,7 @@
 /**
  * Which sagas wait, for Prometheus: a page beside the metrics, because a series of it names a saga. It has the
- * few of each kind that have waited longest, so that it is never larger; one that waits no more is not on the next page, as it would be for
- * ever among the SDK's metrics.
+ * few of each kind that have waited longest, so that it is never larger; one that waits no more is not on the next
+ * page, as it would be for ever among the SDK's metrics.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * Whether the keys are those that the journal was written with. An installation that is restored with a new `.env` has a key of the
- * same id that opens nothing; what it sealed then could never be read together with what was there before.
+ * Whether the keys are those that the journal was written with. An installation that is restored with a new `.env` has
+ * a key of the same id that opens nothing; what it sealed then could never be read together with what was there before.
  */
 import type { Journal } from '../journal/journal';
 import { DecryptionError } from '../security/payload-codec';
@@ -12,7 +12,8 @@ export class WrongKeyError extends Error {}
 const looksAt = 5;
 
 /**
- * @param warn is told where the key's id is not among ours: it may be lost for good, and new sagas go on with another one
+ * @param warn is told where the key's id is not among ours: it may be lost for good, and new sagas go on with another
+ * one
  * @throws WrongKeyError; JournalUnavailable
  */
 export async function checkJournalKeys(journal: Journal, warn: (message: string) => void): Promise<void> {

@@ -21,7 +21,9 @@ export async function createLog(level: string): Promise<Log> {
   );
 }
 
-/** A line that cannot be written (the disk is full, the reader is gone) is lost, but the process and its calls go on. */
+/**
+ * A line that cannot be written (the disk is full, the reader is gone) is lost, but the process and its calls go on.
+ */
 function toStandardError(): DestinationStream {
   const destination = pino.destination({ dest: 2, sync: true });
   destination.on('error', () => undefined);
@@ -84,8 +86,8 @@ function given(fields: Record<string, unknown>): object {
 }
 
 /**
- * Temporal logs each task with its payloads at trace level, and a task that it cannot read at any level. Payloads contain
- * passwords, unencrypted where there are no keys, and must not be logged.
+ * Temporal logs each task with its payloads at trace level, and a task that it cannot read at any level. Payloads
+ * contain passwords, unencrypted where there are no keys, and must not be logged.
  */
 function withoutPayloads(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value;

@@ -1,9 +1,9 @@
 /**
- * How many sagas are lost: the journal has no ending of them, and Temporal has no open run. What they did stays as it is, and they
- * report nothing.
+ * How many sagas are lost: the journal has no ending of them, and Temporal has no open run. What they did stays as it
+ * is, and they report nothing.
  *
- * Each look reads up to a thousand open references, in slices of a hundred, with one query of the journal and one of visibility for each
- * slice. Where more are open, a pass takes several looks.
+ * Each look reads up to a thousand open references, in slices of a hundred, with one query of the journal and one of
+ * visibility for each slice. Where more are open, a pass takes several looks.
  */
 import type { Client } from '@temporalio/client';
 import { standingOf } from '../client/lost';
@@ -35,7 +35,10 @@ export class LostSagas {
     private readonly journal: Journal,
   ) {}
 
-  /** @returns the result of the last complete pass; before there is one, what the first pass has found so far. @throws JournalUnavailable, NoConnectionError */
+  /**
+   * @returns the result of the last complete pass; before there is one, what the first pass has found so far. @throws
+   * JournalUnavailable, NoConnectionError
+   */
   async look(): Promise<LostCounts> {
     for (let slices = 0; slices < slicesMax; slices += 1) {
       if (await this.lookAtSlice()) break;

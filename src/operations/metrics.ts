@@ -1,6 +1,6 @@
 /**
- * What a worker measures outside of its sagas, through the SDK's meter, so that one endpoint has the SDK's metrics and ours.
- * Without an address for it, the meter measures nothing.
+ * What a worker measures outside of its sagas, through the SDK's meter, so that one endpoint has the SDK's metrics and
+ * ours. Without an address for it, the meter measures nothing.
  */
 import type { MetricMeter } from '@temporalio/common';
 import type { Runtime } from '@temporalio/worker';
@@ -27,7 +27,10 @@ export function workerMeter(
 /** From the fastest answer of a remote service to the longest that a call may take. */
 export const callBucketsSeconds = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20, 25];
 
-/** From a saga that meets no trouble to one that waited for a person for days; 600 is the objective of docs/observing.md. */
+/**
+ * From a saga that meets no trouble to one that waited for a person for days; 600 is the objective of
+ * docs/observing.md.
+ */
 export const protectedBucketsSeconds = [10, 30, 60, 120, 300, 600, 1_800, 3_600, 14_400, 86_400];
 
 export const attemptBuckets = [1, 2, 3, 5, 8, 13];
@@ -42,7 +45,8 @@ export function recordCallsWith(meter: MetricMeter): (event: CallEvent) => void 
 }
 
 /**
- * Prometheus sees no increase in a counter whose first value is 1. So the counters of the alerts begin at 0, in every worker.
+ * Prometheus sees no increase in a counter whose first value is 1. So the counters of the alerts begin at 0, in every
+ * worker.
  */
 export function beginAtZero(meter: MetricMeter): void {
   const zero = ({ name, help }: { name: string; help: string }, label: string, values: readonly string[]) => {

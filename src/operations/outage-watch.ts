@@ -1,7 +1,7 @@
 /**
- * Holds new sagas when the provider is down, as this worker sees it, so that what comes meanwhile does not run into the wall and wait for a
- * person, one by one. The hold is the namespace's, and a run: it stays when this worker dies, and whoever sees the outage too finds it on.
- * docs/decisions/0032 has the reasons.
+ * Holds new sagas when the provider is down, as this worker sees it, so that what comes meanwhile does not run into the
+ * wall and wait for a person, one by one. The hold is the namespace's, and a run: it stays when this worker dies, and
+ * whoever sees the outage too finds it on. docs/decisions/0032 has the reasons.
  */
 import type { Client } from '@temporalio/client';
 import type { Logger, MetricMeter } from '@temporalio/common';

@@ -1,4 +1,7 @@
-/** The latest calls of the provider, as one worker saw them, and whether they look like an outage. Pure: the caller has the clock. */
+/**
+ * The latest calls of the provider, as one worker saw them, and whether they look like an outage. Pure: the caller has
+ * the clock.
+ */
 import type { CallEvent } from '../provider/client';
 
 export interface OutageRule {
@@ -30,7 +33,10 @@ export interface Outage {
   sagas: string[];
 }
 
-/** What a call says of the provider: it has answered, it has not (and how), or nothing, because our side has kept the call back. */
+/**
+ * What a call says of the provider: it has answered, it has not (and how), or nothing, because our side has kept the
+ * call back.
+ */
 export function readCall({ status, failure, heldBack }: CallEvent): Pick<SeenCall, 'unanswered'> | undefined {
   if (heldBack) return undefined;
   switch (failure) {

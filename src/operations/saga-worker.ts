@@ -56,8 +56,8 @@ type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'bu
 
 /**
  * @param workflows a prebuilt bundle. Default: the bundle beside the built worker, or the sources in a checkout
- * @throws SearchAttributesError when the namespace lacks search attributes that this worker may not add; JournalSchemaError,
- * JournalUnavailable; WrongKeyError
+ * @throws SearchAttributesError when the namespace lacks search attributes that this worker may not add;
+ * JournalSchemaError, JournalUnavailable; WrongKeyError
  */
 export async function createSagaWorker(
   connection: NativeConnection,
@@ -111,8 +111,8 @@ export async function createSagaWorker(
     // After this, another worker takes the tasks of a killed one; an operator would notice the default of 10 s.
     stickyQueueScheduleToStartTimeout: '3 seconds',
     shutdownGraceTime: config.shutdownGraceMs,
-    // Activities ignore cancellation: their call ends by its own timeout, within the grace. This limit is for a call that
-    // does not.
+    // Activities ignore cancellation: their call ends by its own timeout, within the grace. This limit is for a call
+    // that does not.
     shutdownForceTime: config.shutdownGraceMs + 10_000,
   });
   const close = async () => {

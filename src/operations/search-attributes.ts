@@ -1,6 +1,6 @@
 /**
- * The namespace must have the search attributes that sagas write: a workflow that writes an unknown one stops. The worker
- * adds them when it starts; where it may not, its error has the exact command.
+ * The namespace must have the search attributes that sagas write: a workflow that writes an unknown one stops. The
+ * worker adds them when it starts; where it may not, its error has the exact command.
  */
 import { temporal } from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';

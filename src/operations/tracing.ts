@@ -1,6 +1,7 @@
 /**
- * One trace per saga, over OTLP: from the start by a backend's client, through the run and its activities, to each call of the
- * provider. A run that was started without a trace begins one. This module is loaded only where traces are wanted.
+ * One trace per saga, over OTLP: from the start by a backend's client, through the run and its activities, to each call
+ * of the provider. A run that was started without a trace begins one. This module is loaded only where traces are
+ * wanted.
  *
  * ```text
  *   StartWorkflow:provisionServers      the backend's
@@ -9,8 +10,8 @@
  *         POST /order
  * ```
  *
- * Spans say what was done, when, and whether it succeeded. They have no arguments, no results and no error messages, because
- * those are encrypted elsewhere. No part of a trace is sent to the provider.
+ * Spans say what was done, when, and whether it succeeded. They have no arguments, no results and no error messages,
+ * because those are encrypted elsewhere. No part of a trace is sent to the provider.
  */
 import {
   context,

@@ -1,6 +1,6 @@
 /**
- * Sagas that are pinned to a version of the worker deployment that no worker polls for any more: they stand still, decisions for them
- * too, until a worker of that version is back, or they are moved to another one.
+ * Sagas that are pinned to a version of the worker deployment that no worker polls for any more: they stand still,
+ * decisions for them too, until a worker of that version is back, or they are moved to another one.
  */
 import type { Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';

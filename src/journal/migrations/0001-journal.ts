@@ -53,8 +53,9 @@ async function makeJournal(db: Kysely<unknown>, { integer }: Types): Promise<voi
 }
 
 /**
- * Null at a standby, and where the server has no such functions or does not allow them: as a function of ours, because an error would end
- * the transaction that asks. The control file is not asked for the timeline: after a promotion it lags until the next checkpoint.
+ * Null at a standby, and where the server has no such functions or does not allow them: as a function of ours, because
+ * an error would end the transaction that asks. The control file is not asked for the timeline: after a promotion it
+ * lags until the next checkpoint.
  */
 async function makeIncarnation(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -87,7 +88,8 @@ async function makeReference(db: Kysely<unknown>, { integer }: Types): Promise<v
     .addColumn('runs', 'text')
     .addPrimaryKeyConstraint('reference_pk', ['workflow', 'reference'])
     .execute();
-  // Contains open references only, and no column that changes while they are open: a few hundred entries among millions of rows.
+  // Contains open references only, and no column that changes while they are open: a few hundred entries among millions
+  // of rows.
   await db.schema
     .createIndex('open_reference')
     .on('reference')
@@ -133,7 +135,8 @@ async function makeEffect(db: Kysely<unknown>, { integer, sequence }: Types): Pr
     .addForeignKeyConstraint('effect_of_reference', ['workflow', 'reference'], 'reference', ['workflow', 'reference'])
     .execute();
 
-  // The promise of this service as one constraint: a second order, change order or switch cannot be written down, so none is sent.
+  // The promise of this service as one constraint: a second order, change order or switch cannot be written down, so
+  // none is sent.
   await sql`
     create unique index at_most_one_pivot on effect (workflow, reference)
       where kind = 'pivot' and (outcome is null or outcome in ('done', 'unknown'))`.execute(db);
@@ -255,7 +258,8 @@ async function makeOutbox(db: Kysely<unknown>, { integer, sequence }: Types): Pr
     .addUniqueConstraint('one_row_for_an_event_and_route', ['id', 'route'])
     .execute();
 
-  // Among millions of delivered rows, the indexes have only what is open, what is dead, and what is still to be deleted.
+  // Among millions of delivered rows, the indexes have only what is open, what is dead, and what is still to be
+  // deleted.
   await sql`create index outbox_due on outbox (namespace, route, next_ms) where delivered_ms is null and dead_ms is null`.execute(
     db,
   );

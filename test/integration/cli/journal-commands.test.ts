@@ -416,7 +416,7 @@ withPostgres('a database server that', () => {
     expect(await run(asAuditor, ['record', 'R-1'])).toMatchObject({ status: 0, err: '' });
     const { status, err } = await run(asAuditor, ['journal', 'trust-new-references']);
     expect(status).toBe(3);
-    expect(err).toMatch(/its database does not allow this user to write there/);
+    expect(err).toMatch(/its database does not allow this user to write or ask there/);
   });
 
   it('lets a worker write and delete nothing, as docs/deploying.md grants it', async () => {

@@ -1,4 +1,7 @@
-/** PostgreSQL dies, or the way to it is lost, at every moment at which that makes a difference. Nothing is ever meant twice. */
+/**
+ * PostgreSQL dies, or the way to it is lost, at every moment at which that makes a difference. Nothing is ever meant
+ * twice.
+ */
 import { untilReady } from '../../../scripts/reachable';
 import { migrate } from '../../../src/journal/migrate';
 import type { Journal } from '../../../src/journal/journal';
@@ -9,7 +12,10 @@ import { add, letPass, openedJournals, place, rowOf, Run } from './runs';
 import { unavailable } from './sentences';
 import { describeInWays, itInWays } from '../../support/left-out';
 
-/** A call of the journal gives up well before the activity that waits for it. On a quiet machine it takes about five seconds. */
+/**
+ * A call of the journal gives up well before the activity that waits for it. On a quiet machine it takes about five
+ * seconds.
+ */
 const patienceMs = 10_000;
 
 describeWithPostgres('the journal loses its database', () => {

@@ -37,7 +37,9 @@ export class Proxy {
     return (this.listening.address() as AddressInfo).port;
   }
 
-  /** From now on not a byte gets through, either way, and nobody is told. New connections are taken, and hear nothing. */
+  /**
+   * From now on not a byte gets through, either way, and nobody is told. New connections are taken, and hear nothing.
+   */
   swallow(): void {
     this.isSwallowing = true;
   }
@@ -61,7 +63,10 @@ export class Proxy {
     });
   }
 
-  /** When the statement is sent next: the client loses its connection, and the server gets the statement when `deliver` is called. */
+  /**
+   * When the statement is sent next: the client loses its connection, and the server gets the statement when `deliver`
+   * is called.
+   */
   delay(statement: string): { lost: Promise<void>; deliver: () => void } {
     let deliver = () => {};
     const lost = this.cutAt(statement, ({ client, server }, bytes) => {

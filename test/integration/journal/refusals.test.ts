@@ -194,7 +194,7 @@ describeWithPostgres('PostgreSQL', () => {
       postgres: server.url({ database, user: 'reader', password: 'canary-of-a-reader' }),
     });
     const { why } = await unavailable(new Run(journal).take());
-    expect(why).toBe('its database does not allow this user to write there');
+    expect(why).toBe('its database does not allow this user to write or ask there');
   });
 
   it('that can only be read: it may be a standby', async () => {

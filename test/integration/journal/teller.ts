@@ -1,6 +1,6 @@
 /**
- * A process of its own that uses the journal of a file: `fork('teller.ts')`. It opens a file, and means one call in it, when it is
- * told to, and tells what came of it.
+ * A process of its own that uses the journal of a file: `fork('teller.ts')`. It opens a file, and means one call in it,
+ * when it is told to, and tells what came of it.
  */
 import type { EffectCall } from '../../../src/domain/effects';
 import type { Journal } from '../../../src/journal/journal';

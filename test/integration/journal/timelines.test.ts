@@ -1,4 +1,7 @@
-/** A database that was put back or failed over is on another timeline, and then nothing is sent before a person has said what that means. */
+/**
+ * A database that was put back or failed over is on another timeline, and then nothing is sent before a person has said
+ * what that means.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -158,6 +161,14 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     });
   });
 
+  it('is asked about where it is an earlier one, whatever a failover loses', async () => {
+    const journal = await asWorker('lossless');
+    const run = await Run.begin(journal);
+    const { incarnation } = await journalRow(journal);
+    await unlike(`${incarnation?.split('/')[0] ?? ''}/000000FF`);
+    expect(await run.mean(place(1))).toMatchObject({ how: 'put-back', why: expect.stringMatching(/and was on 255$/) });
+  });
+
   it('says nothing of a journal of which a history knows more', async () => {
     const journal = await asWorker('lossless');
     const run = await Run.begin(journal);
@@ -179,15 +190,19 @@ describeWithPostgres('the timeline of the journal’s database', () => {
       'alter function pg_current_wal_lsn() rename to pg_gone',
       'alter function pg_gone() rename to pg_current_wal_lsn',
     ],
-  ])('is none where it %s, and nothing else changes', async (_, forbid, allow) => {
+  ])('is asked about once where it %s any more, and then is none', async (_, forbid, allow) => {
     await server.ask(forbid, { database });
-    const journal = await asWorker();
+    const journal = await asWorker('lossless');
     expect(await isSilent(journal)).toBe(true);
     const run = await Run.begin(journal);
-    await unlike('1/00000001');
+    expect(await run.mean(place(1))).toMatchObject({
+      how: 'put-back',
+      why: expect.stringMatching(/does not say any more which one it is/),
+    });
+    expect(await nothingLost(journal)).toMatchObject({ how: 'accepted' });
+    expect(await journalRow(journal)).toMatchObject({ incarnation: null });
     expect(await run.mean(place(1))).toMatchObject({ how: 'send' });
     expect(await nothingLost(journal)).toEqual({ how: 'nothing-to-say' });
-    await server.ask('update journal set incarnation = null', { database });
     await server.ask(allow, { database });
     expect(await run.mean(place(1))).toMatchObject({ how: 'under-way' });
     // From now on it is known.

@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL cluster whose write-ahead log is archived: it can be backed up while it works, and be put back to a time. The commands are
- * those of docs/disasters.md.
+ * A PostgreSQL cluster whose write-ahead log is archived: it can be backed up while it works, and be put back to a
+ * time. The commands are those of docs/disasters.md.
  */
 import { execFile } from 'node:child_process';
 import { appendFile, writeFile } from 'node:fs/promises';

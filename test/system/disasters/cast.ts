@@ -39,7 +39,10 @@ export class Cast {
     await this.untilInTheAir('its order is in the air', 'before');
   }
 
-  /** After the moment to which something will be put back: what waited is decided, what was in the air arrives, and others come. */
+  /**
+   * After the moment to which something will be put back: what waited is decided, what was in the air arrives, and
+   * others come.
+   */
   async liveOn(): Promise<void> {
     const [approved] = this.members;
     if (approved === undefined) throw new Error('nobody has taken a place yet');

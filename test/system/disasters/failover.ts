@@ -1,6 +1,6 @@
 /**
- * A namespace is failed over to a second cluster, which lags: what the first one did last is not there. The first one is lost meanwhile, and
- * comes back.
+ * A namespace is failed over to a second cluster, which lags: what the first one did last is not there. The first one
+ * is lost meanwhile, and comes back.
  */
 import { Client, Connection } from '@temporalio/client';
 import { OrderSagaClient } from '../../../src/client/client';
@@ -38,7 +38,8 @@ export const failover: Disaster = {
     const connection = await Connection.connect({ address: standby.stack.address });
     ground.temporal = new Client({ connection, namespace: standby.namespace });
     ground.sagas = cast.sagas = new OrderSagaClient(ground.temporal);
-    // The second cluster takes requests a moment after it was told to; until then it refuses them, and a backend sends again.
+    // The second cluster takes requests a moment after it was told to; until then it refuses them, and a backend sends
+    // again.
     await until(async () => {
       try {
         await cast.sendAgain();

@@ -1,4 +1,7 @@
-/** A disk is full: PostgreSQL's, with both databases or with the journal's only, or the one of the journal's file. It gets room again. */
+/**
+ * A disk is full: PostgreSQL's, with both databases or with the journal's only, or the one of the journal's file. It
+ * gets room again.
+ */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * What a disaster strikes: a Temporal server on PostgreSQL, the journal in the same cluster, in one of its own or in a file, worker processes,
- * the provider's stand-in, and one person at a terminal. Everything is ended with its closers.
+ * What a disaster strikes: a Temporal server on PostgreSQL, the journal in the same cluster, in one of its own or in a
+ * file, worker processes, the provider's stand-in, and one person at a terminal. Everything is ended with its closers.
  */
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -79,7 +79,8 @@ export async function startGround(closers: Closers, compiled: string, options: G
     superuser: stack.superuser,
   };
   const { url: journalUrl, cluster: journalCluster } = await startJournal(closers, programs, stack, options.journal);
-  // The document does not say that an item can be ordered only once, so a provider that refuses it would hide second orders.
+  // The document does not say that an item can be ordered only once, so a provider that refuses it would hide second
+  // orders.
   const answers = { orderResponse: 'ids', closedCartItems: 'take', anyServer: true, latencyMs: 20 } as const;
   const sandbox = await closers.keep(Sandbox.start(answers), (kept) => kept.close());
   const fronts = options.tls

@@ -1,4 +1,7 @@
-/** The judge is judged: what went well is called so, and whatever a disaster may leave is noticed. And the page has a row for each disaster. */
+/**
+ * The judge is judged: what went well is called so, and whatever a disaster may leave is noticed. And the page has a
+ * row for each disaster.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ledger, type CartItemAdded, type FirewallsChanged, type OrderPlaced } from '../../../sandbox/ledger';

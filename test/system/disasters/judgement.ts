@@ -1,4 +1,7 @@
-/** What a disaster has come to: asked of the provider's ledger, and of the sagas only where they must own up. Each sentence must not be. */
+/**
+ * What a disaster has come to: asked of the provider's ledger, and of the sagas only where they must own up. Each
+ * sentence must not be.
+ */
 import type { LedgerSnapshot } from '../../../sandbox/ledger';
 import { firewallsOf, openCartItems, ordersWithLabel } from '../../../sandbox/sentences';
 import type { Leftover } from '../../../src/domain/leftovers';
@@ -40,7 +43,9 @@ export function judge({ ledger, sagas, rows }: Aftermath): string[] {
   ];
 }
 
-/** Nobody asked for any to be reversed, but by a deadline or an expiry: each has ended, and what it was to buy is there. */
+/**
+ * Nobody asked for any to be reversed, but by a deadline or an expiry: each has ended, and what it was to buy is there.
+ */
 function forgotten(ledger: LedgerSnapshot, { role, asked, ended, mayEndEarly }: Lived): string[] {
   const name = `${asked.workflow} ${asked.request.reference} (${role})`;
   if (ended === undefined) return [`${name} has not ended`];

@@ -1,7 +1,8 @@
 /**
- * Disasters, rehearsed: sagas are in the middle of their work, some wait for a person, some have a call in the air, some are queued. Then
- * databases are lost and put back, a cluster fails over, all workers are gone, a disk is full, a certificate expires. One person does what
- * docs/disasters.md says, with the command line; the provider's ledger is asked what has become of all.
+ * Disasters, rehearsed: sagas are in the middle of their work, some wait for a person, some have a call in the air,
+ * some are queued. Then databases are lost and put back, a cluster fails over, all workers are gone, a disk is full, a
+ * certificate expires. One person does what docs/disasters.md says, with the command line; the provider's ledger is
+ * asked what has become of all.
  *
  *   npm run disasters                          all of them
  *   npm run disasters -- restore-together …    these
@@ -10,7 +11,8 @@
  *     --patience N  seconds until sagas that do not end are given up    (300)
  *     --json FILE   what was seen, said and typed
  *
- * Status 0: nothing was bought twice, forgotten or left behind silently, and each disaster was one. 1: not so. 2: wrong arguments.
+ * Status 0: nothing was bought twice, forgotten or left behind silently, and each disaster was one. 1: not so. 2: wrong
+ * arguments.
  */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';

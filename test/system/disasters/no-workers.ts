@@ -1,6 +1,6 @@
 /**
- * Every worker is gone for a day. Nobody can make a day pass on a real server: what a day does is shown with deadlines, expiries and a schedule
- * of seconds.
+ * Every worker is gone for a day. Nobody can make a day pass on a real server: what a day does is shown with deadlines,
+ * expiries and a schedule of seconds.
  */
 import { reconcileWorkflow } from '../../../src/domain/reconcile';
 import { until } from '../../support/rig';

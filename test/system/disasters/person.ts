@@ -1,4 +1,7 @@
-/** The person after a disaster: reads the inbox, answers what is asked as the provider's control panel shows it, until nothing waits. */
+/**
+ * The person after a disaster: reads the inbox, answers what is asked as the provider's control panel shows it, until
+ * nothing waits.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** One rehearsal: sagas take their places, the disaster strikes, a backend sends again, a person settles the rest, and all is judged. */
+/**
+ * One rehearsal: sagas take their places, the disaster strikes, a backend sends again, a person settles the rest, and
+ * all is judged.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { outcomeOf } from '../../support/sagas';
 import { Closers } from '../chaos/closers';

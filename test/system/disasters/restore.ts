@@ -1,6 +1,6 @@
 /**
- * PostgreSQL is lost, and put back from a base backup and the archive of its log: both databases together, Temporal's alone, the journal's
- * alone; to a point in time, or to the end of what was archived.
+ * PostgreSQL is lost, and put back from a base backup and the archive of its log: both databases together, Temporal's
+ * alone, the journal's alone; to a point in time, or to the end of what was archived.
  */
 import { untilWaiting } from '../../support/sagas';
 import { ArchivedPostgres, type Cluster } from './archived-postgres';

@@ -1,4 +1,7 @@
-/** What a rehearsal works with, and what it writes down: the commands in their order, what the sagas said, how long each part took. */
+/**
+ * What a rehearsal works with, and what it writes down: the commands in their order, what the sagas said, how long each
+ * part took.
+ */
 import { workflowNames } from '../../../src/domain/identity';
 import { NoConnectionError, NoWorkerError, SearchAttributesMissingError } from '../../../src/client/errors';
 import type { Closers } from '../chaos/closers';

@@ -1,4 +1,7 @@
-/** A second Temporal server, on a PostgreSQL of its own, which gets all that happens in a namespace of the first one, a moment later. */
+/**
+ * A second Temporal server, on a PostgreSQL of its own, which gets all that happens in a namespace of the first one, a
+ * moment later.
+ */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { ClusterName } from '../../../deploy/stack/cluster-config';

@@ -3,7 +3,10 @@ import { effectsOf } from '../../../../src/journal/standing';
 import type { TestDatabases } from '../databases';
 import { add, letPass, sharedJournal, place, remove, rowOf, Run } from '../runs';
 
-/** An item is not deleted under an order that names it, and an order does not name an item that is gone, or is just going. */
+/**
+ * An item is not deleted under an order that names it, and an order does not name an item that is gone, or is just
+ * going.
+ */
 export function cartItems(databases: TestDatabases): void {
   let journal: Journal;
   sharedJournal(databases, (opened) => {
