@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { SandboxClient } from '../../sandbox/client';
+import { exitStatus } from '../../src/cli/exit-status';
 import { noOrderPlacedTwice, ordersOf } from '../../sandbox/sentences';
 import type { LedgerSnapshot } from '../../sandbox/ledger';
 import { succeeded } from './command';
@@ -48,8 +49,17 @@ function accountOf(reference: string): string {
 type Request = ReturnType<typeof request>;
 
 export async function startSaga(project: Project, order: Request): Promise<void> {
-  const started = await project.cli(['provision', '-', '--detach', '--json'], JSON.stringify(order));
+  const started = await reached(project, ['provision', '-', '--detach', '--json'], JSON.stringify(order));
   assert.equal(started.status, 0, started.all);
+}
+
+/** Asks again while there is no connection: a server that has just come up is healthy before it answers everything. */
+export async function reached(project: Project, words: readonly string[], input = ''): ReturnType<Project['cli']> {
+  const deadline = Date.now() + settledMaxMs;
+  for (;;) {
+    const said = await project.cli(words, input);
+    if (said.status !== exitStatus.noConnection || Date.now() > deadline) return said;
+  }
 }
 
 interface Waiting {

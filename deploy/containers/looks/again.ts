@@ -1,7 +1,7 @@
 /** Down and up again: what was is in the volumes. */
 import assert from 'node:assert/strict';
 import { orders } from '../../../sandbox/sentences';
-import { finish, ledgerOf, request, sandboxOf, settle, startSaga } from '../sagas';
+import { finish, ledgerOf, reached, request, sandboxOf, settle, startSaga } from '../sagas';
 import type { Context } from '../context';
 
 export async function again({ checks, project }: Context): Promise<void> {
@@ -28,13 +28,13 @@ export async function again({ checks, project }: Context): Promise<void> {
       ['status', ended.reference],
       ['record', ended.reference, '--timeline'],
     ]) {
-      const { status, all } = await project.cli(words);
+      const { status, all } = await reached(project, words);
       assert.equal(status, 0, all);
     }
   });
 
   await checks.check('its reference stays taken: sent again, it orders nothing', async () => {
-    const repeated = await project.cli(['provision', '-'], JSON.stringify(ended));
+    const repeated = await reached(project, ['provision', '-'], JSON.stringify(ended));
     assert.equal(repeated.status, 0, repeated.all);
     assert.match(repeated.all, /was started before, with the same request/);
     assert.deepEqual(orders(await ledgerOf(project)), []);

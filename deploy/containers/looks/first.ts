@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { ordersOf } from '../../../sandbox/sentences';
-import { ledgerOf, request, sandboxOf } from '../sagas';
+import { ledgerOf, reached, request, sandboxOf } from '../sagas';
 import type { Context } from '../context';
 
 /** What compose says of these is not the default, so that a default cannot be taken for them. */
@@ -31,7 +31,7 @@ export async function first({ checks, project }: Context): Promise<void> {
 
   await checks.check('a saga buys a server through it, and both Temporal and the journal tell of it', async () => {
     const order = request('PO-FIRST');
-    const done = await project.cli(['provision', '-', '--json'], JSON.stringify(order));
+    const done = await reached(project, ['provision', '-', '--json'], JSON.stringify(order));
     assert.equal(done.status, 0, done.all);
     const [placed, ...more] = ordersOf(await ledgerOf(project), order.account);
     assert.ok(placed !== undefined && more.length === 0, 'not one order');
