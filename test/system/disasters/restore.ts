@@ -13,15 +13,7 @@ export const restores: Disaster[] = [
     name: 'restore-together',
     title: 'PostgreSQL is lost, and put back to a point in time: Temporal and the journal together',
     strike: async (scene) => {
-      const { stack } = scene.ground;
-      const { postgres, target } = await loseTime(scene, scene.ground.cluster);
-      scene.phase('the disaster, and the restore');
-      await stack.server.kill();
-      await postgres.lose();
-      await scene.ground.dismiss();
-      scene.cast.letGo();
-      await postgres.restore(target);
-      await stack.server.restart();
+      await restoreBoth(scene);
       return newEpoch(scene);
     },
   },
@@ -30,15 +22,8 @@ export const restores: Disaster[] = [
     title: 'Temporal and the journal are put back together, and nobody says so: the workers find out by the timeline',
     strike: async (scene) => {
       const { cast, ground, person } = scene;
-      const { stack, sandbox } = ground;
-      const { postgres, target } = await loseTime(scene, ground.cluster);
-      scene.phase('the disaster, and the restore');
-      await stack.server.kill();
-      await postgres.lose();
-      await ground.dismiss();
-      cast.letGo();
-      await postgres.restore(target);
-      await stack.server.restart();
+      const { sandbox } = ground;
+      await restoreBoth(scene);
       scene.phase('the workers begin, the backend sends again, and nobody has said anything');
       const effectsBefore = sandbox.ledger.entries.length;
       await ground.hire();
@@ -139,6 +124,19 @@ export const restores: Disaster[] = [
     },
   },
 ];
+
+/** Temporal's databases and the journal, in one cluster. Afterwards the server runs, and no worker. */
+async function restoreBoth(scene: Scene): Promise<void> {
+  const { cast, ground } = scene;
+  const { postgres, target } = await loseTime(scene, ground.cluster);
+  scene.phase('the disaster, and the restore');
+  await ground.stack.server.kill();
+  await postgres.lose();
+  await ground.dismiss();
+  cast.letGo();
+  await postgres.restore(target);
+  await ground.stack.server.restart();
+}
 
 /** A backup, a moment, and what happens after it. @returns that moment */
 async function loseTime(scene: Scene, cluster: Cluster): Promise<{ postgres: ArchivedPostgres; target: string }> {
