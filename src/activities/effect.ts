@@ -183,7 +183,8 @@ async function sendOnce<T>(
     if (failed === undefined) throw error;
     const failure = late !== undefined && failed.failure === 'NotSent' ? late : failed;
     const { failure: name } = failure;
-    const unwritten = await write(written, { outcome: outcomeOf(name), failure: name, answer: failure });
+    const { cartItemId } = failed;
+    const unwritten = await write(written, { outcome: outcomeOf(name), failure: name, answer: failure, cartItemId });
     const doubt = {
       row: knows.row,
       at: clock.startedAt,

@@ -117,10 +117,12 @@ export function createFirewallActivities(
         await settled(input.vmObjectId, input.after);
         const others = input.undoing ? await othersOn(input.vmObjectId) : {};
         const response = await provider.listFirewalls(input.vmObjectId, { secrets });
-        const firewalls = readFirewallIds(response);
-        if (firewalls === undefined) return { unreadable: provider.blank(rawResponse(response), secrets), ...others };
+        const listed = readFirewallIds(response);
+        if (listed === undefined) return { unreadable: provider.blank(rawResponse(response), secrets), ...others };
         const { expect = [], without = [], exactly } = input;
-        const missing = expect.filter((id) => !firewalls.includes(id));
+        const { ids: firewalls, pending } = listed;
+        // One that is on its way, or has failed, does not protect the server yet.
+        const missing = expect.filter((id) => !firewalls.includes(id) || pending.includes(id));
         const surplus = firewalls.filter((id) => without.includes(id) || (exactly && !expect.includes(id)));
         if (missing.length + surplus.length === 0) return { firewalls, ...others };
         const said = [

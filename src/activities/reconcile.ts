@@ -173,12 +173,13 @@ export function createReconcileActivities(journal: Journal, provider: ProviderCl
         if (JSON.stringify(await statedFirewalls(journal, vmObjectId)) !== JSON.stringify(stated)) {
           return { how: 'busy' };
         }
-        const shown = readFirewallIds(response);
-        if (shown === undefined) return { how: 'unreadable' };
+        const listed = readFirewallIds(response);
+        if (listed === undefined) return { how: 'unreadable' };
+        const shown = listed.ids.filter((id) => !listed.pending.includes(id));
         return {
           how: 'compared',
           missing: assigned.filter((id) => !shown.includes(id)),
-          surplus: unassigned.filter((id) => shown.includes(id)),
+          surplus: unassigned.filter((id) => listed.ids.includes(id)),
           unprotected: lacked.filter((id) => !shown.includes(id) && !assigned.includes(id) && !unassigned.includes(id)),
         };
       });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ActivitySettings } from '../activities/settings';
 import type { ProbePlan } from '../domain/hold-probe';
 import type { SecretSources } from '../security/secret-resolver';
+import type { PlacedIf } from '../provider/options';
 import { isCertificate, isLoopback } from './checks';
 import { clientSettings, readTemporal, sagasIn, temporalHost, type ClientConfig } from './client';
 import { readJournal, type JournalConfig } from './journal';
@@ -14,6 +15,7 @@ import {
   rate,
   serviceUrl,
   spendLimits,
+  placedIf,
   statuses,
   text,
   whole,
@@ -49,7 +51,6 @@ export const workerSettings = {
   PROVIDER_TIMEOUT_MS: whole(1, 25_000).default(20_000),
   PROVIDER_RESPONSE_BYTES_MAX: whole(1_024, 64 * 1024 * 1024).default(1024 * 1024),
   PROVIDER_CONNECTIONS: whole(1, 10_000).default(64),
-  PROVIDER_PAUSE_MAX_MS: whole(0, 3_600_000).default(60_000),
   /**
    * With less than one call in a hundred seconds, activities wait so long in their queue that sagas seem to stand
    * still.
@@ -64,6 +65,8 @@ export const workerSettings = {
   TEMPORAL_WORKER_BUILD_ID: text.optional(),
   VERSIONING_BEHAVIOR: z.enum(['PINNED', 'AUTO_UPGRADE'], 'must be PINNED or AUTO_UPGRADE').default('PINNED'),
   PIVOT_RETRY_STATUSES: statuses.default([429]),
+  PIVOT_UNSURE_STATUSES: statuses.default([]),
+  PLACED_IF: placedIf.default([]),
   /** From before the journal is asked until the call leaves. */
   SEND_WITHIN_MS: whole(500, 8_000).default(5_000),
   /** How long a call that we gave up may still take effect at the provider. */
@@ -136,7 +139,8 @@ export interface ProviderConfig {
   totalTimeoutMs: number;
   responseBytesMax: number;
   connections: number;
-  pauseMaxMs: number;
+  pivotUnsureStatuses: readonly number[];
+  placedIf: readonly PlacedIf[];
   quoteMethod: 'PUT' | 'GET';
   /** PEM of the private certificate authority that signed the provider's certificate. */
   ca: string | undefined;
@@ -270,7 +274,8 @@ function providerIn(settings: WorkerSettings): Omit<ProviderConfig, 'readToken' 
     totalTimeoutMs: settings.PROVIDER_TIMEOUT_MS,
     responseBytesMax: settings.PROVIDER_RESPONSE_BYTES_MAX,
     connections: settings.PROVIDER_CONNECTIONS,
-    pauseMaxMs: settings.PROVIDER_PAUSE_MAX_MS,
+    pivotUnsureStatuses: settings.PIVOT_UNSURE_STATUSES,
+    placedIf: settings.PLACED_IF,
     quoteMethod: settings.PROVIDER_QUOTE_METHOD,
   };
 }

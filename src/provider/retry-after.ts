@@ -14,6 +14,25 @@ const dateForms = [
   /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?<month>[A-Z][a-z]{2}) (?<day>[ \d]\d) (?<time>\d\d:\d\d:\d\d) (?<year>\d{4})$/,
 ];
 
+/** Longer than any server is busy: a number that is larger is a time, or a mistake. */
+const delayMaxMs = 24 * 60 * 60_000;
+
+/** Statuses that may come with the header. */
+const statuses = [408, 429, 502, 503, 504];
+
+/**
+ * @returns how long the answer asks to wait, in milliseconds; undefined where it does not say, or says what cannot be a
+ * delay, such as the seconds since 1970
+ */
+export function retryAfterOf(
+  status: number,
+  header: string | readonly string[] | undefined,
+  nowMs: number,
+): number | undefined {
+  const delayMs = statuses.includes(status) ? readRetryAfter(header, nowMs) : undefined;
+  return delayMs !== undefined && delayMs <= delayMaxMs ? delayMs : undefined;
+}
+
 /**
  * @param header the header's value; if there are several, the first counts.
  * @param nowMs milliseconds since 1970.
