@@ -23,8 +23,14 @@ export const mayHaveHappened = (outcome: Effect['outcome']) =>
   outcome === null || outcome === 'unknown' || outcome === 'done';
 
 /** A call of a repeatable step with an unknown outcome. */
-export function isDoubtful({ kind, outcome }: Effect): boolean {
+export function isDoubtful({ kind, outcome }: Pick<Effect, 'kind' | 'outcome'>): boolean {
   return kind === 'mutate' && (outcome === null || outcome === 'unknown');
+}
+
+/** A cart item that was added, or perhaps: its id came with an answer that is no plain success. */
+export function madeItem({ kind, outcome, cart_item_id }: Pick<Effect, 'kind' | 'outcome' | 'cart_item_id'>) {
+  const isThere = kind === 'mutate' && outcome !== 'undone' && outcome !== 'denied';
+  return isThere && cart_item_id !== null ? Number(cart_item_id) : undefined;
 }
 
 export function livePivot(tx: Tx, key: SagaKey): Promise<Effect | undefined> {
