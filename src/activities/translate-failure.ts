@@ -9,7 +9,6 @@ import { JournalUnavailable, JournalUnreadable } from '../journal/errors';
 import {
   NotSent,
   ProviderFailure,
-  PutOff,
   RateLimited,
   Rejected,
   TokenUnreadable,
@@ -90,12 +89,13 @@ function read(error: unknown): Facts | undefined {
     endpoint: error.endpoint,
     ...(error.status === undefined ? {} : { status: error.status }),
     ...(error.body === undefined ? {} : { body: error.body }),
-    ...(error instanceof RateLimited || error instanceof PutOff ? { retryAfterMs: error.retryAfterMs } : {}),
+    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
   };
 }
 
 function nameOf(error: ProviderFailure): CallFailure['failure'] {
-  if (error instanceof NotSent) return notSentAs(error);
+  if (error instanceof TokenUnreadable) return 'TokenUnreadable';
+  if (error instanceof NotSent) return 'NotSent';
   if (error instanceof RateLimited) return 'RateLimited';
   if (error instanceof Unauthorized) return 'Unauthorized';
   if (error instanceof Rejected) return 'Rejected';
@@ -104,19 +104,8 @@ function nameOf(error: ProviderFailure): CallFailure['failure'] {
   return 'UnknownOutcome';
 }
 
-function notSentAs(error: NotSent): CallFailure['failure'] {
-  if (error instanceof PutOff) return 'PutOff';
-  return error instanceof TokenUnreadable ? 'TokenUnreadable' : 'NotSent';
-}
-
 /** Failures of a pivot after which nobody has to be asked: it was surely not sent, or surely refused. */
-const surelyNotPlaced: readonly CallFailure['failure'][] = [
-  'NotSent',
-  'PutOff',
-  'TokenUnreadable',
-  'Unauthorized',
-  'Rejected',
-];
+const surelyNotPlaced: readonly CallFailure['failure'][] = ['NotSent', 'TokenUnreadable', 'Unauthorized', 'Rejected'];
 
 /**
  * A pivot's failure is of unknown outcome unless it is surely another one. Statuses that the settings call safe mean
@@ -133,7 +122,6 @@ function asPivot(facts: Facts, settings: ActivitySettings): Facts {
 function isRepeated(failure: CallFailure['failure'], kind: CallKind): boolean {
   switch (failure) {
     case 'NotSent':
-    case 'PutOff':
     case 'TokenUnreadable':
     case 'RateLimited':
     case 'NotVisibleYet':

@@ -49,7 +49,6 @@ export const workerSettings = {
   PROVIDER_TIMEOUT_MS: whole(1, 25_000).default(20_000),
   PROVIDER_RESPONSE_BYTES_MAX: whole(1_024, 64 * 1024 * 1024).default(1024 * 1024),
   PROVIDER_CONNECTIONS: whole(1, 10_000).default(64),
-  PROVIDER_PAUSE_MAX_MS: whole(0, 3_600_000).default(60_000),
   /**
    * With less than one call in a hundred seconds, activities wait so long in their queue that sagas seem to stand
    * still.
@@ -136,7 +135,6 @@ export interface ProviderConfig {
   totalTimeoutMs: number;
   responseBytesMax: number;
   connections: number;
-  pauseMaxMs: number;
   quoteMethod: 'PUT' | 'GET';
   /** PEM of the private certificate authority that signed the provider's certificate. */
   ca: string | undefined;
@@ -270,7 +268,6 @@ function providerIn(settings: WorkerSettings): Omit<ProviderConfig, 'readToken' 
     totalTimeoutMs: settings.PROVIDER_TIMEOUT_MS,
     responseBytesMax: settings.PROVIDER_RESPONSE_BYTES_MAX,
     connections: settings.PROVIDER_CONNECTIONS,
-    pauseMaxMs: settings.PROVIDER_PAUSE_MAX_MS,
     quoteMethod: settings.PROVIDER_QUOTE_METHOD,
   };
 }

@@ -11,13 +11,11 @@ export const owners = ['provider', 'journal', 'Temporal', 'us'] as const;
 export type Owner = (typeof owners)[number];
 
 /**
- * What one call's failure means, and whose it is. The first eight come from the provider room; the next ones are
+ * What one call's failure means, and whose it is. The first seven come from the provider room; the next ones are
  * decided on our side, and nothing was sent then.
  */
 export const failureOwners = {
   NotSent: 'provider',
-  /** A pause that the provider asked for in answer to another call. */
-  PutOff: 'provider',
   /** The token, which we keep. */
   TokenUnreadable: 'us',
   RateLimited: 'provider',
@@ -124,7 +122,6 @@ export interface PivotDoubt extends Omit<OpenPivot, 'note'> {
 /** After these failures of a call the provider has surely done nothing; after any other one nobody knows. */
 const withoutEffect: readonly CallFailureName[] = [
   'NotSent',
-  'PutOff',
   'TokenUnreadable',
   'RateLimited',
   'Unauthorized',

@@ -55,13 +55,7 @@ export type ProbeSigns = Record<ProbeSign, number>;
 
 /** The failures of a call that got no readable answer from the provider. */
 export const unansweredFailures: readonly CallFailureName[] = ['NotSent', 'UnknownOutcome', 'UnexpectedResponse'];
-const answeredFailures: readonly CallFailureName[] = [
-  'RateLimited',
-  'PutOff',
-  'Unauthorized',
-  'Rejected',
-  'NotVisibleYet',
-];
+const answeredFailures: readonly CallFailureName[] = ['RateLimited', 'Unauthorized', 'Rejected', 'NotVisibleYet'];
 
 export function signOf({ state, steps, waiting }: Pick<ProgressView, 'state' | 'steps' | 'waiting'>): ProbeSign {
   const calls = steps.filter(reachesProvider);

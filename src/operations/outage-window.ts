@@ -46,7 +46,6 @@ export function readCall({ status, failure, heldBack }: CallEvent): Pick<SeenCal
       return { unanswered: status === undefined ? 'no answer' : String(status) };
     case 'UnexpectedResponse':
       return { unanswered: String(status) };
-    case 'PutOff':
     case 'TokenUnreadable':
       return undefined;
     case undefined:

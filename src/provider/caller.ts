@@ -8,21 +8,18 @@ import type { Connections } from './connections';
 import {
   NotSent,
   ProviderFailure,
-  PutOff,
   RateLimited,
   Rejected,
   TokenUnreadable,
   Unauthorized,
   UnexpectedResponse,
   UnknownOutcome,
-  type FailureFacts,
 } from './errors';
 import { excerptOf, secretsIn, withoutSecrets, type Secrets } from './excerpt';
 import { exchange, type Exchanged, type ExchangeLimits, type WireRequest } from './exchange';
 import type { CallEvent, ResolvedOptions } from './options';
 import { RecentSecrets } from './recent-secrets';
-import { Pause } from './pause';
-import { readRetryAfter } from './retry-after';
+import { retryAfterOf } from './retry-after';
 
 export interface Call<T> {
   method: WireRequest['method'];
@@ -59,20 +56,17 @@ interface Limits extends Omit<ExchangeLimits, 'responseBytesMax'> {
 }
 
 /** What is known of a call while it runs. */
-type CallState = Pick<CallEvent, 'status' | 'sent' | 'putOff' | 'heldBack'>;
+type CallState = Pick<CallEvent, 'status' | 'sent' | 'heldBack'>;
 
 export class Caller {
   private readonly recent = new RecentSecrets();
   /** The last token that was sent. */
   private token: string | undefined;
-  private readonly pause: Pause;
 
   constructor(
     private readonly options: ResolvedOptions,
     private readonly connections: Connections,
-  ) {
-    this.pause = new Pause(options.pauseMaxMs, options.monotonicMs);
-  }
+  ) {}
 
   async call<T>(call: Call<T>, { signal, mayLeave, secrets = [] }: CallOptions = {}): Promise<T> {
     const endpoint = `${call.method} ${call.endpoint}`;
@@ -112,7 +106,6 @@ export class Caller {
 
   private async perform<T>(call: Call<T>, endpoint: string, limits: Limits, note: CallState): Promise<T> {
     const request = this.build(call, endpoint);
-    this.putOffWhilePaused(endpoint, note);
     const own = secretsIn(call.body);
     this.recent.add(own);
     const secrets = [...own, ...this.recent.all()];
@@ -144,7 +137,7 @@ export class Caller {
         path: pathPrefix + (call.path?.() ?? call.endpoint),
         headers: {
           accept: 'application/json',
-          // Nothing here can decompress an answer.
+          // Not every provider heeds it: `exchange.ts` decompresses.
           'accept-encoding': 'identity',
           'user-agent': 'order-saga',
           ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -204,13 +197,18 @@ export class Caller {
   ): T {
     if (status === 404 && absent) return absent.value;
     const text = new TextDecoder().decode(body);
-    const facts = { endpoint, status, body: secrets === 'unknown' ? undefined : excerptOf(text, secrets) };
+    const facts = {
+      endpoint,
+      status,
+      body: secrets === 'unknown' ? undefined : excerptOf(text, secrets),
+      retryAfterMs: retryAfterOf(status, headers, this.options.now()),
+    };
     const answered = `was answered ${status}`;
     switch (classifyStatus(status)) {
       case 'success':
         break;
       case 'RateLimited':
-        throw this.rateLimited(answered, facts, headers['retry-after']);
+        throw new RateLimited(answered, facts);
       case 'Unauthorized':
         throw new Unauthorized(answered, facts);
       case 'Rejected':
@@ -231,19 +229,6 @@ export class Caller {
     if (parsed.success) return parsed.data;
     const wrong = [...new Set(parsed.error.issues.map((issue) => issue.path.join('.') || 'the whole body'))];
     throw new UnknownOutcome(`${answered}, but not as documented: ${wrong.join(', ')}`, facts);
-  }
-
-  private rateLimited(answered: string, facts: FailureFacts, header: string | string[] | undefined): RateLimited {
-    const retryAfterMs = readRetryAfter(header, this.options.now());
-    this.pause.begin(retryAfterMs);
-    return new RateLimited(answered, facts, retryAfterMs);
-  }
-
-  private putOffWhilePaused(endpoint: string, note: CallState): void {
-    const { leftMs } = this.pause;
-    if (leftMs === 0) return;
-    note.putOff = true;
-    throw new PutOff('was not sent: the provider has asked to slow down', { endpoint }, leftMs);
   }
 
   private report(event: CallEvent): void {

@@ -16,7 +16,7 @@ import type { ProviderFailureName } from './errors';
  */
 export function classifyStatus(
   status: number,
-): 'success' | Exclude<ProviderFailureName, 'NotSent' | 'PutOff' | 'TokenUnreadable'> {
+): 'success' | Exclude<ProviderFailureName, 'NotSent' | 'TokenUnreadable'> {
   if (status === 401 || status === 403) return 'Unauthorized';
   if (status === 408) return 'UnknownOutcome';
   if (status === 429) return 'RateLimited';

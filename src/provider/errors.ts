@@ -2,7 +2,7 @@
  * How a call to the provider can fail. The provider documents no errors, so each class says only what can be seen on
  * the wire, above all whether the provider may have done what it was asked:
  *
- *     nothing took effect       NotSent · PutOff · TokenUnreadable · RateLimited · Unauthorized · Rejected
+ *     nothing took effect       NotSent · TokenUnreadable · RateLimited · Unauthorized · Rejected
  *     may have taken effect     UnknownOutcome
  *     not the provider at all   UnexpectedResponse
  *
@@ -10,14 +10,7 @@
  */
 
 export type ProviderFailureName =
-  | 'NotSent'
-  | 'PutOff'
-  | 'TokenUnreadable'
-  | 'RateLimited'
-  | 'Unauthorized'
-  | 'Rejected'
-  | 'UnknownOutcome'
-  | 'UnexpectedResponse';
+  'NotSent' | 'TokenUnreadable' | 'RateLimited' | 'Unauthorized' | 'Rejected' | 'UnknownOutcome' | 'UnexpectedResponse';
 
 export interface FailureFacts {
   /**
@@ -28,6 +21,8 @@ export interface FailureFacts {
   status?: number | undefined;
   /** The answer's body: secrets blanked out, cut to 500 characters. Undefined where there was none. */
   body?: string | undefined;
+  /** How long the answer asks to wait, in milliseconds; undefined where it does not, or not readably. */
+  retryAfterMs?: number | undefined;
 }
 
 export abstract class ProviderFailure extends Error {
@@ -38,12 +33,15 @@ export abstract class ProviderFailure extends Error {
   readonly status?: number;
   /** {@link FailureFacts.body} */
   readonly body?: string;
+  /** {@link FailureFacts.retryAfterMs} */
+  readonly retryAfterMs?: number;
 
-  constructor(message: string, { endpoint, status, body }: FailureFacts) {
+  constructor(message: string, { endpoint, status, body, retryAfterMs }: FailureFacts) {
     super(`${endpoint} ${message}`);
     this.endpoint = endpoint;
     if (status !== undefined) this.status = status;
     if (body !== undefined) this.body = body;
+    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -52,23 +50,7 @@ export abstract class ProviderFailure extends Error {
  * free in time. It does not mean that the request is wrong; sending it again is safe.
  */
 export class NotSent extends ProviderFailure {
-  override readonly name: 'NotSent' | 'PutOff' | 'TokenUnreadable' = 'NotSent';
-}
-
-/**
- * Another call was answered 429, and the pause that the provider asked for is not over. It says nothing of this call.
- */
-export class PutOff extends NotSent {
-  override readonly name = 'PutOff';
-
-  constructor(
-    message: string,
-    facts: FailureFacts,
-    /** Milliseconds for which the next try will also be put off. */
-    readonly retryAfterMs: number,
-  ) {
-    super(message, facts);
-  }
+  override readonly name: 'NotSent' | 'TokenUnreadable' = 'NotSent';
 }
 
 /** The token could not be read: a problem on our side. It says nothing of the provider. */
@@ -81,16 +63,6 @@ export class TokenUnreadable extends NotSent {
  */
 export class RateLimited extends ProviderFailure {
   override readonly name = 'RateLimited';
-  /**
-   * How long the provider asked to wait, in milliseconds from its answer; undefined where it did not say, or not
-   * readably.
-   */
-  readonly retryAfterMs?: number;
-
-  constructor(message: string, facts: FailureFacts, retryAfterMs: number | undefined) {
-    super(message, facts);
-    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
-  }
 }
 
 /**

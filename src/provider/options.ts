@@ -24,8 +24,6 @@ export interface CallEvent {
   durationMs: number;
   /** Whether anything may have been sent. */
   sent: boolean;
-  /** The call was not tried: the provider had asked to slow down. */
-  putOff?: true;
   /** Our side did not let it leave, or gave it up: what it ended in says nothing of the provider. */
   heldBack?: true;
 }
@@ -85,12 +83,6 @@ export interface ProviderClientOptions {
    */
   connections?: number;
   /**
-   * After a 429 no call is sent for as long as the provider asked, at most so many milliseconds. 0: only the saga whose
-   * call was answered 429 waits.
-   * @default 60_000
-   */
-  pauseMaxMs?: number;
-  /**
    * The document has row 5 as PUT, and in its summary as GET. GET sends the same payload.
    * @default 'PUT'
    */
@@ -107,11 +99,6 @@ export interface ProviderClientOptions {
    * @default Date.now
    */
   now?: () => number;
-  /**
-   * Milliseconds of a monotonic clock, for the pause after a 429.
-   * @default performance.now
-   */
-  monotonicMs?: () => number;
 }
 
 /** The options with every default filled in and the base URL parsed. */
@@ -135,18 +122,15 @@ export function resolveOptions(options: ProviderClientOptions): ResolvedOptions 
     totalTimeoutMs: 20_000,
     responseBytesMax: 1_048_576,
     connections: 64,
-    pauseMaxMs: 60_000,
     quoteMethod: 'PUT',
     onCall: () => undefined,
     now: Date.now,
-    monotonicMs: () => performance.now(),
     ...withoutUndefined(rest),
     ...resolveBaseUrl(baseUrl, allowHttp),
   };
   for (const name of positiveIntegers) {
     if (!Number.isSafeInteger(resolved[name]) || resolved[name] < 1) throw wrong(name, 'must be a positive integer');
   }
-  if (!(resolved.pauseMaxMs >= 0)) throw wrong('pauseMaxMs', 'must not be negative');
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(resolved.authHeader)) throw wrong('authHeader', 'must be the name of a header');
   if (!/^[\x21-\x7e]*$/.test(resolved.authScheme)) throw wrong('authScheme', 'must be one word');
   if (!['PUT', 'GET'].includes(resolved.quoteMethod)) throw wrong('quoteMethod', 'must be PUT or GET');

@@ -150,8 +150,6 @@ export function cause({ failure, message }: CallFailure): string {
       return `The provider refuses it: ${message}.`;
     case 'NotSent':
       return 'The provider could not be reached, again and again; nothing was sent.';
-    case 'PutOff':
-      return 'The provider keeps asking us to slow down; nothing was sent.';
     case 'TokenUnreadable':
       return 'Our own token for the provider could not be read, again and again; nothing was sent.';
     case 'RateLimited':

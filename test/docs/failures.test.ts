@@ -22,7 +22,6 @@ import { classifyStatus } from '../../src/provider/classify';
 import { ProviderClient, type ProviderClientOptions } from '../../src/provider/client';
 import {
   NotSent,
-  PutOff,
   RateLimited,
   Rejected,
   Unauthorized,
@@ -118,7 +117,7 @@ describe('statuses', () => {
   });
 
   const errors = {
-    RateLimited: (status: number) => new RateLimited('m', { endpoint: 'e', status }, askedMs),
+    RateLimited: (status: number) => new RateLimited('m', { endpoint: 'e', status, retryAfterMs: askedMs }),
     Unauthorized: (status: number) => new Unauthorized('m', { endpoint: 'e', status }),
     Rejected: (status: number) => new Rejected('m', { endpoint: 'e', status }),
     UnknownOutcome: (status: number) => new UnknownOutcome('m', { endpoint: 'e', status }),
@@ -194,7 +193,6 @@ describe('what is no status', () => {
       const unread = () => Promise.reject(new Error('no such file'));
       return failureAt(await answering('{}'), { credentials: { read: unread, reread: unread } });
     },
-    'never left: a pause after a 429': () => Promise.resolve(new PutOff('m', { endpoint: 'e' }, askedMs)),
     'sent, no answer in time': async () => failureAt(await listen(() => undefined), { totalTimeoutMs: 300 }),
     'sent, connection lost': async () => failureAt(await listen((request) => request.socket.destroy())),
     '`2xx`, body is not JSON': async () => failureAt(await answering('<html>')),
@@ -330,7 +328,7 @@ describe.each(taken)('the answer to %s is of unknown outcome unless it is surely
   async function outcomes(answers: readonly string[]): Promise<string[]> {
     let next = '';
     const server = await serveRaw((socket) => onRequest(socket, () => socket.end(next)));
-    const provider = createClient(server.url, { pauseMaxMs: 0, responseBytesMax: 10_000 });
+    const provider = createClient(server.url, { responseBytesMax: 10_000 });
     const came: string[] = [];
     for (const answer of answers) {
       next = answer;

@@ -146,7 +146,6 @@ export class Rig {
       JOURNAL_URL: this.journalUrl,
       ...shortFlights,
       SERVER_POINTERS: '/vm_object_ids',
-      PROVIDER_PAUSE_MAX_MS: '0',
       RETRY_READING: '3,10,50,60000',
       RETRY_MUTATING: '3,10,50,60000',
       RETRY_COMPENSATING: '3,10,50,60000',
@@ -251,8 +250,6 @@ export class Rig {
         totalTimeoutMs: 10_000,
         responseBytesMax: 1024 * 1024,
         connections: 64,
-        // Sagas of many tests share a worker: what one of them is told should not hold up the others.
-        pauseMaxMs: 0,
         quoteMethod: 'PUT',
         ca: undefined,
         ...this.options.provider,

@@ -15,7 +15,7 @@ let panel: ProviderClient;
 beforeEach(async () => {
   // Somebody changes firewalls in the control panel, which no journal knows.
   rig = await Rig.start({ compares: false });
-  panel = new ProviderClient({ baseUrl: rig.sandbox.url, pauseMaxMs: 0 });
+  panel = new ProviderClient({ baseUrl: rig.sandbox.url });
 });
 afterEach(async () => {
   await panel.close();

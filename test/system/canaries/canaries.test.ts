@@ -96,7 +96,6 @@ async function travel(keys: string | undefined): Promise<Travelled> {
     SECRET_WEBHOOK_OPS: receiver.secret,
     SERVER_POINTERS: '/vm_object_ids',
     // What one saga is told is not to hold up the others: each has its own place on the way.
-    PROVIDER_PAUSE_MAX_MS: '0',
     // Whoever says “not placed” does not wait for long.
     PROVIDER_TIMEOUT_MS: '5000',
     ...shortFlights,
@@ -173,7 +172,6 @@ const stored = ['the server’s files', 'exported histories', 'the journal’s f
 const toldOthers = 'what receivers are told';
 /** Of these nothing is told but our own words, and other tests bring them about. */
 const inOurWords: readonly CallFailureName[] = [
-  'PutOff',
   'TokenUnreadable',
   'WorkerLost',
   'StoodStill',

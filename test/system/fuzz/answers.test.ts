@@ -30,7 +30,7 @@ beforeAll(async () => {
       if (hangsUp) socket.end();
     }),
   );
-  client = createClient(server.url, { pauseMaxMs: 0, totalTimeoutMs: 20_000, connections: 4 });
+  client = createClient(server.url, { totalTimeoutMs: 20_000, connections: 4 });
 });
 afterAll(closeAll);
 

@@ -152,7 +152,7 @@ describe('of a call that fails', () => {
   });
 
   it('a request that found no connection', async () => {
-    const provider = new ProviderClient({ baseUrl: 'http://127.0.0.1:1', pauseMaxMs: 0 });
+    const provider = new ProviderClient({ baseUrl: 'http://127.0.0.1:1' });
     const saga = stand.saga({ provider });
     expect(await saga.refusal('placeOrder', place([1]))).toMatchObject({ failure: 'NotSent' });
     expect(await saga.told()).toEqual(['place-order pivot not-done NotSent']);
@@ -366,7 +366,7 @@ describe('no secret stands in a row', () => {
       read: () => Promise.resolve(secrets.token.text),
       reread: () => Promise.resolve(secrets.token.text),
     };
-    const provider = new ProviderClient({ baseUrl: own.sandbox.url, pauseMaxMs: 0, credentials });
+    const provider = new ProviderClient({ baseUrl: own.sandbox.url, credentials });
     const saga = own.saga({ provider });
     for (const kind of ['refuse-before', 'error-after', 'other-body'] as const) {
       const body = { error: { item, authorization: `Bearer ${secrets.token.text}` } };

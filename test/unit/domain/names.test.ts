@@ -72,7 +72,6 @@ it('are these', () => {
   expect(stepStatuses).toEqual(['pending', 'running', 'done', 'stuck', 'skipped', 'undoing', 'undone', 'failed']);
   expect(callFailureNames).toEqual([
     'NotSent',
-    'PutOff',
     'TokenUnreadable',
     'RateLimited',
     'Unauthorized',

@@ -243,7 +243,19 @@ describe('Retry-After', () => {
     const server = await serve({ status: 429, headers: header === undefined ? {} : { 'retry-after': header } });
     const failure = await failureOf(createClient(server.url, { now }).placeOrder(order));
     expect(failure).toBeInstanceOf(RateLimited);
-    expect((failure as RateLimited).retryAfterMs).toBe(retryAfterMs);
+    expect(failure.retryAfterMs).toBe(retryAfterMs);
+  });
+
+  test.each([
+    [[408, 429, 502, 503, 504], 7000],
+    [[301, 409, 422, 500, 501, 520], undefined],
+  ])('counts in an answer of %j: %s', async (statuses, retryAfterMs) => {
+    const server = await serve(...statuses.map((status) => ({ status, headers: { 'retry-after': '7' } })));
+    const client = createClient(server.url);
+    for (const status of statuses) {
+      const failure = await failureOf(client.assignFirewalls(1, [2]));
+      expect([failure.status, failure.retryAfterMs]).toEqual([status, retryAfterMs]);
+    }
   });
 });
 
