@@ -209,7 +209,7 @@ export class Caller {
       status,
       body: secrets === 'unknown' ? undefined : excerptOf(text, secrets),
       cartItemId: call.kind === 'add' ? cartItemIdIn(json) : undefined,
-      retryAfterMs: retryAfterOf(status, headers['retry-after'], this.options.now()),
+      retryAfterMs: retryAfterOf(status, headers, this.options.now()),
     };
     const answered = `was answered ${status}`;
     const meaning = this.meaningOf(call, status, serverIsNew);

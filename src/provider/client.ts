@@ -1,7 +1,6 @@
 /**
  * The provider's interface, one method per row of its document. Every method makes one call (and repeats it once after
- * a 401, with a renewed token), throws only the classes of `errors.ts`, and remembers only a pause that the provider
- * asked for.
+ * a 401, with a renewed token), and throws only the classes of `errors.ts`.
  */
 import { Caller, type Call, type CallOptions } from './caller';
 import { Connections } from './connections';

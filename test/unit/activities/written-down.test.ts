@@ -102,7 +102,8 @@ const unknown = 'unknown UnknownOutcome';
 /** What each way of failing is written down as; of a pivot, where that is something else. */
 const failures: [FaultKind, told: string, ofPivot?: string][] = [
   ['refuse-before', 'not-done Rejected'],
-  ['error-code', 'not-done Rejected'],
+  // A success that says no proves nothing of a pivot.
+  ['error-code', 'not-done Rejected', unknown],
   ['unauthorized', 'not-done Unauthorized'],
   ['forbidden', 'not-done Unauthorized'],
   ['rate-limit', 'not-done RateLimited'],
@@ -391,7 +392,7 @@ describe('no secret stands in a row', () => {
       expect(await saga.told()).toEqual([
         'add-cart-item-1 mutate not-done Rejected',
         'add-cart-item-1 mutate unknown UnknownOutcome',
-        'add-cart-item-1 mutate unknown UnknownOutcome',
+        'add-cart-item-1 mutate not-done Rejected',
         'add-cart-item-1 mutate done',
       ]);
       const open = await Promise.all((await saga.rows()).map(({ answer }) => own.journal.unseal(answer!, 'it')));

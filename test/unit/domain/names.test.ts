@@ -72,10 +72,10 @@ it('are these', () => {
   expect(stepStatuses).toEqual(['pending', 'running', 'done', 'stuck', 'skipped', 'undoing', 'undone', 'failed']);
   expect(callFailureNames).toEqual([
     'NotSent',
-    'PutOff',
     'TokenUnreadable',
     'RateLimited',
     'Unauthorized',
+    'NotYet',
     'Rejected',
     'UnknownOutcome',
     'UnexpectedResponse',
