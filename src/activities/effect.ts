@@ -71,6 +71,8 @@ export interface EffectSpec<T> {
   restsOn?: readonly string[];
   /** Not sent where a person has done the same by hand, and nothing has changed it since. */
   countsByHand?: boolean | undefined;
+  /** The secrets that the call sends by their names: what was sent is recognised, also after it was rotated. */
+  sent?: () => Promise<Readonly<Record<string, string>>>;
   /** The id of an item that was added. */
   cartItemIdOf?: (value: T) => number;
 }
@@ -106,7 +108,8 @@ export function createEffect(journal: Journal, call: Call, settings: ActivitySet
       const namespace = workflow === saga.workflow ? info.namespace : undefined;
       const { kind, about } = spec;
       const effect: EffectCall = { step: asked.step, kind, activity, about };
-      const meant = await mean(journal, settings, { ...saga, call: effect, run, namespace }, spec, asked);
+      const sent = await digestsOf(journal, await spec.sent?.());
+      const meant = await mean(journal, settings, { ...saga, call: effect, run, namespace, sent }, spec, asked);
       if (meant.how === 'recorded') {
         const { answer, at, run: by, knows, doubts } = meant;
         return { value: answer as T, knows, recorded: { at, run: by }, ...among(doubts) };
@@ -127,12 +130,18 @@ export function createEffect(journal: Journal, call: Call, settings: ActivitySet
     });
 }
 
+async function digestsOf(journal: Journal, sent: Readonly<Record<string, string>> = {}): Promise<Meaning['sent']> {
+  const digests: Record<string, string[]> = {};
+  for (const [name, value] of Object.entries(sent)) digests[name] = await journal.sealing.secretDigests(value);
+  return Object.keys(digests).length === 0 ? undefined : digests;
+}
+
 const among = (doubts: number) => (doubts > 0 ? { doubts } : {});
 
 function mean(
   journal: Journal,
   { inAirMs, planTypesMore, duplicateWithinMs, spendLimits }: ActivitySettings,
-  meaning: Pick<Meaning, 'workflow' | 'reference' | 'call' | 'run' | 'namespace'>,
+  meaning: Pick<Meaning, 'workflow' | 'reference' | 'call' | 'run' | 'namespace' | 'sent'>,
   { kind, recall, restsOn, countsByHand }: Pick<EffectSpec<unknown>, 'kind' | 'recall' | 'restsOn' | 'countsByHand'>,
   { knows, note, turn, corrections, recallOnly, approved }: EffectContext,
 ): Promise<Meant> {

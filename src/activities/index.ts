@@ -33,7 +33,7 @@ export interface ActivityNeeds {
 
 export function createActivities({ provider, journal, secrets, settings, lookUp }: ActivityNeeds) {
   const call = createCall(settings);
-  const readSecrets = createReadTold(secrets);
+  const readSecrets = createReadTold(secrets, journal);
   const effect = createEffect(journal, call, settings, readSecrets);
   return {
     ...createInstallationActivities(settings),

@@ -3,7 +3,7 @@ import type { EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../doma
 import type { Concern } from '../domain/spending';
 import type { FailoverRule } from './incarnation';
 import type { Bought, PurchaseRules } from './purchases';
-import type { Effect, SagaKey, Tx } from './rows';
+import type { Effect, SagaKey, SentDigests, Tx } from './rows';
 
 export interface Meaning extends SagaKey {
   call: EffectCall;
@@ -22,6 +22,8 @@ export interface Meaning extends SagaKey {
   countsByHand?: boolean;
   /** Is sealed. */
   note?: PivotNote | undefined;
+  /** Of the secrets that the call sends by their names. */
+  sent?: SentDigests | undefined;
   /** The saga's turn, if it has one. After the turn is over, nothing is meant. */
   turn?: string | undefined;
   /** For a pivot: how many corrections of the request the run knows. */

@@ -181,12 +181,17 @@ export interface Insertable {
   inAirMs: number;
   /** Sealed. */
   note?: string | null;
+  /** Digests of the secrets that are sent by their names. */
+  sent?: SentDigests | undefined;
 }
+
+/** By the secret's name. */
+export type SentDigests = Record<string, readonly string[]>;
 
 export async function insertEffect(
   tx: Tx,
   key: SagaKey,
-  { call: { about, ...call }, run, inAirMs, note = null }: Insertable,
+  { call: { about, ...call }, run, inAirMs, note = null, sent }: Insertable,
   row: Pick<Effect, 'id' | 'epoch'> & Partial<Pick<Effect, 'outcome' | 'failure'>>,
 ): Promise<void> {
   await tx
@@ -198,6 +203,7 @@ export async function insertEffect(
       run,
       about: JSON.stringify(about),
       note,
+      sent: sent === undefined ? null : JSON.stringify(sent),
       cart_item_id: about.cartItemId ?? null,
       vm_object_id: about.vmObjectId ?? null,
       meant_ms: nowMs(tx),

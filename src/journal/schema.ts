@@ -80,6 +80,8 @@ interface EffectTable {
   about: string;
   /** Sealed: the `PivotNote` of a pivot. */
   note: string | null;
+  /** JSON: of each secret that the call sent by its name, the digests of its value. */
+  sent: string | null;
   /** The item that was added, once its id is known, or that is to be deleted. */
   cart_item_id: number | null;
   /** The server whose firewalls it changes. */

@@ -117,6 +117,7 @@ async function makeEffect(db: Kysely<unknown>, { integer, sequence }: Types): Pr
     .addColumn('run', 'text', (column) => column.notNull())
     .addColumn('about', 'text', (column) => column.notNull())
     .addColumn('note', 'text')
+    .addColumn('sent', 'text')
     .addColumn('cart_item_id', integer)
     .addColumn('vm_object_id', integer)
     .addColumn('epoch', integer, (column) => column.notNull())
