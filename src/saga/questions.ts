@@ -52,12 +52,15 @@ export interface Question {
   /** From then on nobody can be sending what is asked about, in milliseconds since 1970. */
   notPlacedFromMs?: number;
   /** Where nobody has decided after so long it is decided so. Never a yes. */
-  expiry?: { inMs: number; decision: Extract<Decision, { decision: 'reject' }> };
+  expiry?: { inMs: number; decision: OurOwn<'reject'> };
   /** So it is decided where the run has no room to wait on. Without it the saga fails then. */
-  whenFull?: Extract<Decision, { decision: 'skip' }>;
+  whenFull?: OurOwn<'skip'>;
   /** A sentence where a well-formed decision does not fit, such as a wrong number of servers. */
   objection?: (decision: Decision) => string | undefined;
 }
+
+/** What the saga decides itself: it names the question that is open then. */
+type OurOwn<D extends DecisionName> = Omit<Extract<Decision, { decision: D }>, 'question'>;
 
 export interface Stuck {
   spec: { step: Step; title?: string; byHand?: unknown };

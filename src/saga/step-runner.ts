@@ -98,8 +98,6 @@ export interface RunnerContext {
   onRefusal?: OnRefusal | undefined;
 }
 
-const again: Decision = { decision: 'retry' };
-
 export class StepRunner<T, P extends StepSpec<T>> {
   private readonly outcomes = new Map<P, StepOutcome<T>>();
 
@@ -171,13 +169,15 @@ export class StepRunner<T, P extends StepSpec<T>> {
       skippedWhenFull,
       correction: corrections?.stuck,
     };
-    const { decision, left } = await this.decide(stuck, ofRefusal, asking).catch((error: unknown) => {
+    const decided = await this.decide(stuck, ofRefusal, asking).catch((error: unknown) => {
       if (!(error instanceof PlacedBefore)) throw error;
       if (pivot === undefined) leaveToPivot(stuck);
-      // The journal says what was placed to the next attempt.
-      return { decision: again, left: [...specs] };
+      return undefined;
     });
     await pivot?.beforeAgain();
+    // The journal says what was placed to the next attempt.
+    if (decided === undefined) return [...specs];
+    const { decision, left } = decided;
     if (decision.decision === 'skip') {
       for (const spec of left) this.leaveOut(spec, decision.note);
       return [];

@@ -80,16 +80,18 @@ it('shows of the last failure what a person wants to know, and not when the saga
 
 itInWays('answers an update with what was taken, and at which step', async () => {
   const { saga } = await stuck();
-  expect(await saga.decide('retry')).toEqual({ taken: 'retry', step: 'place-order' });
+  expect(await answer(saga, 'retry')).toEqual({ taken: 'retry', step: 'place-order' });
   await untilWaiting(saga, 'stuck');
   await saga.cancel();
 });
 
 describeInWays('an update that does not fit', () => {
-  const update = (saga: { workflowId: string }, name: DecisionName, body: unknown) =>
-    runOf(saga).executeUpdate(name, { args: [body] });
+  const update = async (saga: SagaHandle, name: DecisionName, body: object) => {
+    const { waiting } = await saga.progress();
+    return runOf(saga).executeUpdate(name, { args: [{ question: waiting?.id, ...body }] });
+  };
 
-  it.each<[string, DecisionName, unknown, string | RegExp]>([
+  it.each<[string, DecisionName, object, string | RegExp]>([
     [
       'another decision',
       'approve',
@@ -138,7 +140,7 @@ describeInWays('an update that does not fit', () => {
     await expect(update(saga, 'retry', { correction: { label: 'x' } })).rejects.toMatchObject({
       cause: { message: `retry: nothing can be corrected at ${step}; leave out correction` },
     });
-    await saga.decide('retry');
+    await answer(saga, 'retry');
   });
 });
 
