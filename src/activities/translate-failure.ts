@@ -162,6 +162,7 @@ function isRepeated(failure: CallFailure['failure'], kind: CallKind): boolean {
     case 'TermsMissing':
     case 'DeadlinePassed':
     case 'NeedsApproval':
+    case 'OrderCancelled':
       return false;
   }
 }

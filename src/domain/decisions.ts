@@ -49,6 +49,8 @@ export const decisionSchemas = {
     }),
   ),
   confirmNotPlaced: lazy(() => z.strictObject(evident())),
+  /** Of what was placed, or is thought to be: the provider has cancelled it by itself, or reversed it. */
+  markCancelled: lazy(() => z.strictObject(evident())),
   approve: lazy(() => z.strictObject(any())),
   reject: lazy(() => z.strictObject({ ...any(), reason: text().optional() })),
   provideServers: lazy(() => z.strictObject({ ...any(), vmObjectIds: foundServersSchema() })),
@@ -87,6 +89,10 @@ export const decisionHints: Record<DecisionName, { does: string; example: string
   confirmNotPlaced: {
     does: 'It was not placed: place it again',
     example: '{"question":"its id","by":"you","note":"where you looked"}',
+  },
+  markCancelled: {
+    does: 'It was placed, and the provider has cancelled it: end, and place nothing again',
+    example: '{"question":"its id","by":"you","note":"where you saw it"}',
   },
   approve: { does: 'Say yes: it is placed as the question says', example: '{"question":"its id","by":"you"}' },
   reject: { does: 'Say no: nothing is placed', example: '{"question":"its id","by":"you","reason":"why"}' },

@@ -7,6 +7,7 @@
  *   retry · approve · confirmNotPlaced ──▶ the step that waits, and the rest of the story
  *   skip · markDone · provideServers ──────────────▶ the rest of the story without it
  *   confirmPlaced ─────────────────────────────────▶ what follows the pivot
+ *   markCancelled ─────────────────────────────────▶ nothing: it ends
  *   reject · cancel ───────────────────────────────▶ the undo of each step that was done, the last one first
  *   any, while the saga undoes ────────────────────▶ what is left to undo
  * ```
@@ -45,6 +46,7 @@ export function previewOf(standing: Standing, decision: Previewable): Preview {
 function stepsAfter(standing: Standing, decision: Previewable): NextStep[] {
   const { waiting, isEnding } = standing;
   if (decision === 'cancel' && waiting?.heedsCancel === false) return [];
+  if (decision === 'markCancelled') return [];
   if (decision === 'cancel' || decision === 'reject') return undoing(standing);
   const leavesOut = leavingOut.includes(decision);
   const waits = waiting && !leavesOut ? waiting.tried : [];

@@ -392,7 +392,7 @@ function refusal(message: string, movedOn = false): ApplicationFailure {
 function withoutInstructions({ failure, message, endpoint, status, body, doubt }: CallFailure) {
   return {
     failure,
-    whose: ownerOf({ failure, ...definedOnly({ doubt, endpoint }) }),
+    whose: ownerOf({ failure, ...definedOnly({ doubt, endpoint, status }) }),
     message,
     ...definedOnly({ endpoint, status, body }),
   };

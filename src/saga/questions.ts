@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { Decision, DecisionName } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
-import type { CallFailure } from '../domain/failures';
+import { isForbidden, type CallFailure } from '../domain/failures';
 import type { WaitKind } from '../domain/progress';
 import { whyFull } from './history-left';
 import type { Step } from './progress';
@@ -73,11 +73,17 @@ export function stuckQuestion(
     undoing,
     skippable,
     skippedWhenFull,
+    cancellable,
+    refusable = false,
     correction,
   }: {
     undoing: boolean;
     skippable: boolean;
     skippedWhenFull?: boolean | undefined;
+    /** It follows what was placed, which the provider may have cancelled. */
+    cancellable?: boolean;
+    /** A person may say that the provider has refused it. */
+    refusable?: boolean;
     correction: Correction | undefined;
   },
 ): Question {
@@ -92,8 +98,14 @@ export function stuckQuestion(
   return {
     kind: held ? 'held' : 'stuck',
     step: first.spec.step.id,
-    question: `${what}${held ? '' : advice(first.failure, { undoing, skippable, markable })}`,
-    choices: ['retry', ...(markable ? ['markDone' as const] : []), ...(skippable ? ['skip' as const] : [])],
+    question: `${what}${held ? '' : advice(first.failure, { undoing, skippable, markable, refusable, correctable: correction !== undefined })}`,
+    choices: [
+      'retry',
+      ...(markable ? ['markDone' as const] : []),
+      ...(skippable ? ['skip' as const] : []),
+      ...(refusable ? ['reject' as const] : []),
+      ...(cancellable ? ['markCancelled' as const] : []),
+    ],
     ...(skippable || skippedWhenFull ? { whenFull: { decision: 'skip', note: whyFull } } : {}),
     lastFailure: first.failure,
     correction,
@@ -143,9 +155,15 @@ function titlesOf(specs: readonly Stuck['spec'][]): string {
 }
 
 /** What stands behind a failure, and whose it is, for a reader who does not know our names for it. */
-export function cause({ failure, message }: CallFailure): string {
+export function cause({ failure, message, status, body }: CallFailure): string {
   switch (failure) {
     case 'Unauthorized':
+      if (isForbidden({ failure, status })) {
+        return (
+          'The provider forbids it (403). Either our credentials are not allowed this, or the provider refuses this request ' +
+          `(a quota, a plan). ${body ? `It says: ${body}.` : 'It does not say which.'}`
+        );
+      }
       return 'The provider refuses our credentials: they must be fixed first.';
     case 'UnexpectedResponse':
       return 'The answer did not come from the provider’s service: is its base URL right?';
@@ -195,6 +213,8 @@ export function cause({ failure, message }: CallFailure): string {
       return `The request’s time is over: ${message}.`;
     case 'QuoteAged':
       return `Our own quote is too old: ${message}.`;
+    case 'OrderCancelled':
+      return `The provider has cancelled it: ${message}.`;
     case 'NeedsApproval':
       return `A person has to say yes first: ${message}.`;
     case 'Held':
@@ -219,9 +239,21 @@ function wrongSteps(decision: Decision, waiting: readonly string[]): string | un
 
 function advice(
   { failure }: CallFailure,
-  { undoing, skippable, markable }: { undoing: boolean; skippable: boolean; markable: boolean },
+  {
+    undoing,
+    skippable,
+    markable,
+    refusable,
+    correctable,
+  }: Record<'undoing' | 'skippable' | 'markable' | 'refusable' | 'correctable', boolean>,
 ): string {
   const first: CallFailure['failure'][] = ['Unauthorized', 'UnexpectedResponse', 'JournalUnreadable', 'JournalPutBack'];
+  if (refusable) {
+    return (
+      ` Fix the credentials and retry${correctable ? ', or retry with a correction' : ''}; ` +
+      'or reject it: it counts as refused, and the saga undoes and ends.'
+    );
+  }
   const retry = first.includes(failure) ? ' Then retry' : ' Retry';
   const marked = markable ? ', or mark it as done once you have done it by hand' : '';
   if (undoing && !skippable) return `${retry}${marked}.`;

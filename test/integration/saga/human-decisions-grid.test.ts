@@ -30,6 +30,7 @@ const bodies: Record<DecisionName, object> = {
   markDone: { note: 'done in the panel' },
   confirmPlaced: { note: 'seen' },
   confirmNotPlaced: { note: 'looked' },
+  markCancelled: { note: 'the panel says: cancelled' },
   approve: {},
   reject: { reason: 'no' },
   provideServers: { vmObjectIds: [9001] },
@@ -70,7 +71,7 @@ const waits: Record<
       rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before' });
       return rig.sagas.provision(provisionRequest({ firewalls: [143] }));
     },
-    fits: { retry: 'done', markDone: 'done', skip: 'partly' },
+    fits: { retry: 'done', markDone: 'done', skip: 'partly', markCancelled: 'reversed' },
     byHand: ({ step }) => panelOf(rig.sandbox).assign(Number(/\d+$/.exec(step)), [143]),
   },
   'a compensation that cannot finish': {
@@ -91,7 +92,7 @@ const waits: Record<
       rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label: request.label } });
       return rig.sagas.provision(request);
     },
-    fits: { confirmPlaced: 'done', confirmNotPlaced: 'done' },
+    fits: { confirmPlaced: 'done', confirmNotPlaced: 'done', markCancelled: 'reversed' },
   },
   'an approval': {
     kind: 'approval',
@@ -110,7 +111,7 @@ const waits: Record<
       rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'empty', match: { label: request.label } });
       return rig.sagas.provision(request);
     },
-    fits: { provideServers: 'done' },
+    fits: { provideServers: 'done', markCancelled: 'reversed' },
   },
   'a hold': {
     kind: 'held',

@@ -233,7 +233,10 @@ describe('the order itself', () => {
     orderFault(request.reference, { kind });
     const saga = await rig.sagas.provision(request);
     const waiting = await untilWaiting(saga);
-    expect(waiting).toMatchObject({ kind: 'outcome-unknown', choices: ['confirmPlaced', 'confirmNotPlaced'] });
+    expect(waiting).toMatchObject({
+      kind: 'outcome-unknown',
+      choices: ['confirmPlaced', 'confirmNotPlaced', 'markCancelled'],
+    });
 
     const [server] = serversOf(rig.sandbox.ledger, request.account);
     const vmObjectIds = [server?.vmObjectId ?? 0];

@@ -189,7 +189,10 @@ it('a pivot that was redirected may have taken effect: a person is asked, and re
   rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'redirect-after', match });
   const saga = await rig.sagas.change(request);
   const waiting = await untilWaiting(saga);
-  expect(waiting).toMatchObject({ kind: 'outcome-unknown', choices: ['confirmPlaced', 'confirmNotPlaced'] });
+  expect(waiting).toMatchObject({
+    kind: 'outcome-unknown',
+    choices: ['confirmPlaced', 'confirmNotPlaced', 'markCancelled'],
+  });
   await answer(saga, 'confirmPlaced', { note: 'the panel shows it', orderId: 301 });
   expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'confirmPlaced', orderId: '301' }] });
   expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toHaveLength(1);
