@@ -216,9 +216,9 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       return call('mutate', { retry }, async () => {
         const { saga } = sagaOf(Context.current().info);
         const verdict = { note, ...definedOnly({ by }) };
-        let written = await journal.cancelled(saga, verdict, row);
+        let written = await journal.cancelled(saga, verdict, { row });
         // The saga knows that it was placed: a journal that does not was put back.
-        if (written === 'none') written = await journal.cancelled(saga, verdict, randomUUID());
+        if (written === 'none') written = await journal.cancelled(saga, verdict, { row: randomUUID() });
         return written === 'superseded' ? written : 'cancelled';
       });
     },

@@ -391,22 +391,24 @@ export class Journal {
    * placed under this reference again.
    *
    * @param row of a pivot of unknown outcome: then it was placed. Without it, the pivot of the reference
-   * @returns `before` where it was written before, `none` where nothing was placed, `superseded` as {@link confirm}
+   * @param isOver the saga has to have ended: while it goes on, it is told instead
+   * @returns `before` where it was written before, `none` where nothing was placed, `open` where the saga has not ended, `superseded` as {@link confirm}
    * @throws JournalUnavailable
    */
   async cancelled(
     key: SagaKey,
     verdict: Verdict,
-    row?: string,
-  ): Promise<'cancelled' | 'before' | 'none' | 'superseded'> {
+    { row, isOver = false }: { row?: string | undefined; isOver?: boolean } = {},
+  ): Promise<'cancelled' | 'before' | 'none' | 'open' | 'superseded'> {
     const sealed = await this.sealing.seal(verdict);
     const answer = await this.sealing.seal({ how: 'confirmed' });
     try {
-      return await this.inTransaction<'cancelled' | 'before' | 'none'>(async (tx) => {
+      return await this.inTransaction<'cancelled' | 'before' | 'none' | 'open'>(async (tx) => {
         await lock(tx, key);
         const found = row === undefined ? await livePivot(tx, key) : await effectOf(tx, row);
         const id = row ?? found?.id;
         if (id === undefined) return 'none';
+        if (isOver && ((await referenceOf(tx, key))?.open_in ?? null) !== null) return 'open';
         if (found === undefined) await insertSeen(tx, key, id);
         if (typeof found?.cancelled_ms === 'number') return 'before';
         const now = nowMs(tx);

@@ -342,7 +342,7 @@ describe('after the order', () => {
     expect(await untilWaiting(saga)).toMatchObject({
       kind: 'servers',
       question: 'The order is placed. What are the object ids of its 2 servers?',
-      choices: ['provideServers'],
+      choices: ['provideServers', 'markCancelled'],
     });
     expect(await stepOf(saga, 'find-servers')).toMatchObject({ status: 'stuck' });
     const vmObjectIds = serversOf(rig.sandbox.ledger, request.account).map((server) => server.vmObjectId);
@@ -397,7 +397,10 @@ describe('after the order', () => {
     rig.sandbox.configure({ knownFirewalls: [143] });
     try {
       const saga = await rig.sagas.provision(request);
-      expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', choices: ['retry', 'markDone', 'skip'] });
+      expect(await untilWaiting(saga)).toMatchObject({
+        kind: 'stuck',
+        choices: ['retry', 'markDone', 'skip', 'markCancelled'],
+      });
       await answer(saga, 'retry', { correction: { firewalls: [143] } });
       expect((await saga.result()).servers).toMatchObject([{ firewalls: [143], verified: true }]);
     } finally {
