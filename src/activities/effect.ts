@@ -245,6 +245,8 @@ function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): 
       );
     case 'put-back':
       return new OwnFailure('JournalPutBack', `${meant.why}; nothing was sent`);
+    case 'cancelled':
+      return new OwnFailure('OrderCancelled', `the provider has cancelled it, as a person said on ${meant.at}`);
     case 'corrected':
       return new OwnFailure('CorrectedSince', 'another run has corrected the request since then; nothing was sent');
     case 'turn-lost':

@@ -1,4 +1,5 @@
 /** What a saga asks the journal and writes into it, beside its effects. None of these calls the provider. */
+import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { definedOnly } from '../domain/defined-only';
 import { differences } from '../domain/differences';
@@ -87,7 +88,15 @@ export interface Standing {
   seenMs?: number | undefined;
   placement:
     | { how: 'none' }
-    | { how: 'placed'; at: string; run: string; placed: Placement<unknown>; note?: PivotNote | undefined }
+    | {
+        how: 'placed';
+        at: string;
+        run: string;
+        placed: Placement<unknown>;
+        note?: PivotNote | undefined;
+        /** The provider has cancelled it, as a person said. */
+        cancelled?: true;
+      }
     | ({ how: 'unknown' } & OpenPivot);
   /** Added, not deleted, and in no order that was placed or may have been. */
   items: OpenItem[];
@@ -176,9 +185,9 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         }
         const running = input.orRunning ? { ...(await whetherRunning(saga, openIn)), seenMs } : { running: false };
         if (placement.how !== 'placed') return { ...rest, ...running, placement };
-        const { at, run, answer, note } = placement;
-        const placed = { how: 'placed', at, run, placed: answer as Placement<unknown>, note } as const;
-        const unprotected = input.orRunning ? await unprotectedOf(journal, saga) : undefined;
+        const { answer, ...placedThen } = placement;
+        const placed = { ...placedThen, placed: answer as Placement<unknown> };
+        const unprotected = input.orRunning && !placement.cancelled ? await unprotectedOf(journal, saga) : undefined;
         const bought = input.orRunning ? undefined : await boughtBy(journal, saga, settings.planTypesMore);
         return { ...rest, ...running, placement: placed, ...definedOnly({ bought, unprotected }) };
       });
@@ -194,6 +203,23 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       return call('mutate', input, () => {
         const { saga } = sagaOf(Context.current().info);
         return journal.confirm(saga, input.row, input.placed, input.verdict);
+      });
+    },
+
+    /** Writes that the provider has cancelled what was placed, as a person says. A second call changes nothing. */
+    cancelPlacement({
+      retry,
+      row,
+      by,
+      note,
+    }: CallContext & Verdict & { row?: string }): Promise<'cancelled' | 'superseded'> {
+      return call('mutate', { retry }, async () => {
+        const { saga } = sagaOf(Context.current().info);
+        const verdict = { note, ...definedOnly({ by }) };
+        let written = await journal.cancelled(saga, verdict, { row });
+        // The saga knows that it was placed: a journal that does not was put back.
+        if (written === 'none') written = await journal.cancelled(saga, verdict, { row: randomUUID() });
+        return written === 'superseded' ? written : 'cancelled';
       });
     },
 

@@ -157,6 +157,7 @@ function isRepeated(failure: CallFailure['failure'], kind: CallKind): boolean {
     case 'TermsMissing':
     case 'DeadlinePassed':
     case 'NeedsApproval':
+    case 'OrderCancelled':
       return false;
   }
 }

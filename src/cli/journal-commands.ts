@@ -27,10 +27,7 @@ export async function record(
   target: Target,
   { timeline }: { timeline: boolean },
 ): Promise<number> {
-  const { reference, workflow } = readWorkflowId(target.reference) ?? {
-    reference: checkReference(target.reference),
-    workflow: target.workflow,
-  };
+  const { reference, workflow } = referenceOf(target);
   return withJournal({ writes: false }, async (journal, name) => {
     const key = await keyOf(journal, name, reference, workflow);
     const found = await recordOf(journal, key);
@@ -44,6 +41,39 @@ export async function record(
     printer.toStderr(`${unreadable.length} parts of the record cannot be decrypted here: ${why}`);
     return exitStatus.refused;
   });
+}
+
+function referenceOf({ reference, workflow }: Target): Target {
+  return readWorkflowId(reference) ?? { reference: checkReference(reference), ...definedOnly({ workflow }) };
+}
+
+/** What the provider has cancelled after its saga had ended: nothing else can be told of it any more. */
+export async function orderCancelled({ printer }: CommandContext, target: Target, { by, note }: Said): Promise<number> {
+  const { reference, workflow } = referenceOf(target);
+  return withJournal({ writes: true }, async (journal, name) => {
+    const key = await keyOf(journal, name, reference, workflow);
+    const written = await journal.cancelled(key, { by, note }, { isOver: true });
+    if (written === 'none') throw new UsageError(`nothing was placed under ${reference}, by the journal ${name}`);
+    if (written === 'open') {
+      throw new UsageError(
+        `the saga of ${reference} has not ended: it takes markCancelled as an answer, where it asks; ` +
+          'where it was ended from outside, bring it to an end first (`order-saga journal lost`)',
+      );
+    }
+    printer.line(
+      written === 'before'
+        ? `it was written before that the provider has cancelled what was placed under ${reference}`
+        : `the provider has cancelled what was placed under ${reference}: it counts for no limit any more, and is not placed again`,
+    );
+    printer.document({ ...key, cancelled: true, changed: written === 'cancelled' });
+    return exitStatus.done;
+  });
+}
+
+/** Who says it, and why: it stays in the journal. */
+export interface Said {
+  by: string;
+  note: string;
 }
 
 /** @throws UsageError, AmbiguousReferenceError */

@@ -54,6 +54,8 @@ function placementOf({ workflow, placement, effects }: SagaRecord): string[] {
       return ['  nothing was placed'];
     case 'unknown':
       return [`  nobody knows whether ${noun} was placed`];
+    case 'cancelled':
+      return [`  ${noun} was placed, and the provider has cancelled it`];
     case 'placed':
       return [`  ${noun} was placed${late ? '; a call took effect unexpectedly: look whether it is there twice' : ''}`];
   }
@@ -107,7 +109,7 @@ function lineOf(at: string, what: string, text: string): string {
 }
 
 function happeningsOf(effect: RecordedEffect, effects: readonly RecordedEffect[]): Happening[] {
-  const { step, run, answeredAt, outcome, decided, undoneBy } = effect;
+  const { step, run, answeredAt, outcome, decided, undoneBy, cancelled } = effect;
   const name = nameOf(effect);
   const all: Happening[] = isByHand(effect) ? [] : [{ at: effect.meantAt, run, ...beginningOf(effect) }];
   if (answeredAt !== undefined) {
@@ -122,6 +124,15 @@ function happeningsOf(effect: RecordedEffect, effects: readonly RecordedEffect[]
       : `${step}: ${placed}`;
     const how = note === undefined ? '' : `: ${inOneLine(note)}`;
     all.push({ at, what: 'decided', text: `${what}, says ${who}${how}`, ...(isByHand(effect) ? { run } : {}) });
+  }
+  if (cancelled) {
+    const { at, by, note } = cancelled;
+    const how = note === undefined ? '' : `: ${inOneLine(note)}`;
+    all.push({
+      at,
+      what: 'cancelled',
+      text: `${step}: by the provider, says ${by === undefined ? 'somebody' : inOneLine(by)}${how}`,
+    });
   }
   if (undoneBy !== undefined) {
     const undoing = effects.find(({ id }) => id === undoneBy);

@@ -18,6 +18,7 @@ import { cancel, clean, decide, firewallsOf, list, start, status, watch } from '
 import type { CommandContext, Target } from './command-context';
 import { errorOutputOf, exitStatus } from './exit-status';
 import { decideMany, evidence, job, type ManyOptions } from './many-commands';
+import type { Said } from './journal-commands';
 import { holdOff, holdOn, holdStatus } from './hold-commands';
 import { objectId, positive, rate } from './kinds';
 import { Printer, type Streams } from './print';
@@ -189,6 +190,16 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
       settle(await record(context, targetOf(reference, options), { timeline }));
     });
 
+  saying(
+    command(
+      program,
+      'cancelled <REFERENCE>',
+      'say that the provider has cancelled what an ended saga placed; it works without Temporal',
+    ).addOption(workflowOption()),
+  ).action(async (reference: string, options: Options & Said) => {
+    settle(await (await ofTheJournal()).orderCancelled(context, targetOf(reference, options), options));
+  });
+
   addJournalCommands(
     program
       .command('journal')
@@ -343,6 +354,18 @@ function addJournalCommands(journal: Command, context: CommandContext, settle: (
 
 function command(program: Command, usage: string, does: string): Command {
   return program.command(usage).description(does).option('--json', 'print one JSON document');
+}
+
+/** Of a word that stays: nobody says it without a name and a reason. */
+function saying(command: Command): Command {
+  return command
+    .requiredOption('--by <NAME>', 'who says it', filled)
+    .requiredOption('--note <TEXT>', 'why, or how you know', filled);
+}
+
+function filled(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
+  return text;
 }
 
 interface Options {

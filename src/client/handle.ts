@@ -101,13 +101,12 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
   /**
    * Decides what the saga waits for.
    *
-   * @param body the decision's JSON object: `question` (`waiting.id` of the progress that was read; mandatory where it
-   * says whether something was placed, or approves), `note` where evidence is needed, `by`, and what belongs to the
-   * decision
+   * @param body the decision's JSON object: `question` (`waiting.id` of the progress that was read), `note` where
+   * evidence is needed, `by`, and what belongs to the decision
    * @throws DecisionRefusedError with a sentence that says what would fit; SagaEndedError; NoWorkerError, after which
    * only the progress shows whether it was taken; UnknownReferenceError, NoConnectionError
    */
-  async decide(name: DecisionName, body: unknown = {}): Promise<DecisionTaken> {
+  async decide(name: DecisionName, body: unknown): Promise<DecisionTaken> {
     const objection = objectionTo(name, body);
     if (objection !== undefined) throw new DecisionRefusedError(name, objection);
     return this.unlessEnded(async () => {

@@ -3,7 +3,7 @@
  *
  * `note` is the evidence: it is mandatory where a decision asserts something that only a person can know, or leaves
  * something behind. `by` says who; Temporal's Web UI does not show it. `question` is the id of the question that was
- * read: by now the saga may ask another one in the same words, about another call.
+ * read, and mandatory: by now the saga may ask another one in the same words, about another call.
  */
 import { z } from 'zod';
 import { lazy } from './lazy';
@@ -16,9 +16,8 @@ const evidence = () =>
   z.string('is required: say how you know').refine((given) => given.trim() !== '', 'is required: say how you know');
 const named = () => z.string('is required: the id of the question that you answer');
 
-const any = () => ({ by: by(), note: note(), question: text().optional() });
+const any = () => ({ question: named(), by: by(), note: note() });
 const evident = () => ({ ...any(), note: evidence() });
-const bound = () => ({ ...any(), question: named() });
 
 export const decisionSchemas = {
   retry: lazy(() =>
@@ -31,16 +30,14 @@ export const decisionSchemas = {
   skip: lazy(() => z.strictObject(evident())),
   markDone: lazy(() =>
     z.strictObject({
-      ...bound(),
-      note: evidence(),
+      ...evident(),
       /** Ids of the steps that were done, where more than one waits; the others are asked about again. */
       steps: z.array(text(), 'must be a list of step ids').min(1, 'must name at least one step').optional(),
     }),
   ),
   confirmPlaced: lazy(() =>
     z.strictObject({
-      ...bound(),
-      note: evidence(),
+      ...evident(),
       vmObjectIds: foundServersSchema().optional(),
       /** As the provider's control panel shows it. */
       orderId: z
@@ -51,8 +48,10 @@ export const decisionSchemas = {
         .optional(),
     }),
   ),
-  confirmNotPlaced: lazy(() => z.strictObject({ ...bound(), note: evidence() })),
-  approve: lazy(() => z.strictObject(bound())),
+  confirmNotPlaced: lazy(() => z.strictObject(evident())),
+  /** Of what was placed, or is thought to be: the provider has cancelled it by itself, or reversed it. */
+  markCancelled: lazy(() => z.strictObject(evident())),
+  approve: lazy(() => z.strictObject(any())),
   reject: lazy(() => z.strictObject({ ...any(), reason: text().optional() })),
   provideServers: lazy(() => z.strictObject({ ...any(), vmObjectIds: foundServersSchema() })),
 };
@@ -74,8 +73,11 @@ export type Decision = {
  * The JSON to type, as it stands in the Web UI under each decision's name; {@link exampleFor} fills the question in.
  */
 export const decisionHints: Record<DecisionName, { does: string; example: string }> = {
-  retry: { does: 'Try the waiting step again', example: '{"by":"you"}' },
-  skip: { does: 'Skip the waiting step and go on', example: '{"by":"you","note":"why it can be left out"}' },
+  retry: { does: 'Try the waiting step again', example: '{"question":"its id","by":"you"}' },
+  skip: {
+    does: 'Skip the waiting step and go on',
+    example: '{"question":"its id","by":"you","note":"why it can be left out"}',
+  },
   markDone: {
     does: 'You have done it by hand: go on as if the call had succeeded',
     example: '{"question":"its id","by":"you","note":"where you did it, and what you saw"}',
@@ -88,11 +90,15 @@ export const decisionHints: Record<DecisionName, { does: string; example: string
     does: 'It was not placed: place it again',
     example: '{"question":"its id","by":"you","note":"where you looked"}',
   },
+  markCancelled: {
+    does: 'It was placed, and the provider has cancelled it: end, and place nothing again',
+    example: '{"question":"its id","by":"you","note":"where you saw it"}',
+  },
   approve: { does: 'Say yes: it is placed as the question says', example: '{"question":"its id","by":"you"}' },
-  reject: { does: 'Say no: nothing is placed', example: '{"by":"you","reason":"why"}' },
+  reject: { does: 'Say no: nothing is placed', example: '{"question":"its id","by":"you","reason":"why"}' },
   provideServers: {
     does: 'Name the object ids of the new servers',
-    example: '{"by":"you","vmObjectIds":[9001]}',
+    example: '{"question":"its id","by":"you","vmObjectIds":[9001]}',
   },
 };
 

@@ -7,7 +7,7 @@ import type { Concern } from './spending';
  */
 
 /** Whose problem a failure is: where the operator looks first. */
-export const owners = ['provider', 'journal', 'Temporal', 'us'] as const;
+export const owners = ['provider', 'journal', 'Temporal', 'us', 'us or the provider'] as const;
 export type Owner = (typeof owners)[number];
 
 /**
@@ -70,6 +70,8 @@ export const failureOwners = {
    * first.
    */
   NeedsApproval: 'us',
+  /** The provider has cancelled what was placed, as a person has said. */
+  OrderCancelled: 'provider',
 } as const satisfies Record<string, Owner>;
 export type CallFailureName = keyof typeof failureOwners;
 export const callFailureNames = Object.keys(failureOwners) as [CallFailureName, ...CallFailureName[]];
@@ -78,9 +80,20 @@ export const callFailureNames = Object.keys(failureOwners) as [CallFailureName, 
  * An outcome that is unknown because the journal was put back is the journal's problem. One of an earlier call, where
  * nothing was sent now, is ours: the worker that made that call never learned, or never wrote down, its outcome.
  */
-export function ownerOf({ failure, doubt, endpoint }: Pick<CallFailure, 'failure' | 'doubt' | 'endpoint'>): Owner {
+export function ownerOf({
+  failure,
+  doubt,
+  endpoint,
+  status,
+}: Pick<CallFailure, 'failure' | 'doubt' | 'endpoint' | 'status'>): Owner {
+  if (isForbidden({ failure, status })) return 'us or the provider';
   if (failure !== 'UnknownOutcome' || endpoint !== undefined) return failureOwners[failure];
   return doubt?.putBack ? 'journal' : 'us';
+}
+
+/** A 403 has two readings: our credentials do not allow it, or the provider refuses this request (a quota, a plan). */
+export function isForbidden({ failure, status }: { failure: CallFailureName; status?: number | undefined }): boolean {
+  return failure === 'Unauthorized' && status === 403;
 }
 
 /** What an activity reports to the workflow about a failed call, as `details[0]`. No secret is in it. */
@@ -154,6 +167,7 @@ export const sagaFailureNames = [
   'InvalidRequest',
   'ReferenceTaken',
   'OrderRejected',
+  'OrderCancelled',
   'ChangeNotAvailable',
   'SwitchNotAvailable',
   'GuardViolated',

@@ -7,6 +7,7 @@
  *   retry · approve · confirmNotPlaced ──▶ the step that waits, and the rest of the story
  *   skip · markDone · provideServers ──────────────▶ the rest of the story without it
  *   confirmPlaced ─────────────────────────────────▶ what follows the pivot
+ *   markCancelled ─────────────────────────────────▶ nothing: it ends; a clean-up goes on, as after confirmPlaced
  *   reject · cancel ───────────────────────────────▶ the undo of each step that was done, the last one first
  *   any, while the saga undoes ────────────────────▶ what is left to undo
  * ```
@@ -43,8 +44,11 @@ export function previewOf(standing: Standing, decision: Previewable): Preview {
 }
 
 function stepsAfter(standing: Standing, decision: Previewable): NextStep[] {
-  const { waiting, isEnding } = standing;
+  const { workflow, mode, waiting, isEnding } = standing;
   if (decision === 'cancel' && waiting?.heedsCancel === false) return [];
+  if (decision === 'markCancelled' && workflow !== 'cleanCart') {
+    return workflow === 'provisionServers' && mode !== 'placed' ? [asNext(strayItems())] : [];
+  }
   if (decision === 'cancel' || decision === 'reject') return undoing(standing);
   const leavesOut = leavingOut.includes(decision);
   const waits = waiting && !leavesOut ? waiting.tried : [];
@@ -54,7 +58,7 @@ function stepsAfter(standing: Standing, decision: Previewable): NextStep[] {
 }
 
 /** The step that waits is not done again. */
-const leavingOut: readonly Previewable[] = ['skip', 'markDone', 'provideServers', 'confirmPlaced'];
+const leavingOut: readonly Previewable[] = ['skip', 'markDone', 'provideServers', 'confirmPlaced', 'markCancelled'];
 
 function again(standing: Standing, { step, title }: { step: string; title: string }): NextStep {
   const undone = standing.waiting?.undoing === true;
@@ -64,7 +68,7 @@ function again(standing: Standing, { step, title }: { step: string; title: strin
 
 function goingOn(standing: Standing, decision: Previewable): NextStep[] {
   const { workflow, waiting, mode } = standing;
-  const isPlaced = mode === 'placed' || decision === 'confirmPlaced';
+  const isPlaced = mode === 'placed' || decision === 'confirmPlaced' || decision === 'markCancelled';
   const known = withoutWaiting(standing, decision);
   const plan = stepsToDo({ ...standing, steps: known, isPlaced });
   const pivot = pivotSteps[workflow];

@@ -22,6 +22,8 @@ const onDecision: Partial<Record<Previewable, string>> = {
   skip: 'What is skipped is not done later by this saga; its outcome tells it.',
   markDone: 'Your word is written into the journal: no later run makes the call.',
   confirmPlaced: 'Your word is written into the journal: nothing is placed under this reference again.',
+  markCancelled:
+    'Your word is written into the journal: it counts for no limit any more, and nothing is placed under this reference again.',
   confirmNotPlaced: 'If it was placed after all, it is there twice then, and both cost money.',
 };
 

@@ -33,6 +33,8 @@ const aboutSchema = z.strictObject({
   planId: z.int().optional(),
 });
 
+const decidedSchema = z.strictObject({ at: time, by: z.string().optional(), note: z.string().optional() });
+
 export const recordedEffectSchema = z.strictObject({
   /** Random. The question about a pivot shows the first eight characters. */
   id: z.string(),
@@ -42,7 +44,7 @@ export const recordedEffectSchema = z.strictObject({
   about: aboutSchema,
   /** For a pivot: what a person looks for in the provider's control panel, and the quote that was agreed to. */
   note: z.unknown().optional(),
-  /** For a pivot: what it adds to spend limits, unless it was surely not placed. */
+  /** For a pivot: what it adds to spend limits, unless it was surely not placed, or cancelled by the provider. */
   bought: z
     .strictObject({
       account: z.string().optional(),
@@ -70,7 +72,9 @@ export const recordedEffectSchema = z.strictObject({
   /**
    * What a person said: of a pivot, its outcome; of any other effect, that it was done by hand, and nothing was sent.
    */
-  decided: z.strictObject({ at: time, by: z.string().optional(), note: z.string().optional() }).optional(),
+  decided: decidedSchema.optional(),
+  /** Of a pivot: a person said that the provider has cancelled what it placed. */
+  cancelled: decidedSchema.optional(),
   /** A call took effect unexpectedly: after a person said that it had not, or beside the one that stands here. */
   late: z.strictObject({ answer: z.unknown().optional() }).optional(),
 });
@@ -120,8 +124,11 @@ export const recordSchema = z.strictObject({
    * from outside.
    */
   state: z.enum(['open', ...sagaOutcomes]),
-  /** Whether an order, change order or switch was placed; `none` is sure. */
-  placement: z.enum(['none', 'placed', 'unknown']),
+  /**
+   * Whether an order, change order or switch was placed; `none` is sure. `cancelled`: it was placed, and the provider
+   * has cancelled it, as a person said.
+   */
+  placement: z.enum(['none', 'placed', 'unknown', 'cancelled']),
   /** In the order in which they were meant. */
   effects: z.array(recordedEffectSchema),
   endings: z.array(recordedEndingSchema),

@@ -189,7 +189,9 @@ async function decidePivot(
   // This also counts for a placed pivot: the number of its servers follows from all corrections.
   if ((await countCorrections(tx, key)) > (meaning.corrections ?? 0)) return { how: 'corrected' };
   const live = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
-  if (live?.outcome === 'done') return { effect: live };
+  if (live?.outcome === 'done') {
+    return live.cancelled_ms === null ? { effect: live } : { how: 'cancelled', at: iso(live.cancelled_ms) };
+  }
   if (live !== undefined) {
     const leftMs = await leftInAir(tx, live, journal);
     if (live.outcome === null && leftMs > 0) return { how: 'under-way', row: live.id, leftMs };

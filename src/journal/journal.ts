@@ -7,6 +7,7 @@
  *   mean ──▶ none ──answered──▶ done ──a later effect──▶ undone
  *              │  └────────────▶ not-done
  *              └──▶ unknown ──a person, or a look──▶ done · denied
+ *                                                   done ──the provider has cancelled it──▶ done, with `cancelled_ms`
  * ```
  *
  * Every transaction writes the reference's row first, as a lock (in PostgreSQL on the row, in SQLite on the file):
@@ -380,6 +381,46 @@ export class Journal {
       });
     } catch (error) {
       // A person said that it had not happened, and it was meant again: the other row is the one to ask about.
+      if (isUniqueViolation(error)) return 'superseded';
+      throw error;
+    }
+  }
+
+  /**
+   * Writes that the provider has cancelled what a pivot placed, as a person says. The pivot stays `done`: nothing is
+   * placed under this reference again.
+   *
+   * @param row of a pivot of unknown outcome: then it was placed. Without it, the pivot of the reference
+   * @param isOver the saga has to have ended: while it goes on, it is told instead
+   * @returns `before` where it was written before, `none` where nothing was placed, `open` where the saga has not ended, `superseded` as {@link confirm}
+   * @throws JournalUnavailable
+   */
+  async cancelled(
+    key: SagaKey,
+    verdict: Verdict,
+    { row, isOver = false }: { row?: string | undefined; isOver?: boolean } = {},
+  ): Promise<'cancelled' | 'before' | 'none' | 'open' | 'superseded'> {
+    const sealed = await this.sealing.seal(verdict);
+    const answer = await this.sealing.seal({ how: 'confirmed' });
+    try {
+      return await this.inTransaction<'cancelled' | 'before' | 'none' | 'open'>(async (tx) => {
+        await lock(tx, key);
+        const found = row === undefined ? await livePivot(tx, key) : await effectOf(tx, row);
+        const id = row ?? found?.id;
+        if (id === undefined) return 'none';
+        if (isOver && ((await referenceOf(tx, key))?.open_in ?? null) !== null) return 'open';
+        if (found === undefined) await insertSeen(tx, key, id);
+        if (typeof found?.cancelled_ms === 'number') return 'before';
+        const now = nowMs(tx);
+        const placed = { outcome: 'done', answer, decided: sealed, decided_ms: now } as const;
+        await tx
+          .updateTable('effect')
+          .set({ ...(found?.outcome === 'done' ? {} : placed), cancelled: sealed, cancelled_ms: now })
+          .where('id', '=', id)
+          .execute();
+        return 'cancelled';
+      });
+    } catch (error) {
       if (isUniqueViolation(error)) return 'superseded';
       throw error;
     }

@@ -9,7 +9,7 @@ import { aboutOf, madeItem, mayHaveHappened, theJournal, type Effect, type SagaK
 import type { Journal } from './journal';
 
 export interface LeftBehind extends SagaKey {
-  placement: 'none' | 'placed' | 'unknown';
+  placement: 'none' | 'placed' | 'unknown' | 'cancelled';
   /** Added, not deleted, and in no order that was placed or may have been. */
   cartItems: number[];
   /**
@@ -21,7 +21,7 @@ export interface LeftBehind extends SagaKey {
   tellsOfMore: boolean;
   /** When its last run has ended; 0 where none has. */
   endedMs: number;
-  /** Servers whose firewalls it has changed, or meant to. */
+  /** Servers whose firewalls it has changed, or meant to; none of an order that the provider has cancelled. */
   servers: number[];
 }
 
@@ -118,12 +118,15 @@ type Uncleaned = Omit<LeftBehind, 'isCleaned'> & { cleanUps: string[] };
 
 const dayMs = 24 * 60 * 60_000;
 
-type Row = Pick<Effect, 'kind' | 'activity' | 'outcome' | 'about' | 'cart_item_id' | 'vm_object_id' | 'meant_ms'>;
+type Row = Pick<
+  Effect,
+  'kind' | 'activity' | 'outcome' | 'about' | 'cart_item_id' | 'vm_object_id' | 'meant_ms' | 'cancelled_ms'
+>;
 
 async function leftBehindBy(tx: Tx, key: SagaKey): Promise<Uncleaned> {
   const rows: Row[] = await tx
     .selectFrom('effect')
-    .select(['kind', 'activity', 'outcome', 'about', 'cart_item_id', 'vm_object_id', 'meant_ms'])
+    .select(['kind', 'activity', 'outcome', 'about', 'cart_item_id', 'vm_object_id', 'meant_ms', 'cancelled_ms'])
     .where((where) => where.and({ ...key }))
     .orderBy('seq')
     .execute();
@@ -137,7 +140,7 @@ async function leftBehindBy(tx: Tx, key: SagaKey): Promise<Uncleaned> {
   const lastMs = Math.max(0, ...rows.filter(({ kind }) => kind !== 'compensate').map(({ meant_ms }) => meant_ms));
   return {
     ...key,
-    placement: pivot === undefined ? 'none' : pivot.outcome === 'done' ? 'placed' : 'unknown',
+    placement: placementBy(pivot),
     cartItems: rows.flatMap((row) => {
       const id = madeItem(row);
       return id === undefined || named.includes(id) ? [] : [id];
@@ -147,8 +150,17 @@ async function leftBehindBy(tx: Tx, key: SagaKey): Promise<Uncleaned> {
     ),
     tellsOfMore: endings.some(({ ended_by, outcome }) => ended_by !== 'cleanCart' && lacking.has(outcome)),
     endedMs: Math.max(0, ...endings.flatMap(({ ended_by, ended_ms }) => (ended_by === key.workflow ? [ended_ms] : []))),
-    servers: [...new Set(rows.flatMap(({ vm_object_id: id }) => (id === null ? [] : [id])))],
+    servers:
+      placementBy(pivot) === 'cancelled'
+        ? []
+        : [...new Set(rows.flatMap(({ vm_object_id: id }) => (id === null ? [] : [id])))],
   };
+}
+
+function placementBy(pivot: Row | undefined): LeftBehind['placement'] {
+  if (pivot === undefined) return 'none';
+  if (pivot.outcome !== 'done') return 'unknown';
+  return pivot.cancelled_ms === null ? 'placed' : 'cancelled';
 }
 
 /** Outcomes of which the report has leftovers. */

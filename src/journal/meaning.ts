@@ -53,6 +53,8 @@ export type Meant =
   /** The item is in an order that was placed, or may have been. */
   | { how: 'ordered'; placed: boolean; at: string; run: string }
   | { how: 'put-back'; why: string }
+  /** It was placed, and the provider has cancelled it, as a person said then. */
+  | { how: 'cancelled'; at: string }
   /** The request was corrected since: the run knows an older version. */
   | { how: 'corrected' }
   /** The saga's turn is over: another saga may have worked on the same server or subscription since. */

@@ -8,7 +8,8 @@
  *                                              └──▶ asks
  * ```
  *
- * Purchases that are meant, done or unknown count. Those that were surely refused or not placed do not.
+ * Purchases that are meant, done or unknown count. Those that were surely refused or not placed do not, and neither do
+ * those that the provider has cancelled.
  */
 import { randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
@@ -143,12 +144,13 @@ function added({ servers, items, total, currency }: Bought, { unit }: Pick<Spend
   return unit === currency ? Math.max(0, total ?? 0) : 0;
 }
 
-/** Later purchases that were placed, or may have been. */
+/** Later purchases that were placed, or may have been, and were not cancelled. */
 function live(tx: Tx, sinceMs: number) {
   return tx
     .selectFrom('purchase')
     .innerJoin('effect', 'effect.id', 'purchase.effect')
     .where('purchase.meant_ms', '>', sinceMs)
+    .where('effect.cancelled_ms', 'is', null)
     .where((where) =>
       where.or([where('effect.outcome', 'is', null), where('effect.outcome', 'in', ['done', 'unknown'])]),
     );

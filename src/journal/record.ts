@@ -169,6 +169,7 @@ async function effectOf(
   const note = row.note === null ? undefined : await open.value(row.note, `what was sent as ${what}`);
   const answer = row.answer === null ? undefined : await open.value(row.answer, `answer of ${what}`);
   const decided = row.decided === null ? undefined : await open.value(row.decided, `decision on ${what}`);
+  const cancelled = row.cancelled === null ? undefined : await open.value(row.cancelled, `cancellation of ${what}`);
   const late = row.late === null ? undefined : await open.value(row.late, `late answer of ${what}`);
   return {
     id: row.id,
@@ -190,6 +191,9 @@ async function effectOf(
     ...definedOnly({ answer }),
     ...(row.undone_by === null ? {} : { undoneBy: row.undone_by }),
     ...(row.decided_ms === null ? {} : { decided: { at: iso(row.decided_ms), ...(decided as object | undefined) } }),
+    ...(row.cancelled_ms === null
+      ? {}
+      : { cancelled: { at: iso(row.cancelled_ms), ...(cancelled as object | undefined) } }),
     ...(row.late === null ? {} : { late: late === undefined ? {} : { answer: late } }),
   };
 }
@@ -229,7 +233,9 @@ function stateOf(effects: readonly RecordedEffect[], endings: readonly RecordedE
 /** @param isInDoubt whether the journal was put back, and may have lost the pivot */
 function placementOf(effects: readonly RecordedEffect[], isInDoubt: boolean): SagaRecord['placement'] {
   const pivots = effects.filter(({ kind }) => kind === 'pivot');
-  if (pivots.some(({ outcome, late }) => outcome === 'done' || late !== undefined)) return 'placed';
+  if (pivots.some(({ outcome, late }) => outcome === 'done' || late !== undefined)) {
+    return pivots.some(({ cancelled }) => cancelled !== undefined) ? 'cancelled' : 'placed';
+  }
   const isOpen = pivots.some(({ outcome }) => outcome === 'meant' || outcome === 'unknown');
   return isOpen || isInDoubt ? 'unknown' : 'none';
 }
@@ -307,6 +313,8 @@ function isStillThere(
       return !effects.some(({ outcome, about }) => outcome === 'undone' && about.cartItemId === leftover.cartItemId);
     case 'placement-unknown':
       return placement === 'unknown';
+    case 'server-unprotected':
+      return placement !== 'cancelled';
     default:
       return true;
   }

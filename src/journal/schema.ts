@@ -104,6 +104,10 @@ interface EffectTable {
   decided: string | null;
   /** Sealed: an answer of success that came after a person had said that it did not happen. There should be none. */
   late: string | null;
+  /** Of a pivot that is done: when a person said that the provider has cancelled it. It stays `done`. */
+  cancelled_ms: number | null;
+  /** Sealed: who said so, and how they know. */
+  cancelled: string | null;
 }
 
 /** How a run ended. A reference has several endings where a run was reset after its end. */

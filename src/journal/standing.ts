@@ -29,7 +29,7 @@ export interface Standing {
   openIn?: string | undefined;
   placement:
     | { how: 'none' }
-    | { how: 'placed'; at: string; run: string; answer: unknown; note: PivotNote | undefined }
+    | { how: 'placed'; at: string; run: string; answer: unknown; note: PivotNote | undefined; cancelled?: true }
     | ({ how: 'unknown' } & OpenPivot)
     /** The call may still be in the air for so long: ask again then. */
     | { how: 'under-way'; leftMs: number }
@@ -108,7 +108,8 @@ async function placementOf(
   if (outcome === 'done') {
     const at = iso(answered_ms ?? decided_ms ?? meant_ms);
     const answered = await journal.unseal(answer ?? 'null', `the answer of ${step}`);
-    return { how: 'placed', at, run, answer: answered, note: await journal.noteOf(pivot.note) };
+    const cancelled = pivot.cancelled_ms === null ? {} : { cancelled: true as const };
+    return { how: 'placed', at, run, answer: answered, note: await journal.noteOf(pivot.note), ...cancelled };
   }
   if (outcome === null && leftMs > 0) return { how: 'under-way', leftMs };
   return { how: 'unknown', ...openPivot(pivot), note: await journal.noteOf(pivot.note) };

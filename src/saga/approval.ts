@@ -3,7 +3,7 @@ import { definedOnly } from '../domain/defined-only';
 import type { WaitKind } from '../domain/progress';
 import type { Concern } from '../domain/spending';
 import { inWords, type Step } from './progress';
-import { SagaFailed } from './ends';
+import { describeRejection, SagaFailed } from './ends';
 import type { Saga } from './saga';
 
 export interface Approving {
@@ -34,6 +34,5 @@ export async function askApproval(
       : { expiry: { inMs: expiresInMs, decision: { decision: 'reject', reason: `nobody answered until ${at}` } } }),
   });
   if (decision.decision !== 'reject') return;
-  const why = decision.reason ? `rejected: ${decision.reason}` : 'rejected';
-  throw new SagaFailed('NotApproved', why);
+  throw new SagaFailed('NotApproved', describeRejection(decision));
 }

@@ -36,16 +36,19 @@ export interface Doubt extends PivotDoubt {
   deniableMs: number;
 }
 
-/** A placement that nobody here has the provider's answer of. */
+/** A placement that nobody here has the provider's answer of, and that stands. */
 export type Seen = Exclude<Placement<never>, { how: 'answered' }>;
 
-/** @returns undefined where the journal is to be asked again: a person says that it has not happened */
+/**
+ * @returns undefined where the journal is to be asked again: a person says that it has not happened; `cancelled` where
+ * it has, and the provider has cancelled it
+ */
 export async function askAboutPlacement(
   saga: Saga,
   doubtful: Doubtful,
   doubt: Doubt,
   lastFailure?: CallFailure,
-): Promise<Seen | undefined> {
+): Promise<Seen | 'cancelled' | undefined> {
   const { row } = doubt;
   const question = questionAbout(doubtful, doubt);
   const decision = await saga.humanDecisions.ask({ ...question, ...definedOnly({ lastFailure }) });
@@ -53,6 +56,8 @@ export async function askAboutPlacement(
     const { by, note, vmObjectIds, orderId } = decision;
     return writePlaced(saga, row, { how: 'confirmed', vmObjectIds, orderId }, { by, note });
   }
+  if (decision.decision === 'markCancelled')
+    return (await saga.writeCancelled(decision, row)) ? 'cancelled' : undefined;
   if (decision.decision !== 'confirmNotPlaced') throw new Error(`${decision.decision} says nothing of a placement`);
   const { by, note } = decision;
   await write(saga, 'Write into the journal that it was not placed', ({ retry }) =>
@@ -104,7 +109,7 @@ function questionAbout({ step, noun, confirming, ...doubtful }: Doubtful, doubt:
       `“Not placed” is taken from ${deniable} on: look then, because the call may be in the air until then.${
         confirming?.hint === undefined ? '' : ` ${confirming.hint}`
       }`,
-    choices: ['confirmPlaced', 'confirmNotPlaced'],
+    choices: ['confirmPlaced', 'confirmNotPlaced', 'markCancelled'],
     notPlacedFromMs: deniableMs,
     objection: (decision) => {
       if (decision.decision === 'confirmNotPlaced' && Date.now() < deniableMs) {

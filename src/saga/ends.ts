@@ -1,4 +1,5 @@
 /** How a story is broken off: to end the saga, or to begin some of it again. */
+import type { Decision } from '../domain/decisions';
 import type { CallFailure, SagaFailureName } from '../domain/failures';
 import type { Step } from './progress';
 
@@ -11,6 +12,13 @@ export class SagaFailed extends Error {
     super(message);
   }
 }
+
+export function describeRejection({ reason }: Extract<Decision, { decision: 'reject' }>): string {
+  return reason ? `rejected: ${reason}` : 'rejected';
+}
+
+/** The decision that says it. */
+export type MarkCancelled = Extract<Decision, { decision: 'markCancelled' }>;
 
 /** Steps on which this one rests were taken back since, by another run: they have to be done again first. */
 export class TakenBack extends Error {

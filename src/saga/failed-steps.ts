@@ -17,6 +17,11 @@ export function breakOff(failed: readonly Failed<{ step: Step }>[]): void {
   if (turnLost) throw new TurnLost(turnLost.failure);
   const corrected = first('CorrectedSince');
   if (corrected) throw new CorrectedSince(corrected.failure);
+  const cancelled = first('OrderCancelled');
+  if (cancelled) {
+    endAll(failed, 'failed');
+    throw new SagaFailed('OrderCancelled', cancelled.failure.message);
+  }
   const late = first('DeadlinePassed');
   if (late === undefined) return;
   endAll(failed, 'failed');

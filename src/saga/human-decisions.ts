@@ -265,7 +265,7 @@ export class HumanDecisions {
         `${name}: ${describeProblems(checked.problems)}. Like ${exampleFor(name, question.id, question.steps)}`,
       );
     const decision = { decision: name, ...checked.value } as Decision;
-    if (decision.question !== undefined && decision.question !== question.id) {
+    if (decision.question !== question.id) {
       throw refusal(
         `${name}: question ${decision.question.slice(0, 40)} is not the one that waits now, which is ${question.id}: read it first`,
         true,
@@ -312,8 +312,9 @@ export class HumanDecisions {
       async (body) => {
         await Promise.resolve();
         if (this.open?.kind !== 'held') return;
+        const { id: question } = this.open;
         const { by } = readHoldWords(body);
-        this.take({ decision: 'retry', note: `the hold was released${by === undefined ? '' : ` by ${by}`}` });
+        this.take({ decision: 'retry', question, note: `the hold was released${by === undefined ? '' : ` by ${by}`}` });
       },
       { description: 'The hold has ended: begin. Sent by releaseHeld' },
     );
@@ -391,7 +392,7 @@ function refusal(message: string, movedOn = false): ApplicationFailure {
 function withoutInstructions({ failure, message, endpoint, status, body, doubt }: CallFailure) {
   return {
     failure,
-    whose: ownerOf({ failure, ...definedOnly({ doubt, endpoint }) }),
+    whose: ownerOf({ failure, ...definedOnly({ doubt, endpoint, status }) }),
     message,
     ...definedOnly({ endpoint, status, body }),
   };

@@ -82,10 +82,12 @@ export async function lookBack(saga: Saga, pivot: PivotStep): Promise<Standing |
   if (placement.how === 'none') return standing;
   const step = saga.step(pivot.id, pivot.title);
   if (placement.how === 'placed') {
-    const { at, run, placed } = placement;
+    const { at, run, placed, cancelled = false } = placement;
     progress.learn(pivot.known(placed));
     if (step.status !== 'done') step.end('done', `from the journal: ${inWords(at)}, run ${run}`);
+    if (cancelled) step.say('it was placed, and the provider has cancelled it');
     saga.passPivot();
+    saga.isCancelled ||= cancelled;
     return standing;
   }
   // This run knows it, whatever the journal cannot tell now.

@@ -13,7 +13,8 @@
  *                              ├─ not sent, 401 … ─▶ stuck ─────────────────────┤
  *                              └─ UnknownOutcome ──▶ look ──found──▶ settle     │
  *                                  (of one row)       └─▶ outcome-unknown ──────┘
- *                                                              └─ confirmPlaced, in the journal ─▶ settle
+ *                                                              ├─ confirmPlaced, in the journal ─▶ settle
+ *                                                              └─ markCancelled, in the journal ─▶ SagaFailed
  * ```
  *
  * Whether it may be sent is not decided here: the journal refuses what was sent before, in whichever run. Here a person
@@ -88,6 +89,7 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
       const seenMs = firstSeenMs.get(doubt.row) ?? Date.now();
       firstSeenMs.set(doubt.row, seenMs);
       const placed = await settleDoubt(saga, pivot, { ...doubt, deniableMs: seenMs + doubt.inAirMs }, failure);
+      if (placed === 'cancelled') throw saga.asCancelled();
       if (placed)
         return { value: placed, detail: placed.how === 'found' ? 'found by looking' : 'confirmed by a person' };
     } else if (failure.failure !== 'TermsMissing') return undefined;
@@ -142,7 +144,7 @@ async function settleDoubt<T>(
   pivot: Pivot<T>,
   doubt: Doubt,
   failure: CallFailure,
-): Promise<Seen | undefined> {
+): Promise<Seen | 'cancelled' | undefined> {
   const { foundBy } = pivot.note();
   // A look goes by what this run would send now: what was sent may have been something else.
   const found = doubt.foundBy === undefined || doubt.foundBy === foundBy ? await pivot.look?.() : undefined;

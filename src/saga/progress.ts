@@ -50,7 +50,7 @@ export class Step {
     readonly id: string,
     readonly title: string,
     /** Of our own bookkeeping: shown only where there is something to say of it. */
-    private readonly quiet = false,
+    readonly quiet = false,
   ) {}
 
   get isShown(): boolean {

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { Decision, DecisionName } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
-import type { CallFailure } from '../domain/failures';
+import { isForbidden, type CallFailure } from '../domain/failures';
 import type { WaitKind } from '../domain/progress';
 import { whyFull } from './history-left';
 import type { Step } from './progress';
@@ -52,12 +52,15 @@ export interface Question {
   /** From then on nobody can be sending what is asked about, in milliseconds since 1970. */
   notPlacedFromMs?: number;
   /** Where nobody has decided after so long it is decided so. Never a yes. */
-  expiry?: { inMs: number; decision: Extract<Decision, { decision: 'reject' }> };
+  expiry?: { inMs: number; decision: OurOwn<'reject'> };
   /** So it is decided where the run has no room to wait on. Without it the saga fails then. */
-  whenFull?: Extract<Decision, { decision: 'skip' }>;
+  whenFull?: OurOwn<'skip'>;
   /** A sentence where a well-formed decision does not fit, such as a wrong number of servers. */
   objection?: (decision: Decision) => string | undefined;
 }
+
+/** What the saga decides itself: it names the question that is open then. */
+type OurOwn<D extends DecisionName> = Omit<Extract<Decision, { decision: D }>, 'question'>;
 
 export interface Stuck {
   spec: { step: Step; title?: string; byHand?: unknown };
@@ -70,11 +73,17 @@ export function stuckQuestion(
     undoing,
     skippable,
     skippedWhenFull,
+    cancellable,
+    refusable = false,
     correction,
   }: {
     undoing: boolean;
     skippable: boolean;
     skippedWhenFull?: boolean | undefined;
+    /** It follows what was placed, which the provider may have cancelled. */
+    cancellable?: boolean;
+    /** A person may say that the provider has refused it. */
+    refusable?: boolean;
     correction: Correction | undefined;
   },
 ): Question {
@@ -89,8 +98,14 @@ export function stuckQuestion(
   return {
     kind: held ? 'held' : 'stuck',
     step: first.spec.step.id,
-    question: `${what}${held ? '' : advice(first.failure, { undoing, skippable, markable })}`,
-    choices: ['retry', ...(markable ? ['markDone' as const] : []), ...(skippable ? ['skip' as const] : [])],
+    question: `${what}${held ? '' : advice(first.failure, { undoing, skippable, markable, refusable, correctable: correction !== undefined })}`,
+    choices: [
+      'retry',
+      ...(markable ? ['markDone' as const] : []),
+      ...(skippable ? ['skip' as const] : []),
+      ...(refusable ? ['reject' as const] : []),
+      ...(cancellable ? ['markCancelled' as const] : []),
+    ],
     ...(skippable || skippedWhenFull ? { whenFull: { decision: 'skip', note: whyFull } } : {}),
     lastFailure: first.failure,
     correction,
@@ -140,12 +155,16 @@ function titlesOf(specs: readonly Stuck['spec'][]): string {
 }
 
 /** What stands behind a failure, and whose it is, for a reader who does not know our names for it. */
-export function cause({ failure, message, status }: CallFailure): string {
+export function cause({ failure, message, status, body }: CallFailure): string {
   switch (failure) {
     case 'Unauthorized':
-      return status === 403
-        ? `The provider forbids it: either our credentials do not allow this, or it refuses the request (a quota, a plan): ${message}.`
-        : 'The provider refuses our credentials: they must be fixed first.';
+      if (isForbidden({ failure, status })) {
+        return (
+          'The provider forbids it (403). Either our credentials are not allowed this, or the provider refuses this request ' +
+          `(a quota, a plan). ${body ? `It says: ${body}.` : 'It does not say which.'}`
+        );
+      }
+      return 'The provider refuses our credentials: they must be fixed first.';
     case 'UnexpectedResponse':
       return 'The answer did not come from the provider’s service: is its base URL right?';
     case 'Rejected':
@@ -197,6 +216,8 @@ export function cause({ failure, message, status }: CallFailure): string {
       return `The request’s time is over: ${message}.`;
     case 'QuoteAged':
       return `Our own quote is too old: ${message}.`;
+    case 'OrderCancelled':
+      return `The provider has cancelled it: ${message}.`;
     case 'NeedsApproval':
       return `A person has to say yes first: ${message}.`;
     case 'Held':
@@ -221,9 +242,21 @@ function wrongSteps(decision: Decision, waiting: readonly string[]): string | un
 
 function advice(
   { failure }: CallFailure,
-  { undoing, skippable, markable }: { undoing: boolean; skippable: boolean; markable: boolean },
+  {
+    undoing,
+    skippable,
+    markable,
+    refusable,
+    correctable,
+  }: Record<'undoing' | 'skippable' | 'markable' | 'refusable' | 'correctable', boolean>,
 ): string {
   const first: CallFailure['failure'][] = ['Unauthorized', 'UnexpectedResponse', 'JournalUnreadable', 'JournalPutBack'];
+  if (refusable) {
+    return (
+      ` Fix the credentials and retry${correctable ? ', or retry with a correction' : ''}; ` +
+      'or reject it: it counts as refused, and the saga undoes and ends.'
+    );
+  }
   const retry = first.includes(failure) ? ' Then retry' : ' Retry';
   const marked = markable ? ', or mark it as done once you have done it by hand' : '';
   if (undoing && !skippable) return `${retry}${marked}.`;

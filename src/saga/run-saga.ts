@@ -195,7 +195,7 @@ async function giveUp<W extends WorkflowName>(
   reportLeftovers?.(saga, standing, checked);
   const { leftovers, skipped } = progress;
   // A clean-up puts nothing back.
-  const stands = saga.isPlaced || (isThrough && knowsOfOther !== undefined);
+  const stands = (saga.isPlaced && !saga.isCancelled) || (isThrough && knowsOfOther !== undefined);
   const outcome =
     whatIsKnown(saga, ways) === 'nothing' ? 'untouched' : outcomeOfEnd({ stands, isThrough, skipped, leftovers });
   // Whoever pressed Cancel while a refused order was being undone gets what they pressed; the report says the rest.

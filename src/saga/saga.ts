@@ -12,6 +12,7 @@
  * levels are undone backwards, each level side by side.
  */
 import { CancellationScope, log } from '@temporalio/workflow';
+import { definedOnly } from '../domain/defined-only';
 import type { Unwritten } from '../domain/effects';
 import { describeFailure, type CallFailure } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
@@ -22,7 +23,7 @@ import type { Concern } from '../domain/spending';
 import { attempt, throwIfCancelled } from './attempts';
 import { Deadline } from './deadline';
 import type { HumanDecisions } from './human-decisions';
-import { TakenBack } from './ends';
+import { SagaFailed, TakenBack, type MarkCancelled } from './ends';
 import { JournalMemory } from './journal-memory';
 import { StepRunner, type FailurePolicy, type StepOutcome, type StepSpec, type Undo } from './step-runner';
 import { countUndo } from './metrics';
@@ -57,6 +58,8 @@ export class Saga {
   onRefusal?: OnRefusal | undefined;
   /** What a person has agreed to that stood against the pivot. */
   readonly approved: Concern[] = [];
+  /** What was placed stands no more: the provider has cancelled it. */
+  isCancelled = false;
   private mode: Mode = { name: 'undoable' };
 
   constructor(
@@ -180,6 +183,35 @@ export class Saga {
     this.mode = { name: 'placed' };
     this.deadline.lift();
     this.levels.length = 0;
+  }
+
+  /**
+   * Writes that the provider has cancelled what was placed. Not cancelled with the saga: what a person has said is
+   * kept.
+   *
+   * @param row of a pivot of unknown outcome
+   * @returns false where that row stands no more: the journal is asked again
+   */
+  async writeCancelled({ by, note }: MarkCancelled, row?: string): Promise<boolean> {
+    const step = this.quietStep('write-decision', 'Write into the journal that the provider has cancelled it');
+    const said = { note, ...definedOnly({ by, row }) };
+    const written = await CancellationScope.nonCancellable(() =>
+      this.must(
+        {
+          step,
+          act: ({ retry }) => activities('write “cancelled” into the journal').cancelPlacement({ ...said, retry }),
+        },
+        { refusal: 'ask' },
+      ),
+    );
+    return written === 'cancelled';
+  }
+
+  /** The end of a saga that has placed something which the provider has cancelled since. Nothing of it is undone. */
+  asCancelled(): SagaFailed {
+    this.passPivot();
+    this.isCancelled = true;
+    return new SagaFailed('OrderCancelled', 'the provider has cancelled what was placed, as a person says');
   }
 
   /** Nobody knows whether the pivot happened: what came before it is left alone, and reported. */

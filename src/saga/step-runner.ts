@@ -6,7 +6,7 @@ import { CancellationScope } from '@temporalio/workflow';
 import type { Decision } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
 import type { EffectCall } from '../domain/effects';
-import { describeFailure, type CallFailure, type SagaFailureName } from '../domain/failures';
+import { describeFailure, isForbidden, type CallFailure, type SagaFailureName } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
 import type { OnRefusal } from '../domain/requests';
 import { askToRetry, questionOfRefusal } from './ask-to-retry';
@@ -14,7 +14,7 @@ import { attempt, type Act, type AttemptResult } from './attempts';
 import { callsByHand, describeByHand, type ByHand, type MarkDone } from './by-hand';
 import type { Deadline } from './deadline';
 import type { HumanDecisions } from './human-decisions';
-import { PlacedBefore, SagaFailed } from './ends';
+import { describeRejection, PlacedBefore, SagaFailed, type MarkCancelled } from './ends';
 import { breakOff, endAll, isNotToBeUndone, leaveToPivot, type Failed } from './failed-steps';
 import { hasRoomForMany, whyFull } from './history-left';
 import type { JournalMemory } from './journal-memory';
@@ -96,9 +96,13 @@ export interface RunnerContext {
   readonly journal: JournalMemory;
   readonly deadline: Deadline;
   onRefusal?: OnRefusal | undefined;
+  /** The pivot has happened, in whichever run. */
+  readonly isPlaced: boolean;
+  /** Writes that the provider has cancelled what was placed. */
+  writeCancelled: (said: MarkCancelled) => Promise<boolean>;
+  /** How the saga ends then. */
+  asCancelled: () => SagaFailed;
 }
-
-const again: Decision = { decision: 'retry' };
 
 export class StepRunner<T, P extends StepSpec<T>> {
   private readonly outcomes = new Map<P, StepOutcome<T>>();
@@ -165,19 +169,33 @@ export class StepRunner<T, P extends StepSpec<T>> {
     const stuck = [...failed, ...(failure ? untried.map((spec) => ({ spec, failure })) : [])];
     const { pivot } = this.hooks;
     if (pivot && (await this.settlePivot(pivot, failed))) return specs.filter((spec) => !this.outcomes.has(spec));
+    // Surely not done, and perhaps a refusal: a person says so.
+    const forbidden = refusal === 'ask' ? undefined : failed.find((one) => isForbidden(one.failure));
     const asking = {
       undoing: this.hooks.undoing ?? false,
+      cancellable: this.mayBeCancelled(stuck),
       skippable,
       skippedWhenFull,
-      correction: corrections?.stuck,
+      refusable: forbidden !== undefined,
+      correction: (forbidden && corrections?.refused) ?? corrections?.stuck,
     };
-    const { decision, left } = await this.decide(stuck, ofRefusal, asking).catch((error: unknown) => {
+    const decided = await this.decide(stuck, ofRefusal, asking).catch((error: unknown) => {
       if (!(error instanceof PlacedBefore)) throw error;
       if (pivot === undefined) leaveToPivot(stuck);
-      // The journal says what was placed to the next attempt.
-      return { decision: again, left: [...specs] };
+      return undefined;
     });
+    if (decided?.decision.decision === 'reject' && refusal !== 'ask' && forbidden) {
+      endAll(failed, 'failed');
+      const { spec, failure } = forbidden;
+      throw new SagaFailed(
+        refusal,
+        `${spec.step.title}: ${describeFailure(failure)}; ${describeRejection(decided.decision)}`,
+      );
+    }
     await pivot?.beforeAgain();
+    // The journal says what was placed to the next attempt.
+    if (decided === undefined) return [...specs];
+    const { decision, left } = decided;
     if (decision.decision === 'skip') {
       for (const spec of left) this.leaveOut(spec, decision.note);
       return [];
@@ -207,6 +225,12 @@ export class StepRunner<T, P extends StepSpec<T>> {
     leaveToPivot(failed);
   }
 
+  /** What follows a pivot needs no doing any more where the provider has cancelled it. */
+  private mayBeCancelled(stuck: readonly Failed<P>[]): boolean {
+    const { isPlaced, humanDecisions } = this.saga;
+    return isPlaced && !this.hooks.undoing && !humanDecisions.isLast && !stuck.some(({ spec }) => spec.step.quiet);
+  }
+
   private leaveOut(spec: P, note: string): void {
     this.saga.progress.skipped.push(spec.step.id);
     this.hooks.skip(spec, note);
@@ -223,6 +247,11 @@ export class StepRunner<T, P extends StepSpec<T>> {
     asking: Parameters<typeof stuckQuestion>[1],
   ): Promise<{ decision: Decision; left: P[] }> {
     const decision = await askToRetry(this.saga.humanDecisions, ofRefusal ?? stuckQuestion(stuck, asking));
+    if (decision.decision === 'markCancelled') {
+      await this.saga.writeCancelled(decision);
+      for (const { spec } of stuck) spec.step.end('skipped', 'the provider has cancelled what was placed');
+      throw this.saga.asCancelled();
+    }
     if (decision.decision !== 'markDone') return { decision, left: stuck.map(({ spec }) => spec) };
     const isNamed = ({ spec }: Failed<P>) => decision.steps?.includes(spec.step.id) ?? true;
     const named = stuck.filter(isNamed).map(({ spec }) => spec);

@@ -91,10 +91,15 @@ async function askServers(saga: Saga, expected: ServersOrdered, differing = ''):
     kind: 'servers',
     step: step.id,
     question: `The order is placed. What are the object ids of its ${servers}${differing}`,
-    choices: ['provideServers'],
+    choices: ['provideServers', 'markCancelled'],
     objection: (decision) =>
       decision.decision === 'provideServers' ? miscounted(decision.vmObjectIds, expected) : undefined,
   });
+  if (decision.decision === 'markCancelled') {
+    await saga.writeCancelled(decision);
+    step.end('skipped', 'the provider has cancelled the order');
+    throw saga.asCancelled();
+  }
   if (decision.decision !== 'provideServers') throw new Error(`${decision.decision} names no servers`);
   step.end('done', 'named by a person');
   return decision.vmObjectIds;

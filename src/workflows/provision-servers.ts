@@ -92,7 +92,7 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
   const reportLeftovers = (saga: Saga, standing: Standing | undefined, checked: Checked | undefined) => {
     if (standing === undefined) reportDoubtfulAdds(saga, unknownAdds.numbers);
     const known = asked ?? (checked && notBegun(checked));
-    if (known === undefined) return;
+    if (known === undefined || saga.isCancelled) return;
     const { protection } = known;
     const placement = standing?.placement.how === 'placed' ? standing.placement.placed : undefined;
     if (placement === undefined && !protection.isPlaced) return;
@@ -104,7 +104,7 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
   };
   const cleanUp = async (saga: Saga, standing: Standing, own: readonly Leftover[]) => {
     await deleteStrayItems(saga, standing, own);
-    if (standing.placement.how !== 'placed') return;
+    if (standing.placement.how !== 'placed' || saga.isCancelled) return;
     denied = await lookAtAssigned(saga, standing.assigned, asked?.protection.servers);
   };
   return runSaga('provisionServers', input, story, { pivot: placing, cleanUp, reportLeftovers });

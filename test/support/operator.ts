@@ -24,6 +24,8 @@ export function fittingDecisions(waiting: Waiting, ledger: LedgerSnapshot, asked
   const bodies: Record<DecisionName, Record<string, unknown>[]> = {
     retry: [{ by: 'op' }],
     approve: [{ by: 'op' }],
+    // The sandbox cancels nothing.
+    markCancelled: [],
     confirmPlaced: placed ? [seen, ...(asked.workflow === 'provisionServers' ? [{ ...seen, vmObjectIds }] : [])] : [],
     confirmNotPlaced: placed ? [] : [seen],
     provideServers: [{ by: 'op', vmObjectIds }],

@@ -61,7 +61,7 @@ export async function answer(
   for (;;) {
     const { waiting } = await progressOf(saga);
     try {
-      return await saga.decide(decision, { ...(waiting ? { question: waiting.id } : {}), ...body });
+      return await saga.decide(decision, { question: waiting?.id ?? 'none waits', ...body });
     } catch (error) {
       if (!(error instanceof DecisionRefusedError) || !error.message.includes('in the air')) throw error;
       await pause(50);

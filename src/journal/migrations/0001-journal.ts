@@ -133,6 +133,8 @@ async function makeEffect(db: Kysely<unknown>, { integer, sequence }: Types): Pr
     .addColumn('decided_ms', integer)
     .addColumn('decided', 'text')
     .addColumn('late', 'text')
+    .addColumn('cancelled_ms', integer)
+    .addColumn('cancelled', 'text')
     .addForeignKeyConstraint('effect_of_reference', ['workflow', 'reference'], 'reference', ['workflow', 'reference'])
     .execute();
 

@@ -250,7 +250,7 @@ describe('cancelling', () => {
     expect(status).toBe(4);
     expect(out).toContain(`order-saga decide provision/${reference} skip`);
     rig.sandbox.faults.clear();
-    await saga.decide('retry');
+    await answer(saga, 'retry');
     expect((await order(['watch', reference])).status).toBe(1);
   });
 });

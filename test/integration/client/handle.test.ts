@@ -111,11 +111,11 @@ describe('a decision', () => {
 
   it('that does not fit is refused with the ones that do, and changes nothing', async () => {
     const saga = await startWaiting();
-    const error = await errorOf(saga.decide('retry'));
+    const error = await errorOf(answer(saga, 'retry'));
     expect(error).toBeInstanceOf(DecisionRefusedError);
     expect((error as Error).message).toMatch(/approve, reject/);
     expect((await saga.progress()).waiting).toBeDefined();
-    await saga.decide('reject');
+    await answer(saga, 'reject');
     expect(await errorOf(saga.result())).toMatchObject({ type: 'NotApproved' });
   });
 
@@ -153,7 +153,7 @@ describe('after the end', () => {
   it('nothing is decided and nothing cancelled; progress goes on answering', async () => {
     const saga = await rig.sagas.start('switchPlan', switchRequest({ quoteOnly: true }));
     await saga.result();
-    expect(await errorOf(saga.decide('retry'))).toBeInstanceOf(SagaEndedError);
+    expect(await errorOf(answer(saga, 'retry'))).toBeInstanceOf(SagaEndedError);
     expect(await errorOf(saga.cancel())).toBeInstanceOf(SagaEndedError);
     expect((await saga.progress()).state).toBe('done');
     expect((await saga.describe()).status.name).toBe('COMPLETED');
@@ -162,7 +162,7 @@ describe('after the end', () => {
 
 it('nothing is known of a reference that was never used', async () => {
   const saga = new SagaHandle(rig.temporal, 'switchPlan', 'never-started', '', true);
-  const asked = [saga.progress(), saga.result(), saga.decide('retry'), saga.cancel(), saga.describe()];
+  const asked = [saga.progress(), saga.result(), answer(saga, 'retry'), saga.cancel(), saga.describe()];
   for (const error of await Promise.all(asked.map(errorOf))) {
     expect(error).toBeInstanceOf(UnknownReferenceError);
   }

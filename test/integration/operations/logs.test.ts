@@ -9,7 +9,7 @@ import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
-import { outcomeOf, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 type Line = Record<string, unknown> & { msg: string };
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await untilWaiting(saga, 'stuck');
   await rig.temporal.workflow.getHandle(saga.workflowId).signal('approve', {});
   await until(async () => (await saga.progress()).ignored.length > 0);
-  await saga.decide('retry', { by: 'somebody' });
+  await answer(saga, 'retry', { by: 'somebody' });
   await untilWaiting(saga, 'outcome-unknown');
   await saga.cancel();
   await outcomeOf(saga);

@@ -138,7 +138,7 @@ export const journeys: ((rig: Rig) => Promise<unknown>)[] = [
     const saga = await rig.sagas.change(changeRequest({ approval: 'always' }));
     await untilWaiting(saga, 'approval');
     await rig.temporal.workflow.getHandle(saga.workflowId).signal('skip', note);
-    await saga.decide('skip', note).catch(() => undefined);
+    await answer(saga, 'skip', note).catch(() => undefined);
     await answer(saga, 'approve');
     await saga.result();
   },
@@ -154,7 +154,7 @@ export const journeys: ((rig: Rig) => Promise<unknown>)[] = [
       { endpoint: 'delete-cart-item', kind: 'unauthorized', times: 'all' },
     ]);
     await untilWaiting(saga, 'stuck');
-    await saga.decide('skip', note);
+    await answer(saga, 'skip', note);
     await outcomeOf(saga);
   },
 ];

@@ -40,7 +40,7 @@ here('a server of its own', () => {
       if ((await workflow.getHandle(byServer.workflowId).describe()).status.name !== 'RUNNING') return true;
       const { waiting } = await byServer.progress();
       // It may be terminated meanwhile.
-      if (waiting) await byServer.decide('retry', { note: 'a test' }).catch(() => undefined);
+      if (waiting) await answer(byServer, 'retry', { note: 'a test' }).catch(() => undefined);
       return false;
     });
     const byPerson = await rig.sagas.change(changeRequest({ approval: 'always' }));

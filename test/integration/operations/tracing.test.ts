@@ -18,7 +18,7 @@ import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
-import { outcomeOf, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 import { startCollector, type Collector, type Span } from './collector';
 
 const secrets = makeSecrets();
@@ -119,7 +119,7 @@ it('names no secret, and nothing that somebody said', async () => {
   const stuck = await backend.provision(request());
   const unplaced = await backend.change(changeRequest({ approval: 'always' }));
   await untilWaiting(unplaced, 'approval');
-  await unplaced.decide('reject', { by: text, reason: text });
+  await answer(unplaced, 'reject', { by: text, reason: text });
   expect((await outcomeOf(unplaced)).failure?.report.why).toContain(text);
   await stuck.result();
   await traceOf(unplaced.workflowId, (spans) => spans.some(({ name }) => name === 'RunWorkflow:changeOrder'));

@@ -9,7 +9,7 @@ import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
-import { untilWaiting } from '../../support/sagas';
+import { answer, untilWaiting } from '../../support/sagas';
 import { Authority } from '../../support/certificates';
 import { startTlsProxy, type Proxy } from '../../support/proxies';
 
@@ -81,7 +81,7 @@ describe('a token from a file', () => {
     });
     expect(addsOf(request.reference)).toEqual([401]);
     writeFileSync(file, 'token-three\n');
-    await saga.decide('retry', { note: 'the token was renewed' });
+    await answer(saga, 'retry', { note: 'the token was renewed' });
     expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'retry' }] });
     expect(orders(request.reference)).toHaveLength(1);
   });

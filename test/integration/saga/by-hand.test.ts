@@ -373,7 +373,7 @@ itInWays.each(['place-order', 'add-cart-item'] as const)('is never offered at %s
   const { id, choices } = await untilWaiting(saga);
   expect(choices).toEqual(['retry']);
   await expect(saga.decide('markDone', { question: id, ...seen })).rejects.toThrow(/markDone does not fit/);
-  await saga.decide('retry');
+  await answer(saga, 'retry');
   await saga.result();
   expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
 });

@@ -219,7 +219,7 @@ describeInWays('a correction that does not fit', () => {
     const { request, saga } = await refusedOrder({ items: [{ quantity: 2 }, {}], ...changes });
     const waiting = await untilWaiting(saga, 'refused');
     const calls = rig.sandbox.ledger.calls.length;
-    await expect(saga.decide('retry', { correction })).rejects.toThrow(why);
+    await expect(answer(saga, 'retry', { correction })).rejects.toThrow(why);
     expect(await saga.progress()).toMatchObject({ state: 'refused', waiting: { id: waiting.id }, decisions: [] });
     expect(rig.sandbox.ledger.calls).toHaveLength(calls);
     await saga.cancel();

@@ -21,7 +21,7 @@ import { marks } from '../../../src/saga/history-marks';
 import { describeInAll, itInWays, unless } from '../../support/left-out';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
-import { outcomeOf, untilWaiting, untilWaitingOrEnded } from '../../support/sagas';
+import { answer, outcomeOf, untilWaiting, untilWaitingOrEnded } from '../../support/sagas';
 
 const eventsOf = async (temporal: Client, { workflowId }: SagaHandle) =>
   (await temporal.workflow.getHandle(workflowId).describe()).historyLength;
@@ -68,7 +68,7 @@ describeInAll('at full size', () => {
     for (let round = 1; round <= 50; round += 1) {
       since = await untilAskedAfter(rig.temporal, saga, since);
       if (round === 50) rig.sandbox.faults.lift(trouble);
-      await saga.decide('retry', { by: 'op' });
+      await answer(saga, 'retry', { by: 'op' });
     }
     const { outcome, cartItemIds, leftovers } = await saga.result();
     expect(cartItemIds).toHaveLength(200);
@@ -254,7 +254,7 @@ here(`on a server that ends a run at ${eventsMax} events`, () => {
     itInWays('is written once it does', async () => {
       const saga = await undoing();
       await journalIsPutBack(false);
-      await saga.decide('retry');
+      await answer(saga, 'retry');
       expect((await outcomeOf(saga)).failure?.report).toMatchObject({ outcome: 'reversed', leftovers: [] });
     });
 
@@ -283,7 +283,7 @@ here(`on a server that ends a run at ${eventsMax} events`, () => {
     for (;;) {
       // Each in a workflow task of its own, as people send them.
       const events = await eventsOf(rig.temporal, saga);
-      const isTold = await run.signal('skip', { note: 'no' }).then(
+      const isTold = await run.signal('skip', { question: 'none', note: 'no' }).then(
         () => true,
         () => false,
       );

@@ -30,6 +30,7 @@ const bodies: Record<DecisionName, object> = {
   markDone: { note: 'done in the panel' },
   confirmPlaced: { note: 'seen' },
   confirmNotPlaced: { note: 'looked' },
+  markCancelled: { note: 'the panel says: cancelled' },
   approve: {},
   reject: { reason: 'no' },
   provideServers: { vmObjectIds: [9001] },
@@ -70,7 +71,7 @@ const waits: Record<
       rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before' });
       return rig.sagas.provision(provisionRequest({ firewalls: [143] }));
     },
-    fits: { retry: 'done', markDone: 'done', skip: 'partly' },
+    fits: { retry: 'done', markDone: 'done', skip: 'partly', markCancelled: 'reversed' },
     byHand: ({ step }) => panelOf(rig.sandbox).assign(Number(/\d+$/.exec(step)), [143]),
   },
   'a compensation that cannot finish': {
@@ -91,7 +92,7 @@ const waits: Record<
       rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label: request.label } });
       return rig.sagas.provision(request);
     },
-    fits: { confirmPlaced: 'done', confirmNotPlaced: 'done' },
+    fits: { confirmPlaced: 'done', confirmNotPlaced: 'done', markCancelled: 'reversed' },
   },
   'an approval': {
     kind: 'approval',
@@ -110,7 +111,7 @@ const waits: Record<
       rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'empty', match: { label: request.label } });
       return rig.sagas.provision(request);
     },
-    fits: { provideServers: 'done' },
+    fits: { provideServers: 'done', markCancelled: 'reversed' },
   },
   'a hold': {
     kind: 'held',
@@ -180,7 +181,7 @@ describe.each(waitsTaken)('%s', (_name, { kind, start, fits, byHand }) => {
     await untilWaiting(saga, kind);
     await saga.cancel();
     // A cancel cannot say what becomes of an item that could not be deleted: the person still must.
-    if (fits.retry === 'reversed') await saga.decide('skip', { note: 'it may stay' });
+    if (fits.retry === 'reversed') await answer(saga, 'skip', { note: 'it may stay' });
     const { cancelled } = await outcomeOf(saga);
     expect(cancelled).toMatchObject({
       reference: saga.reference,
@@ -233,9 +234,9 @@ itInWays('refuses a decision while the one before is in work', async () => {
   const saga = await rig.sagas.provision(request);
   await untilWaiting(saga);
   const gate = rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'gate', match: { label: request.label } });
-  await saga.decide('retry');
+  await answer(saga, 'retry');
   await rig.sandbox.whenStruck(gate);
-  await expect(saga.decide('retry')).rejects.toThrow(/nothing waits for a decision now; the saga is running/);
+  await expect(answer(saga, 'retry')).rejects.toThrow(/nothing waits for a decision now; the saga is running/);
   rig.sandbox.faults.release(gate);
   await saga.result();
   expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
@@ -265,14 +266,14 @@ itInWays('loses neither the decision nor the cancel when they race', async () =>
 
 itInWays('reads a decision that is no object, or names unknown fields, as a sentence and not as a crash', async () => {
   const saga = await waits['unknown servers']!.start();
-  await untilWaiting(saga);
+  const { id: question } = await untilWaiting(saga);
   for (const body of [
     7,
     'text',
     [],
-    { vmObjectIds: 'x' },
-    { vmObjectIds: [1], colour: 'red' },
-    { vmObjectIds: [1.5] },
+    { question, vmObjectIds: 'x' },
+    { question, vmObjectIds: [1], colour: 'red' },
+    { question, vmObjectIds: [1.5] },
   ]) {
     await expect(raw(saga).executeUpdate('provideServers', { args: [body] })).rejects.toMatchObject({
       cause: { type: 'DecisionRefused', message: expect.stringMatching(/^provideServers: .*Like \{"question":"/s) },

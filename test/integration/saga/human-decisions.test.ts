@@ -3,6 +3,7 @@
  * fit.
  */
 import type { temporal } from '@temporalio/proto';
+import type { SagaHandle } from '../../../src/client/handle';
 import { decisionHints, decisionNames, type DecisionName } from '../../../src/domain/decisions';
 import { describeInWays, itInWays } from '../../support/left-out';
 import { planIdOf, provisionRequest, switchRequest } from '../../support/requests';
@@ -80,16 +81,18 @@ it('shows of the last failure what a person wants to know, and not when the saga
 
 itInWays('answers an update with what was taken, and at which step', async () => {
   const { saga } = await stuck();
-  expect(await saga.decide('retry')).toEqual({ taken: 'retry', step: 'place-order' });
+  expect(await answer(saga, 'retry')).toEqual({ taken: 'retry', step: 'place-order' });
   await untilWaiting(saga, 'stuck');
   await saga.cancel();
 });
 
 describeInWays('an update that does not fit', () => {
-  const update = (saga: { workflowId: string }, name: DecisionName, body: unknown) =>
-    runOf(saga).executeUpdate(name, { args: [body] });
+  const update = async (saga: SagaHandle, name: DecisionName, body: object) => {
+    const { waiting } = await saga.progress();
+    return runOf(saga).executeUpdate(name, { args: [{ question: waiting?.id, ...body }] });
+  };
 
-  it.each<[string, DecisionName, unknown, string | RegExp]>([
+  it.each<[string, DecisionName, object, string | RegExp]>([
     [
       'another decision',
       'approve',
@@ -138,14 +141,53 @@ describeInWays('an update that does not fit', () => {
     await expect(update(saga, 'retry', { correction: { label: 'x' } })).rejects.toMatchObject({
       cause: { message: `retry: nothing can be corrected at ${step}; leave out correction` },
     });
-    await saga.decide('retry');
+    await answer(saga, 'retry');
   });
+});
+
+describe('a decision is about the question that it names', () => {
+  it.each(decisionNames)('%s is refused without it, before anything is sent', async (name) => {
+    const { saga } = await stuck();
+    const body = { note: 'seen', vmObjectIds: [9_001] };
+    await expect(saga.decide(name, body)).rejects.toThrow(/question: is required: the id of the question/);
+    await saga.cancel();
+  });
+
+  it.each(['update', 'signal'])(
+    'a late skip of the step before does not leave out the next one, as %s',
+    async (how) => {
+      const request = provisionRequest({ firewalls: [143], items: [{ quantity: 1 }] });
+      rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized' });
+      rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized' });
+      const saga = await rig.sagas.provision(request);
+      const first = await untilWaiting(saga, 'stuck');
+      await answer(saga, 'retry', { by: 'ann' });
+      const second = await until(async () => {
+        const { waiting } = await saga.progress();
+        return waiting !== undefined && waiting.id !== first.id && waiting;
+      });
+      expect(second.choices).toContain('skip');
+      const late = { question: first.id, by: 'bob', note: 'leave these out' };
+      if (how === 'update') await expect(saga.decide('skip', late)).rejects.toThrow(/is not the one that waits now/);
+      else await runOf(saga).signal('skip', late);
+      const { waiting, decisions } = await until(async () => {
+        const view = await saga.progress();
+        return (how === 'update' || view.ignored.length === 1) && view;
+      });
+      expect(waiting?.id).toBe(second.id);
+      expect(decisions).toMatchObject([{ decision: 'retry', by: 'ann' }]);
+      await answer(saga, 'retry');
+      await expect(saga.result()).resolves.toMatchObject({ outcome: 'done', servers: [{ firewalls: [143] }] });
+    },
+  );
 });
 
 describeInWays('a signal that does not fit is told', () => {
   async function ignoredOf(...signals: [DecisionName, unknown][]) {
-    const { saga } = await stuck();
-    for (const [name, body] of signals) await runOf(saga).signal(name, body);
+    const { saga, waiting } = await stuck();
+    for (const [name, body] of signals) {
+      await runOf(saga).signal(name, body && { question: waiting.id, ...(body as object) });
+    }
     const { ignored } = await until(async () => {
       const view = await saga.progress();
       return view.ignored.length === signals.length && view;

@@ -70,7 +70,7 @@ it('a provisioning that is undone', async () => {
   const saga = await rig.sagas.provision(request);
   const { question } = await untilWaiting(saga);
   expect(question).toMatch(/^Undoing: “Delete cart item \d+” did not succeed\. The provider refuses our credentials/);
-  await saga.decide('retry');
+  await answer(saga, 'retry');
   await expect(saga.result()).rejects.toThrow(/Place the order: POST \/order was answered/);
   expect((await summariesOf(saga)).slice(-4)).toEqual([
     'read what was placed',
@@ -198,9 +198,9 @@ it('a change of firewalls that is undone', async () => {
   await saga.cancel();
   rig.sandbox.faults.release(gate);
   expect((await untilWaiting(saga)).question).toMatch(/^Undoing: “Assign the unassigned firewalls again” did not/);
-  await saga.decide('skip', { note: 'not needed' });
+  await answer(saga, 'skip', { note: 'not needed' });
   expect((await untilWaiting(saga)).question).toMatch(/^Undoing: “Unassign the assigned firewalls again” did not/);
-  await saga.decide('skip', { note: 'let it stay' });
+  await answer(saga, 'skip', { note: 'let it stay' });
   await expect(saga.result()).rejects.toMatchObject({
     report: {
       outcome: 'reversed-with-leftovers',

@@ -10,7 +10,7 @@ import type { SagaOutcome } from '../../../src/domain/outcomes';
 import { takesWays } from '../../support/left-out';
 import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
-import { outcomeOf, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -39,7 +39,7 @@ const ends: [what: string, word: SagaOutcome, start: () => Promise<SagaHandle>][
       rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before' });
       const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
       await untilWaiting(saga);
-      await saga.decide('skip', { note: 'not needed' });
+      await answer(saga, 'skip', { note: 'not needed' });
       return saga;
     },
   ],
@@ -85,7 +85,7 @@ const ends: [what: string, word: SagaOutcome, start: () => Promise<SagaHandle>][
       rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'unauthorized', match });
       const saga = await rig.sagas.provision(request);
       await untilWaiting(saga);
-      await saga.decide('skip', { note: 'let it be' });
+      await answer(saga, 'skip', { note: 'let it be' });
       return saga;
     },
   ],

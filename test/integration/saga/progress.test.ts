@@ -34,7 +34,7 @@ describe('the list shows', () => {
   it('no undoing where nothing was done', async () => {
     const saga = await rig.sagas.change(changeRequest({ approval: 'always' }));
     await untilWaiting(saga);
-    await saga.decide('reject', { reason: 'too dear' });
+    await answer(saga, 'reject', { reason: 'too dear' });
     expect((await outcomeOf(saga)).failure).toMatchObject({
       type: 'NotApproved',
       report: { why: 'rejected: too dear' },
@@ -54,7 +54,7 @@ describe('the list shows', () => {
       return waiting?.step !== 'place-order' && waiting;
     });
     expect(question).toMatch(/^Undoing: “Delete cart item \d+” did not succeed/);
-    await saga.decide('retry');
+    await answer(saga, 'retry');
     await outcomeOf(saga);
     expect(await statesOf(runOf(saga))).toEqual(['stuck', 'undoing', 'stuck', 'undoing', 'reversed']);
   });
@@ -90,7 +90,7 @@ describe('the progress shows a step', () => {
     expect(question).toMatch(/^Stuck: /);
     expect(choices).toEqual(['retry', 'markDone', 'skip']);
     expect(await stepOf(saga, step)).toMatchObject({ status: 'stuck' });
-    await saga.decide('skip', { note: 'has its own' });
+    await answer(saga, 'skip', { note: 'has its own' });
     const result = await saga.result();
     expect(await stepOf(saga, step)).toMatchObject({ status: 'skipped' });
     expect(result).toMatchObject({ skipped: [step], servers: [{ firewalls: [], verified: false }] });
@@ -157,7 +157,7 @@ describe('an undo', () => {
     rig.sandbox.faults.add({ endpoint: 'delete-cart-item', kind: 'refuse-before' });
     const saga = await rig.sagas.provision(request);
     expect(await untilWaiting(saga, 'stuck')).toMatchObject({ choices: ['retry', 'markDone', 'skip'] });
-    await saga.decide('skip', { note: 'the panel has it' });
+    await answer(saga, 'skip', { note: 'the panel has it' });
     const { failure } = await outcomeOf(saga);
     expect(failure?.type).toBe('OrderRejected');
     expect(failure?.report.steps[0]).toMatchObject({ status: 'skipped', detail: 'left behind' });

@@ -10,7 +10,7 @@ import { reminderDelaysMs } from '../../../src/saga/reminders';
 import { itInWays } from '../../support/left-out';
 import { provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
-import { untilWaiting } from '../../support/sagas';
+import { answer, untilWaiting } from '../../support/sagas';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -65,7 +65,7 @@ itInWays.each([
     expect(events?.length).toBeLessThan(eventsMax);
     const { waiting } = await saga.progress();
     expect(waiting?.since).toBe(since);
-    await saga.decide('retry');
+    await answer(saga, 'retry');
     await saga.result();
   } finally {
     await rig.close();

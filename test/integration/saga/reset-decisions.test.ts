@@ -6,7 +6,7 @@ import { SagaHandle } from '../../../src/client/handle';
 import { provisionRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { Rig, until } from '../../support/rig';
-import { outcomeOf, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 it('replays after a reset that sent an update and a signal again', async () => {
   const rig = await Rig.start();
@@ -22,9 +22,10 @@ it('replays after a reset that sent an update and a signal again', async () => {
   const tasks = () => workflowTasksOf(rig.temporal, run);
   await waitsAfter(0);
   const before = (await tasks()).length;
-  await saga.decide('retry', { by: 'an update' });
+  await answer(saga, 'retry', { by: 'an update' });
   await waitsAfter(1);
-  await run.signal('retry', { by: 'a signal' });
+  const { waiting } = await saga.progress();
+  await run.signal('retry', { question: waiting?.id, by: 'a signal' });
   await waitsAfter(2);
   // To the task that took the update: both are sent again while the saga waits.
   await resetTo(rig.temporal, run, (await tasks())[before] ?? 0);

@@ -183,7 +183,7 @@ describe('where the earlier run’s order is of unknown fate', () => {
     const third = rig.latest('provisionServers', request);
     const { id } = await untilWaiting(third, 'outcome-unknown');
     expect(id).toBe(next.id);
-    await expect(third.decide('confirmNotPlaced', said)).rejects.toThrow(/is not the one that waits now/);
+    await expect(answer(third, 'confirmNotPlaced', said)).rejects.toThrow(/is not the one that waits now/);
     await answer(third, 'confirmPlaced', { note: 'it is there now' });
     await third.result();
     expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
@@ -234,6 +234,6 @@ itInWays('of a saga that never placed anything, reports nothing', async () => {
   await resetToTask(saga);
   const again = rig.latest('changeOrder', request);
   await untilWaiting(again, 'approval');
-  await again.decide('reject', {});
+  await answer(again, 'reject', {});
   expect((await outcomeOf(again)).failure).toMatchObject({ type: 'NotApproved', report: { leftovers: [] } });
 });

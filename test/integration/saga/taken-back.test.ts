@@ -4,7 +4,7 @@ import { callsTo } from '../../../sandbox/sentences';
 import type { EndpointName } from '../../../sandbox/endpoints';
 import { provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
-import { untilWaiting } from '../../support/sagas';
+import { answer, untilWaiting } from '../../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ it('a person is asked after the third time, and the saga goes on once it stands'
   expect(callsOf('add-cart-item')).toBe(3);
   expect(callsOf('place-order')).toBe(0);
   await rig.withJournal(({ db }) => sql`drop trigger somebody_cleans`.execute(db));
-  await saga.decide('retry');
+  await answer(saga, 'retry');
   expect(await saga.result()).toMatchObject({ leftovers: [] });
   expect(callsOf('add-cart-item')).toBe(4);
   expect(callsOf('place-order')).toBe(1);

@@ -123,7 +123,7 @@ it('is found in the list as queued, and as no wait for a person', async () => {
   expect([waiting.has(first.workflowId), waiting.has(second.workflowId)]).toEqual([true, false]);
   expect((await idsOf('running')).has(second.workflowId)).toBe(false);
   expect((await progressOf(second)).waiting).toBeUndefined();
-  await expect(second.decide('retry')).rejects.toThrow(/nothing waits for a decision now; the saga is queued/);
+  await expect(answer(second, 'retry')).rejects.toThrow(/nothing waits for a decision now; the saga is queued/);
   await second.cancel();
   await first.cancel();
   await Promise.all([outcomeOf(first), outcomeOf(second)]);

@@ -12,7 +12,7 @@ import { callsTo, openCartItems, ordersWithLabel } from '../../../sandbox/senten
 import { itInWays } from '../../support/left-out';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
-import { outcomeOf, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 const key = () => randomBytes(32).toString('base64');
 const [one, two] = [key(), key()];
@@ -53,7 +53,7 @@ const confide = async (to: Rig) => {
   to.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'error-before', match: { planId } });
   const saga = await to.sagas.provision(request);
   await untilWaiting(saga);
-  await saga.decide('retry', { note: 'the note of a decision' });
+  await answer(saga, 'retry', { note: 'the note of a decision' });
   await saga.result();
   return saga;
 };
@@ -120,9 +120,9 @@ describe('a request in the clear', () => {
     const request = provisionRequest();
     rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
     const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga);
+    const { id } = await untilWaiting(saga);
     const clear = new Client({ connection: rig.temporal.connection, namespace: rig.namespace });
-    await clear.workflow.getHandle(saga.workflowId).signal('retry', { by: 'op' });
+    await clear.workflow.getHandle(saga.workflowId).signal('retry', { question: id, by: 'op' });
     expect(await saga.result()).toMatchObject({ decisions: [{ by: 'op' }] });
   });
 });
@@ -134,14 +134,14 @@ describe('a correction in the clear', () => {
     const planId = planIdOf(request.reference);
     of.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'unauthorized', match: { planId } });
     const saga = await of.sagas.provision(request);
-    await untilWaiting(saga);
+    const { id: question } = await untilWaiting(saga);
     const { connection } = of.temporal;
     // It reads what is encrypted, and encrypts nothing: as the Web UI does where its codec server only decodes.
     const codec = new EncryptionCodec(parsePayloadKeys(`k1:${one}`));
     const decoding = { encode: (payloads: Payload[]) => Promise.resolve(payloads), decode: codec.decode.bind(codec) };
     const dataConverter = { payloadCodecs: [decoding] };
     const temporal = new Client({ connection, namespace: of.namespace, dataConverter });
-    return { saga, clear: temporal.workflow.getHandle(saga.workflowId) };
+    return { saga, question, clear: temporal.workflow.getHandle(saga.workflowId) };
   };
   const passwords = ({ ledger }: Rig['sandbox'], reference: string) =>
     callsTo(ledger, 'add-cart-item')
@@ -150,8 +150,8 @@ describe('a correction in the clear', () => {
   const correction = { password: canary };
 
   it('that holds a secret is refused as an update, leaves nothing behind, and is told how to come', async () => {
-    const { saga, clear } = await waitingFor(rig);
-    const refused = clear.executeUpdate('retry', { args: [{ correction }] });
+    const { saga, question, clear } = await waitingFor(rig);
+    const refused = clear.executeUpdate('retry', { args: [{ question, correction }] });
     await expect(refused).rejects.toMatchObject({
       cause: {
         type: 'DecisionRefused',
@@ -159,14 +159,14 @@ describe('a correction in the clear', () => {
       },
     });
     expect(await historyOf(rig, saga.workflowId)).not.toContain(canary);
-    await saga.decide('retry', { correction });
+    await answer(saga, 'retry', { correction });
     await saga.result();
     expect(passwords(rig.sandbox, saga.reference).at(-1)).toBe(canary);
   });
 
   itInWays('is ignored as a signal, which stays in the history and says so', async () => {
-    const { saga, clear } = await waitingFor(rig);
-    await clear.signal('retry', { by: 'op', correction });
+    const { saga, question, clear } = await waitingFor(rig);
+    await clear.signal('retry', { question, by: 'op', correction });
     const [ignored] = await until(async () => {
       const { ignored } = await saga.progress();
       return ignored.length > 0 && ignored;
@@ -184,8 +184,8 @@ describe('a correction in the clear', () => {
     ['names its secret', { password: { secret: 'ssh-key' } }, 'c3NoLWtleQ=='],
     ['holds none', { os_template_id: 3 }, 'S3cret!pass'],
   ])('that %s is taken', async (_, correction, password) => {
-    const { saga, clear } = await waitingFor(rig);
-    await clear.executeUpdate('retry', { args: [{ correction }] });
+    const { saga, question, clear } = await waitingFor(rig);
+    await clear.executeUpdate('retry', { args: [{ question, correction }] });
     await saga.result();
     if ('password' in correction) expect(passwords(rig.sandbox, saga.reference).at(-1)).toBe(password);
   });
@@ -194,8 +194,8 @@ describe('a correction in the clear', () => {
     const payloadKeys = parsePayloadKeys(`k1:${one}`);
     const lenient = await Rig.start({ payloadKeys, activities: { takesClearRequests: true } });
     try {
-      const { saga, clear } = await waitingFor(lenient);
-      await clear.executeUpdate('retry', { args: [{ correction }] });
+      const { saga, question, clear } = await waitingFor(lenient);
+      await clear.executeUpdate('retry', { args: [{ question, correction }] });
       await saga.result();
       expect(passwords(lenient.sandbox, saga.reference).at(-1)).toBe(canary);
     } finally {
@@ -214,7 +214,7 @@ it('goes on under a new key, and reads what the old one wrote', async () => {
   // Every process knows the new key before one encrypts with it.
   const worker = await rig.replaceWorkers({ payloadKeys: parsePayloadKeys(`k2:${two},k1:${one}`) });
   const saga = await rotated.get(request.reference, 'provisionServers');
-  await saga.decide('retry', { note: 'with the new key' });
+  await answer(saga, 'retry', { note: 'with the new key' });
   expect(await saga.result()).toMatchObject({ decisions: [{ note: 'with the new key' }] });
   expect((await rotated.provision(request)).existing).toBe(true);
   await worker.stop();
@@ -290,7 +290,7 @@ describe('a secret by its name', () => {
     expect(waiting.question).toMatch(message);
     expect(addsOf(request.reference)).toEqual([]);
     writeFileSync(join(secretsFolder, name), 'ZWNobyBoaQ==');
-    await saga.decide('retry');
+    await answer(saga, 'retry');
     await saga.result();
     expect(addsOf(request.reference)[0]?.body).toMatchObject({ custom_script: 'ZWNobyBoaQ==' });
   });

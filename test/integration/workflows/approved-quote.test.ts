@@ -44,7 +44,7 @@ it('all that breaks the guard is told', async () => {
 it('one that a person rejects without a word is rejected', async () => {
   const saga = await rig.sagas.switch(switchRequest({ approval: 'always' }));
   await untilWaiting(saga);
-  await saga.decide('reject');
+  await answer(saga, 'reject');
   expect((await outcomeOf(saga)).failure).toMatchObject({ type: 'NotApproved', report: { why: 'rejected' } });
 });
 

@@ -120,7 +120,7 @@ it('asks for the terms again before it places after a wait', async () => {
   await untilWaiting(saga, 'stuck');
   rig.sandbox.configure({ resourcePrices: { vm_backup: 6 } });
   try {
-    await saga.decide('retry');
+    await answer(saga, 'retry');
     expect((await outcomeOf(saga)).failure?.type).toBe('GuardViolated');
     expect(changesOf(request)).toEqual([]);
   } finally {
@@ -176,7 +176,7 @@ describe('approval', () => {
       await answer(saga, 'approve');
       const second = await untilWaiting(saga);
       expect(second.since).not.toBe(first.since);
-      await saga.decide('reject', { reason: 'too slow' });
+      await answer(saga, 'reject', { reason: 'too slow' });
       expect((await outcomeOf(saga)).failure).toMatchObject({
         type: 'NotApproved',
         report: { why: 'rejected: too slow' },
@@ -191,7 +191,7 @@ describe('approval', () => {
     const request = changeRequest({ approval: 'always' });
     const saga = await rig.sagas.change(request);
     await untilWaiting(saga);
-    await saga.decide('reject', { reason: 'too dear', by: 'boss' });
+    await answer(saga, 'reject', { reason: 'too dear', by: 'boss' });
     const { failure } = await outcomeOf(saga);
     expect(failure).toMatchObject({ type: 'NotApproved', report: { decisions: [{ reason: 'too dear', by: 'boss' }] } });
     expect(changesOf(request)).toEqual([]);

@@ -78,7 +78,7 @@ itInWays('tells which items a person left behind', async () => {
   });
   const saga = await clean(reference);
   expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', choices: ['retry', 'markDone', 'skip'] });
-  await saga.decide('skip', { note: 'it may stay' });
+  await answer(saga, 'skip', { note: 'it may stay' });
   const { deleted, leftovers } = await saga.result();
   expect(deleted).toHaveLength(1);
   const [kept] = left.filter((id) => !deleted.includes(id));
@@ -175,7 +175,7 @@ it('touches nothing of a saga that is still running', async () => {
   const { failure } = await outcomeOf(await clean(request.reference));
   expect(failure).toMatchObject({ type: 'InvalidRequest', report: { why: expect.stringMatching(/still running/) } });
   expect(openItemsOf(request.reference)).toHaveLength(1);
-  await saga.decide('retry');
+  await answer(saga, 'retry');
   await saga.result();
 });
 

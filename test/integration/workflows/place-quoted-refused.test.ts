@@ -90,7 +90,7 @@ describe('a change order', () => {
     const { request, begin } = start({ resources: resources('china_route') });
     const saga = await begin();
     await untilWaiting(saga, 'refused');
-    await expect(saga.decide('retry', { correction })).rejects.toThrow(why);
+    await expect(answer(saga, 'retry', { correction })).rejects.toThrow(why);
     await saga.cancel();
     expect((await outcomeOf(saga)).cancelled).toMatchObject({ outcome: 'reversed' });
     expect(changesOf(request)).toEqual([]);
@@ -118,7 +118,7 @@ describe('a switch', () => {
     const request = switchRequest({ onRefusal: 'ask', plan_id: unavailablePlan });
     const saga = await rig.sagas.switch(request);
     await untilWaiting(saga, 'refused');
-    await expect(saga.decide('retry', { correction: { plan_id: 0 } })).rejects.toThrow(
+    await expect(answer(saga, 'retry', { correction: { plan_id: 0 } })).rejects.toThrow(
       'plan_id: must be a whole number above 0',
     );
     await answer(saga, 'retry', { correction: { plan_id: 22 } });

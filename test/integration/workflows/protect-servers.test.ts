@@ -5,7 +5,7 @@ import { brokenPromises } from '../../support/promises';
 import { provisionRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { Rig } from '../../support/rig';
-import { outcomeOf, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -27,7 +27,7 @@ it('is told of the servers that a person left out, with what was said', async ()
   rig.sandbox.configure({ orderResponse: 'opaque' });
   const saga = await rig.sagas.provision(two({ vmObjectIds }));
   await untilWaiting(saga, 'stuck');
-  await saga.decide('skip', { note: 'the panel does it' });
+  await answer(saga, 'skip', { note: 'the panel does it' });
   const why = 'they were not assigned; a person left it out: the panel does it';
   expect((await saga.result()).leftovers).toEqual([
     { kind: 'server-unprotected', vmObjectId: 78_002, firewalls: [143, 144], why },
@@ -39,7 +39,7 @@ it('is told of what the provider’s list does not show, where a person leaves t
   rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.filter((id) => id !== 144) });
   const saga = await rig.sagas.provision(request);
   expect(await untilWaiting(saga, 'stuck')).toMatchObject({ step: expect.stringMatching(/^verify-/) });
-  await saga.decide('skip', { note: 'later' });
+  await answer(saga, 'skip', { note: 'later' });
   const why = 'the provider’s list does not show them; a person left it out: later';
   expect((await saga.result()).leftovers).toEqual(
     idsOf(request.reference).map((vmObjectId) => ({

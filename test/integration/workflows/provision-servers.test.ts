@@ -160,7 +160,7 @@ describe('before the order', () => {
       choices: ['retry'],
       lastFailure: { failure: 'UnknownOutcome', status: 500 },
     });
-    await saga.decide('retry', { by: 'op' });
+    await answer(saga, 'retry', { by: 'op' });
     const result = await saga.result();
     expect(result.decisions).toMatchObject([{ decision: 'retry', by: 'op', kind: 'stuck', step: 'add-cart-item-1' }]);
     expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
@@ -171,11 +171,11 @@ describe('before the order', () => {
     addFault(request.reference, { kind: 'unauthorized' });
     const saga = await rig.sagas.provision(request);
     await untilWaiting(saga);
-    await expect(saga.decide('retry', { correction: { plan_id: 9, account: 'XX-1' } })).rejects.toThrow(
+    await expect(answer(saga, 'retry', { correction: { plan_id: 9, account: 'XX-1' } })).rejects.toThrow(
       /plan_id.*account.*may be corrected: item, password, os_template_id/s,
     );
-    await expect(saga.decide('retry', { correction: { item: 2 } })).rejects.toThrow(/item/);
-    await saga.decide('retry', { correction: { os_template_id: 77, password: 'another' } });
+    await expect(answer(saga, 'retry', { correction: { item: 2 } })).rejects.toThrow(/item/);
+    await answer(saga, 'retry', { correction: { os_template_id: 77, password: 'another' } });
     const result = await saga.result();
 
     expect(addsOf(request.reference).at(-1)?.body).toMatchObject({ os_template_id: 77, password: 'another' });
@@ -187,11 +187,11 @@ describe('before the order', () => {
     addFault(request.reference, { kind: 'unauthorized', times: 2 });
     const saga = await rig.sagas.provision(request);
     await untilWaiting(saga);
-    await expect(saga.decide('retry', { correction: { item: 3, password: 'late' } })).rejects.toThrow(
+    await expect(answer(saga, 'retry', { correction: { item: 3, password: 'late' } })).rejects.toThrow(
       /item: is not the number of an item that waits/,
     );
-    await expect(saga.decide('retry', { correction: { item: 0, password: 'none' } })).rejects.toThrow(/item/);
-    await saga.decide('retry', { correction: { item: 2, password: 'another' } });
+    await expect(answer(saga, 'retry', { correction: { item: 0, password: 'none' } })).rejects.toThrow(/item/);
+    await answer(saga, 'retry', { correction: { item: 2, password: 'another' } });
     await saga.result();
     const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
     expect(order?.items.map(({ password }) => password).sort()).toEqual(['a password', 'another', 'first']);
@@ -202,7 +202,7 @@ describe('before the order', () => {
     addFault(request.reference, { kind: 'unauthorized', times: 2 });
     const saga = await rig.sagas.provision(request);
     await untilWaiting(saga);
-    await saga.decide('retry', { correction: { password: 'another' } });
+    await answer(saga, 'retry', { correction: { password: 'another' } });
     await saga.result();
     const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
     expect(order?.items.map(({ password }) => password).sort()).toEqual(['a password', 'another', 'another']);
@@ -216,8 +216,8 @@ describe('before the order', () => {
       const saga = await rig.sagas.provision(request);
       const waiting = await untilWaiting(saga);
       expect(waiting).toMatchObject({ kind: 'stuck', choices: ['retry', 'markDone', 'skip'] });
-      await expect(saga.decide('skip')).rejects.toThrow(/note/);
-      await saga.decide('skip', { note: 'it may stay' });
+      await expect(answer(saga, 'skip')).rejects.toThrow(/note/);
+      await answer(saga, 'skip', { note: 'it may stay' });
       const { failure } = await outcomeOf(saga);
       expect(failure?.report.leftovers).toMatchObject([{ kind: 'cart-item', why: 'it may stay' }]);
     } finally {
@@ -233,7 +233,10 @@ describe('the order itself', () => {
     orderFault(request.reference, { kind });
     const saga = await rig.sagas.provision(request);
     const waiting = await untilWaiting(saga);
-    expect(waiting).toMatchObject({ kind: 'outcome-unknown', choices: ['confirmPlaced', 'confirmNotPlaced'] });
+    expect(waiting).toMatchObject({
+      kind: 'outcome-unknown',
+      choices: ['confirmPlaced', 'confirmNotPlaced', 'markCancelled'],
+    });
 
     const [server] = serversOf(rig.sandbox.ledger, request.account);
     const vmObjectIds = [server?.vmObjectId ?? 0];
@@ -317,7 +320,7 @@ describe('the order itself', () => {
     expect(question).toMatch(/^Stuck: “Place the order” did not succeed/);
     expect(rig.openItems(request)).toHaveLength(1);
     const label = `${request.reference}-corrected`;
-    await saga.decide('retry', { correction: { label } });
+    await answer(saga, 'retry', { correction: { label } });
     await saga.result();
     expect(ordersWithLabel(rig.sandbox.ledger, label)).toHaveLength(1);
   });
@@ -339,15 +342,15 @@ describe('after the order', () => {
     expect(await untilWaiting(saga)).toMatchObject({
       kind: 'servers',
       question: 'The order is placed. What are the object ids of its 2 servers?',
-      choices: ['provideServers'],
+      choices: ['provideServers', 'markCancelled'],
     });
     expect(await stepOf(saga, 'find-servers')).toMatchObject({ status: 'stuck' });
     const vmObjectIds = serversOf(rig.sandbox.ledger, request.account).map((server) => server.vmObjectId);
-    await expect(saga.decide('provideServers', { vmObjectIds: vmObjectIds.slice(1) })).rejects.toThrow(
+    await expect(answer(saga, 'provideServers', { vmObjectIds: vmObjectIds.slice(1) })).rejects.toThrow(
       /1 servers, but 2/,
     );
-    await expect(saga.decide('provideServers', { vmObjectIds: ['a'] })).rejects.toThrow(/vmObjectIds\[0\]/);
-    await saga.decide('provideServers', { vmObjectIds });
+    await expect(answer(saga, 'provideServers', { vmObjectIds: ['a'] })).rejects.toThrow(/vmObjectIds\[0\]/);
+    await answer(saga, 'provideServers', { vmObjectIds });
     expect((await saga.result()).servers.map(({ vmObjectId }) => vmObjectId)).toEqual(vmObjectIds);
   });
 
@@ -394,8 +397,11 @@ describe('after the order', () => {
     rig.sandbox.configure({ knownFirewalls: [143] });
     try {
       const saga = await rig.sagas.provision(request);
-      expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', choices: ['retry', 'markDone', 'skip'] });
-      await saga.decide('retry', { correction: { firewalls: [143] } });
+      expect(await untilWaiting(saga)).toMatchObject({
+        kind: 'stuck',
+        choices: ['retry', 'markDone', 'skip', 'markCancelled'],
+      });
+      await answer(saga, 'retry', { correction: { firewalls: [143] } });
       expect((await saga.result()).servers).toMatchObject([{ firewalls: [143], verified: true }]);
     } finally {
       rig.sandbox.configure({ knownFirewalls: null });
@@ -410,7 +416,7 @@ describe('after the order', () => {
     rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', match: { vmObjectId: 77_102 } });
     const saga = await rig.sagas.provision(request);
     expect(await untilWaiting(saga)).toMatchObject({ step: 'assign-firewalls-77102' });
-    await saga.decide('retry', { correction: { firewalls: [144] } });
+    await answer(saga, 'retry', { correction: { firewalls: [144] } });
     expect((await saga.result()).servers).toEqual([
       { vmObjectId: 77_101, firewalls: [143], verified: true },
       { vmObjectId: 77_102, firewalls: [144], verified: true },
@@ -424,7 +430,7 @@ describe('after the order', () => {
     rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'refuse-before', match: { vmObjectId: 77_201 } });
     const saga = await rig.sagas.provision(request);
     expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', step: 'verify-firewalls-77201' });
-    await saga.decide('retry');
+    await answer(saga, 'retry');
     expect((await saga.result()).servers).toEqual([{ vmObjectId: 77_201, firewalls: [143], verified: true }]);
   });
 
@@ -434,7 +440,7 @@ describe('after the order', () => {
     try {
       const saga = await rig.sagas.provision(request);
       await untilWaiting(saga);
-      await saga.decide('skip', { note: 'no such firewall' });
+      await answer(saga, 'skip', { note: 'no such firewall' });
       const result = await saga.result();
       expect(result.servers).toMatchObject([{ firewalls: [], verified: false }]);
       expect(result.skipped).toEqual([expect.stringMatching(/^assign-firewalls-/)]);
@@ -457,7 +463,7 @@ describe('after the order', () => {
       step: 'verify-firewalls-77001',
       choices: ['retry', 'markDone', 'skip'],
     });
-    await saga.decide('skip', { note: 'seen in the panel' });
+    await answer(saga, 'skip', { note: 'seen in the panel' });
     expect(await saga.result()).toMatchObject({
       servers: [{ vmObjectId: 77_001, firewalls: [143], verified: false }],
       skipped: ['verify-firewalls-77001'],

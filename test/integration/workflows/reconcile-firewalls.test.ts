@@ -8,7 +8,7 @@ import { ProviderClient } from '../../../src/provider/client';
 import { describeInWays, itInWays } from '../../support/left-out';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
-import { outcomeOf, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 let rig: Rig;
 let panel: ProviderClient;
@@ -127,7 +127,7 @@ describeInWays('where a saga has found a server as it should be, and so sent not
     const [step] = (await saga.progress()).steps.filter(({ id }) => id.startsWith('assign-firewalls-'));
     const server = Number(step?.id.replace('assign-firewalls-', ''));
     await saidOf(server, { exactly: [150] });
-    await saga.decide('skip', { note: 'later' });
+    await answer(saga, 'skip', { note: 'later' });
     await saga.result();
     // The order has the last word: it says what is missing.
     expect((await sweep()).counts).toEqual({ 'server-unprotected': 1 });
@@ -169,7 +169,7 @@ it('tells of servers that a saga has left without firewalls, until they have the
   rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before' });
   const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
   await untilWaiting(saga, 'stuck');
-  await saga.decide('skip', { note: 'later' });
+  await answer(saga, 'skip', { note: 'later' });
   const [server] = (await saga.result()).servers;
   const finding = {
     kind: 'server-unprotected',

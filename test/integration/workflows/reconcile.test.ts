@@ -83,7 +83,7 @@ const emptiesTheCart = async (how: 'terminated' | 'gone') => {
   expect(openItemsOf(running.reference)).toEqual(kept);
 
   rig.sandbox.faults.clear();
-  await running.decide('retry');
+  await answer(running, 'retry');
   expect((await running.result()).outcome).toBe('done');
   expect((await sweep()).outcome).toBe('clean');
 };
@@ -96,7 +96,7 @@ itInWays('leaves alone what is of another namespace that shares the journal', as
   try {
     expect(await sweep({}, other)).toMatchObject({ outcome: 'clean', looked: { open: 0, ended: 0 } });
     rig.sandbox.faults.clear();
-    await saga.decide('retry');
+    await answer(saga, 'retry');
     await saga.result();
     expect(await sweep({}, other)).toMatchObject({ looked: { open: 0, ended: 0 } });
     expect(await sweep()).toMatchObject({ looked: { open: 0, ended: 1 } });

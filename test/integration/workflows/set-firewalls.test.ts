@@ -190,7 +190,7 @@ itInWays('asks a person when the list does not show what was assigned', async ()
     choices: ['retry', 'markDone', 'skip'],
     lastFailure: { failure: 'NotVisibleYet' },
   });
-  await saga.decide('retry');
+  await answer(saga, 'retry');
   expect(await saga.result()).toMatchObject({ verified: true });
 });
 
@@ -199,7 +199,7 @@ itInWays('tells what should be assigned where a person leaves the last look out'
   fault(request.vmObjectId, 'list-firewalls', { kind: 'unauthorized', from: 2, times: 'all' });
   const saga = await rig.sagas.firewalls(request);
   await untilWaiting(saga);
-  await saga.decide('skip', { note: 'seen in the panel' });
+  await answer(saga, 'skip', { note: 'seen in the panel' });
   expect(await saga.result()).toMatchObject({
     assigned: [143],
     unassigned: [150],
@@ -231,7 +231,7 @@ it('tells what could not be assigned again', async () => {
   expect((await untilWaiting(saga)).question).toMatch(
     /^Undoing: “Assign the unassigned firewalls again” did not succeed/,
   );
-  await saga.decide('skip', { note: 'the server goes anyway' });
+  await answer(saga, 'skip', { note: 'the server goes anyway' });
   const { cancelled } = await outcomeOf(saga);
   expect(cancelled?.leftovers).toEqual([
     {

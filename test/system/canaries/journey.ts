@@ -340,7 +340,9 @@ export class Journey {
   private async refusedDecisions(saga: SagaHandle): Promise<void> {
     const { refused } = this.world.secrets;
     const bodies = [{ correction: { password: refused.text, color: refused.text } }, { correction: refused.text }];
-    for (const body of [...bodies, { by: 'you', password: refused.text }, refused.text]) {
+    const { waiting } = await saga.progress();
+    const named = [...bodies, { by: 'you', password: refused.text }].map((body) => ({ question: waiting?.id, ...body }));
+    for (const body of [...named, refused.text]) {
       await this.fails(saga.decide('retry', body));
       await this.fails(this.update(saga, body));
       await this.world.temporal.workflow.getHandle(saga.workflowId).signal('retry', body);

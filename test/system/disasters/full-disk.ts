@@ -9,7 +9,7 @@ import { askPostgres } from '../../../deploy/stack/postgres';
 import { SmallDisk, whyNoSmallDisk } from '../../integration/journal/small-disk';
 import { isRunning } from '../../support/is-running';
 import { until } from '../../support/rig';
-import { untilWaiting } from '../../support/sagas';
+import { answer, untilWaiting } from '../../support/sagas';
 import type { Cluster } from './archived-postgres';
 import type { Disaster, Scene } from './scene';
 
@@ -136,7 +136,7 @@ async function stuckByTheJournal(scene: Scene): Promise<void> {
   await scene.cast.decide(waiting, 'approve');
   let said = await untilWaiting(waiting.saga, 'stuck');
   for (let tries = 1; tries < triesMax && !isFull.test(said.question); tries += 1) {
-    await waiting.saga.decide('retry');
+    await answer(waiting.saga, 'retry');
     said = await untilWaiting(waiting.saga, 'stuck');
   }
   await scene.listen();

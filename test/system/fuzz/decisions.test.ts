@@ -181,8 +181,8 @@ test('the client tells the same before it asks anybody', async () => {
 
 test('at the end, each still takes the decision that fits', async () => {
   const [stuck, approval, unknown] = waiting;
-  await stuck!.decide('retry');
-  await approval!.decide('reject', { reason: 'enough' });
+  await answer(stuck!, 'retry');
+  await answer(approval!, 'reject', { reason: 'enough' });
   await answer(unknown!, 'confirmPlaced', { note: 'the ledger says so' });
   await stuck!.result();
   await unknown!.result();

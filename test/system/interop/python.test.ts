@@ -77,7 +77,7 @@ here('the Python SDK', () => {
     const progress = (await backend.ask({ do: 'progress', workflowId })) as ProgressView;
     expect(progress).toMatchObject({
       state: 'outcome-unknown',
-      waiting: { step: 'place-order', choices: ['confirmPlaced', 'confirmNotPlaced'] },
+      waiting: { step: 'place-order', choices: ['confirmPlaced', 'confirmNotPlaced', 'markCancelled'] },
     });
     const { waiting } = progress;
     if (waiting === undefined) throw new Error('Python was not told what the saga waits for');

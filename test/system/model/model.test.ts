@@ -129,7 +129,7 @@ describe('after a reset', () => {
 
 describe('says no', () => {
   const lost = only(begin(provisioning, spoiled('place-order', 'reset-after')));
-  const question = { step: 'place-order', choices: ['confirmPlaced', 'confirmNotPlaced'] };
+  const question = { step: 'place-order', choices: ['confirmPlaced', 'confirmNotPlaced', 'markCancelled'] };
 
   it('to another state than the one', () => {
     expect(allows(lost, shown('outcome-unknown', question), true)).toBe(true);

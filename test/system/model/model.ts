@@ -164,6 +164,9 @@ export function decide(before: State, decision: DecisionName, named: boolean): S
       return state.undoing === undefined ? doneByHand(state) : undoneByHand(state);
     case 'confirmPlaced':
       return ifPlaced(state, named).flatMap(pastPivot);
+    // The sandbox cancels nothing, and nobody says so.
+    case 'markCancelled':
+      return [];
     case 'confirmNotPlaced':
       return notPlaced(state).flatMap(dareAgain);
     case 'approve':
@@ -322,7 +325,7 @@ function goOn(state: State): State[] {
   if (stage.is === 'servers' && state.serversKnown) return enter(state, state.stage + 1);
   if (state.cancelled) return giveUp(state);
   if (stage.is === 'approval') return waits(state, 'approval', stage.step, ['approve', 'reject']);
-  if (stage.is === 'servers') return waits(state, 'servers', stage.step, ['provideServers']);
+  if (stage.is === 'servers') return waits(state, 'servers', stage.step, ['provideServers', 'markCancelled']);
   return again(state);
 }
 
@@ -437,15 +440,26 @@ function stuck(state: State): State[] {
   if (state.cancelled) return giveUp(state);
   const markable =
     ['assign-firewalls', 'unassign-firewalls'].includes(stage.endpoint) || stage.step.startsWith('verify');
-  const choices: DecisionName[] = ['retry', ...(markable ? ['markDone' as const] : [])];
-  return waits(state, 'stuck', stage.step, stage.skippable ? [...choices, 'skip'] : choices);
+  const { stages } = state.story;
+  const isPast = stages.slice(0, state.stage).some((one) => one.is === 'calls' && one.pivot);
+  const choices: DecisionName[] = [
+    'retry',
+    ...(markable ? ['markDone' as const] : []),
+    ...(stage.skippable ? ['skip' as const] : []),
+    ...(isPast ? ['markCancelled' as const] : []),
+  ];
+  return waits(state, 'stuck', stage.step, choices);
 }
 
 /** Nobody knows whether the pivot happened: nothing is tried again, and nothing undone, before somebody says. */
 function doubt(before: State): State[] {
   const state: State = { ...before, fate: 'unknown' };
   if (state.cancelled) return giveUp(state);
-  return waits(state, 'outcome-unknown', callsOf(state)?.step ?? '', ['confirmPlaced', 'confirmNotPlaced']);
+  return waits(state, 'outcome-unknown', callsOf(state)?.step ?? '', [
+    'confirmPlaced',
+    'confirmNotPlaced',
+    'markCancelled',
+  ]);
 }
 
 /** Where there were terms, they may have moved: it comes to terms again. */
@@ -504,7 +518,12 @@ function settleStrays(state: State, { failed }: Answer): State[] {
   if (failed === 0) return afterStrays(state, strays.then);
   const cancelled = state.cancelled && strays.then === 'on';
   if (cancelled) return giveUp({ ...state, strays: undefined });
-  const choices: DecisionName[] = ['retry', 'markDone', 'skip'];
+  const choices: DecisionName[] = [
+    'retry',
+    'markDone',
+    'skip',
+    ...(strays.then === 'on' ? ['markCancelled' as const] : []),
+  ];
   return waits({ ...state, strays: { ...strays, count: failed } }, 'stuck', 'delete-cart-item-*', choices);
 }
 

@@ -189,7 +189,10 @@ it('a pivot that was redirected may have taken effect: a person is asked, and re
   rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'redirect-after', match });
   const saga = await rig.sagas.change(request);
   const waiting = await untilWaiting(saga);
-  expect(waiting).toMatchObject({ kind: 'outcome-unknown', choices: ['confirmPlaced', 'confirmNotPlaced'] });
+  expect(waiting).toMatchObject({
+    kind: 'outcome-unknown',
+    choices: ['confirmPlaced', 'confirmNotPlaced', 'markCancelled'],
+  });
   await answer(saga, 'confirmPlaced', { note: 'the panel shows it', orderId: 301 });
   expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'confirmPlaced', orderId: '301' }] });
   expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toHaveLength(1);
@@ -206,14 +209,14 @@ describe('a decision answers one question', () => {
     const seen = await untilWaiting(saga, 'outcome-unknown');
     const said = (by: string) => ({ question: seen.id, by, note: 'the panel shows none' });
     await untilDeniable(seen);
-    await saga.decide('confirmNotPlaced', said('the first one'));
+    await answer(saga, 'confirmNotPlaced', said('the first one'));
     const next = await until(async () => {
       const { waiting } = await saga.progress();
       return waiting?.kind === 'outcome-unknown' && waiting.id !== seen.id && waiting;
     });
     expect(next.question.replace(/\d/g, '0')).toBe(seen.question.replace(/\d/g, '0'));
     await untilDeniable(next);
-    await expect(saga.decide('confirmNotPlaced', said('the second one'))).rejects.toThrow(
+    await expect(answer(saga, 'confirmNotPlaced', said('the second one'))).rejects.toThrow(
       `question ${seen.id} is not the one that waits now, which is ${next.id}`,
     );
     const run = rig.temporal.workflow.getHandle(saga.workflowId);
@@ -238,7 +241,7 @@ describe('a decision answers one question', () => {
     const run = rig.temporal.workflow.getHandle(saga.workflowId);
     const [quoted] = (await resultsOf(run, 'quoteChangeOrder')) as { id: string }[];
     expect(first.id).toBe(quoted?.id.slice(0, 8));
-    await expect(saga.decide('approve', { by: 'boss' })).rejects.toThrow(/question: is required/);
+    await expect(answer(saga, 'approve', { by: 'boss' })).rejects.toThrow(/question: is required/);
     rig.sandbox.configure({ resourcePrices: { vm_backup: 50 } });
     try {
       await saga.decide('approve', { question: first.id });
@@ -272,7 +275,7 @@ it('“not placed” is not taken while the call may be in the air, and says unt
     const waiting = await untilWaiting(again, 'outcome-unknown');
     expect(changeOrdersOf(slow.sandbox.ledger, request.subscription_id)).toEqual([]);
     const said = { question: waiting.id, note: 'the panel shows none' };
-    await expect(again.decide('confirmNotPlaced', said)).rejects.toThrow(
+    await expect(answer(again, 'confirmNotPlaced', said)).rejects.toThrow(
       /^confirmNotPlaced: the call may still be in the air until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC: look again then$/,
     );
     slow.sandbox.faults.release(gate);

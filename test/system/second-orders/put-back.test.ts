@@ -185,7 +185,7 @@ describe('the journal', () => {
       [waits, early],
       [newcomer, fresh],
     ] as const) {
-      await saga.decide('retry');
+      await answer(saga, 'retry');
       await untilApproved(saga);
       const asked = await untilWaiting(saga, 'outcome-unknown');
       expect(asked.question).toMatch(/^The journal was put back to an older copy\./);
@@ -322,7 +322,7 @@ describe('the journal', () => {
     expect(placed(request)).toEqual([]);
     // The old one is lost for good: then somebody says so.
     await rig.withJournal((journal) => restored(journal, 'ask'));
-    await saga.decide('retry');
+    await answer(saga, 'retry');
     await untilApproved(saga);
     await untilWaiting(saga, 'outcome-unknown');
     await answer(saga, 'confirmNotPlaced', { note: 'the panel shows none' });

@@ -14,7 +14,7 @@ import type { WorkerVersion } from '../../../src/config';
 import { itInWays } from '../../support/left-out';
 import { provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
-import { untilWaiting } from '../../support/sagas';
+import { answer, untilWaiting } from '../../support/sagas';
 
 const version = (buildId: string): WorkerVersion => ({ deploymentName: 'order-saga', buildId, behavior: 'PINNED' });
 
@@ -67,7 +67,7 @@ it('loses no saga, and lets each end on the version that it began on', async () 
 
   faults.release(gate);
   await first.result();
-  await second.decide('retry', { by: 'op' });
+  await answer(second, 'retry', { by: 'op' });
   await second.result();
   expect([await buildOf(first), await buildOf(second)]).toEqual(['1', '1']);
   for (const { label } of [ordering, waiting, later]) {

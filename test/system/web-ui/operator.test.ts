@@ -15,7 +15,7 @@ import { panelOf } from '../../support/panel';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { itInWays, unlessLacking } from '../../support/left-out';
 import { Rig, until } from '../../support/rig';
-import { outcomeOf, untilDeniable, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilDeniable, untilWaiting } from '../../support/sagas';
 import { launchChromium, whyNoBrowser } from './chromium';
 import { OperatorPage } from './operator-page';
 
@@ -256,7 +256,7 @@ here('an operator in the Web UI', () => {
     await operator.requestCancellation();
     await operator.untilStatus('Canceled');
     expect(await outcomeOf(second)).toMatchObject({ cancelled: { outcome: 'reversed', leftovers: [] } });
-    await first.decide('reject', { reason: 'not needed' });
+    await answer(first, 'reject', { reason: 'not needed' });
   });
 
   itInWays('is told in the dialog why a decision does not fit, and which do', async () => {

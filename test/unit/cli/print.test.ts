@@ -19,7 +19,10 @@ const progressOf = (waiting?: Waiting): ProgressView => ({
   ...(waiting ? { waiting } : {}),
   ...{ leftovers: [], ignored: [], decisions: [] },
 });
-const waitingFor = (id: string, choices: DecisionName[] = ['confirmPlaced', 'confirmNotPlaced']): Waiting => ({
+const waitingFor = (
+  id: string,
+  choices: DecisionName[] = ['confirmPlaced', 'confirmNotPlaced', 'markCancelled'],
+): Waiting => ({
   ...{ id, kind: 'outcome-unknown', step: 'place-order', question: 'Is it there?', choices, since: at },
 });
 

@@ -107,7 +107,7 @@ describe('the question at a step that is stuck', () => {
       'steps: is required: name the steps that you have done; those that wait are a, b',
     );
     expect(at('a', 'b').objection?.({ ...word, steps: ['b'] })).toBeUndefined();
-    expect(at('a', 'b').objection?.({ decision: 'retry' })).toBeUndefined();
+    expect(at('a', 'b').objection?.({ decision: 'retry', question: 'q' })).toBeUndefined();
     const many = at(...Array.from({ length: 21 }, (_, index) => `s${index}`)).objection?.(word);
     expect(many).toMatch(/ s19, …$/);
   });
