@@ -252,6 +252,7 @@ export class Rig {
         connections: 64,
         quoteMethod: 'PUT',
         ca: undefined,
+        proxy: undefined,
         ...this.options.provider,
       },
       journal: { address: this.journalAddress, name: this.journalUrl, failover: 'ask' },
