@@ -23,6 +23,7 @@ import {
 } from './kinds';
 import { notificationSettings, readNotifications, type NotificationConfig } from './notifications';
 import { hasKeys, readPayloadKeys } from './payload-keys';
+import { proxyFor } from './proxy';
 import { readSettings, readText, SettingsError, type Environment } from './settings';
 
 /**
@@ -144,6 +145,8 @@ export interface ProviderConfig {
   quoteMethod: 'PUT' | 'GET';
   /** PEM of the private certificate authority that signed the provider's certificate. */
   ca: string | undefined;
+  /** With a name and a password, where it wants them. */
+  proxy: string | undefined;
 }
 
 /** When a worker holds new sagas by itself. */
@@ -202,6 +205,7 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
   const payloadKeys = readPayloadKeys(env, problems);
   const readToken = tokenReader(env, problems);
   const ca = privateAuthority(env, problems);
+  const proxy = proxyFor(env['PROVIDER_BASE_URL'] ?? '', env, problems);
   const journal = readJournal(env, temporal && temporalHost(temporal), problems);
   if (journal) requireSealed(env, journal, problems);
   requireHttps(env, problems);
@@ -215,7 +219,7 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
     ...temporal,
     ...sagas,
     payloadKeys,
-    provider: { ...providerIn(settings), readToken, ca },
+    provider: { ...providerIn(settings), readToken, ca, proxy },
     journal,
     notifications,
     activities: {
@@ -264,7 +268,7 @@ function checkTogether(settings: WorkerSettings, problems: string[]): void {
   }
 }
 
-function providerIn(settings: WorkerSettings): Omit<ProviderConfig, 'readToken' | 'ca'> {
+function providerIn(settings: WorkerSettings): Omit<ProviderConfig, 'readToken' | 'ca' | 'proxy'> {
   return {
     baseUrl: settings.PROVIDER_BASE_URL,
     allowHttp: settings.PROVIDER_ALLOW_HTTP,

@@ -131,12 +131,12 @@ function deploymentOf({ behavior, ...version }: WorkerVersion): WorkerDeployment
 const untraced: InjectedSinks<TraceSinks> = { trace: { ended: { fn: () => undefined } } };
 
 function createProvider(
-  { readToken, ca, ...options }: ProviderConfig,
+  { readToken, ca, proxy, ...options }: ProviderConfig,
   onCall: (event: CallEvent) => void,
 ): ProviderClient {
   return new ProviderClient({
     ...options,
-    ...definedOnly({ ca }),
+    ...definedOnly({ ca, proxy }),
     // One timeout for the whole call, whatever part of it takes long.
     headersTimeoutMs: options.totalTimeoutMs,
     bodyTimeoutMs: options.totalTimeoutMs,

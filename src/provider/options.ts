@@ -101,6 +101,11 @@ export interface ProviderClientOptions {
    */
   placedIf?: readonly PlacedIf[];
   /**
+   * `http:` or `https:`, with a name and a password where it wants them. All calls go through it, each connection by a
+   * CONNECT of its own.
+   */
+  proxy?: string;
+  /**
    * The document has row 5 as PUT, and in its summary as GET. GET sends the same payload.
    * @default 'PUT'
    */
@@ -120,8 +125,10 @@ export interface ProviderClientOptions {
 }
 
 /** The options with every default filled in and the base URL parsed. */
-export type ResolvedOptions = Required<Omit<ProviderClientOptions, 'baseUrl' | 'allowHttp' | 'credentials' | 'ca'>> &
-  Pick<ProviderClientOptions, 'credentials' | 'ca'> & {
+export type ResolvedOptions = Required<
+  Omit<ProviderClientOptions, 'baseUrl' | 'allowHttp' | 'credentials' | 'ca' | 'proxy'>
+> &
+  Pick<ProviderClientOptions, 'credentials' | 'ca' | 'proxy'> & {
     /** Scheme, host and port. */
     origin: string;
     /** The base URL's path without a trailing slash; '' for none. */
@@ -151,6 +158,9 @@ export function resolveOptions(options: ProviderClientOptions): ResolvedOptions 
   for (const name of positiveIntegers) {
     if (!Number.isSafeInteger(resolved[name]) || resolved[name] < 1) throw wrong(name, 'must be a positive integer');
   }
+  if (resolved.proxy !== undefined && !/^https?:$/.test(protocolOf(resolved.proxy))) {
+    throw wrong('proxy', 'must be the URL of a proxy, http: or https:');
+  }
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(resolved.authHeader)) throw wrong('authHeader', 'must be the name of a header');
   if (!/^[\x21-\x7e]*$/.test(resolved.authScheme)) throw wrong('authScheme', 'must be one word');
   if (!['PUT', 'GET'].includes(resolved.quoteMethod)) throw wrong('quoteMethod', 'must be PUT or GET');
@@ -165,6 +175,10 @@ const positiveIntegers = [
   'responseBytesMax',
   'connections',
 ] as const;
+
+function protocolOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).protocol : '';
+}
 
 function resolveBaseUrl(baseUrl: string, allowHttp: boolean): Pick<ResolvedOptions, 'origin' | 'pathPrefix'> {
   // No message repeats the URL: the wrong part may be a password.

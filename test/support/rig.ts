@@ -255,6 +255,7 @@ export class Rig {
         pivotUnsureStatuses: [],
         placedIf: [],
         ca: undefined,
+        proxy: undefined,
         ...this.options.provider,
       },
       journal: { address: this.journalAddress, name: this.journalUrl, failover: 'ask' },
