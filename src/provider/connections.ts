@@ -186,7 +186,9 @@ function readAnswers(socket: Socket, bytesMax: number): void {
       }
       bytes = socket.bytesRead;
       if (bytes - begun > bytesMax) {
-        socket.destroy(new EndlessAnswer('the answer does not end'));
+        // Told first: a reset ends the connection without a word.
+        socket.emit('error', new EndlessAnswer('the answer does not end'));
+        socket.destroy();
         return null;
       }
       if (held === undefined) return chunk;
@@ -233,7 +235,16 @@ function resetIfGivenUp({ socket, tcp }: Way): void {
   socket.destroy = (error) => {
     socket.destroy = () => destroy(error);
     // With this word undici closes a connection whose answer is whole.
-    if (error?.message !== 'reset' && !tcp.destroyed && !socket.writableEnded) tcp.resetAndDestroy();
-    return destroy(error);
+    if (error?.message === 'reset' || tcp.destroyed || socket.writableEnded) return destroy(error);
+    if (socket === tcp) {
+      tcp.resetAndDestroy();
+      return destroy(error);
+    }
+    // Not in the middle of what TLS reads: there, a reset of the socket below would never return.
+    setImmediate(() => {
+      if (!tcp.destroyed) tcp.resetAndDestroy();
+      destroy(error);
+    });
+    return socket;
   };
 }
