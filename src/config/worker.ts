@@ -52,6 +52,10 @@ export const workerSettings = {
   PROVIDER_TIMEOUT_MS: whole(1, 25_000).default(20_000),
   PROVIDER_RESPONSE_BYTES_MAX: whole(1_024, 64 * 1024 * 1024).default(1024 * 1024),
   PROVIDER_CONNECTIONS: whole(1, 10_000).default(64),
+  /** Read in proxy.ts, which also knows them in small letters. */
+  HTTPS_PROXY: text.optional(),
+  HTTP_PROXY: text.optional(),
+  NO_PROXY: text.optional(),
   /**
    * With less than one call in a hundred seconds, activities wait so long in their queue that sagas seem to stand
    * still.

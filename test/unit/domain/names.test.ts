@@ -98,6 +98,7 @@ it('are these', () => {
     'DeadlinePassed',
     'QuoteAged',
     'NeedsApproval',
+    'OrderCancelled',
   ]);
   expect(effectKinds).toEqual(['mutate', 'compensate', 'pivot']);
   expect(effectOutcomes).toEqual(['done', 'not-done', 'unknown', 'undone', 'denied']);
@@ -105,6 +106,7 @@ it('are these', () => {
     'InvalidRequest',
     'ReferenceTaken',
     'OrderRejected',
+    'OrderCancelled',
     'ChangeNotAvailable',
     'SwitchNotAvailable',
     'GuardViolated',
@@ -120,6 +122,7 @@ it('are these', () => {
     'markDone',
     'confirmPlaced',
     'confirmNotPlaced',
+    'markCancelled',
     'approve',
     'reject',
     'provideServers',
