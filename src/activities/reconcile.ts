@@ -9,6 +9,7 @@ import { openReferences } from '../journal/open-references';
 import { recordOf } from '../journal/record';
 import type { SagaKey } from '../journal/rows';
 import { statedFirewalls } from '../journal/stated-firewalls';
+import { NotYet } from '../provider/errors';
 import { readFirewallIds } from '../provider/schemas';
 import type { ProviderClient } from '../provider/client';
 import type { Call, CallContext } from './call';
@@ -55,8 +56,8 @@ export interface Wanted {
 /** How the provider's list of a server compares with what sagas have said last. */
 export type Compared =
   | { how: 'busy' }
-  /** The list has no format that can be read. */
-  | { how: 'unreadable' }
+  /** The provider gives no list that can be read, or not yet. */
+  | { how: 'unseen'; why: string }
   | {
       how: 'compared';
       /** Not shown, although a saga has assigned them. */
@@ -169,12 +170,19 @@ export function createReconcileActivities(journal: Journal, provider: ProviderCl
         if (stated.isBusy) return { how: 'busy' };
         const { assigned, unassigned, exactlyMs = -1 } = stated;
         const lacked = wanted !== undefined && wanted.saidMs > exactlyMs ? wanted.firewalls : [];
-        const response = await provider.listFirewalls(vmObjectId, { secrets: 'unknown' });
+        let response: unknown;
+        try {
+          response = await provider.listFirewalls(vmObjectId, { secrets: 'unknown' });
+        } catch (error) {
+          // The next sweep looks again.
+          if (error instanceof NotYet) return { how: 'unseen', why: error.message };
+          throw error;
+        }
         if (JSON.stringify(await statedFirewalls(journal, vmObjectId)) !== JSON.stringify(stated)) {
           return { how: 'busy' };
         }
-        const shown = readFirewallIds(response);
-        if (shown === undefined) return { how: 'unreadable' };
+        const shown = readFirewallIds(response)?.ids;
+        if (shown === undefined) return { how: 'unseen', why: 'the format of the provider’s list is not known' };
         return {
           how: 'compared',
           missing: assigned.filter((id) => !shown.includes(id)),

@@ -8,6 +8,7 @@ import type { CallFailure } from '../domain/failures';
 import { JournalUnavailable, JournalUnreadable } from '../journal/errors';
 import {
   NotSent,
+  NotYet,
   ProviderFailure,
   PutOff,
   RateLimited,
@@ -52,7 +53,12 @@ export function translateFailure(
   if (facts === undefined) throw error;
   const { retryAfterMs, ...failure } = facts;
   const retryInMs = isRepeated(failure.failure, kind)
-    ? nextDelay(settings.retries[kind], again ?? { attempt: 1, elapsedMs: 0 }, retryAfterMs, random)
+    ? nextDelay(
+        settings.retries[failure.failure === 'NotYet' ? 'poll' : kind],
+        again ?? { attempt: 1, elapsedMs: 0 },
+        retryAfterMs,
+        random,
+      )
     : undefined;
   return ApplicationFailure.create({
     type: failure.failure,
@@ -98,6 +104,7 @@ function nameOf(error: ProviderFailure): CallFailure['failure'] {
   if (error instanceof NotSent) return notSentAs(error);
   if (error instanceof RateLimited) return 'RateLimited';
   if (error instanceof Unauthorized) return 'Unauthorized';
+  if (error instanceof NotYet) return 'NotYet';
   if (error instanceof Rejected) return 'Rejected';
   if (error instanceof UnexpectedResponse) return 'UnexpectedResponse';
   // Also for a failure that is new in the provider room, and has no line here yet.
@@ -137,6 +144,7 @@ function isRepeated(failure: CallFailure['failure'], kind: CallKind): boolean {
     case 'TokenUnreadable':
     case 'RateLimited':
     case 'NotVisibleYet':
+    case 'NotYet':
     case 'StoodStill':
     case 'JournalUnavailable':
     case 'TemporalUnavailable':

@@ -24,6 +24,8 @@ export const failureOwners = {
   /** The credentials are ours. */
   Unauthorized: 'us',
   Rejected: 'provider',
+  /** What it is about is not ready, or something else works on it. */
+  NotYet: 'provider',
   UnknownOutcome: 'provider',
   /** The base URL is our setting. */
   UnexpectedResponse: 'us',
@@ -129,6 +131,7 @@ const withoutEffect: readonly CallFailureName[] = [
   'RateLimited',
   'Unauthorized',
   'Rejected',
+  'NotYet',
   'SecretMissing',
   'StoodStill',
   'TemporalUnavailable',

@@ -28,7 +28,10 @@ const aboutSchema = z.strictObject({
   /** The items that an order names. */
   cartItems: z.array(z.int()).optional(),
   vmObjectId: z.int().optional(),
+  /** Of an order: those that each of its servers is to have. */
   firewalls: z.array(z.int()).optional(),
+  /** The servers that an order brings, as its request says. */
+  vmObjectIds: z.array(z.int()).optional(),
   subscriptionId: z.int().optional(),
   planId: z.int().optional(),
 });

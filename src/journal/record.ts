@@ -20,6 +20,7 @@ import { aboutOf, iso, referenceOf, theJournal, type SagaKey } from './rows';
 import type { Journal } from './journal';
 import { leftOpen } from './left-open';
 import type { JournalTables } from './schema';
+import { idsIn } from './servers';
 import { effectsOf } from './standing';
 
 type EffectRow = Selectable<JournalTables['effect']>;
@@ -269,12 +270,6 @@ function serversOf(
   }
   const ids = last?.report?.known['vmObjectIds'] ?? idsIn(placed(effects)?.answer);
   return Array.isArray(ids) ? ids.map((vmObjectId: number) => ({ vmObjectId })) : [];
-}
-
-/** The ids of a `Placement`: from the provider's answer, a person, or a search. */
-function idsIn(answer: unknown): unknown {
-  const placement = answer as { vmObjectIds?: unknown; value?: { vmObjectIds?: unknown } } | undefined;
-  return placement?.vmObjectIds ?? placement?.value?.vmObjectIds;
 }
 
 function quoteOf(

@@ -7,6 +7,7 @@ import { classifyStatus, readBody } from './classify';
 import type { Connections } from './connections';
 import {
   NotSent,
+  NotYet,
   ProviderFailure,
   PutOff,
   RateLimited,
@@ -50,12 +51,15 @@ export interface CallOptions {
    * and the call is `NotSent`.
    */
   mayLeave?: () => string | undefined;
+  /** The call is about a server that is minutes old. */
+  serverIsNew?: boolean;
   /** Secrets that other calls sent to the provider: it may quote them in this call's answer. */
   secrets?: Secrets;
 }
 
 interface Limits extends Omit<ExchangeLimits, 'responseBytesMax'> {
   secrets: Secrets;
+  serverIsNew: boolean;
 }
 
 /** What is known of a call while it runs. */
@@ -74,7 +78,7 @@ export class Caller {
     this.pause = new Pause(options.pauseMaxMs, options.monotonicMs);
   }
 
-  async call<T>(call: Call<T>, { signal, mayLeave, secrets = [] }: CallOptions = {}): Promise<T> {
+  async call<T>(call: Call<T>, { signal, mayLeave, secrets = [], serverIsNew = false }: CallOptions = {}): Promise<T> {
     const endpoint = `${call.method} ${call.endpoint}`;
     const startedMs = performance.now();
     const note: CallState = { sent: false };
@@ -82,7 +86,12 @@ export class Caller {
     const deadline = startDeadline(this.options.totalTimeoutMs, signal);
     const asked = mayLeave && noting(mayLeave, note);
     try {
-      return await this.perform(call, endpoint, { signal: deadline.signal, mayLeave: asked, secrets }, note);
+      return await this.perform(
+        call,
+        endpoint,
+        { signal: deadline.signal, mayLeave: asked, secrets, serverIsNew },
+        note,
+      );
     } catch (error) {
       if (signal?.aborted) note.heldBack = true;
       failure = error instanceof ProviderFailure ? error : asFailure(error, endpoint, note);
@@ -132,6 +141,7 @@ export class Caller {
       endpoint,
       answer,
       limits.secrets === 'unknown' ? 'unknown' : [...secrets, ...limits.secrets],
+      limits.serverIsNew,
     );
   }
 
@@ -201,11 +211,13 @@ export class Caller {
     endpoint: string,
     { status, headers, body, fault }: Extract<Exchanged, { answered: true }>,
     secrets: Secrets,
+    serverIsNew: boolean,
   ): T {
     if (status === 404 && absent) return absent.value;
     const text = new TextDecoder().decode(body);
     const facts = { endpoint, status, body: secrets === 'unknown' ? undefined : excerptOf(text, secrets) };
     const answered = `was answered ${status}`;
+    if (isNotYet(endpoint, status, serverIsNew)) throw new NotYet(answered, facts);
     switch (classifyStatus(status)) {
       case 'success':
         break;
@@ -253,6 +265,12 @@ export class Caller {
       // See ProviderClientOptions.onCall.
     }
   }
+}
+
+function isNotYet(endpoint: string, status: number, serverIsNew: boolean): boolean {
+  if (endpoint.includes('add-to-cart')) return status === 409 || status === 423;
+  if (!endpoint.includes('/firewalls/')) return false;
+  return status === 423 || status === 425 || (serverIsNew && [400, 404, 409, 422].includes(status));
 }
 
 function noting(mayLeave: NonNullable<CallOptions['mayLeave']>, note: CallState): () => string | undefined {

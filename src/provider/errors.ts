@@ -14,6 +14,7 @@ export type ProviderFailureName =
   | 'PutOff'
   | 'TokenUnreadable'
   | 'RateLimited'
+  | 'NotYet'
   | 'Unauthorized'
   | 'Rejected'
   | 'UnknownOutcome'
@@ -91,6 +92,11 @@ export class RateLimited extends ProviderFailure {
     super(message, facts);
     if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
   }
+}
+
+/** Nothing took effect; it may work in a while: what it is about is not ready, or something else works on it. */
+export class NotYet extends ProviderFailure {
+  override readonly name = 'NotYet';
 }
 
 /**

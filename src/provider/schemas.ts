@@ -95,10 +95,16 @@ const firewallsListedMax = 500;
  * or where `firewalls` and `data` are both lists: a list that is partly guessed is worse than none. Undefined, too, for
  * a list that is too long.
  */
-export function readFirewallIds(response: unknown): number[] | undefined {
+export function readFirewallIds(response: unknown): { ids: number[]; pending: number[] } | undefined {
   const list = findList(response);
   if (list === undefined || list.length > firewallsListedMax) return undefined;
-  return readIds(list, (element) => readId(isRecord(element) ? element['id'] : element));
+  const idOf = (element: unknown) => readId(isRecord(element) ? element['id'] : element);
+  const ids = readIds(list, idOf);
+  const pending = readIds(
+    list.filter((element) => isRecord(element) && element['status'] === 'pending'),
+    idOf,
+  );
+  return ids && pending && { ids, pending };
 }
 
 function findList(response: unknown): unknown[] | undefined {

@@ -170,6 +170,8 @@ export function cause({ failure, message }: CallFailure): string {
       return `Our own worker stood still before it could send, again and again: ${message}.`;
     case 'WorkerLost':
       return 'Our own workers were lost in the middle of it, again and again.';
+    case 'NotYet':
+      return `The provider does not do it yet: ${message}.`;
     case 'NotVisibleYet':
       return `The provider’s own list does not show it: ${message}.`;
     case 'SecretMissing':

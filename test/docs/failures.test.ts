@@ -17,11 +17,13 @@ import {
   type CallFailure,
   type CallFailureName,
 } from '../../src/domain/failures';
+import type { Journal } from '../../src/journal/journal';
 import { waitKinds } from '../../src/domain/progress';
 import { classifyStatus } from '../../src/provider/classify';
 import { ProviderClient, type ProviderClientOptions } from '../../src/provider/client';
 import {
   NotSent,
+  NotYet,
   PutOff,
   RateLimited,
   Rejected,
@@ -121,6 +123,7 @@ describe('statuses', () => {
     RateLimited: (status: number) => new RateLimited('m', { endpoint: 'e', status }, askedMs),
     Unauthorized: (status: number) => new Unauthorized('m', { endpoint: 'e', status }),
     Rejected: (status: number) => new Rejected('m', { endpoint: 'e', status }),
+    NotYet: (status: number) => new NotYet('m', { endpoint: 'e', status }),
     UnknownOutcome: (status: number) => new UnknownOutcome('m', { endpoint: 'e', status }),
     UnexpectedResponse: (status: number) => new UnexpectedResponse('m', { endpoint: 'e', status }),
   };
@@ -306,7 +309,12 @@ const pivots: [string, (provider: ProviderClient) => Promise<unknown>][] = [
   [
     'an order',
     (provider) => {
-      const { placeOrder } = createOrderActivities(provider, call, unwritten, settings, () => Promise.resolve([]));
+      const { placeOrder } = createOrderActivities(
+        provider,
+        {} as Journal,
+        { call, effect: unwritten, readSecrets: () => Promise.resolve([]) },
+        settings,
+      );
       return placeOrder({ step: 's', order: { account: 'AB-1', cartItems: [1] } });
     },
   ],

@@ -20,7 +20,7 @@ describe('a firewall list', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(id).chain((ids) => fc.tuple(fc.constant(ids), fc.tuple(...ids.map(asWritten)), wrap)),
-        ([ids, list, wrapped]) => expect(readFirewallIds(wrapped(list))).toEqual(ids),
+        ([ids, list, wrapped]) => expect(readFirewallIds(wrapped(list))?.ids).toEqual(ids),
       ),
     );
   });
@@ -39,7 +39,7 @@ describe('a firewall list', () => {
   test('comes out of any JSON as ids or as nothing', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (response) => {
-        for (const found of readFirewallIds(response) ?? [])
+        for (const found of readFirewallIds(response)?.ids ?? [])
           expect(Number.isSafeInteger(found) && found > 0).toBe(true);
       }),
     );
