@@ -8,6 +8,7 @@ import { endedSagas, leftByLost, type ByAge, type LeftBehind } from '../journal/
 import { openReferences } from '../journal/open-references';
 import { recordOf } from '../journal/record';
 import type { SagaKey } from '../journal/rows';
+import { countServers } from '../journal/servers';
 import { statedFirewalls } from '../journal/stated-firewalls';
 import { NotYet } from '../provider/errors';
 import { readFirewallIds } from '../provider/schemas';
@@ -44,6 +45,8 @@ export interface LeftSlice {
   left: Left[];
   /** Servers whose firewalls they have changed, the newest saga's first. */
   servers: number[];
+  /** Only of the first slice: how many servers ended sagas have worked on, whenever they began. */
+  serversKnown?: number;
   last?: ByAge;
 }
 
@@ -136,6 +139,7 @@ export function createReconcileActivities(journal: Journal, provider: ProviderCl
         const { namespace } = Context.current().info;
         const { putBack, sagas, hasMore } = await endedSagas(journal, { namespace, days, after, limit: sliceSize });
         requireWhole(putBack);
+        const known = after === undefined ? { serversKnown: await countServers(journal, namespace) } : {};
         const left: Left[] = [];
         const servers = new Set<number>();
         let count = 0;
@@ -148,9 +152,9 @@ export function createReconcileActivities(journal: Journal, provider: ProviderCl
           const isLast = count === sagas.length;
           if (isLast ? !hasMore : idsIn(left) < idsMax) continue;
           const { workflow, reference } = saga;
-          return { count, left, servers: [...servers], last: { workflow, reference, firstSeenMs } };
+          return { count, left, servers: [...servers], ...known, last: { workflow, reference, firstSeenMs } };
         }
-        return { count, left, servers: [...servers] };
+        return { count, left, servers: [...servers], ...known };
       });
     },
 

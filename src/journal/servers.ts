@@ -268,6 +268,25 @@ export function writeServers(journal: Journal, key: SagaKey, ids: readonly numbe
   });
 }
 
+/**
+ * How many servers the sagas of a namespace that have ended have worked on, or were to work on.
+ *
+ * @throws JournalUnavailable
+ */
+export function countServers(journal: Journal, namespace: string): Promise<number> {
+  return journal.inTransaction(async (tx) => {
+    const ended = sql`open_in is null and runs is not null and (namespace = ${namespace} or namespace is null)`;
+    const { rows } = await sql<{ servers: number }>`
+      select count(*) as servers from (
+        select vm_object_id from effect join reference using (workflow, reference)
+          where vm_object_id is not null and ${ended}
+        union select vm_object_id from server join reference using (workflow, reference)
+          where vm_object_id <> ${unnamed} and open_since_ms is not null and ${ended}
+      ) as known`.execute(tx);
+    return Number(rows[0]?.servers ?? 0);
+  });
+}
+
 /** A server that lacks firewalls, as far as is known. */
 export interface OpenServer {
   /** Absent where nobody knows the ids of the order's servers. */

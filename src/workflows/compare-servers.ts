@@ -52,10 +52,7 @@ export function toCompare(
 ): ToCompare | undefined {
   const known = sweep.servers.find((server) => server.vmObjectId === vmObjectId);
   if (known !== undefined) return known;
-  if (sweep.servers.length >= most) {
-    sweep.report.looked.beyond += 1;
-    return undefined;
-  }
+  if (sweep.servers.length >= most) return undefined;
   const server: ToCompare = { vmObjectId };
   sweep.servers.push(server);
   sweep.serversFound += 1;
