@@ -135,6 +135,18 @@ export const recordSchema = z.strictObject({
       z.strictObject({ vmObjectId: z.int(), firewalls: z.array(z.int()).optional(), verified: z.boolean().optional() }),
     )
     .optional(),
+  /** That lacked firewalls, and of which a person has said that nothing is to be done. */
+  serversClosed: z
+    .array(
+      z.strictObject({
+        /** Absent where nobody knows the ids. */
+        vmObjectId: z.int().optional(),
+        at: time,
+        by: z.string().optional(),
+        note: z.string().optional(),
+      }),
+    )
+    .optional(),
   /** From the quote of what was placed, or from the last quote. */
   total: z.number().optional(),
   currency: z.string().optional(),

@@ -20,7 +20,7 @@ import type { Journal, Verdict } from './journal';
 import type { FirewallsWord } from './schema';
 
 /** Stands for all servers of an order whose ids nobody knows. */
-const unnamed = 0;
+export const unnamed = 0;
 
 /** An order was placed. @param ids of its servers, as far as they are known */
 export async function notePlaced(
@@ -264,7 +264,7 @@ export async function notItsServers(
 export function writeServers(journal: Journal, key: SagaKey, ids: readonly number[]): Promise<void> {
   return journal.inTransaction(async (tx) => {
     const pivot = await livePivot(tx, key);
-    await noteServers(tx, key, ids, pivot === undefined ? [] : (aboutOf(pivot).firewalls ?? []));
+    if (pivot !== undefined) await noteServers(tx, key, ids, aboutOf(pivot).firewalls ?? []);
   });
 }
 
@@ -329,6 +329,17 @@ export async function openServers(journal: Journal, namespace?: string): Promise
     since: iso(open_since_ms ?? 0),
     saga: open_in === null ? 'ended' : 'open',
   }));
+}
+
+/** Those that a person has closed. */
+export function closedBy(tx: Tx, key: SagaKey) {
+  return tx
+    .selectFrom('server')
+    .select(['vm_object_id', 'closed', 'closed_ms'])
+    .where((where) => where.and({ ...key }))
+    .where('closed', 'is not', null)
+    .orderBy('vm_object_id')
+    .execute();
 }
 
 /**
