@@ -31,6 +31,7 @@ import type { Meaning, Meant, MeantCall } from '../journal/meaning';
 import type { SagaKey } from '../journal/rows';
 import type { SentSecrets } from '../domain/secrets';
 import type { CallOptions } from '../provider/client';
+import { ProviderFailure } from '../provider/errors';
 import type { CallContext, Call } from './call';
 import { sagaOf } from './saga-of';
 import type { ActivitySettings } from './settings';
@@ -73,6 +74,8 @@ export interface EffectSpec<T> {
   countsByHand?: boolean | undefined;
   /** The secrets that the call sends by their names: what was sent is recognised, also after it was rotated. */
   sent?: () => Promise<Readonly<Record<string, string>>>;
+  /** For a pivot: looks before it is meant, and finds what its note says beside the rest. If it fails, nothing is sent. */
+  lookFirst?: (() => Promise<Partial<PivotNote>>) | undefined;
   /** The id of an item that was added. */
   cartItemIdOf?: (value: T) => number;
 }
@@ -83,7 +86,14 @@ export type Effect = <T>(
   send: (options: SendOptions) => Promise<T>,
 ) => Promise<Effected<T>>;
 
-export type SendOptions = CallOptions & Required<Pick<CallOptions, 'secrets'>>;
+export type SendOptions = CallOptions &
+  Required<Pick<CallOptions, 'secrets'>> & {
+    /** The same was sent before, and nobody knows what came of it. */
+    repeats?: true | undefined;
+  };
+
+/** A look beside a call that has an effect: both have to end within the time of one activity. */
+export const lookWithinMs = 5_000;
 
 /** How long the activity tries to write an outcome; after that the workflow goes on trying. */
 const writingMsMax = 6_000;
@@ -102,6 +112,10 @@ export function createEffect(journal: Journal, call: Call, settings: ActivitySet
     call(spec.kind, asked, async () => {
       // First, because a slow store must not use up the time to send.
       const secrets = await readSecrets(asked.secrets);
+      const looked = await lookFirst(spec);
+      const note = asked.note && { ...asked.note, ...looked.found };
+      // Without the look it is only asked what the journal knows of it.
+      const recallOnly = asked.recallOnly ?? looked.failed !== undefined;
       const clock = startClock();
       const { info } = Context.current();
       const { saga, run, workflow, activity } = sagaOf(info);
@@ -109,10 +123,20 @@ export function createEffect(journal: Journal, call: Call, settings: ActivitySet
       const { kind, about } = spec;
       const effect: EffectCall = { step: asked.step, kind, activity, about };
       const sent = await digestsOf(journal, await spec.sent?.());
-      const meant = await mean(journal, settings, { ...saga, call: effect, run, namespace, sent }, spec, asked);
+      const meant = await mean(journal, settings, { ...saga, call: effect, run, namespace, sent }, spec, {
+        ...asked,
+        note,
+        recallOnly,
+      });
       if (meant.how === 'recorded') {
         const { answer, at, run: by, knows, doubts } = meant;
         return { value: answer as T, knows, recorded: { at, run: by }, ...among(doubts) };
+      }
+      if (meant.how === 'no-terms' && !asked.recallOnly && looked.failed !== undefined) {
+        throw new OwnFailure(
+          'NotSent',
+          `what is there already could not be looked at; nothing was sent: ${looked.failed}`,
+        );
       }
       if (meant.how !== 'send') throw whyNothingIsSent(meant);
       const foundBy = asked.note?.foundBy;
@@ -124,7 +148,7 @@ export function createEffect(journal: Journal, call: Call, settings: ActivitySet
       };
       const whyTooLate = () => tooLate(spec.kind, asked, clock, settings);
       const { value, unwritten } = await sendOnce(written, clock, whyTooLate, settings, spec, (options) =>
-        send({ ...options, secrets }),
+        send({ ...options, secrets, repeats: meant.repeats }),
       );
       return { value, knows: meant.knows, ...among(meant.doubts), ...unwritten };
     });
@@ -134,6 +158,15 @@ async function digestsOf(journal: Journal, sent: Readonly<Record<string, string>
   const digests: Record<string, string[]> = {};
   for (const [name, value] of Object.entries(sent)) digests[name] = await journal.sealing.secretDigests(value);
   return Object.keys(digests).length === 0 ? undefined : digests;
+}
+
+async function lookFirst(spec: Pick<EffectSpec<unknown>, 'lookFirst'>) {
+  try {
+    return { found: await spec.lookFirst?.() };
+  } catch (error) {
+    if (!(error instanceof ProviderFailure)) throw error;
+    return { failed: error.message };
+  }
 }
 
 const among = (doubts: number) => (doubts > 0 ? { doubts } : {});

@@ -47,7 +47,7 @@ export const workerSettings = {
   PROVIDER_CONNECT_TIMEOUT_MS: whole(1, 25_000).default(5_000),
   /**
    * The whole call. At most 25 s: the call must end, and its outcome must be in the journal, before the activity's
-   * limit of 45 s.
+   * limit of 50 s.
    */
   PROVIDER_TIMEOUT_MS: whole(1, 25_000).default(20_000),
   PROVIDER_RESPONSE_BYTES_MAX: whole(1_024, 64 * 1024 * 1024).default(1024 * 1024),
@@ -66,6 +66,7 @@ export const workerSettings = {
   SERVER_DIRECTORY_PATH: text.regex(/^\//, 'must begin with /').optional(),
   SERVER_DIRECTORY_POINTERS: pointers.default([]),
   SERVER_DIRECTORY_LABEL_IS_UNIQUE: flag.default(false),
+  NEW_SERVER_WITHIN_MS: whole(0, 7 * 24 * 60 * 60 * 1000).default(30 * 60_000),
   TEMPORAL_DEPLOYMENT_NAME: text.regex(/^[^.]+$/, 'must not contain a dot').optional(),
   TEMPORAL_WORKER_BUILD_ID: text.optional(),
   VERSIONING_BEHAVIOR: z.enum(['PINNED', 'AUTO_UPGRADE'], 'must be PINNED or AUTO_UPGRADE').default('PINNED'),
@@ -303,6 +304,7 @@ function activitiesIn(settings: WorkerSettings): ActivitySettings {
     onRefusal: settings.ON_REFUSAL,
     serverPointers: settings.SERVER_POINTERS,
     directory: directoryIn(settings),
+    newServerWithinMs: settings.NEW_SERVER_WITHIN_MS,
     sendWithinMs: settings.SEND_WITHIN_MS,
     inAirMs: settings.SEND_WITHIN_MS + settings.PROVIDER_TIMEOUT_MS + settings.PROVIDER_SETTLES_MS,
     approvalMaxAgeMs: settings.APPROVAL_MAX_AGE_MS,

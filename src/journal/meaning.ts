@@ -43,7 +43,8 @@ export type Noted = Omit<Meaning, 'note'> & {
 };
 
 export type Meant =
-  | { how: 'send'; knows: JournalKnowledge & { row: string }; doubts: number }
+  /** `repeats`: the same call was sent before, and nobody knows its outcome. */
+  | { how: 'send'; knows: JournalKnowledge & { row: string }; doubts: number; repeats?: true }
   | { how: 'recorded'; knows: JournalKnowledge; answer: unknown; at: string; run: string; doubts: number }
   /** The first call may still be in the air for so long: ask again then. */
   | { how: 'under-way'; row: string; leftMs: number }

@@ -13,6 +13,7 @@ export type ProviderFailureName =
   | 'NotSent'
   | 'TokenUnreadable'
   | 'RateLimited'
+  | 'NotYet'
   | 'Unauthorized'
   | 'NotYet'
   | 'Rejected'

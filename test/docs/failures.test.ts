@@ -31,6 +31,7 @@ import {
   type ProviderFailure,
 } from '../../src/provider/errors';
 import { withFailuresTable } from '../../scripts/failures-table';
+import type { Journal } from '../../src/journal/journal';
 import { cause } from '../../src/saga/questions';
 import { lostCallAttemptsMax, lostCallDelayMs } from '../../src/saga/activities';
 import { takesWays } from '../support/left-out';
@@ -274,7 +275,12 @@ const pivots: [string, (provider: ProviderClient) => Promise<unknown>][] = [
   [
     'an order',
     (provider) => {
-      const { placeOrder } = createOrderActivities(provider, call, unwritten, settings, () => Promise.resolve([]));
+      const { placeOrder } = createOrderActivities(
+        provider,
+        {} as Journal,
+        { call, effect: unwritten, readSecrets: () => Promise.resolve([]) },
+        settings,
+      );
       return placeOrder({ step: 's', order: { account: 'AB-1', cartItems: [1] } });
     },
   ],

@@ -79,7 +79,11 @@ describe('the way forward', () => {
     rig.sandbox.configure({ firewallListResponse: 'opaque' });
     try {
       const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
-      expect((await saga.result()).servers).toMatchObject([{ firewalls: [143], verified: false }]);
+      expect(await saga.result()).toMatchObject({
+        outcome: 'partly',
+        servers: [{ firewalls: [143], verified: false }],
+        leftovers: [{ kind: 'server-unverified', firewalls: [143] }],
+      });
       const { steps } = await saga.progress();
       expect(steps.at(-1)?.detail).toMatch(/^unverified/);
     } finally {
