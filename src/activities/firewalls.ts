@@ -163,7 +163,9 @@ export function createFirewallActivities(
         const surplus = firewalls.filter((id) => without.includes(id) || (exactly && !expect.includes(id)));
         if (missing.length + surplus.length === 0) return { firewalls, ...others };
         const said = [
-          ...(missing.length > 0 ? [`does not show ${missing.join(', ')} as active`] : []),
+          ...(missing.length > 0
+            ? [`does not show ${missing.join(', ')}${missing.some((id) => pending.includes(id)) ? ' as active' : ''}`]
+            : []),
           ...(surplus.length > 0 ? [`still shows ${surplus.join(', ')}`] : []),
         ];
         throw new OwnFailure(

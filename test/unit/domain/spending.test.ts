@@ -1,4 +1,12 @@
-import { describeLimit, describePeriod, limitsOf, parseSpendLimits, purchaseOf } from '../../../src/domain/spending';
+import {
+  accountName,
+  describeLimit,
+  describePeriod,
+  limitsOf,
+  parseSpendLimits,
+  purchaseOf,
+} from '../../../src/domain/spending';
+import { fc } from '../../support/properties';
 
 describe('spend limits', () => {
   it('are read, each with its account, unit and period', () => {
@@ -59,5 +67,18 @@ describe('what an order buys', () => {
     (changes) => {
       expect(bought(changes)).not.toBe(bought({}));
     },
+  );
+});
+
+test('one account has one name, however it is written', () => {
+  const written = fc.tuple(fc.constantFrom('ab', 'Ab', 'aB', 'AB'), fc.nat(5), fc.nat());
+  fc.assert(
+    fc.property(written, ([prefix, zeros, digits]) => {
+      const account = `${prefix}-${'0'.repeat(zeros)}${digits}`;
+      expect(accountName(account)).toBe(`AB-${digits}`);
+      expect(limitsOf(account, parseSpendLimits(`${account}=5 servers/1d,*=9 servers/1d`))).toMatchObject([
+        { most: 5 },
+      ]);
+    }),
   );
 });
