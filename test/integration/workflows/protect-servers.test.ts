@@ -25,7 +25,12 @@ const idsOf = (reference: string) => ordersWithLabel(rig.sandbox.ledger, referen
 it('is told of the servers that a person left out, with what was said', async () => {
   const vmObjectIds = [78_001, 78_002];
   for (const vmObjectId of vmObjectIds) rig.sandbox.addServer({ vmObjectId, firewalls: [] });
-  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', match: { vmObjectId: 78_002 } });
+  rig.sandbox.faults.add({
+    endpoint: 'assign-firewalls',
+    kind: 'refuse-before',
+    status: 402,
+    match: { vmObjectId: 78_002 },
+  });
   rig.sandbox.configure({ orderResponse: 'opaque' });
   const saga = await rig.sagas.provision(two({ vmObjectIds }));
   await untilWaiting(saga, 'stuck');
@@ -56,7 +61,7 @@ it('is told of what the provider’s list does not show, where a person leaves t
 it('is told of the servers that a cancelled saga had not come to, and of no other', async () => {
   const request = two();
   const gate = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'gate', hold: 'before', nth: 1 });
-  const refusal = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', nth: 2 });
+  const refusal = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402, nth: 2 });
   const saga = await rig.sagas.provision(request);
   await rig.sandbox.whenStruck(gate);
   await rig.sandbox.whenStruck(refusal);

@@ -170,7 +170,7 @@ const shown = ['progress', 'errors', 'what the command line prints', 'what the w
 /** Where Temporal and the journal keep it, or hand it out to whoever asks. */
 const stored = ['the server’s files', 'exported histories', 'the journal’s files', 'descriptions and lists'];
 const toldOthers = 'what receivers are told';
-/** Of these nothing is told but our own words, and other tests bring them about. */
+/** Of these nothing is told but our own words, or as of `Rejected`; other tests bring them about. */
 const inOurWords: readonly CallFailureName[] = [
   'TokenUnreadable',
   'WorkerLost',
@@ -189,6 +189,8 @@ const inOurWords: readonly CallFailureName[] = [
   'DeadlinePassed',
   'QuoteAged',
   'NeedsApproval',
+  'NotYet',
+  'OrderCancelled',
 ];
 const sent = ['password', 'custom_ssh_key', 'custom_script', 'corrected password', 'provider token'];
 const namesOf = (sightings: { canary: string }[]) => new Set(sightings.map(({ canary }) => canary));
