@@ -15,18 +15,18 @@ function sampleOf(row: Row): number {
 
 /** A line for each status or range, its reasons joined. */
 export function failuresTable(): string {
-  const groups = new Map<string, Row[]>();
-  for (const row of rows) groups.set(inWords(row), [...(groups.get(inWords(row)) ?? []), row]);
-  const lines = [...groups.entries()]
-    .sort(([, [one]], [, [other]]) => first(one!) - first(other!) || inWords(one!).length - inWords(other!).length)
-    .map(([status, [row, ...more]]) => {
+  const named = rows.filter((row, index) => rows.findIndex((one) => inWords(one) === inWords(row)) === index);
+  const lines = named
+    .sort((one, other) => first(one) - first(other) || inWords(one).length - inWords(other).length)
+    .map((row) => {
       const cells = providerCalls.map((call) => {
-        const means = meaningOf(sampleOf(row!), { call });
-        const ofNew = meaningOf(sampleOf(row!), { call, serverIsNew: true });
+        const means = meaningOf(sampleOf(row), { call });
+        const ofNew = meaningOf(sampleOf(row), { call, serverIsNew: true });
         return means === ofNew ? means : `${means}; new: ${ofNew}`;
       });
-      const because = [...new Set([row!, ...more].map((one) => one.because))].join('; ');
-      return [typeof row!.status === 'number' ? status : `${status}, any other`, ...cells, because];
+      const reasons = rows.filter((one) => inWords(one) === inWords(row)).map(({ because }) => because);
+      const status = typeof row.status === 'number' ? inWords(row) : `${inWords(row)}, any other`;
+      return [status, ...cells, [...new Set(reasons)].join('; ')];
     });
   const head = ['status', ...providerCalls, 'because'];
   return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');

@@ -66,9 +66,9 @@ async function main(): Promise<void> {
       } finally {
         gauges.stop();
         await deliveries.stop();
+        await saga.close();
+        await tracing?.close();
       }
-      await saga.close();
-      await tracing?.close();
     } finally {
       await connection.close();
     }

@@ -30,7 +30,7 @@ export function isDoubtful({ kind, outcome }: Pick<Effect, 'kind' | 'outcome'>):
 /** A cart item that was added, or perhaps: its id came with an answer that is no plain success. */
 export function madeItem({ kind, outcome, cart_item_id }: Pick<Effect, 'kind' | 'outcome' | 'cart_item_id'>) {
   const isThere = kind === 'mutate' && outcome !== 'undone' && outcome !== 'denied';
-  return isThere && cart_item_id !== null ? Number(cart_item_id) : undefined;
+  return isThere && cart_item_id !== null ? cart_item_id : undefined;
 }
 
 export function livePivot(tx: Tx, key: SagaKey): Promise<Effect | undefined> {

@@ -16,8 +16,21 @@ import type { WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
 import { nowMs } from './dialects';
 import { aboutOf, iso, livePivot, type SagaKey, type Tx } from './rows';
-import type { Journal, Verdict } from './journal';
+import type { Sealing } from './sealing';
 import type { FirewallsWord } from './schema';
+
+/** What is used here of the journal, which uses this file. */
+interface Journal {
+  readonly sealing: Sealing;
+  inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  unseal(sealed: string, what: string): Promise<unknown>;
+  noteOf(sealed: string | null): Promise<PivotNote | undefined>;
+}
+
+interface Verdict {
+  by?: string | undefined;
+  note: string;
+}
 
 /** Stands for all servers of an order whose ids nobody knows. */
 export const unnamed = 0;
@@ -241,10 +254,11 @@ export async function notItsServers(
       .where((where) =>
         where.or([where('effect.outcome', 'is', null), where('effect.outcome', 'in', ['done', 'unknown'])]),
       )
-      .where(({ not, exists, selectFrom }) =>
-        not(
-          exists(
-            selectFrom('server')
+      .where((where) =>
+        where.not(
+          where.exists(
+            where
+              .selectFrom('server')
               .select('server.vm_object_id')
               .whereRef('server.workflow', '=', 'other.workflow')
               .whereRef('server.reference', '=', 'other.reference')
@@ -283,7 +297,7 @@ export function countServers(journal: Journal, namespace: string): Promise<numbe
         union select vm_object_id from server join reference using (workflow, reference)
           where vm_object_id <> ${unnamed} and open_since_ms is not null and ${ended}
       ) as known`.execute(tx);
-    return Number(rows[0]?.servers ?? 0);
+    return rows[0]?.servers ?? 0;
   });
 }
 

@@ -45,10 +45,8 @@ function oneLayer({ text, from, to }: Decoded): Decoded {
   for (let at = 0; at < text.length;) {
     const [means, length] = codeAt(text, at);
     parts.push(means);
-    for (let char = 0; char < means.length; char++) {
-      made.from.push(from[at] ?? 0);
-      made.to.push(to[at + length - 1] ?? 0);
-    }
+    made.from.push(...Array.from({ length: means.length }, () => from[at] ?? 0));
+    made.to.push(...Array.from({ length: means.length }, () => to[at + length - 1] ?? 0));
     at += length;
   }
   return { ...made, text: parts.join('') };

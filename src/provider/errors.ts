@@ -15,7 +15,6 @@ export type ProviderFailureName =
   | 'RateLimited'
   | 'NotYet'
   | 'Unauthorized'
-  | 'NotYet'
   | 'Rejected'
   | 'UnknownOutcome'
   | 'UnexpectedResponse';

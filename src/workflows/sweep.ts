@@ -1,5 +1,5 @@
 /** What a sweep knows so far. It goes along where the sweep goes on in another run. */
-import { metricMeter, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { metricMeter, setCurrentDetails } from '@temporalio/workflow';
 import type { Left, LeftSlice, LostSlice, Wanted } from '../activities/reconcile';
 import type { CallFailure } from '../domain/failures';
 import { workflowIdOf } from '../domain/identity';
@@ -13,8 +13,7 @@ import {
 } from '../domain/reconcile';
 import { attempt, type Act } from '../saga/attempts';
 import { JournalMemory } from '../saga/journal-memory';
-import { Step } from '../saga/progress';
-import { sagaAttributes } from '../temporal/search-attributes';
+import { Step, markPartly } from '../saga/progress';
 
 /**
  * Characters of all findings that a report lists. Together with the rest of a sweep they fit one payload of Temporal's.
@@ -85,7 +84,7 @@ export function ended(sweep: Sweep): SweepReport {
   looked.missed = Math.max(0, sweep.serversKnown - looked.servers - looked.busy);
   report.outcome = outcomeOf(report);
   // The gauges tell it by that from a sweep that has looked at everything.
-  if (looked.missed > 0) upsertSearchAttributes([{ key: sagaAttributes.state, value: 'partly' }]);
+  if (looked.missed > 0) markPartly();
   const sweeps = metricMeter.createCounter(metrics.sweeps.name, '', metrics.sweeps.help);
   sweeps.add(1, { outcome: report.outcome });
   const findings = metricMeter.createCounter(metrics.findings.name, '', metrics.findings.help);

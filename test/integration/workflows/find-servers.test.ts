@@ -106,7 +106,7 @@ describe('where the directory has more than the order', () => {
 
   it.each([
     ['was bought under another reference', async () => (await shared.sagas.provision(bought())).result()],
-    ['was there before', () => shared.sandbox.addServer({ vmObjectId: 55_001, account, firewalls: [] })],
+    ['was there before', async () => shared.sandbox.addServer({ vmObjectId: 55_001, account, firewalls: [] })],
   ])('a server that %s is not its own, though it is listed alone for a while', async (_, before) => {
     await before();
     const request = provisionRequest({ account, firewalls: [143, 150] });

@@ -68,6 +68,9 @@ function expected({ name, pivot, documented }: ProviderCall, { status, body }: A
   return documented(json) ? 'success' : 'UnknownOutcome';
 }
 
+/** What is decompressed, test/unit/provider/wire.test.ts shows. */
+const isCompressed = ({ body }: Answer) => body[0] === 0x1f && body[1] === 0x8b;
+
 function parsed(body: Buffer): unknown {
   const read = readJson(new TextDecoder().decode(body));
   return 'json' in read ? read.json : undefined;
@@ -89,6 +92,7 @@ test(
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...calls), answers, fc.nat(), async (call, answer, cut) => {
+        fc.pre(!isCompressed(answer));
         const wire = onTheWire(answer);
         const at = cut % wire.length;
         const verdict = await answered(call, [wire.subarray(0, at), wire.subarray(at)]);
@@ -105,7 +109,7 @@ test(
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...calls), answers, fc.nat(), async (call, answer, cut) => {
-        fc.pre(!bodiless.includes(answer.status) && answer.body.length > 0);
+        fc.pre(!bodiless.includes(answer.status) && answer.body.length > 0 && !isCompressed(answer));
         const wire = onTheWire(answer);
         const at = cut % wire.length;
         const headEnd = wire.indexOf('\r\n\r\n') + 4;

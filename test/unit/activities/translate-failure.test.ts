@@ -231,7 +231,15 @@ it('a delay that was named with the failure is kept to, and needs no budget', ()
 
 /** Of a step that can be undone. */
 const triedAgain: CallFailureName[] = [
-  ...(['NotSent', 'TokenUnreadable', 'RateLimited', 'UnknownOutcome', 'NotVisibleYet', 'NotYet', 'StoodStill'] as const),
+  ...([
+    'NotSent',
+    'TokenUnreadable',
+    'RateLimited',
+    'UnknownOutcome',
+    'NotVisibleYet',
+    'NotYet',
+    'StoodStill',
+  ] as const),
   ...(['JournalUnavailable', 'TemporalUnavailable', 'Unwanted', 'QuoteAged'] as const),
 ];
 

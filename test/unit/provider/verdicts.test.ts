@@ -26,7 +26,7 @@ async function verdict(name: Name, answer: Answer, options: Partial<ProviderClie
   const { url } = await serve(answer);
   return calls[name](createClient(url, options)).then(
     () => 'done',
-    (error: Error) => error.name,
+    (error: unknown) => (error as Error).name,
   );
 }
 
@@ -117,7 +117,7 @@ describe('a success that says no', () => {
     expect(placed.name).toBe('UnknownOutcome');
     expect(placed.message).toMatch(/^POST \/order was answered 200, and says /);
     for (const name of ['delete', 'assign', 'list', 'directory'] as const) {
-      const failure = await failureOf(calls[name](client) as Promise<unknown>);
+      const failure = await failureOf(calls[name](client));
       expect(['Rejected', 'NotYet', 'UnknownOutcome', 'Unauthorized', 'RateLimited']).toContain(failure.name);
     }
   });

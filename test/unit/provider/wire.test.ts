@@ -448,7 +448,7 @@ describe.each([
     const client = createClient(server.url, { responseBytesMax: 1_024, ...ca, ...options });
     const outcome = await client.placeOrder(order, signal ? { signal } : {}).then(
       () => 'answered',
-      (error: Error) => error.message,
+      (error: unknown) => (error as Error).message,
     );
     return [outcome, await ended];
   }
