@@ -15,7 +15,7 @@ describe('spend limits', () => {
     expect(parseSpendLimits('AB-1=100usd/1d, *=12.5 EUR/90m,ab-2=0 servers/366d,')).toEqual([
       { account: 'AB-1', most: 100, unit: 'usd', withinMs: 86_400_000 },
       { account: '*', most: 12.5, unit: 'eur', withinMs: 5_400_000 },
-      { account: 'ab-2', most: 0, unit: 'servers', withinMs: 366 * 86_400_000 },
+      { account: 'AB-2', most: 0, unit: 'servers', withinMs: 366 * 86_400_000 },
     ]);
     expect(parseSpendLimits('')).toEqual([]);
   });
