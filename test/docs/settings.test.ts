@@ -30,7 +30,7 @@ const ofWorker = [
 ];
 
 /** Temporal's own are read by its library, all but the one that is looked at first; a proxy's stand in capitals. */
-const isOurs = (name: string) => !namesIn(ofTemporal).includes(name) && !name.endsWith("_proxy");
+const isOurs = (name: string) => !namesIn(ofTemporal).includes(name) && !name.endsWith('_proxy');
 
 const base = { PROVIDER_BASE_URL: 'https://provider.example' };
 
