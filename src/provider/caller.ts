@@ -222,7 +222,7 @@ export class Caller {
     const unknown = (why: string) => new UnknownOutcome(`${answered}, ${why}`, facts);
     if (fault !== undefined) throw unknown(`but ${fault}`);
     if ('unreadable' in read) throw unknown(`but ${read.unreadable}`);
-    const sign = signIn(json);
+    const sign = signIn(json, call.kind === 'list' || call.kind === 'directory');
     if (sign) {
       const says = `${answered}, and says ${sign.says}`;
       // Whoever says no in a success may say it of anything: a pivot may have happened all the same.

@@ -139,13 +139,16 @@ const elementsMax = 100;
 /**
  * A sign in the body of a success that it is none. PHP hosting software, gateways and GraphQL answer 200 to all
  * requests, and say in the body what came of them.
+ *
+ * @param lists the call asks for a list: its elements speak of themselves, and not of the answer
  */
-export function signIn(body: unknown): Sign | undefined {
+export function signIn(body: unknown, lists = false): Sign | undefined {
   const whole = ofValue('the whole body', body);
   if (whole) return whole;
   for (const place of places) {
     const value = place === '' ? body : isRecord(body) ? body[place] : undefined;
-    const objects = Array.isArray(value) ? (value as unknown[]).slice(0, elementsMax) : [value];
+    const elements = Array.isArray(value) && !lists ? (value as unknown[]).slice(0, elementsMax) : [];
+    const objects = Array.isArray(value) ? elements : [value];
     for (const object of objects) {
       if (place === 'data' && object === false) return { says: 'data: false', isPlain: true };
       if (!isRecord(object)) continue;
@@ -223,7 +226,7 @@ function ofField(name: string, value: unknown): Sign | undefined {
   if (!words.has(field)) return undefined;
   if (value === false || (typeof value === 'string' && isRefusalWord(value))) return plain;
   const number = numberIn(value);
-  if (number === 0) return { ...plain, isPlain: false };
+  if (number === 0 && field !== 'type') return { ...plain, isPlain: false };
   return number !== undefined && number >= 400 && number <= 599 ? ofCode(plain, value) : undefined;
 }
 

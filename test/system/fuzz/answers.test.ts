@@ -62,14 +62,15 @@ function expected({ name, pivot, documented }: ProviderCall, { status, body }: A
   if (status < 200 || status > 299) return ofStatus(status);
   const json = bodiless.includes(status) ? null : parsed(body);
   if (json === undefined || depthOf(json) > 64) return 'UnknownOutcome';
-  const sign = signIn(json);
+  const sign = signIn(json, call === 'list' || call === 'directory');
   if (sign)
     return pivot || !sign.isPlain ? 'UnknownOutcome' : sign.status === undefined ? 'Rejected' : ofStatus(sign.status);
   return documented(json) ? 'success' : 'UnknownOutcome';
 }
 
 /** What is decompressed, test/unit/provider/wire.test.ts shows. */
-const isCompressed = ({ body }: Answer) => body[0] === 0x1f && body[1] === 0x8b;
+const isCompressed = ({ body, headers }: Answer) =>
+  (body[0] === 0x1f && body[1] === 0x8b) || headers.some((header) => /^content-encoding/i.test(header));
 
 function parsed(body: Buffer): unknown {
   const read = readJson(new TextDecoder().decode(body));

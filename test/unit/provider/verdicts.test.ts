@@ -116,7 +116,10 @@ describe('a success that says no', () => {
     const placed = await failureOf(client.placeOrder(order));
     expect(placed.name).toBe('UnknownOutcome');
     expect(placed.message).toMatch(/^POST \/order was answered 200, and says /);
-    for (const name of ['delete', 'assign', 'list', 'directory'] as const) {
+    const isList = Array.isArray((body.startsWith('{') ? (JSON.parse(body) as { data?: unknown }) : {}).data);
+    for (const name of isList
+      ? (['delete', 'assign'] as const)
+      : (['delete', 'assign', 'list', 'directory'] as const)) {
       const failure = await failureOf(calls[name](client));
       expect(['Rejected', 'NotYet', 'UnknownOutcome', 'Unauthorized', 'RateLimited']).toContain(failure.name);
     }
@@ -159,6 +162,23 @@ describe('a success that says no', () => {
   ])('%j is a success', async (body) => {
     expect(signIn(body)).toBeUndefined();
     expect(await verdict('pivot', { body: JSON.stringify(body) })).toBe('done');
+  });
+
+  test.each([
+    [
+      {
+        data: [
+          { id: 1, status: 'error' },
+          { id: 2, state: 'cancelled', success: false },
+        ],
+      },
+    ],
+    [[{ id: 1, error: 'disk', status: 0 }]],
+    [{ firewalls: [{ id: 1, status: 'failed' }] }],
+  ])('is not what an element of a list says of itself: %j', async (body) => {
+    for (const name of ['list', 'directory'] as const) {
+      expect(await verdict(name, { body: JSON.stringify(body) })).toBe('done');
+    }
   });
 
   test('is found wherever it stands beside other fields, in any order', () => {
