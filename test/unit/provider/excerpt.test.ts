@@ -97,6 +97,7 @@ test.each([
   ['twelve characters in a row, wherever in the secret', 'is bcdefghijklm ok', 'is [redacted] ok'],
   ['a longer part', 'is bcdefghijklmnop ok', 'is [redacted] ok'],
   ['eleven, which may be a word', 'is bcdefghijkl ok', 'is bcdefghijkl ok'],
+  ['twelve characters alone', 'abcdefghijkl', '[redacted]'],
   ['the whole of it, twice', 'abcdefghijklmnopqrst abcdefghijklmnopqrst', '[redacted] [redacted]'],
   ['four of it where the text ends', 'it begins abcd', 'it begins [redacted]'],
   ['three of it where the text ends', 'it begins abc', 'it begins abc'],
