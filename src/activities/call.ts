@@ -28,5 +28,7 @@ const keptCharsMax = 16_384;
  */
 export function rawResponse(response: unknown): unknown {
   const json = JSON.stringify(response ?? null);
-  return json.length <= keptCharsMax ? response : { truncated: true, excerpt: json.slice(0, keptCharsMax) };
+  return json.length <= keptCharsMax
+    ? response
+    : { truncated: true, excerpt: json.slice(0, keptCharsMax).replace(/[\uD800-\uDBFF]$/, '') };
 }

@@ -22,6 +22,7 @@ import { definedOnly } from '../domain/defined-only';
 import { evidenceLinesMax } from '../domain/evidence';
 import { dryListOf, type DryList } from '../domain/dry-list';
 import type { JobProgress, JobReport } from '../domain/job-report';
+import { cutWell } from '../domain/markdown';
 import type { Problem } from '../domain/problems';
 import { findNamed } from '../temporal/evidence-sagas';
 import { ListRefused, listWaiting } from '../temporal/waiting-sagas';
@@ -117,7 +118,7 @@ export async function startJob(
         args: [request],
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         workflowIdConflictPolicy: 'FAIL',
-        staticSummary: describeJob(job).slice(0, 200),
+        staticSummary: cutWell(describeJob(job), 200),
       }),
     );
   } catch (error) {

@@ -9,11 +9,15 @@ import { z } from 'zod';
 import { lazy } from './lazy';
 import { foundServersSchema } from './requests';
 
-const text = () => z.string('must be a string');
+const wellFormed = (given: string) => given.toWellFormed();
+const text = () => z.string('must be a string').overwrite(wellFormed);
 const by = () => text().min(1, 'must not be empty').optional();
 const note = () => text().optional();
 const evidence = () =>
-  z.string('is required: say how you know').refine((given) => given.trim() !== '', 'is required: say how you know');
+  z
+    .string('is required: say how you know')
+    .overwrite(wellFormed)
+    .refine((given) => given.trim() !== '', 'is required: say how you know');
 const named = () => z.string('is required: the id of the question that you answer');
 
 const any = () => ({ question: named(), by: by(), note: note() });

@@ -1,4 +1,5 @@
 import type { JournalKnowledge, OpenPivot, Unwritten } from './effects';
+import { cutWell } from './markdown';
 import type { Concern } from './spending';
 
 /**
@@ -159,7 +160,7 @@ export function outcomeOf(failure: CallFailureName): 'not-done' | 'unknown' {
 
 /** The failure and what the provider said of it, for a person; short enough for a list. */
 export function describeFailure({ message, body }: CallFailure): string {
-  return (body ? `${message}: ${body}` : message).slice(0, 600);
+  return cutWell(body ? `${message}: ${body}` : message, 600);
 }
 
 /** How a saga fails: `ApplicationFailure.type`, published in the contract. `details[0]` is the report. */

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { lazy } from './lazy';
+import { cutWell } from './markdown';
 import { probePlanSchema, type ProbePlan } from './hold-probe';
 
 /** Its type, and its id: Temporal never runs two of one id. */
@@ -112,8 +113,8 @@ export interface HoldMemo extends HoldWords {
 export function readHoldWords(given: unknown): HoldWords {
   const { by, note } = fieldsOf(given);
   return {
-    ...(typeof by === 'string' && by !== '' ? { by: by.slice(0, 200) } : {}),
-    ...(typeof note === 'string' && note !== '' ? { note: note.slice(0, 500) } : {}),
+    ...(typeof by === 'string' && by !== '' ? { by: cutWell(by, 200) } : {}),
+    ...(typeof note === 'string' && note !== '' ? { note: cutWell(note, 500) } : {}),
   };
 }
 

@@ -2,6 +2,7 @@
  * A purchase, which the provider does not quote: the rules by which a saga goes on or stops, and the description for a
  * person.
  */
+import { cutWell } from './markdown';
 import { countOf, type ServersOrdered } from './plan-types';
 import type { CartItem, ProvisionServersRequest, PurchaseGuard } from './requests';
 
@@ -35,7 +36,7 @@ export function describePurchase({ account, label, items }: ProvisionServersRequ
   const shown = items.slice(0, itemsShownMax).map(describeItem);
   const more = items.length - shown.length;
   const all = `${shown.join(', ')}${more > 0 ? ` and ${more} more items` : ''}`;
-  const named = label === undefined ? '' : `, label “${label.slice(0, 60)}”`;
+  const named = label === undefined ? '' : `, label “${cutWell(label, 60)}”`;
   return `${countOf(ordered)} ${ordered.most === 1 ? 'server' : 'servers'}: ${all}; account ${account.slice(0, 40)}${named}`;
 }
 

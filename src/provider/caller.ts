@@ -207,7 +207,10 @@ export class Caller {
     const facts: FailureFacts = {
       endpoint,
       status,
-      body: secrets === 'unknown' ? undefined : excerptOf(text, secrets),
+      // Made for a failure only: most answers are successes, and the search takes time.
+      get body() {
+        return secrets === 'unknown' ? undefined : excerptOf(text, secrets);
+      },
       cartItemId: call.kind === 'add' ? cartItemIdIn(json) : undefined,
       retryAfterMs: retryAfterOf(status, headers, this.options.now()),
     };

@@ -1,7 +1,7 @@
 /**
- * A text as a secret is looked for in it: decoded again and again until nothing changes, without white space and in
- * lower case. A provider quotes what it was sent in a page, an address, a form, or in JSON within JSON, and in mixtures
- * of these: the decoded text has the secret all the same.
+ * A text as a secret is looked for in it: decoded again and again until nothing changes, and in lower case. A provider
+ * quotes what it was sent in a page, an address, a form, or in JSON within JSON, and in mixtures of these: the decoded
+ * text has the secret all the same.
  *
  * Each character knows from where in the original text it is. The work grows with the length of the text: each step
  * looks ahead by a bounded number of characters.
@@ -24,14 +24,16 @@ export interface Decoded {
   to: number[];
 }
 
-export function decoded(text: string): Decoded {
+/** @param mail `=41` is a code, too, as in mail. In an address it is a value that begins so. */
+export function decoded(text: string, { mail }: { mail: boolean }): Decoded {
+  const codes = mail ? /[&%\\=]/ : /[&%\\]/;
   let now = asItIs(text);
-  for (let layer = 0; layer < layersMax; layer++) {
-    const next = oneLayer(now);
+  for (let layer = 0; layer < layersMax && codes.test(now.text); layer++) {
+    const next = oneLayer(now, mail);
     if (next.text === now.text) break;
     now = next;
   }
-  return bare(now);
+  return now;
 }
 
 export function asItIs(text: string): Decoded {
@@ -39,25 +41,27 @@ export function asItIs(text: string): Decoded {
   return { text, from, to: from.map((at) => at + 1) };
 }
 
-function oneLayer({ text, from, to }: Decoded): Decoded {
+function oneLayer({ text, from, to }: Decoded, mail: boolean): Decoded {
   const made: Decoded = { text: '', from: [], to: [] };
   const parts: string[] = [];
   for (let at = 0; at < text.length;) {
-    const [means, length] = codeAt(text, at);
+    const [means, length] = codeAt(text, at, mail);
     parts.push(means);
-    made.from.push(...Array.from({ length: means.length }, () => from[at] ?? 0));
-    made.to.push(...Array.from({ length: means.length }, () => to[at + length - 1] ?? 0));
+    for (const _ of means.split('')) {
+      made.from.push(from[at] ?? 0);
+      made.to.push(to[at + length - 1] ?? 0);
+    }
     at += length;
   }
   return { ...made, text: parts.join('') };
 }
 
 /** What stands there, and how many characters it takes. */
-function codeAt(text: string, at: number): [means: string, length: number] {
+function codeAt(text: string, at: number, mail: boolean): [means: string, length: number] {
   const char = text.charAt(at);
   if (char === '&') return entityAt(text, at);
   if (char === '%') return bytesAt(text, at, '%');
-  if (char === '=') return bytesAt(text, at, '=');
+  if (char === '=' && mail) return bytesAt(text, at, '=');
   if (char === '\\') return escapeAt(text, at);
   return [char, 1];
 }
@@ -76,6 +80,12 @@ const bytesMax = 4;
 
 /** `%C3%A9` of addresses and forms, `=C3=A9` of mail: bytes of one character in UTF-8, else one in Latin-1. */
 function bytesAt(text: string, at: number, mark: string): [string, number] {
+  // As JavaScript's `escape` has it.
+  const [, unit] = /^%u([0-9a-f]{4})/i.exec(text.slice(at, at + 6)) ?? [];
+  if (unit !== undefined) return [charOf(Number.parseInt(unit, 16)), 6];
+  // Mail breaks a long line so.
+  const [softBreak] = /^=\r?\n/.exec(text.slice(at, at + 3)) ?? [];
+  if (softBreak !== undefined) return ['', softBreak.length];
   const bytes: number[] = [];
   for (let next = at; bytes.length < bytesMax && text.charAt(next) === mark; next += 3) {
     const hex = text.slice(next + 1, next + 3);
@@ -92,31 +102,70 @@ function bytesAt(text: string, at: number, mark: string): [string, number] {
 
 const escapes: Record<string, string> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f', v: '\v' };
 
-/** JSON, JavaScript, shells. */
+/** Python's `\U` is the only one with a capital letter. */
+const numbered: [RegExp, radix: number][] = [
+  [/^\\u\{([0-9a-f]{1,6})\}/i, 16],
+  [/^\\U([0-9a-f]{8})/, 16],
+  [/^\\u([0-9a-f]{4})/i, 16],
+  [/^\\x([0-9a-f]{2})/i, 16],
+  [/^\\([0-3][0-7]{2})/, 8],
+];
+
+/** JSON, JavaScript, Python, PHP, shells. */
 function escapeAt(text: string, at: number): [string, number] {
-  const [, unicode, byte] = /^\\(?:u([0-9a-f]{4})|x([0-9a-f]{2}))/i.exec(text.slice(at, at + 6)) ?? [];
-  const code = unicode ?? byte;
-  if (code !== undefined) return [String.fromCharCode(Number.parseInt(code, 16)), code.length + 2];
+  const ahead = text.slice(at, at + 10);
+  for (const [form, radix] of numbered) {
+    const [code, number] = form.exec(ahead) ?? [];
+    if (code !== undefined && number !== undefined) return [charOf(Number.parseInt(number, radix)), code.length];
+  }
   const next = text.charAt(at + 1);
   if (next === '' || next === separator) return ['\\', 1];
   return [escapes[next] ?? next, 2];
 }
 
+function charOf(code: number): string {
+  return code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd';
+}
+
 /**
  * Without white space, which wraps base64 and indents pages; without the `+` that stands for a space in forms; without
- * backslashes, of which nobody knows whether they escape something.
+ * backslashes, of which nobody knows whether they escape something; without quotation marks, which databases and shells
+ * write more often than they were.
  */
-function bare({ text, from, to }: Decoded): Decoded {
-  const kept = from.flatMap((_, at) => (/[\s+\\]/.test(text.charAt(at)) ? [] : [at]));
+export const bare = without(/[\s+\\'"]+/g);
+
+/** Only what every way to quote keeps: programs of another character set put question marks in the place of letters. */
+export const letters = without(new RegExp(`[^a-z0-9${separator}]+`, 'g'));
+
+function without(left: RegExp) {
   return {
-    text: kept.map((at) => lower(text.charAt(at))).join(''),
-    from: kept.map((at) => from[at] ?? 0),
-    to: kept.map((at) => to[at] ?? 0),
+    /** The same of a text whose characters need not be found again. */
+    text: (text: string): string => lower(text).replace(left, ''),
+    view({ text, from, to }: Decoded): Decoded {
+      const made: Decoded = { text: '', from: [], to: [] };
+      let done = 0;
+      const small = lower(text);
+      const keep = (end: number) => {
+        made.text += small.slice(done, end);
+        for (; done < end; done++) {
+          made.from.push(from[done] ?? 0);
+          made.to.push(to[done] ?? 0);
+        }
+      };
+      for (const { 0: gap, index } of small.matchAll(left)) {
+        keep(index);
+        done = index + gap.length;
+      }
+      keep(small.length);
+      return made;
+    },
   };
 }
 
 /** A few letters have a lower case of two characters: they stay, so that each character keeps its place. */
-function lower(char: string): string {
-  const small = char.toLowerCase();
-  return small.length === char.length ? small : char;
+function lower(text: string): string {
+  return text.replace(/[A-Z\u0080-\uffff]/g, (char) => {
+    const small = char.toLowerCase();
+    return small.length === 1 ? small : char;
+  });
 }

@@ -3,7 +3,7 @@
  * took: whole, in part, encoded or decoded. So both are compared decoded, and any twelve consecutive characters of a
  * secret are treated as the secret. A text is cut before it is searched, and the work grows with its length.
  */
-import { asItIs, decoded, separator, type Decoded } from './decoded';
+import { asItIs, bare, decoded, letters, separator, type Decoded } from './decoded';
 
 /** Secret fields of a request, by the document's names. */
 const secretFields = ['password', 'custom_ssh_key', 'custom_script'];
@@ -46,15 +46,18 @@ export function secretsIn(value: unknown): string[] {
  */
 export function excerptOf(text: string, secrets: readonly string[]): string | undefined {
   if (text.trim() === '') return undefined;
-  return cut(blankValues(blankFields(text).slice(0, searchedCharsMax), secrets));
+  const json = withoutFields(text);
+  const searched = (json ?? text).slice(0, searchedCharsMax);
+  // The fields of JSON are blanked out; JSON within its texts may have some, too.
+  return cut(blankOut(searched, secrets, json === undefined ? 'all' : 'quoted'));
 }
 
-function blankFields(text: string): string {
+/** @returns undefined for what is no JSON, ends early, or is nested too deep to print */
+function withoutFields(text: string): string | undefined {
   try {
     return JSON.stringify(JSON.parse(text), (field, value: unknown) => (isSecretField(field) ? mark : value));
   } catch {
-    // Not JSON, JSON that ends early, or nested too deep to print: search the text for assignments instead.
-    return blankAssigned(text.slice(0, searchedCharsMax));
+    return undefined;
   }
 }
 
@@ -62,38 +65,68 @@ function blankFields(text: string): string {
 const nameCharsMax = 64;
 const aroundCharsMax = 32;
 
-/** `password = x`, `"password": "x"`, in a text without fields. Looks a bounded way back from each sign. */
-function blankAssigned(text: string): string {
-  let shown = '';
+const endsWord = (char: string) => char === separator || /[\s,;&}\]]/.test(char);
+
+type Range = [begin: number, end: number];
+
+/**
+ * The values in `password = x`, `"password": "x"`, `[password] => x` and `<password>x</password>`, in a text without
+ * fields. Looks a bounded way back from each sign.
+ */
+function assignedIn(text: string, which: 'all' | 'quoted'): Range[] {
+  const found: Range[] = [];
   let done = 0;
-  for (const { index: sign } of text.matchAll(/[:=]/g)) {
-    if (sign < done) continue;
-    const before = text.slice(Math.max(done, sign - nameCharsMax - aroundCharsMax), sign);
-    const [, name = ''] = /([\w-]{3,64})["'\\\s]{0,32}$/.exec(before) ?? [];
+  for (const { 0: sign, index: at } of text.matchAll(/[:=>]/g)) {
+    if (at < done) continue;
+    const isTag = sign === '>';
+    const nameEnd = isTag ? at : backOver(/["'\\\s\])]/, text, at, Math.max(done, at - aroundCharsMax));
+    const nameBegin = backOver(/[\w-]/, text, nameEnd, Math.max(done, nameEnd - nameCharsMax));
+    const name = text.slice(nameBegin, nameEnd);
+    if (isTag && !/[<:]/.test(text.charAt(nameBegin - 1))) continue;
     if (!isSecretField(name)) continue;
-    const [around = ''] = /^[=:\s]{0,32}/.exec(text.slice(sign, sign + aroundCharsMax)) ?? [];
-    const begin = sign + around.length;
-    shown += text.slice(done, begin) + mark;
-    done = endOfValue(text, begin);
+    const [around = ''] = /^[=:>\s]{1,16}(?:string\(\d{1,9}\)\s)?/.exec(text.slice(at, at + aroundCharsMax)) ?? [];
+    const begin = isTag ? at + 1 : at + around.length;
+    const [slashes, quote] = quoteAt(text, begin);
+    if (which === 'quoted' && quote === undefined) continue;
+    done = isTag ? endOf('</', text, begin) : endOfValue(text, begin, slashes, quote);
+    if (text.slice(begin, done).replaceAll(/[\\"']/g, '') !== mark) found.push([begin, done]);
   }
-  return shown + text.slice(done);
+  return found;
+}
+
+/** Where such characters in front of a place begin. */
+function backOver(chars: RegExp, text: string, from: number, least: number): number {
+  let at = from;
+  while (at > least && chars.test(text.charAt(at - 1))) at -= 1;
+  return at;
+}
+
+function quoteAt(text: string, begin: number): [slashes: number, quote: string | undefined] {
+  const [, slashes = '', quote] = /^(\\{0,32})(["'])/.exec(text.slice(begin, begin + aroundCharsMax)) ?? [];
+  return [slashes.length, quote];
 }
 
 /** A quoted value goes up to its quote, in JSON within JSON as deep as it began; another one up to what ends a word. */
-function endOfValue(text: string, begin: number): number {
-  const [, slashes = '', quote] = /^(\\{0,32})(["'])/.exec(text.slice(begin, begin + aroundCharsMax)) ?? [];
+function endOfValue(text: string, begin: number, slashes: number, quote: string | undefined): number {
   if (quote === undefined) {
     let end = begin;
-    while (end < text.length && !/[\s,;&}\]]/.test(text.charAt(end))) end += 1;
+    while (end < text.length && !endsWord(text.charAt(end))) end += 1;
     return end;
   }
   let before = 0;
-  for (let at = begin + slashes.length + 1; at < text.length; at++) {
+  for (let at = begin + slashes + 1; at < text.length; at++) {
     const char = text.charAt(at);
-    if (char === quote && (slashes === '' ? before % 2 === 0 : before <= slashes.length)) return at + 1;
+    if (char === separator) return at;
+    if (char === quote && (slashes === 0 ? before % 2 === 0 : before <= slashes)) return at + 1;
     before = char === '\\' ? before + 1 : 0;
   }
   return text.length;
+}
+
+/** In front of the next such text, or where the text ends. */
+function endOf(next: string, text: string, begin: number): number {
+  const ends = [next, separator].map((one) => text.indexOf(one, begin)).filter((at) => at >= 0);
+  return Math.min(text.length, ...ends);
 }
 
 /** A text that contained the separator would look like two texts. */
@@ -112,26 +145,29 @@ export function withoutSecrets(answer: unknown, secrets: Secrets): unknown {
   const named = blankNamed(answer);
   if (secrets === 'unknown') return withoutTexts(named);
   const long = secrets.filter((secret) => secret.length >= wordCharsMax);
-  const words = new Set(secrets.filter((secret) => secret.length < wordCharsMax));
+  const words = new Set(secrets.filter((secret) => secret.length < wordCharsMax).map(wordOf));
   const texts: string[] = [];
   mapTexts(named, (text) => {
-    texts.push(text);
+    texts.push(withoutSeparator(text));
     return text;
   });
   // Joined into one text, because each search goes through all secrets.
-  const shown = blankValues(texts.map((text) => blankAssigned(withoutSeparator(text))).join(separator), long).split(
-    separator,
-  );
+  const shown = blankOut(texts.join(separator), long, 'all').split(separator);
   if (shown.length !== texts.length) return mapTexts(named, () => mark);
   let next = 0;
   return mapTexts(named, (text, isName) => {
     const blanked = shown[next++] ?? mark;
-    return words.has(text) && !isName ? mark : blanked;
+    return !isName && words.has(wordOf(text)) ? mark : blanked;
   });
 }
 
 /** Shorter secrets are words that occur in most answers. */
 const wordCharsMax = 6;
+
+/** A text that is one word, however it is encoded. */
+function wordOf(text: string): string {
+  return text.length > 20 * wordCharsMax ? text : decoded(text, { mail: false }).text;
+}
 
 function blankNamed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(blankNamed);
@@ -155,23 +191,33 @@ function mapTexts(value: unknown, map: (text: string, isName: boolean) => string
   return Object.fromEntries(entries);
 }
 
-function blankValues(text: string, secrets: readonly string[]): string {
-  if (secrets.length === 0) return text;
+function blankOut(text: string, secrets: readonly string[], assigned: 'all' | 'quoted'): string {
   const hidden = new Uint8Array(text.length);
-  const forms = [...new Set(secrets.flatMap(formsOf))];
+  const hide = ({ from, to }: Decoded, ranges: Range[]) => {
+    for (const [begin, end] of ranges) hidden.fill(1, from[begin] ?? text.length, to[end - 1] ?? text.length);
+  };
+  const plain = asItIs(text);
+  const read = decoded(text, { mail: false });
+  const mail = decoded(text, { mail: true });
+  for (const view of read.text === text ? [plain] : [plain, read]) hide(view, assignedIn(view.text, assigned));
+
+  const own = [...new Set(secrets.flatMap(withScript).map(withoutSeparator))];
   // As it is, too: at the ends of a secret, what stands beside it may seem to be part of a code.
-  const views = [
-    { view: asItIs(text), sought: forms.map(withoutSeparator) },
-    { view: decoded(text), sought: forms.map((form) => decoded(withoutSeparator(form)).text) },
-  ];
-  for (const { view, sought } of views) {
-    const places = placesOfRuns(view.text);
-    for (const form of new Set(sought)) {
-      if (form === '') continue;
-      for (const [begin, end] of placesOf(form, view, places)) {
-        hidden.fill(1, view.from[begin] ?? 0, view.to[end - 1] ?? 0);
-      }
-    }
+  hide(plain, placesOf(own, plain, [text.length]));
+  for (const view of mail.text === read.text ? [read] : [read, mail]) {
+    const known = own.map((secret) => decoded(secret, { mail: view === mail }).text);
+    const small = bare.view(view);
+    hide(small, placesOf(known.map(bare.text), small, endsOf(small, text)));
+    const least = letters.view(view);
+    const forms = [...known, ...own.flatMap(inOtherDigits)].map(letters.text);
+    hide(
+      least,
+      placesOf(
+        forms.filter((form) => form.length >= wordCharsMax),
+        least,
+        [],
+      ),
+    );
   }
   let shown = '';
   for (let at = 0; at < text.length; at++) {
@@ -181,17 +227,29 @@ function blankValues(text: string, secrets: readonly string[]): string {
   return shown;
 }
 
-/** Where a form of a secret stands in a decoded text, whole or in part. */
-function placesOf(form: string, { text }: Decoded, places: Map<string, number[]>): [begin: number, end: number][] {
-  const found: [number, number][] = [];
-  const brokenOff = brokenOffPart(text, form);
-  if (brokenOff > 0) found.push([text.length - brokenOff, text.length]);
-  if (form.length < partCharsMin) {
-    for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1)) found.push([at, at + form.length]);
-    return found;
-  }
-  for (const run of placesOfRuns(form).keys()) {
-    for (const at of places.get(run) ?? []) found.push([at, at + partCharsMin]);
+/**
+ * Where any of the secrets stands in a view of the text, whole or in part.
+ *
+ * @param ends where the text may have been cut in the middle of a secret
+ */
+function placesOf(secrets: readonly string[], { text }: Decoded, ends: readonly number[]): Range[] {
+  const runs = new Runs(text);
+  const found: Range[] = [];
+  for (const secret of new Set(secrets)) {
+    if (secret === '') continue;
+    for (const end of ends) {
+      const chars = brokenOffPart(text.slice(0, end), secret);
+      if (chars > 0) found.push([end - chars, text.length]);
+    }
+    if (secret.length < partCharsMin) {
+      for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + 1)) {
+        found.push([at, at + secret.length]);
+      }
+    } else {
+      for (const places of runs.of(secret)) {
+        for (const at of places) found.push([at, at + partCharsMin]);
+      }
+    }
   }
   return found;
 }
@@ -204,37 +262,68 @@ function brokenOffPart(text: string, secret: string): number {
   return 0;
 }
 
-/**
- * The positions of each run of twelve characters. The text is indexed, because it is short and a secret may be long.
- */
-function placesOfRuns(text: string): Map<string, number[]> {
-  const places = new Map<string, number[]>();
-  for (let at = 0; at + partCharsMin <= text.length; at++) {
-    const run = text.slice(at, at + partCharsMin);
-    const known = places.get(run);
-    if (known) known.push(at);
-    else places.set(run, [at]);
-  }
-  return places;
+/** Where a view ends, and where it ends without a code that was cut, such as `&#3`. */
+function endsOf({ text, from }: Decoded, whole: string): number[] {
+  const [unfinished] = /[&%\\=][#;&%\\={}a-z0-9]{0,16}$/i.exec(whole.slice(-17)) ?? [];
+  if (unfinished === undefined) return [text.length];
+  const cutAt = from.findIndex((at) => at >= whole.length - unfinished.length);
+  return cutAt < 0 ? [text.length] : [text.length, cutAt];
 }
 
-/** How a secret may look when it is echoed, decoded as the text is: as it is, in base64 or hex, or decoded from base64. */
-function formsOf(secret: string): string[] {
-  const bytes = Buffer.from(secret);
-  // Within a longer text, such as `user:password`, its bytes begin at any place of a group of three.
-  const shifted = [0, 1, 2].map((before) => {
+/** The positions of each run of twelve characters. The text is indexed, because it is short and a secret may be long. */
+class Runs {
+  private readonly places = new Map<string, number[]>();
+  /** Which runs there may be, by how they begin: to look at a character of a secret costs next to nothing. */
+  private readonly begins = new Uint8Array(65_536);
+
+  constructor(text: string) {
+    for (let at = 0; at + partCharsMin <= text.length; at++) {
+      const run = text.slice(at, at + partCharsMin);
+      const known = this.places.get(run);
+      if (known) known.push(at);
+      else this.places.set(run, [at]);
+      this.begins[beginOf(text, at)] = 1;
+    }
+  }
+
+  /** Where there is any run of the secret. Each counts once: a secret of one character has thousands of the same. */
+  of(secret: string): Iterable<number[]> {
+    const found = new Set<number[]>();
+    for (let at = 0; at + partCharsMin <= secret.length; at++) {
+      if (this.begins[beginOf(secret, at)] === 0) continue;
+      const places = this.places.get(secret.slice(at, at + partCharsMin));
+      if (places !== undefined) found.add(places);
+    }
+    return found;
+  }
+}
+
+function beginOf(text: string, at: number): number {
+  let begin = 0;
+  for (let next = at; next < at + 4; next++) begin = (begin * 33 + text.charCodeAt(next)) & 0xffff;
+  return begin;
+}
+
+/** A script and a key are sent in base64, and run and quoted as what they are. */
+function withScript(secret: string): string[] {
+  const isBase64 = /^[A-Za-z0-9+/]{16,}={0,2}$/.test(secret);
+  return isBase64 ? [secret, Buffer.from(secret, 'base64').toString()] : [secret];
+}
+
+/** A script goes there and back in base64 already: of a longer secret its beginning is enough. */
+const otherDigitsOf = 4_096;
+
+/** In hex and in base64, which may begin in the middle of a longer text, such as `user:password`. */
+function inOtherDigits(secret: string): string[] {
+  const bytes = Buffer.from(secret.slice(0, otherDigitsOf));
+  const base64 = [0, 1, 2].map((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes])
       .toString('base64')
       .replace(/=+$/, '');
-    return text.slice(Math.ceil((before * 4) / 3), bytes.length % 3 === 0 && before === 0 ? undefined : -1);
+    return text.slice(Math.ceil((before * 4) / 3), (before + bytes.length) % 3 === 0 ? undefined : -1);
   });
-  const forms = [secret, bytes.toString('hex'), ...shifted.filter((form) => form.length >= shiftedCharsMin)];
-  if (/^[A-Za-z0-9+/]{16,}={0,2}$/.test(secret)) forms.push(Buffer.from(secret, 'base64').toString());
-  return forms.flatMap((form) => [form, form.replaceAll('+', '-').replaceAll('/', '_')]).filter((form) => form !== '');
+  return [bytes.toString('hex'), ...base64];
 }
-
-/** Shorter pieces of base64 occur by chance. */
-const shiftedCharsMin = 8;
 
 function cut(text: string): string {
   // Not in the middle of a character of two units.

@@ -38,6 +38,7 @@ import {
 import { definedOnly } from '../domain/defined-only';
 import { ownerOf, type CallFailure } from '../domain/failures';
 import { heldReleasedSignal, readHoldWords } from '../domain/hold';
+import { cutWell } from '../domain/markdown';
 import { isOutcome } from '../domain/outcomes';
 import { previewName, type Preview, type Previewable, type Standing } from '../domain/preview';
 import { previewOf } from '../domain/preview-of';
@@ -331,8 +332,8 @@ export class HumanDecisions {
       this.progress.ignore({
         decision: name,
         at: now(),
-        why: why.slice(0, whyCharsMax),
-        ...(typeof by === 'string' ? { by: by.slice(0, 200) } : {}),
+        why: cutWell(why, whyCharsMax),
+        ...(typeof by === 'string' ? { by: cutWell(by, 200) } : {}),
       });
       log.warn('a signal was ignored', { decision: name, step: this.open?.step, why });
       countDecision(name, 'ignored');

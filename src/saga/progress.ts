@@ -9,6 +9,7 @@ import { upsertSearchAttributes } from '@temporalio/workflow';
 import { definedOnly } from '../domain/defined-only';
 import type { WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
+import { cutWell } from '../domain/markdown';
 import { isOutcome } from '../domain/outcomes';
 import {
   isTrouble,
@@ -233,7 +234,7 @@ export class Progress {
 }
 
 function inFewWords(decision: DecisionRecord): DecisionRecord {
-  const cut = (_: string, value: unknown) => (typeof value === 'string' ? value.slice(0, wordsMax) : value);
+  const cut = (_: string, value: unknown) => (typeof value === 'string' ? cutWell(value, wordsMax) : value);
   return JSON.parse(JSON.stringify(decision, cut)) as DecisionRecord;
 }
 

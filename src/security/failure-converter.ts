@@ -12,15 +12,10 @@ export class WellFormedFailures extends DefaultFailureConverter {
     const { message, stackTrace } = failure;
     return {
       ...failure,
-      ...(typeof message === 'string' ? { message: wellFormed(message) } : {}),
-      ...(typeof stackTrace === 'string' ? { stackTrace: wellFormed(stackTrace) } : {}),
+      ...(typeof message === 'string' ? { message: message.toWellFormed() } : {}),
+      ...(typeof stackTrace === 'string' ? { stackTrace: stackTrace.toWellFormed() } : {}),
     };
   }
-}
-
-/** Half a character becomes the sign for an unknown one. */
-function wellFormed(text: string): string {
-  return text.replace(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, '\uFFFD');
 }
 
 export const failureConverter = new WellFormedFailures();

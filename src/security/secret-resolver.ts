@@ -46,6 +46,10 @@ async function readSecretFile(folder: string | undefined, name: string): Promise
 function decodeUtf8(name: string, bytes: Buffer): string {
   const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   if (isUtf16) throw new Error(`the secret ${name} is in UTF-16: save the file as UTF-8`);
-  // The decoder leaves the mark out.
-  return new TextDecoder().decode(bytes);
+  try {
+    // The decoder leaves the mark out.
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new Error(`the secret ${name} is not in UTF-8: save the file as UTF-8`, { cause });
+  }
 }

@@ -17,6 +17,7 @@ import type { PlacedOrder } from '../activities/orders';
 import { definedOnly } from '../domain/defined-only';
 import type { Placement } from '../domain/effects';
 import type { Leftover } from '../domain/leftovers';
+import { cutWell } from '../domain/markdown';
 import { serversOrdered } from '../domain/plan-types';
 import type { ProvisionServersRequest } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
@@ -152,7 +153,7 @@ function placeOrder(saga: Saga, purchase: Purchase, cart: Cart): Promise<Placeme
     note: () => {
       const { account, label } = purchase.request;
       return {
-        foundBy: `account ${account.slice(0, 40)}${label === undefined ? '' : `, label “${label.slice(0, 60)}”`}`,
+        foundBy: `account ${account.slice(0, 40)}${label === undefined ? '' : `, label “${cutWell(label, 60)}”`}`,
       };
     },
     act: (asked) => {

@@ -3,6 +3,7 @@ import { metricMeter, setCurrentDetails } from '@temporalio/workflow';
 import type { Left, LeftSlice, LostSlice, Wanted } from '../activities/reconcile';
 import type { CallFailure } from '../domain/failures';
 import { workflowIdOf } from '../domain/identity';
+import { plainMarkdown } from '../domain/markdown';
 import { metrics } from '../domain/metrics';
 import {
   describeCounts,
@@ -22,6 +23,9 @@ const listedCharsMax = 200_000;
 
 /** Findings that the details show; the result has more. */
 const shownMax = 20;
+
+/** More than any finding has. */
+const findingCharsMax = 1_000;
 
 /** A server that is to be compared. */
 export interface ToCompare {
@@ -102,12 +106,16 @@ function outcomeOf({ looked, counts, unseen: notSeen }: SweepReport): SweepOutco
 /** What the Web UI shows. */
 export function show({ report }: Sweep, doing: string): void {
   const { looked, counts, findings, unseen: notSeen } = report;
-  const shown = findings.slice(0, shownMax).map((finding) => `- ${describeFinding(finding)}`);
+  const shown = findings
+    .slice(0, shownMax)
+    .map((finding) => `- ${plainMarkdown(describeFinding(finding), findingCharsMax)}`);
   const more = Object.values(counts).reduce((sum, count) => sum + count, 0) - shown.length;
   const parts = [
     `### ${doing}`,
     `Looked at ${looked.open} sagas without an ending, ${looked.ended} with one, ${looked.servers} servers${looked.missed > 0 ? `, and not at ${looked.missed} more` : ''}. Found ${describeCounts(counts)}.`,
-    ...notSeen.map(({ what, failure, why }) => `**Could not look at ${what}** (${failure}): ${why}`),
+    ...notSeen.map(
+      ({ what, failure, why }) => `**Could not look at ${what}** (${failure}): ${plainMarkdown(why, findingCharsMax)}`,
+    ),
     [...shown, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n'),
     '\u00a0',
   ];

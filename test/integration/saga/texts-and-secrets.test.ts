@@ -60,6 +60,7 @@ it('a secret’s file may begin with a byte order mark', async () => {
   try {
     writeFileSync(join(folder, 'web-root'), '\ufeffSup3r-secret\r\n');
     writeFileSync(join(folder, 'wide'), Buffer.from('\ufeffSup3r-secret', 'utf16le'));
+    writeFileSync(join(folder, 'old'), Buffer.from('Süp3r-secret', 'latin1'));
     rig = await Rig.start({ secrets: { folder } });
     const bought = await rig.sagas.provision(
       provisionRequest({ firewalls: [], items: [{ password: { secret: 'web-root' } }] }),
@@ -68,10 +69,15 @@ it('a secret’s file may begin with a byte order mark', async () => {
     expect(rig.sandbox.ledger.entries).toContainEqual(
       expect.objectContaining({ type: 'cartItemAdded', item: expect.objectContaining({ password: 'Sup3r-secret' }) }),
     );
-    const wide = await rig.sagas.provision(provisionRequest({ items: [{ password: { secret: 'wide' } }] }));
-    expect((await untilWaiting(wide, 'stuck')).question).toContain('the secret wide is in UTF-16');
-    await wide.cancel();
-    await outcomeOf(wide);
+    for (const [secret, why] of [
+      ['wide', 'the secret wide is in UTF-16'],
+      ['old', 'the secret old is not in UTF-8'],
+    ] as const) {
+      const unreadable = await rig.sagas.provision(provisionRequest({ items: [{ password: { secret } }] }));
+      expect((await untilWaiting(unreadable, 'stuck')).question).toContain(why);
+      await unreadable.cancel();
+      await outcomeOf(unreadable);
+    }
   } finally {
     rmSync(folder, { recursive: true });
   }

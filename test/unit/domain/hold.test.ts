@@ -41,5 +41,8 @@ it('reads what it can of what somebody typed', () => {
     expect(readHoldWords(given)).toEqual({});
   }
   const long = 'x'.repeat(10_000);
-  expect(readHoldWords({ by: long, note: long })).toEqual({ by: long.slice(0, 200), note: long.slice(0, 500) });
+  expect(readHoldWords({ by: long, note: long })).toEqual({
+    by: `${long.slice(0, 199)}…`,
+    note: `${long.slice(0, 499)}…`,
+  });
 });

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { decisionSchemas } from '../../../src/domain/decisions';
 import { beyondLimits } from '../../../src/domain/limits';
 import { requestSchemas } from '../../../src/domain/requests';
@@ -36,9 +37,24 @@ it.each<[string, object, field: string]>([
   ['20,001 values', { a: ids(20_000) }, ''],
   ['33 levels and more', { correction: nested(50_000) }, ''],
   ['what is no JSON', { correction: { item: 1n } }, 'correction.item'],
+  ['half a character in a label', provisionRequest({ label: 'no \ud83d' }), 'label'],
+  ['half a character in a password', provisionRequest({ items: [{ password: '\udc00x' }] }), 'items[0].password'],
   ['what JSON has no word for', { correction: { item: NaN } }, 'correction.item'],
 ])('%s are beyond', (_, input, field) => {
   expect(beyondLimits(input)).toEqual([{ field, message: expect.any(String) as string }]);
+});
+
+it('half a character in what a person says is an unknown one', () => {
+  for (const [name, field] of [
+    ['reject', 'reason'],
+    ['skip', 'note'],
+    ['approve', 'by'],
+  ] as const) {
+    expect(check(decisionSchemas[name]() as z.ZodType, { question: 'q', [field]: 'no \ud83d' })).toEqual({
+      ok: true,
+      value: expect.objectContaining({ [field]: 'no \ufffd' }) as object,
+    });
+  }
 });
 
 it('a request that holds itself is beyond', () => {

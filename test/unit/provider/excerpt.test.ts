@@ -97,6 +97,7 @@ test.each([
   ['twelve characters in a row, wherever in the secret', 'is bcdefghijklm ok', 'is [redacted] ok'],
   ['a longer part', 'is bcdefghijklmnop ok', 'is [redacted] ok'],
   ['eleven, which may be a word', 'is bcdefghijkl ok', 'is bcdefghijkl ok'],
+  ['twelve characters alone', 'abcdefghijkl', '[redacted]'],
   ['the whole of it, twice', 'abcdefghijklmnopqrst abcdefghijklmnopqrst', '[redacted] [redacted]'],
   ['four of it where the text ends', 'it begins abcd', 'it begins [redacted]'],
   ['three of it where the text ends', 'it begins abc', 'it begins abc'],
@@ -149,6 +150,15 @@ const encoders: Record<string, (text: string) => string> = {
   hex: (text) => Buffer.from(text).toString('hex').toUpperCase(),
   mail: (text) => text.replace(/[^a-z0-9 ]/gi, (char) => `=${char.charCodeAt(0).toString(16).toUpperCase()}`),
   capitals: (text) => text.toUpperCase(),
+  'percent and u': (text) =>
+    text.replace(/[^a-z0-9]/gi, (char) => `%u${char.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  octal: (text) => text.replace(/[^a-z0-9]/gi, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`),
+  braces: (text) => text.replace(/[^a-z0-9]/gi, (char) => `\\u{${char.charCodeAt(0).toString(16)}}`),
+  python: (text) => text.replace(/[^a-z0-9]/gi, (char) => `\\U${char.charCodeAt(0).toString(16).padStart(8, '0')}`),
+  sql: (text) => text.replaceAll("'", "''").replaceAll('"', '""'),
+  shell: (text) => text.replaceAll("'", `'\\''`),
+  'mail in lines': (text) => text.replace(/.{5}/g, '$&=\r\n'),
+  'another character set': (text) => text.replace(/[^a-z0-9]/gi, '?'),
 };
 
 function go(text: string): string {
@@ -172,7 +182,7 @@ test.each(Object.entries(encoders))('a password is found in %s', (_, encode) => 
 
 test('a password is found in any mixture of them', () => {
   const secret = fc.string({ unit: fc.constantFrom(...'QXZW"\'&<>/ +%!('), minLength: 6, maxLength: 40 });
-  const once = Object.entries(encoders).filter(([name]) => !/base64|hex$|capitals/.test(name));
+  const once = Object.entries(encoders).filter(([name]) => !/base64|hex$|capitals|character set|in lines/.test(name));
   const how = fc.array(fc.constantFrom(...once.map(([, encode]) => encode)), { minLength: 1, maxLength: 3 });
   fc.assert(
     fc.property(secret, how, (word, encode) => {
@@ -182,6 +192,33 @@ test('a password is found in any mixture of them', () => {
     }),
     { numRuns: 500 },
   );
+});
+
+test.each([
+  ['with a beginning like a code of mail', "41xy'z7", 'got=41xy&#39;z7, so', 'got=[redacted], so'],
+  ['that another character set spoils', 'Pässwörd-77', 'is PÃ¤sswÃ¶rd-77!', 'is [redacted]!'],
+  ['cut in an entity', "Kh3-Zebra'9", 'is Kh3-Zebra&#3', 'is [redacted]'],
+  ['cut in a code of an address', "Kh3-Zebra'9", 'is Kh3-Zebra%2', 'is [redacted]'],
+  ['cut in a code of JSON', "Kh3-Zebra'9", 'is Kh3-Zebra\\u00', 'is [redacted]'],
+])('a secret is found %s', (_, secret, text, shown) => {
+  expect(excerptOf(text, [secret])).toBe(shown);
+});
+
+test.each([
+  [
+    'JSON in a page',
+    '<pre>{&quot;root_password&quot;:&quot;Made-1x&quot;}',
+    '<pre>{&quot;root_password&quot;:[redacted]}',
+  ],
+  ['print_r', 'Array ( [root_password] => Made-1x )', 'Array ( [root_password] => [redacted] )'],
+  ['var_dump', '["root_password"]=> string(7) "Made-1x"', '["root_password"]=> string(7) [redacted]'],
+  ['XML', '<a><root_password>Made 1x</root_password></a>', '<a><root_password>[redacted]</root_password></a>'],
+  ['XML with a name of names', '<n:password><![CDATA[x]]></n:password>', '<n:password>[redacted]</n:password>'],
+  ['a form in an address', 'u=id%3D1%26root_password%3DMade-1x', 'u=id%3D1%26root_password%3D[redacted]'],
+  ['JSON in JSON', String.raw`{"a":"{\"password\":\"Made-1x\"}"}`, String.raw`{"a":"{\"password\":[redacted]}"}`],
+  ['JSON with a sentence', '{"error":"the password: too short"}', '{"error":"the password: too short"}'],
+])('what the provider made and names is blanked out in %s', (_, text, shown) => {
+  expect(excerptOf(text, [])).toBe(shown);
 });
 
 /** The work for a text four times as long is a few times as much: the best of several runs counts. */

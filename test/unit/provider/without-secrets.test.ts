@@ -52,6 +52,7 @@ test.each([
   ['JSON in a text', '{"Root_Password":"made by them"}', '{"Root_Password":[redacted]}'],
   ['JSON in a text in JSON', '{\\"root_password\\":\\"made\\"}', '{\\"root_password\\":[redacted]}'],
   ['a word that is the whole text', 'abc', '[redacted]'],
+  ['such a word in a page', '&#97;bc', '[redacted]'],
   ['a word within another one', 'order-abc-7', 'order-abc-7'],
 ])('a secret’s value is blanked out in %s', (_, text, shown) => {
   expect(withoutSecrets({ order: 17, said: [text], after: 'x' }, secrets)).toEqual({
