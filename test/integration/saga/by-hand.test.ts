@@ -43,7 +43,7 @@ describe('a firewall that was assigned by hand', () => {
     const request = orderFor([81_001]);
     const refused = refuse('assign-firewalls', 81_001);
     const saga = await rig.sagas.provision(request);
-    expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', choices: ['retry', 'markDone', 'skip'] });
+    expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', choices: ['retry', 'markDone', 'skip', 'markCancelled'] });
     rig.sandbox.faults.lift(refused);
     panel().assign(81_001, [143]);
     await answer(saga, 'markDone', seen);
@@ -149,7 +149,7 @@ itInWays('a decision names which of the servers that wait were seen to; the othe
   const sent = callsTo('assign-firewalls', 82_002).length;
   await answer(saga, 'markDone', { ...seen, steps: [steps[0], steps[2]] });
   const second = await untilWaiting(saga);
-  expect(second).toMatchObject({ step: steps[1], choices: ['retry', 'markDone', 'skip'] });
+  expect(second).toMatchObject({ step: steps[1], choices: ['retry', 'markDone', 'skip', 'markCancelled'] });
   expect(second.id).not.toBe(first.id);
   expect(second).not.toHaveProperty('steps');
   // Nothing was said of it, so nothing is done with it.

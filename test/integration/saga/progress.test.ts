@@ -88,7 +88,7 @@ describe('the progress shows a step', () => {
     const saga = await rig.sagas.provision(request);
     const { step, question, choices } = await untilWaiting(saga);
     expect(question).toMatch(/^Stuck: /);
-    expect(choices).toEqual(['retry', 'markDone', 'skip']);
+    expect(choices).toEqual(['retry', 'markDone', 'skip', 'markCancelled']);
     expect(await stepOf(saga, step)).toMatchObject({ status: 'stuck' });
     await answer(saga, 'skip', { note: 'has its own' });
     const result = await saga.result();
