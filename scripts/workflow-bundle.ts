@@ -1,6 +1,6 @@
 /** The workflow bundle, for the build, the tests and the measurements. */
 import { bundleWorkflowCode, type BundleOptions } from '@temporalio/worker';
-import { failureConverterPath } from '../src/security/data-converter';
+import { failureConverterPathOf } from '../src/security/data-converter';
 import { payloadConverterPath, workflowModules } from '../src/temporal/workflow-modules';
 
 /** Drops Webpack's report of a successful build; a failed build throws. */
@@ -24,7 +24,8 @@ export async function bundleWorkflows({
   const { code } = await bundleWorkflowCode({
     ...workflowModules,
     ...(workflowsPath ? { workflowsPath } : {}),
-    ...(encrypted ? { payloadConverterPath, failureConverterPath } : {}),
+    failureConverterPath: failureConverterPathOf(encrypted),
+    ...(encrypted ? { payloadConverterPath } : {}),
     ...(instead ? { webpackConfigHook: withAliases(instead) } : {}),
     logger: quiet,
   });

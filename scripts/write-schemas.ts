@@ -1,5 +1,6 @@
 /**
- * JSON Schemas of everything that others send or read, made from the one zod source into `schemas/`.
+ * JSON Schemas of everything that others send or read, made from the one zod source into `schemas/`; and the table of
+ * docs/failures.md, made from the one that decides.
  *
  *   npm run schemas            writes them
  *   npm run schemas -- --check fails when they do not fit the source
@@ -20,8 +21,9 @@ import { reconcileSchema, sweepReportSchema } from '../src/domain/reconcile';
 import { recordSchema } from '../src/domain/record';
 import { requestSchemas } from '../src/domain/requests';
 import { reportSchema, resultSchemas } from '../src/domain/results';
+import { withFailuresTable } from './failures-table';
 
-const folder = join(__dirname, '..', 'schemas');
+const root = join(__dirname, '..');
 
 const sources: Record<string, z.ZodType> = {
   ...Object.fromEntries(Object.entries(requestSchemas()).map(([name, schema]) => [`${name}.request`, schema()])),
@@ -45,32 +47,35 @@ const sources: Record<string, z.ZodType> = {
   notification: messageSchema(),
 };
 
-/** The text of each schema file. Requests and decisions are described as they are sent, the rest as it is read. */
+/** The text of each file. Requests and decisions are described as they are sent, the rest as it is read. */
 async function makeSchemas(): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const [name, schema] of Object.entries(sources)) {
     const json = { title: name, ...z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) };
-    files.set(`${name}.json`, await format(JSON.stringify(json), { parser: 'json', printWidth: 120 }));
+    files.set(`schemas/${name}.json`, await format(JSON.stringify(json), { parser: 'json', printWidth: 120 }));
   }
+  const failures = 'docs/failures.md';
+  const printed = withFailuresTable(read(failures) ?? '');
+  files.set(failures, await format(printed, { parser: 'markdown', printWidth: 120 }));
   return files;
 }
 
 async function main(): Promise<void> {
   const files = await makeSchemas();
   if (process.argv.includes('--check')) {
-    const stale = [...files].filter(([name, text]) => read(join(folder, name)) !== text).map(([name]) => name);
+    const stale = [...files].filter(([name, text]) => read(name) !== text).map(([name]) => name);
     if (stale.length === 0) return;
-    console.error(`schemas that do not fit the source (run \`npm run schemas\`): ${stale.join(', ')}`);
+    console.error(`files that do not fit the source (run \`npm run schemas\`): ${stale.join(', ')}`);
     process.exitCode = 1;
     return;
   }
-  mkdirSync(folder, { recursive: true });
-  for (const [name, text] of files) writeFileSync(join(folder, name), text);
+  mkdirSync(join(root, 'schemas'), { recursive: true });
+  for (const [name, text] of files) writeFileSync(join(root, name), text);
 }
 
 function read(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    return readFileSync(join(root, path), 'utf8');
   } catch {
     return undefined;
   }

@@ -19,6 +19,7 @@ import { LostSagas } from './operations/lost-sagas';
 import { workerMeter } from './operations/metrics';
 import { installRuntime } from './operations/runtime';
 import { healthOf } from './journal/health';
+import { openServers } from './journal/servers';
 import { JournalSchemaError, JournalUnavailable } from './journal/errors';
 import { createSagaWorker } from './operations/saga-worker';
 import { createSecretResolver } from './security/secret-resolver';
@@ -51,6 +52,7 @@ async function main(): Promise<void> {
       const gauges = new Gauges(connection, config, meter, log, {
         lost: new LostSagas(temporal, saga.journal),
         outbox: () => deliveries.look(),
+        openServers: () => openServers(saga.journal, config.namespace),
         holding: () => readHold(temporal),
         unserved: () => countUnserved(connection, config),
         journal: () => healthOf(saga.journal),
@@ -64,9 +66,9 @@ async function main(): Promise<void> {
       } finally {
         gauges.stop();
         await deliveries.stop();
+        await saga.close();
+        await tracing?.close();
       }
-      await saga.close();
-      await tracing?.close();
     } finally {
       await connection.close();
     }

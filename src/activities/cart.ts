@@ -24,7 +24,8 @@ export function createCartActivities(provider: ProviderClient, effect: Effect, s
      */
     async addCartItem(input: AddCartItem): Promise<Effected<{ cartItemId: number }>> {
       const { number, corrected } = input;
-      const body = withSecrets(input.item, secrets);
+      const byName: Record<string, string> = {};
+      const body = withSecrets(input.item, secrets, byName);
       // Looked up first: a slow store must not use up the time to send. A missing secret fails only where it would be
       // sent.
       await body.catch(() => undefined);
@@ -33,6 +34,10 @@ export function createCartActivities(provider: ProviderClient, effect: Effect, s
           kind: 'mutate',
           about: { item: number, ...(corrected ? { corrected } : {}) },
           recall: true,
+          sent: async () => {
+            await body.catch(() => undefined);
+            return byName;
+          },
           cartItemIdOf: ({ cartItemId }) => cartItemId,
         },
         input,
@@ -54,12 +59,19 @@ export function createCartActivities(provider: ProviderClient, effect: Effect, s
   };
 }
 
-/** The item as it is sent, every secret in its place. */
-async function withSecrets(item: CartItem, secrets: SecretResolver): Promise<CartItemBody> {
+/** The item as it is sent, every secret in its place. @param byName gets the values of the secrets that it names */
+async function withSecrets(
+  item: CartItem,
+  secrets: SecretResolver,
+  byName: Record<string, string>,
+): Promise<CartItemBody> {
   const { password, custom_ssh_key, custom_script, ...open } = item;
   const body: CartItemBody = { ...open };
   for (const [field, secret] of Object.entries({ password, custom_ssh_key, custom_script })) {
-    if (secret !== undefined) body[field as SecretField] = await valueOf(field as SecretField, secret, secrets);
+    if (secret === undefined) continue;
+    const value = await valueOf(field as SecretField, secret, secrets);
+    body[field as SecretField] = value;
+    if (typeof secret !== 'string') byName[secret.secret] = value;
   }
   return body;
 }

@@ -31,6 +31,7 @@ import type { Meaning, Meant, MeantCall } from '../journal/meaning';
 import type { SagaKey } from '../journal/rows';
 import type { SentSecrets } from '../domain/secrets';
 import type { CallOptions } from '../provider/client';
+import { ProviderFailure } from '../provider/errors';
 import type { CallContext, Call } from './call';
 import { sagaOf } from './saga-of';
 import type { ActivitySettings } from './settings';
@@ -71,6 +72,10 @@ export interface EffectSpec<T> {
   restsOn?: readonly string[];
   /** Not sent where a person has done the same by hand, and nothing has changed it since. */
   countsByHand?: boolean | undefined;
+  /** The secrets that the call sends by their names: what was sent is recognised, also after it was rotated. */
+  sent?: () => Promise<Readonly<Record<string, string>>>;
+  /** For a pivot: looks before it is meant, and finds what its note says beside the rest. If it fails, nothing is sent. */
+  lookFirst?: (() => Promise<Partial<PivotNote>>) | undefined;
   /** The id of an item that was added. */
   cartItemIdOf?: (value: T) => number;
 }
@@ -81,7 +86,14 @@ export type Effect = <T>(
   send: (options: SendOptions) => Promise<T>,
 ) => Promise<Effected<T>>;
 
-export type SendOptions = CallOptions & Required<Pick<CallOptions, 'secrets'>>;
+export type SendOptions = CallOptions &
+  Required<Pick<CallOptions, 'secrets'>> & {
+    /** The same was sent before, and nobody knows what came of it. */
+    repeats?: true | undefined;
+  };
+
+/** A look beside a call that has an effect: both have to end within the time of one activity. */
+export const lookWithinMs = 5_000;
 
 /** How long the activity tries to write an outcome; after that the workflow goes on trying. */
 const writingMsMax = 6_000;
@@ -100,16 +112,31 @@ export function createEffect(journal: Journal, call: Call, settings: ActivitySet
     call(spec.kind, asked, async () => {
       // First, because a slow store must not use up the time to send.
       const secrets = await readSecrets(asked.secrets);
+      const looked = await lookFirst(spec);
+      const note = asked.note && { ...asked.note, ...looked.found };
+      // Without the look it is only asked what the journal knows of it.
+      const recallOnly = asked.recallOnly ?? looked.failed !== undefined;
       const clock = startClock();
       const { info } = Context.current();
       const { saga, run, workflow, activity } = sagaOf(info);
       const namespace = workflow === saga.workflow ? info.namespace : undefined;
       const { kind, about } = spec;
       const effect: EffectCall = { step: asked.step, kind, activity, about };
-      const meant = await mean(journal, settings, { ...saga, call: effect, run, namespace }, spec, asked);
+      const sent = await digestsOf(journal, await spec.sent?.());
+      const meant = await mean(journal, settings, { ...saga, call: effect, run, namespace, sent }, spec, {
+        ...asked,
+        note,
+        recallOnly,
+      });
       if (meant.how === 'recorded') {
         const { answer, at, run: by, knows, doubts } = meant;
         return { value: answer as T, knows, recorded: { at, run: by }, ...among(doubts) };
+      }
+      if (meant.how === 'no-terms' && !asked.recallOnly && looked.failed !== undefined) {
+        throw new OwnFailure(
+          'NotSent',
+          `what is there already could not be looked at; nothing was sent: ${looked.failed}`,
+        );
       }
       if (meant.how !== 'send') throw whyNothingIsSent(meant);
       const foundBy = asked.note?.foundBy;
@@ -121,10 +148,25 @@ export function createEffect(journal: Journal, call: Call, settings: ActivitySet
       };
       const whyTooLate = () => tooLate(spec.kind, asked, clock, settings);
       const { value, unwritten } = await sendOnce(written, clock, whyTooLate, settings, spec, (options) =>
-        send({ ...options, secrets }),
+        send({ ...options, secrets, repeats: meant.repeats }),
       );
       return { value, knows: meant.knows, ...among(meant.doubts), ...unwritten };
     });
+}
+
+async function digestsOf(journal: Journal, sent: Readonly<Record<string, string>> = {}): Promise<Meaning['sent']> {
+  const digests: Record<string, string[]> = {};
+  for (const [name, value] of Object.entries(sent)) digests[name] = await journal.sealing.secretDigests(value);
+  return Object.keys(digests).length === 0 ? undefined : digests;
+}
+
+async function lookFirst(spec: Pick<EffectSpec<unknown>, 'lookFirst'>) {
+  try {
+    return { found: await spec.lookFirst?.() };
+  } catch (error) {
+    if (!(error instanceof ProviderFailure)) throw error;
+    return { failed: error.message };
+  }
 }
 
 const among = (doubts: number) => (doubts > 0 ? { doubts } : {});
@@ -132,7 +174,7 @@ const among = (doubts: number) => (doubts > 0 ? { doubts } : {});
 function mean(
   journal: Journal,
   { inAirMs, planTypesMore, duplicateWithinMs, spendLimits }: ActivitySettings,
-  meaning: Pick<Meaning, 'workflow' | 'reference' | 'call' | 'run' | 'namespace'>,
+  meaning: Pick<Meaning, 'workflow' | 'reference' | 'call' | 'run' | 'namespace' | 'sent'>,
   { kind, recall, restsOn, countsByHand }: Pick<EffectSpec<unknown>, 'kind' | 'recall' | 'restsOn' | 'countsByHand'>,
   { knows, note, turn, corrections, recallOnly, approved }: EffectContext,
 ): Promise<Meant> {
@@ -183,7 +225,8 @@ async function sendOnce<T>(
     if (failed === undefined) throw error;
     const failure = late !== undefined && failed.failure === 'NotSent' ? late : failed;
     const { failure: name } = failure;
-    const unwritten = await write(written, { outcome: outcomeOf(name), failure: name, answer: failure });
+    const { cartItemId } = failed;
+    const unwritten = await write(written, { outcome: outcomeOf(name), failure: name, answer: failure, cartItemId });
     const doubt = {
       row: knows.row,
       at: clock.startedAt,

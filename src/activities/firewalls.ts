@@ -7,13 +7,16 @@ import type { Effected } from '../domain/effects';
 import type { SentSecrets } from '../domain/secrets';
 import { changedOnServer, inAirAtServer, lookAtServer, type ChangedFirewalls } from '../journal/firewalls';
 import type { Journal } from '../journal/journal';
+import { isNewServer } from '../journal/servers';
+import { ProviderFailure, Rejected } from '../provider/errors';
 import { readFirewallIds } from '../provider/schemas';
 import type { ProviderClient } from '../provider/client';
 import { rawResponse, type CallContext, type Call } from './call';
-import { lookAgainIn, type Effect, type EffectContext } from './effect';
+import { lookAgainIn, lookWithinMs, type Effect, type EffectContext, type SendOptions } from './effect';
 import { sagaOf } from './saga-of';
 import { isAnothers, type Standing, type ToCompare } from './journal';
 import type { ReadTold } from './secrets-sent';
+import type { ActivitySettings } from './settings';
 import { OwnFailure } from './translate-failure';
 
 export interface ChangeFirewalls extends EffectContext {
@@ -65,6 +68,7 @@ export function createFirewallActivities(
   provider: ProviderClient,
   journal: Journal,
   { call, effect, readSecrets }: { call: Call; effect: Effect; readSecrets: ReadTold },
+  { newServerWithinMs }: Pick<ActivitySettings, 'newServerWithinMs'>,
 ) {
   /** Asked before the list, so that the list shows everything that the journal has settled. */
   const othersOn = async (vmObjectId: number): Promise<{ others: number[] }> => {
@@ -81,22 +85,53 @@ export function createFirewallActivities(
   const specOf = ({ undoing, vmObjectId, firewalls, countsByHand }: ChangeFirewalls) =>
     ({ kind: undoing ? 'compensate' : 'mutate', about: { vmObjectId, firewalls }, countsByHand }) as const;
 
+  const isNew = (vmObjectId: number) => isNewServer(journal, vmObjectId, newServerWithinMs);
+  /**
+   * What was sent before, and may have taken effect, is looked for first. Then “it is assigned already” is no refusal,
+   * whether the list shows it by now or not.
+   */
+  const change = async (
+    how: 'assignFirewalls' | 'unassignFirewalls',
+    { vmObjectId, firewalls }: ChangeFirewalls,
+    { repeats, ...options }: SendOptions,
+  ): Promise<null> => {
+    const isAsWanted = async () => {
+      const { secrets } = options;
+      const signal = AbortSignal.timeout(lookWithinMs);
+      try {
+        const shown = readFirewallIds(await provider.listFirewalls(vmObjectId, { secrets, signal }))?.ids;
+        return shown !== undefined && firewalls.every((id) => shown.includes(id) === (how === 'assignFirewalls'));
+      } catch (error) {
+        if (error instanceof ProviderFailure) return false;
+        throw error;
+      }
+    };
+    const serverIsNew = await isNew(vmObjectId);
+    if (repeats && (await isAsWanted())) return null;
+    try {
+      await provider[how](vmObjectId, firewalls, { ...options, serverIsNew });
+    } catch (error) {
+      if (!repeats || !(error instanceof Rejected)) throw error;
+      if (await isAsWanted()) return null;
+      const { message, endpoint } = error;
+      const why = `${message}; but it was sent before, and may have taken effect, and the list does not show it`;
+      throw new OwnFailure('NotVisibleYet', why, { endpoint });
+    }
+    return null;
+  };
+
   return {
     /** Row 8. A second call assigns what is assigned already. */
     assignFirewalls(input: ChangeFirewalls): Promise<Effected<null>> {
-      return effect(specOf(input), input, async (options) => {
-        await provider.assignFirewalls(input.vmObjectId, input.firewalls, options);
-        return null;
-      });
+      return effect(specOf(input), input, (options) => change('assignFirewalls', input, options));
     },
 
     /** Row 9. A second call finds them unassigned. */
     unassignFirewalls(input: UnassignFirewalls): Promise<Effected<null>> {
       const { restsOn } = input;
-      return effect({ ...specOf(input), ...(restsOn ? { restsOn } : {}) }, input, async (options) => {
-        await provider.unassignFirewalls(input.vmObjectId, input.firewalls, options);
-        return null;
-      });
+      return effect({ ...specOf(input), ...(restsOn ? { restsOn } : {}) }, input, (options) =>
+        change('unassignFirewalls', input, options),
+      );
     },
 
     /** What runs of the saga have changed and not undone, as the journal has it. It does not call the provider. */
@@ -116,15 +151,21 @@ export function createFirewallActivities(
         const secrets = await readSecrets(input.secrets);
         await settled(input.vmObjectId, input.after);
         const others = input.undoing ? await othersOn(input.vmObjectId) : {};
-        const response = await provider.listFirewalls(input.vmObjectId, { secrets });
-        const firewalls = readFirewallIds(response);
-        if (firewalls === undefined) return { unreadable: provider.blank(rawResponse(response), secrets), ...others };
         const { expect = [], without = [], exactly } = input;
-        const missing = expect.filter((id) => !firewalls.includes(id));
+        // Who only wants to know what is there now does not wait for a new server.
+        const waits = input.expect !== undefined || input.after !== undefined || input.undoing === true;
+        const serverIsNew = waits && (await isNew(input.vmObjectId));
+        const response = await provider.listFirewalls(input.vmObjectId, { secrets, serverIsNew });
+        const read = readFirewallIds(response);
+        if (read === undefined) return { unreadable: provider.blank(rawResponse(response), secrets), ...others };
+        const { ids: firewalls, pending } = read;
+        const missing = expect.filter((id) => !firewalls.includes(id) || pending.includes(id));
         const surplus = firewalls.filter((id) => without.includes(id) || (exactly && !expect.includes(id)));
         if (missing.length + surplus.length === 0) return { firewalls, ...others };
         const said = [
-          ...(missing.length > 0 ? [`does not show ${missing.join(', ')}`] : []),
+          ...(missing.length > 0
+            ? [`does not show ${missing.join(', ')}${missing.some((id) => pending.includes(id)) ? ' as active' : ''}`]
+            : []),
           ...(surplus.length > 0 ? [`still shows ${surplus.join(', ')}`] : []),
         ];
         throw new OwnFailure(

@@ -33,7 +33,7 @@ export interface ActivityNeeds {
 
 export function createActivities({ provider, journal, secrets, settings, lookUp }: ActivityNeeds) {
   const call = createCall(settings);
-  const readSecrets = createReadTold(secrets);
+  const readSecrets = createReadTold(secrets, journal);
   const effect = createEffect(journal, call, settings, readSecrets);
   return {
     ...createInstallationActivities(settings),
@@ -43,10 +43,10 @@ export function createActivities({ provider, journal, secrets, settings, lookUp 
     ...createTurnActivities(journal, call, settings),
     ...createNotificationActivities(journal, settings),
     ...createCartActivities(provider, effect, secrets),
-    ...createOrderActivities(provider, call, effect, settings, readSecrets),
+    ...createOrderActivities(provider, journal, { call, effect, readSecrets }, settings),
     ...createChangeOrderActivities(provider, call, effect, settings),
     ...createPlanSwitchActivities(provider, call, effect, settings),
-    ...createFirewallActivities(provider, journal, { call, effect, readSecrets }),
+    ...createFirewallActivities(provider, journal, { call, effect, readSecrets }, settings),
     ...createReconcileActivities(journal, provider, call, lookUp),
   };
 }

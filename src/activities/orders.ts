@@ -1,19 +1,30 @@
 /** The order itself (row 1), and where its servers are. Nothing here can be undone. */
+import { Context } from '@temporalio/activity';
 import { definedOnly } from '../domain/defined-only';
 import type { Effected, Placement } from '../domain/effects';
 import { countOf, type ServersOrdered } from '../domain/plan-types';
+import type { ProvisionServersRequest } from '../domain/requests';
 import type { SentSecrets } from '../domain/secrets';
+import type { Journal } from '../journal/journal';
+import { JournalUnreadable } from '../journal/errors';
+import type { SagaKey } from '../journal/rows';
+import { notItsServers, writeServers } from '../journal/servers';
 import type { OrderBody } from '../provider/schemas';
 import { readPointers } from '../provider/json-pointer';
-import type { ProviderClient } from '../provider/client';
+import type { CallOptions, ProviderClient } from '../provider/client';
 import { rawResponse, type CallContext, type Call } from './call';
-import type { Effect, EffectContext } from './effect';
-import type { ActivitySettings } from './settings';
+import { lookWithinMs, type Effect, type EffectContext } from './effect';
+import type { ActivitySettings, ServerDirectory } from './settings';
+import { sagaOf } from './saga-of';
 import type { ReadTold } from './secrets-sent';
 import { OwnFailure } from './translate-failure';
 
 export interface PlaceOrder extends EffectContext {
   order: OrderBody;
+  /** Those that each of its servers is to have, as the request says. */
+  firewalls?: readonly number[] | undefined;
+  /** Its servers, as the request says. */
+  vmObjectIds?: readonly number[] | undefined;
 }
 
 export interface PlacedOrder {
@@ -23,6 +34,8 @@ export interface PlacedOrder {
   vmObjectIds?: number[];
   /** True where a server directory is configured that may know them. */
   directory?: boolean;
+  /** True where pointers are configured, and the response has no ids where they point. */
+  pointsNowhere?: boolean;
 }
 
 export interface FindServers extends CallContext {
@@ -38,26 +51,69 @@ export interface FindServers extends CallContext {
 
 export function createOrderActivities(
   provider: ProviderClient,
-  call: Call,
-  effect: Effect,
+  journal: Journal,
+  { call, effect, readSecrets }: { call: Call; effect: Effect; readSecrets: ReadTold },
   settings: ActivitySettings,
-  readSecrets: ReadTold,
 ) {
+  const { directory } = settings;
+  /** @returns undefined where no directory is configured that can be asked for them */
+  const listServers = async (
+    { account, label }: Pick<OrderBody, 'account' | 'label'>,
+    options: CallOptions,
+  ): Promise<number[] | undefined> => {
+    if (directory === undefined || (asksForLabel(directory) && label === undefined)) return undefined;
+    const { path, pointers } = directory;
+    return readPointers(pointers, await provider.findServers({ path, account, ...definedOnly({ label }) }, options));
+  };
+  /** Rivals that the directory would list as well. */
+  const rivalsIn = async (rivals: readonly SagaKey[], label: string | undefined): Promise<SagaKey[]> => {
+    if (directory === undefined || directory.labelIsUnique) return [];
+    if (!asksForLabel(directory)) return [...rivals];
+    const alike = await Promise.all(
+      rivals.map(async (rival) => {
+        const request = await journal.correctedRequest(rival).catch((error: unknown) => {
+          if (error instanceof JournalUnreadable) return undefined;
+          throw error;
+        });
+        return request === undefined || (request as ProvisionServersRequest).label === label;
+      }),
+    );
+    return rivals.filter((_, index) => alike[index]);
+  };
+
   return {
     /**
      * Row 1: a pivot. A second call buys a second time, so an order that was placed before, or may have been, is not
-     * sent again. Fails with `TakenBack` where a cart item that it names was deleted since.
+     * sent again. Fails with `TakenBack` where a cart item that it names was deleted since. Where there is a server
+     * directory, it is asked before: what it lists then is not of this order.
      */
-    placeOrder({ order, ...input }: PlaceOrder): Promise<Effected<Placement<PlacedOrder>>> {
-      return effect({ kind: 'pivot', about: { cartItems: order.cartItems } }, input, async (options) => {
+    placeOrder({
+      order,
+      firewalls = [],
+      vmObjectIds: named,
+      ...input
+    }: PlaceOrder): Promise<Effected<Placement<PlacedOrder>>> {
+      const about = {
+        cartItems: order.cartItems,
+        ...(firewalls.length > 0 ? { firewalls } : {}),
+        ...definedOnly({ vmObjectIds: named }),
+      };
+      const lookFirst = async () => {
+        const secrets = await readSecrets(input.secrets);
+        const listedBefore = await listServers(order, { secrets, signal: AbortSignal.timeout(lookWithinMs) });
+        return definedOnly({ listedBefore });
+      };
+      return effect({ kind: 'pivot', about, lookFirst }, input, async (options) => {
         const answer = await provider.placeOrder(order, options);
         const vmObjectIds = readPointers(settings.serverPointers, answer);
+        const pointsNowhere = settings.serverPointers.length > 0 && vmObjectIds.length === 0;
         return {
           how: 'answered',
           value: {
             order: provider.blank(rawResponse(answer), options.secrets),
             ...(vmObjectIds.length > 0 ? { vmObjectIds } : {}),
-            ...(settings.directory ? { directory: true } : {}),
+            ...(directory ? { directory: true } : {}),
+            ...(pointsNowhere ? { pointsNowhere } : {}),
           },
         };
       });
@@ -65,29 +121,38 @@ export function createOrderActivities(
 
     /**
      * Asks the optional server directory, which is not in the document. Fails with `NotVisibleYet` until it lists as
-     * many servers as were ordered at most. Returns none, without a call, where no directory is configured that can
-     * answer.
+     * many servers as were ordered at most, beside those that are known to be of other orders, and while another order
+     * may have brought them. Returns none, without a call, where no directory is configured that can answer.
      */
     findServers(input: FindServers): Promise<number[]> {
       return call('poll', input, async () => {
-        const { directory } = settings;
-        const usable =
-          directory !== undefined && (!input.settles || (directory.labelIsUnique && input.label !== undefined));
-        if (!usable) return [];
-        if (directory.path.includes('{label}') && input.label === undefined) return [];
-        const secrets = await readSecrets(input.secrets);
-        const { account, label } = input;
-        const listed = await provider.findServers(
-          { path: directory.path, account, ...definedOnly({ label }) },
-          { secrets },
-        );
-        const vmObjectIds = readPointers(directory.pointers, listed);
-        if (vmObjectIds.length === input.expected.most) return vmObjectIds;
-        throw new OwnFailure(
-          'NotVisibleYet',
-          `the server directory lists ${vmObjectIds.length} of ${countOf(input.expected)} servers`,
-        );
+        const { account, label, expected, settles } = input;
+        if (settles && !(directory?.labelIsUnique && label !== undefined)) return [];
+        const listed = await listServers({ account, label }, { secrets: await readSecrets(input.secrets) });
+        if (listed === undefined) return [];
+        const { saga } = sagaOf(Context.current().info);
+        const others = await notItsServers(journal, saga, listed, settings.newServerWithinMs);
+        const vmObjectIds = listed.filter((id) => !others.ids.includes(id));
+        if (vmObjectIds.length !== expected.most) {
+          throw new OwnFailure(
+            'NotVisibleYet',
+            `the server directory lists ${vmObjectIds.length} of ${countOf(expected)} servers`,
+          );
+        }
+        const [rival] = await rivalsIn(others.rivals, label);
+        if (rival !== undefined) {
+          throw new OwnFailure(
+            'NotVisibleYet',
+            `the server directory does not tell its servers from those of ${rival.reference}, which are not known either`,
+          );
+        }
+        if (!settles) await writeServers(journal, saga, vmObjectIds);
+        return vmObjectIds;
       });
     },
   };
+}
+
+function asksForLabel({ path }: ServerDirectory): boolean {
+  return path.includes('{label}');
 }

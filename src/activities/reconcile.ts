@@ -8,7 +8,9 @@ import { endedSagas, leftByLost, type ByAge, type LeftBehind } from '../journal/
 import { openReferences } from '../journal/open-references';
 import { recordOf } from '../journal/record';
 import type { SagaKey } from '../journal/rows';
+import { countServers } from '../journal/servers';
 import { statedFirewalls } from '../journal/stated-firewalls';
+import { NotYet } from '../provider/errors';
 import { readFirewallIds } from '../provider/schemas';
 import type { ProviderClient } from '../provider/client';
 import type { Call, CallContext } from './call';
@@ -43,6 +45,8 @@ export interface LeftSlice {
   left: Left[];
   /** Servers whose firewalls they have changed, the newest saga's first. */
   servers: number[];
+  /** Only of the first slice: how many servers ended sagas have worked on, whenever they began. */
+  serversKnown?: number;
   last?: ByAge;
 }
 
@@ -55,8 +59,8 @@ export interface Wanted {
 /** How the provider's list of a server compares with what sagas have said last. */
 export type Compared =
   | { how: 'busy' }
-  /** The list has no format that can be read. */
-  | { how: 'unreadable' }
+  /** The provider gives no list that can be read, or not yet. */
+  | { how: 'unseen'; why: string }
   | {
       how: 'compared';
       /** Not shown, although a saga has assigned them. */
@@ -135,6 +139,7 @@ export function createReconcileActivities(journal: Journal, provider: ProviderCl
         const { namespace } = Context.current().info;
         const { putBack, sagas, hasMore } = await endedSagas(journal, { namespace, days, after, limit: sliceSize });
         requireWhole(putBack);
+        const known = after === undefined ? { serversKnown: await countServers(journal, namespace) } : {};
         const left: Left[] = [];
         const servers = new Set<number>();
         let count = 0;
@@ -147,9 +152,9 @@ export function createReconcileActivities(journal: Journal, provider: ProviderCl
           const isLast = count === sagas.length;
           if (isLast ? !hasMore : idsIn(left) < idsMax) continue;
           const { workflow, reference } = saga;
-          return { count, left, servers: [...servers], last: { workflow, reference, firstSeenMs } };
+          return { count, left, servers: [...servers], ...known, last: { workflow, reference, firstSeenMs } };
         }
-        return { count, left, servers: [...servers] };
+        return { count, left, servers: [...servers], ...known };
       });
     },
 
@@ -169,16 +174,24 @@ export function createReconcileActivities(journal: Journal, provider: ProviderCl
         if (stated.isBusy) return { how: 'busy' };
         const { assigned, unassigned, exactlyMs = -1 } = stated;
         const lacked = wanted !== undefined && wanted.saidMs > exactlyMs ? wanted.firewalls : [];
-        const response = await provider.listFirewalls(vmObjectId, { secrets: 'unknown' });
+        let response: unknown;
+        try {
+          response = await provider.listFirewalls(vmObjectId, { secrets: 'unknown' });
+        } catch (error) {
+          // The next sweep looks again.
+          if (error instanceof NotYet) return { how: 'unseen', why: error.message };
+          throw error;
+        }
         if (JSON.stringify(await statedFirewalls(journal, vmObjectId)) !== JSON.stringify(stated)) {
           return { how: 'busy' };
         }
-        const shown = readFirewallIds(response);
-        if (shown === undefined) return { how: 'unreadable' };
+        const listed = readFirewallIds(response);
+        if (listed === undefined) return { how: 'unseen', why: 'the format of the provider’s list is not known' };
+        const shown = listed.ids.filter((id) => !listed.pending.includes(id));
         return {
           how: 'compared',
           missing: assigned.filter((id) => !shown.includes(id)),
-          surplus: unassigned.filter((id) => shown.includes(id)),
+          surplus: unassigned.filter((id) => listed.ids.includes(id)),
           unprotected: lacked.filter((id) => !shown.includes(id) && !assigned.includes(id) && !unassigned.includes(id)),
         };
       });

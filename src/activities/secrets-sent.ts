@@ -1,20 +1,37 @@
 /**
  * The values of the secrets that came with a call, which an answer must not show: secrets by name are looked up here.
  */
+import { Context } from '@temporalio/activity';
 import type { SentSecrets } from '../domain/secrets';
+import type { Journal } from '../journal/journal';
+import { digestsSent } from '../journal/sent-secrets';
 import type { Secrets } from '../provider/client';
 import type { SecretResolver } from '../security/secret-resolver';
+import { sagaOf } from './saga-of';
 
 /** @returns 'unknown' where one cannot be read here: then nothing of an answer is shown */
 export type ReadTold = (sent: SentSecrets | undefined) => Promise<Secrets>;
 
-export function createReadTold(secrets: SecretResolver): ReadTold {
+/**
+ * A secret by its name may have been rotated since it was sent, and the provider quotes what was sent. The journal has
+ * digests of that: where the value of now is another one, what was sent is not known any more.
+ */
+export function createReadTold(secrets: SecretResolver, journal: Journal): ReadTold {
   return async (sent = []) => {
     if (sent === 'unknown') return sent;
-    const values = await Promise.all(
-      sent.map(async (one) => (typeof one === 'string' ? one : secrets.resolve(one.secret).catch(() => undefined))),
-    );
-    const known = values.filter((value) => value !== undefined);
-    return known.length === values.length ? known : 'unknown';
+    const known = sent.filter((one) => typeof one === 'string');
+    const names = sent.flatMap((one) => (typeof one === 'string' ? [] : [one.secret]));
+    if (names.length === 0) return known;
+    const digests = await digestsSent(journal, sagaOf(Context.current().info).saga).catch(() => undefined);
+    if (digests === undefined) return 'unknown';
+    for (const name of names) {
+      const value = await secrets.resolve(name).catch(() => undefined);
+      if (value === undefined) return 'unknown';
+      const now = digests.has(name) ? await journal.sealing.secretDigests(value) : [];
+      const isSame = (then: readonly string[]) => then.some((digest) => now.includes(digest));
+      if (digests.get(name)?.every(isSame) === false) return 'unknown';
+      known.push(value);
+    }
+    return known;
   };
 }

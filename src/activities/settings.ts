@@ -50,6 +50,11 @@ export interface ActivitySettings {
   /** JSON pointers to the object ids in the order's response; none: the response is not read. */
   serverPointers: readonly string[];
   directory?: ServerDirectory | undefined;
+  /**
+   * For so long after its order a server may not be ready, and a directory may not list it, in milliseconds: what the
+   * provider says of it then may be another thing in a while.
+   */
+  newServerWithinMs: number;
   /** A quote that is approved later than this after it was made needs a new approval, in milliseconds. */
   approvalMaxAgeMs: number;
   /** A pivot is not sent with an older quote, in milliseconds: the saga quotes again first. */

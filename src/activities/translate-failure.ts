@@ -8,8 +8,8 @@ import type { CallFailure } from '../domain/failures';
 import { JournalUnavailable, JournalUnreadable } from '../journal/errors';
 import {
   NotSent,
+  NotYet,
   ProviderFailure,
-  PutOff,
   RateLimited,
   Rejected,
   TokenUnreadable,
@@ -52,7 +52,12 @@ export function translateFailure(
   if (facts === undefined) throw error;
   const { retryAfterMs, ...failure } = facts;
   const retryInMs = isRepeated(failure.failure, kind)
-    ? nextDelay(settings.retries[kind], again ?? { attempt: 1, elapsedMs: 0 }, retryAfterMs, random)
+    ? nextDelay(
+        settings.retries[budgetOf(failure.failure, kind)],
+        again ?? { attempt: 1, elapsedMs: 0 },
+        retryAfterMs,
+        random,
+      )
     : undefined;
   return ApplicationFailure.create({
     type: failure.failure,
@@ -90,33 +95,23 @@ function read(error: unknown): Facts | undefined {
     endpoint: error.endpoint,
     ...(error.status === undefined ? {} : { status: error.status }),
     ...(error.body === undefined ? {} : { body: error.body }),
-    ...(error instanceof RateLimited || error instanceof PutOff ? { retryAfterMs: error.retryAfterMs } : {}),
+    ...definedOnly({ retryAfterMs: error.retryAfterMs, cartItemId: error.cartItemId }),
   };
 }
 
 function nameOf(error: ProviderFailure): CallFailure['failure'] {
-  if (error instanceof NotSent) return notSentAs(error);
+  if (error instanceof NotSent) return error instanceof TokenUnreadable ? 'TokenUnreadable' : 'NotSent';
   if (error instanceof RateLimited) return 'RateLimited';
   if (error instanceof Unauthorized) return 'Unauthorized';
+  if (error instanceof NotYet) return 'NotYet';
   if (error instanceof Rejected) return 'Rejected';
   if (error instanceof UnexpectedResponse) return 'UnexpectedResponse';
   // Also for a failure that is new in the provider room, and has no line here yet.
   return 'UnknownOutcome';
 }
 
-function notSentAs(error: NotSent): CallFailure['failure'] {
-  if (error instanceof PutOff) return 'PutOff';
-  return error instanceof TokenUnreadable ? 'TokenUnreadable' : 'NotSent';
-}
-
 /** Failures of a pivot after which nobody has to be asked: it was surely not sent, or surely refused. */
-const surelyNotPlaced: readonly CallFailure['failure'][] = [
-  'NotSent',
-  'PutOff',
-  'TokenUnreadable',
-  'Unauthorized',
-  'Rejected',
-];
+const surelyNotPlaced: readonly CallFailure['failure'][] = ['NotSent', 'TokenUnreadable', 'Unauthorized', 'Rejected'];
 
 /**
  * A pivot's failure is of unknown outcome unless it is surely another one. Statuses that the settings call safe mean
@@ -133,10 +128,10 @@ function asPivot(facts: Facts, settings: ActivitySettings): Facts {
 function isRepeated(failure: CallFailure['failure'], kind: CallKind): boolean {
   switch (failure) {
     case 'NotSent':
-    case 'PutOff':
     case 'TokenUnreadable':
     case 'RateLimited':
     case 'NotVisibleYet':
+    case 'NotYet':
     case 'StoodStill':
     case 'JournalUnavailable':
     case 'TemporalUnavailable':
@@ -165,6 +160,11 @@ function isRepeated(failure: CallFailure['failure'], kind: CallKind): boolean {
     case 'OrderCancelled':
       return false;
   }
+}
+
+/** What only needs time gets the time of a look, not that of a change. */
+function budgetOf(failure: CallFailure['failure'], kind: CallKind): CallKind {
+  return failure === 'NotYet' ? 'poll' : kind;
 }
 
 /** The delay before the next attempt, or undefined when the budget is used up. */

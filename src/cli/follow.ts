@@ -65,15 +65,17 @@ export async function follow(temporal: Client, saga: SagaHandle, options: Follow
   const over = new AbortController();
   try {
     // When one of the two has answered, the other one is aborted: it would keep the process alive.
-    return await temporal.withAbortSignal(over.signal, () => race(saga, options, over.signal));
+    return await race(temporal, saga, options, over.signal);
   } finally {
     over.abort();
   }
 }
 
-async function race(saga: SagaHandle, options: FollowOptions, signal: AbortSignal): Promise<Ending> {
-  const end = endOf(saga);
-  const wait = untilWait(saga, options, signal);
+async function race(temporal: Client, saga: SagaHandle, options: FollowOptions, signal: AbortSignal): Promise<Ending> {
+  // Temporal's client leaves a listener on the signal with each call: each call has a signal of its own.
+  const abortable = <T>(act: () => Promise<T>) => temporal.withAbortSignal(AbortSignal.any([signal]), act);
+  const end = abortable(() => endOf(saga));
+  const wait = untilWait(saga, options, { signal, abortable });
   // The signal aborts the slower one, which rejects when nothing awaits it any more.
   wait.catch(() => undefined);
   end.catch(() => undefined);
@@ -100,13 +102,14 @@ export async function endOf(saga: SagaHandle): Promise<Ending> {
 async function untilWait(
   saga: SagaHandle,
   { throughWaits, onProgress, onSilence }: FollowOptions,
-  signal: AbortSignal,
+  { signal, abortable }: { signal: AbortSignal; abortable: <T>(act: () => Promise<T>) => Promise<T> },
 ): Promise<Ending> {
   let pauseMs = pauseMinMs;
   let shown = '';
   let silent = false;
   for (;;) {
-    const progress = await saga.progress({ withinMs: answerWithinMs }).catch((error: unknown) => {
+    const look = () => saga.progress({ withinMs: answerWithinMs });
+    const progress = await abortable(look).catch((error: unknown) => {
       if (signal.aborted || error instanceof NoConnectionError || error instanceof UnknownReferenceError) throw error;
       if (!silent) onSilence?.(whySilent(error));
       silent = true;

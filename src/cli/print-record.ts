@@ -35,6 +35,11 @@ export function describeRecord(record: SagaRecord): string[] {
       ({ vmObjectId, firewalls, verified }) =>
         `  server ${vmObjectId}${firewalls?.length ? `, firewalls ${firewalls.join(', ')}` : ''}${verified === false ? ', not verified' : ''}`,
     ),
+    ...(record.serversClosed ?? []).map(({ vmObjectId, at, by = 'a person', note = '' }) =>
+      inOneLine(
+        `  ${vmObjectId === undefined ? 'servers' : `server ${vmObjectId}`} closed on ${at}, says ${by}: ${note}`,
+      ),
+    ),
     ...describeLeftovers(record.leftovers).map((line) => `  ${inOneLine(line)}`),
     ...(unreadable ?? []).map(({ what, why }) => `  cannot be read: ${inOneLine(what)}: ${inOneLine(why)}`),
   ];

@@ -177,6 +177,10 @@ function describeLeftover(leftover: Leftover): string {
       const which = vmObjectId === undefined ? 'the servers, whose ids are not known,' : `server ${vmObjectId}`;
       return `${which} without firewalls ${firewalls.join(', ')}`;
     }
+    case 'server-unverified':
+      return `server ${leftover.vmObjectId}, perhaps without firewalls ${leftover.firewalls.join(', ')}`;
+    case 'servers-miscounted':
+      return `${leftover.ordered} servers, of which ${leftover.named.join(', ')} are named`;
     case 'placement-unknown':
       return `nobody knows whether ${leftover.step} took effect`;
   }

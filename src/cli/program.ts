@@ -32,6 +32,7 @@ export interface Terminal extends Streams {
 /** Loaded only when needed: two database drivers take longer to load than the rest of the program. */
 const ofTheJournal = () => import('./journal-commands.js');
 const ofTheLost = () => import('./lost-commands.js');
+const ofServers = () => import('./server-commands.js');
 const ofNotifications = () => import('./notification-commands.js');
 
 const exits =
@@ -208,6 +209,14 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     settle,
   );
 
+  addServerCommands(
+    program
+      .command('servers')
+      .description('servers that were ordered with firewalls and lack them; these commands work without Temporal'),
+    context,
+    settle,
+  );
+
   addNotificationCommands(
     program
       .command('notifications')
@@ -286,6 +295,21 @@ function addNotificationCommands(group: Command, context: CommandContext, settle
       settle(await (await ofNotifications()).dropNotifications(context, { ids, ...definedOnly({ route, dead }) }));
     },
   );
+}
+
+function addServerCommands(group: Command, context: CommandContext, settle: (status: number) => void): void {
+  command(group, 'open', 'list them, the longest open first (status 4: there are some)').action(async () => {
+    settle(await (await ofServers()).listOpen(context));
+  });
+
+  command(group, 'close', 'say that nothing is to be done about a server any more: the alert ends')
+    .argument('[SERVER]', 'its object id', objectId)
+    .option('--reference <REFERENCE>', 'all servers of this order, also where their ids are not known')
+    .requiredOption('--by <NAME>', 'who')
+    .requiredOption('--note <TEXT>', 'why')
+    .action(async (server: number | undefined, said: { reference?: string; by: string; note: string }) => {
+      settle(await (await ofServers()).close(context, server, said));
+    });
 }
 
 function addHoldCommands(hold: Command, context: CommandContext, settle: (status: number) => void): void {

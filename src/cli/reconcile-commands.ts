@@ -36,7 +36,13 @@ export function addReconcileCommands(reconcile: Command, context: CommandContext
     settle(await remove(context));
   });
 
-  withOptions(command(reconcile, 'now', 'start a sweep, and wait for its end (status 4: it found something)'))
+  withOptions(
+    command(
+      reconcile,
+      'now',
+      'start a sweep, and wait for its end (status 4: it found something, 5: it found nothing and has not looked at all servers)',
+    ),
+  )
     .option('--detach', 'return right after the start')
     .action(async ({ detach = false, ...options }: Options & { detach?: boolean }) => {
       settle(await sweepNow(context, requestOf(options), { detach }));
@@ -143,6 +149,7 @@ async function sayWhereNobodyWorks(
 function statusOf({ closeTime, report }: SweepRun): number {
   if (closeTime === undefined) return exitStatus.done;
   if (report === undefined || report.outcome === 'could-not-look') return exitStatus.notDone;
+  if (report.outcome === 'partly') return exitStatus.partly;
   return report.outcome === 'clean' ? exitStatus.done : exitStatus.waits;
 }
 
@@ -170,11 +177,11 @@ function describeSweep({ workflowId, status, startTime, closeTime, report }: Swe
 }
 
 function describeReport({ looked, counts, findings, unlisted, unseen }: SweepReport): string[] {
-  const { open, ended, servers, busy, beyond } = looked;
+  const { open, ended, servers, busy, missed } = looked;
   return [
     `looked at ${open} sagas without an ending, ${ended} with one, ${servers} servers; found ${describeCounts(counts)}`,
     ...(busy > 0 ? [`${busy} servers were left alone: sagas work on them`] : []),
-    ...(beyond > 0 ? [`${beyond} servers more were not compared (--servers)`] : []),
+    ...(missed > 0 ? [`${missed} more servers were not compared (--days, --servers)`] : []),
     ...unseen.map(({ what, failure, why }) => `could not look at ${what}: ${failure}: ${why}`),
     ...findings.map((finding) => `- ${describeFinding(finding)}`),
     ...(unlisted > 0 ? [`- and ${unlisted} more`] : []),

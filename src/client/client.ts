@@ -10,6 +10,7 @@
  * Starting is idempotent: the same reference with the same request gives the saga that there is, running or ended. So a
  * caller that does not know whether its start arrived sends it again.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
@@ -143,7 +144,7 @@ export class OrderSagaClient {
     const { reference } = parsed;
     const workflowId = workflowIdOf(workflow, reference);
     let policies = startOnce;
-    for (;;) {
+    for (let again = 1; ; again += 1) {
       try {
         const runId = await withTemporalErrors(this.temporal, () => this.startRun(workflow, parsed, policies));
         return new SagaHandle(this.temporal, workflow, reference, runId, false);
@@ -158,7 +159,10 @@ export class OrderSagaClient {
       } catch (error) {
         // Its run was deleted, or expired, between the two looks: the reference is free for Temporal, and the journal
         // has it.
-        if (error instanceof UnknownReferenceError) continue;
+        if (error instanceof UnknownReferenceError && again < startsMax) {
+          await pause(again * startPauseMs);
+          continue;
+        }
         if (!(error instanceof ReferenceTakenError)) throw error;
         if (!(await withTemporalErrors(this.temporal, () => tookNoReference(this.temporal, workflowId)))) throw error;
         policies = overNothing;
@@ -345,6 +349,10 @@ function fairnessOf({
 type Policies = Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'>;
 
 /** A reference is used once, whatever the outcome of its run. Temporal may forget the run; the journal does not. */
+/** Somebody deletes its runs as fast as they are started: no number of tries helps. */
+const startsMax = 10;
+const startPauseMs = 100;
+
 const startOnce: Policies = {
   workflowIdReusePolicy: 'REJECT_DUPLICATE',
   workflowIdConflictPolicy: 'FAIL',

@@ -146,6 +146,9 @@ export function checkJob(request: unknown): JobRequest {
 /** A bar moves every second. */
 const lookEveryMs = 1_000;
 
+/** A run of a job begins a moment after the one before it has ended. */
+const betweenRunsMs = 200;
+
 export class JobHandle {
   constructor(
     private readonly temporal: Client,
@@ -251,6 +254,7 @@ export class JobHandle {
         // It came between two runs of the job.
         const wasBetween = error instanceof UnknownReferenceError || error instanceof WorkflowUpdateFailedError;
         if (!wasBetween || Date.now() >= deadline) throw error;
+        await pause(betweenRunsMs);
       }
     }
   }

@@ -94,6 +94,19 @@ export const statuses = list
   .refine((all) => all.every((status) => /^[45]\d\d$/.test(status)), 'must be statuses like 429,503')
   .transform((all) => all.map(Number));
 
+/** `/pointer=value` or `/pointer`. */
+export const placedIf = list
+  .refine(
+    (all) => all.every((one) => /^\/[^=]*(=.+)?$/.test(one)),
+    'must be JSON pointers, comma-separated, each with = and a value or without: /order_id,/status=ok',
+  )
+  .transform((all) =>
+    all.map((one) => {
+      const [pointer = '', ...value] = one.split('=');
+      return value.length === 0 ? { pointer } : { pointer, is: value.join('=') };
+    }),
+  );
+
 export const parsedBy = <T>(parse: (value: string) => T, expected: string) =>
   z.string(expected).transform((value, context) => {
     try {

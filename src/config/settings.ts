@@ -15,7 +15,12 @@ export function readSettings<S extends z.ZodRawShape>(shape: S, env: Environment
   const given = Object.fromEntries(Object.keys(shape).flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
   const parsed = z.object(shape).safeParse(given);
   if (parsed.success) return parsed.data;
-  for (const issue of parsed.error.issues) problems.push(`${issue.path.join('.')}: ${issue.message}`);
+  for (const { path, message } of parsed.error.issues) {
+    const name = path.join('.');
+    // `docker run --env-file` keeps the quotes that a shell takes off.
+    const isQuoted = /^(["']).*\1$/s.test(env[name] ?? '');
+    problems.push(`${name}: ${isQuoted ? 'stands in quotation marks, which are part of it; ' : ''}${message}`);
+  }
   return undefined;
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ActivitySettings } from '../activities/settings';
 import type { ProbePlan } from '../domain/hold-probe';
 import type { SecretSources } from '../security/secret-resolver';
+import type { PlacedIf } from '../provider/options';
 import { isCertificate, isLoopback } from './checks';
 import { clientSettings, readTemporal, sagasIn, temporalHost, type ClientConfig } from './client';
 import { readJournal, type JournalConfig } from './journal';
@@ -14,6 +15,7 @@ import {
   rate,
   serviceUrl,
   spendLimits,
+  placedIf,
   statuses,
   text,
   whole,
@@ -21,6 +23,7 @@ import {
 } from './kinds';
 import { notificationSettings, readNotifications, type NotificationConfig } from './notifications';
 import { hasKeys, readPayloadKeys } from './payload-keys';
+import { proxyFor } from './proxy';
 import { readSettings, readText, SettingsError, type Environment } from './settings';
 
 /**
@@ -44,12 +47,15 @@ export const workerSettings = {
   PROVIDER_CONNECT_TIMEOUT_MS: whole(1, 25_000).default(5_000),
   /**
    * The whole call. At most 25 s: the call must end, and its outcome must be in the journal, before the activity's
-   * limit of 45 s.
+   * limit of 50 s.
    */
   PROVIDER_TIMEOUT_MS: whole(1, 25_000).default(20_000),
   PROVIDER_RESPONSE_BYTES_MAX: whole(1_024, 64 * 1024 * 1024).default(1024 * 1024),
   PROVIDER_CONNECTIONS: whole(1, 10_000).default(64),
-  PROVIDER_PAUSE_MAX_MS: whole(0, 3_600_000).default(60_000),
+  /** Read in proxy.ts, which also knows them in small letters. */
+  HTTPS_PROXY: text.optional(),
+  HTTP_PROXY: text.optional(),
+  NO_PROXY: text.optional(),
   /**
    * With less than one call in a hundred seconds, activities wait so long in their queue that sagas seem to stand
    * still.
@@ -60,10 +66,13 @@ export const workerSettings = {
   SERVER_DIRECTORY_PATH: text.regex(/^\//, 'must begin with /').optional(),
   SERVER_DIRECTORY_POINTERS: pointers.default([]),
   SERVER_DIRECTORY_LABEL_IS_UNIQUE: flag.default(false),
+  NEW_SERVER_WITHIN_MS: whole(0, 7 * 24 * 60 * 60 * 1000).default(30 * 60_000),
   TEMPORAL_DEPLOYMENT_NAME: text.regex(/^[^.]+$/, 'must not contain a dot').optional(),
   TEMPORAL_WORKER_BUILD_ID: text.optional(),
   VERSIONING_BEHAVIOR: z.enum(['PINNED', 'AUTO_UPGRADE'], 'must be PINNED or AUTO_UPGRADE').default('PINNED'),
   PIVOT_RETRY_STATUSES: statuses.default([429]),
+  PIVOT_UNSURE_STATUSES: statuses.default([]),
+  PLACED_IF: placedIf.default([]),
   /** From before the journal is asked until the call leaves. */
   SEND_WITHIN_MS: whole(500, 8_000).default(5_000),
   /** How long a call that we gave up may still take effect at the provider. */
@@ -136,10 +145,13 @@ export interface ProviderConfig {
   totalTimeoutMs: number;
   responseBytesMax: number;
   connections: number;
-  pauseMaxMs: number;
+  pivotUnsureStatuses: readonly number[];
+  placedIf: readonly PlacedIf[];
   quoteMethod: 'PUT' | 'GET';
   /** PEM of the private certificate authority that signed the provider's certificate. */
   ca: string | undefined;
+  /** With a name and a password, where it wants them. */
+  proxy: string | undefined;
 }
 
 /** When a worker holds new sagas by itself. */
@@ -198,6 +210,7 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
   const payloadKeys = readPayloadKeys(env, problems);
   const readToken = tokenReader(env, problems);
   const ca = privateAuthority(env, problems);
+  const proxy = proxyFor(env['PROVIDER_BASE_URL'] ?? '', env, problems);
   const journal = readJournal(env, temporal && temporalHost(temporal), problems);
   if (journal) requireSealed(env, journal, problems);
   requireHttps(env, problems);
@@ -211,7 +224,7 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
     ...temporal,
     ...sagas,
     payloadKeys,
-    provider: { ...providerIn(settings), readToken, ca },
+    provider: { ...providerIn(settings), readToken, ca, proxy },
     journal,
     notifications,
     activities: {
@@ -260,7 +273,7 @@ function checkTogether(settings: WorkerSettings, problems: string[]): void {
   }
 }
 
-function providerIn(settings: WorkerSettings): Omit<ProviderConfig, 'readToken' | 'ca'> {
+function providerIn(settings: WorkerSettings): Omit<ProviderConfig, 'readToken' | 'ca' | 'proxy'> {
   return {
     baseUrl: settings.PROVIDER_BASE_URL,
     allowHttp: settings.PROVIDER_ALLOW_HTTP,
@@ -270,7 +283,8 @@ function providerIn(settings: WorkerSettings): Omit<ProviderConfig, 'readToken' 
     totalTimeoutMs: settings.PROVIDER_TIMEOUT_MS,
     responseBytesMax: settings.PROVIDER_RESPONSE_BYTES_MAX,
     connections: settings.PROVIDER_CONNECTIONS,
-    pauseMaxMs: settings.PROVIDER_PAUSE_MAX_MS,
+    pivotUnsureStatuses: settings.PIVOT_UNSURE_STATUSES,
+    placedIf: settings.PLACED_IF,
     quoteMethod: settings.PROVIDER_QUOTE_METHOD,
   };
 }
@@ -290,6 +304,7 @@ function activitiesIn(settings: WorkerSettings): ActivitySettings {
     onRefusal: settings.ON_REFUSAL,
     serverPointers: settings.SERVER_POINTERS,
     directory: directoryIn(settings),
+    newServerWithinMs: settings.NEW_SERVER_WITHIN_MS,
     sendWithinMs: settings.SEND_WITHIN_MS,
     inAirMs: settings.SEND_WITHIN_MS + settings.PROVIDER_TIMEOUT_MS + settings.PROVIDER_SETTLES_MS,
     approvalMaxAgeMs: settings.APPROVAL_MAX_AGE_MS,

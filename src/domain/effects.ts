@@ -28,7 +28,10 @@ export interface About {
   /** The items that an order names. */
   cartItems?: readonly number[];
   vmObjectId?: number;
+  /** Of a pivot: those that each server of the order is to have. */
   firewalls?: readonly number[];
+  /** The servers that an order brings, as its request says. */
+  vmObjectIds?: readonly number[];
   subscriptionId?: number;
   planId?: number;
 }
@@ -44,6 +47,8 @@ export interface PivotNote {
   /** What a person looks for in the provider's control panel, as it was sent: "account AB-1, label “web-1”". */
   foundBy: string;
   quote?: Quote | undefined;
+  /** What the server directory listed before it was sent: these are not its servers. */
+  listedBefore?: readonly number[] | undefined;
 }
 
 /** The row of a pivot of unknown outcome. */

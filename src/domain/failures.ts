@@ -11,18 +11,18 @@ export const owners = ['provider', 'journal', 'Temporal', 'us', 'us or the provi
 export type Owner = (typeof owners)[number];
 
 /**
- * What one call's failure means, and whose it is. The first eight come from the provider room; the next ones are
+ * What one call's failure means, and whose it is. The first ones come from the provider room; the next ones are
  * decided on our side, and nothing was sent then.
  */
 export const failureOwners = {
   NotSent: 'provider',
-  /** A pause that the provider asked for in answer to another call. */
-  PutOff: 'provider',
   /** The token, which we keep. */
   TokenUnreadable: 'us',
   RateLimited: 'provider',
   /** The credentials are ours. */
   Unauthorized: 'us',
+  /** The provider refuses it now: a new server, one in maintenance, a cart that is locked. */
+  NotYet: 'provider',
   Rejected: 'provider',
   UnknownOutcome: 'provider',
   /** The base URL is our setting. */
@@ -108,6 +108,8 @@ export interface CallFailure {
   body?: string;
   /** When the saga tries again by itself. Absent where there is no automatic retry: used up, or none allowed. */
   retryInMs?: number;
+  /** The id of a cart item that came with an answer that is no success: the item may be there. */
+  cartItemId?: number;
   /** For a pivot of unknown outcome: what a person is asked about. */
   doubt?: PivotDoubt;
   /** For `NotVisibleYet`: what the provider's list does not show. */
@@ -137,10 +139,10 @@ export interface PivotDoubt extends Omit<OpenPivot, 'note'> {
 /** After these failures of a call the provider has surely done nothing; after any other one nobody knows. */
 const withoutEffect: readonly CallFailureName[] = [
   'NotSent',
-  'PutOff',
   'TokenUnreadable',
   'RateLimited',
   'Unauthorized',
+  'NotYet',
   'Rejected',
   'SecretMissing',
   'StoodStill',

@@ -57,8 +57,8 @@ export type ProbeSigns = Record<ProbeSign, number>;
 export const unansweredFailures: readonly CallFailureName[] = ['NotSent', 'UnknownOutcome', 'UnexpectedResponse'];
 const answeredFailures: readonly CallFailureName[] = [
   'RateLimited',
-  'PutOff',
   'Unauthorized',
+  'NotYet',
   'Rejected',
   'NotVisibleYet',
 ];

@@ -8,6 +8,9 @@
  *   changed, and are not as far as the provider's list shows.
  * - `server-unprotected`: a server that was bought and, as far as the saga knows, lacks these firewalls that were asked
  *   for. Without `vmObjectId` it is every server of the order: their ids are not known.
+ * - `server-unverified`: a server whose firewalls were assigned or changed, and nobody knows whether it has them: the
+ *   provider's list cannot be read.
+ * - `servers-miscounted`: the provider named another number of servers than was ordered; `named` are their object ids.
  * - `placement-unknown`: an order, change order or switch; nobody has said whether it took effect.
  */
 import { z } from 'zod';
@@ -20,6 +23,18 @@ export const leftoverSchema = z.discriminatedUnion('kind', [
     kind: z.literal('server-unprotected'),
     vmObjectId: z.int().optional(),
     firewalls: z.array(z.int()),
+    why: z.string(),
+  }),
+  z.strictObject({
+    kind: z.literal('server-unverified'),
+    vmObjectId: z.int(),
+    firewalls: z.array(z.int()),
+    why: z.string(),
+  }),
+  z.strictObject({
+    kind: z.literal('servers-miscounted'),
+    ordered: z.string(),
+    named: z.array(z.int()),
     why: z.string(),
   }),
   z.strictObject({ kind: z.literal('placement-unknown'), step: z.string(), why: z.string() }),

@@ -100,12 +100,20 @@ export const metrics = {
   },
   sweeps: {
     name: 'order_saga_sweeps',
-    help: 'Sweeps that have ended, by outcome: clean, found, or could-not-look',
+    help: 'Sweeps that have ended, by outcome: clean, partly, found, or could-not-look',
   },
   findings: { name: 'order_saga_sweep_findings', help: 'What sweeps have found, by kind' },
   sweepAge: {
     name: 'order_saga_sweep_age_seconds',
     help: 'Time since a sweep last looked at everything, or since its schedule was made; 0: there is no schedule; every worker reports the same',
+  },
+  sweepEndedAge: {
+    name: 'order_saga_sweep_ended_age_seconds',
+    help: 'The same, also of a sweep that has not looked at all servers; every worker reports the same',
+  },
+  openServers: {
+    name: 'order_saga_open_servers',
+    help: 'Servers that were ordered with firewalls and lack them, as far as is known, by whether the saga that ordered them has ended; every worker reports the same',
   },
   sweepEvery: {
     name: 'order_saga_sweep_every_seconds',

@@ -40,7 +40,7 @@ export const reconcileSchema = lazy(() =>
      * Ended sagas are looked at that began within so many days. Those without an ending are looked at whatever their
      * age.
      */
-    days: between(1, 366).default(30),
+    days: between(1, 3_660).default(30),
     /** Servers whose firewalls are compared, the newest first. */
     servers: between(0, 5_000).int('must be a whole number').default(1_000),
     /** So many servers are looked at, or sagas started, in one second. */
@@ -113,10 +113,10 @@ export const findingKinds = [
 ] as const satisfies Finding['kind'][];
 
 /**
- * `clean`: it has looked at everything, and everything is as the journal says. `could-not-look`: what it has not seen
- * may be anything.
+ * `clean`: it has looked at everything, and everything is as the journal says. `partly`: the same of what it has looked
+ * at, and servers are missing among that. `could-not-look`: what it has not seen may be anything.
  */
-export const sweepOutcomes = ['clean', 'found', 'could-not-look'] as const;
+export const sweepOutcomes = ['clean', 'partly', 'found', 'could-not-look'] as const;
 export type SweepOutcome = (typeof sweepOutcomes)[number];
 
 export const sweepReportSchema = lazy(() =>
@@ -133,10 +133,10 @@ export const sweepReportSchema = lazy(() =>
       /** Servers that were left alone, because a saga works on them, or has not ended. */
       busy: z.int(),
       /**
-       * Servers beyond the number that the request allows; one that several sagas have changed may count more than
-       * once.
+       * Servers of ended sagas that were not compared: of sagas that began before those days, beyond the number that
+       * the request allows, or without a list that can be read.
        */
-      beyond: z.int(),
+      missed: z.int(),
     }),
     /** How much was found of each kind. */
     counts: z.partialRecord(z.enum(findingKinds), z.int()),

@@ -28,7 +28,10 @@ const aboutSchema = z.strictObject({
   /** The items that an order names. */
   cartItems: z.array(z.int()).optional(),
   vmObjectId: z.int().optional(),
+  /** Of an order: those that each of its servers is to have. */
   firewalls: z.array(z.int()).optional(),
+  /** The servers that an order brings, as its request says. */
+  vmObjectIds: z.array(z.int()).optional(),
   subscriptionId: z.int().optional(),
   planId: z.int().optional(),
 });
@@ -137,6 +140,18 @@ export const recordSchema = z.strictObject({
   servers: z
     .array(
       z.strictObject({ vmObjectId: z.int(), firewalls: z.array(z.int()).optional(), verified: z.boolean().optional() }),
+    )
+    .optional(),
+  /** That lacked firewalls, and of which a person has said that nothing is to be done. */
+  serversClosed: z
+    .array(
+      z.strictObject({
+        /** Absent where nobody knows the ids. */
+        vmObjectId: z.int().optional(),
+        at: time,
+        by: z.string().optional(),
+        note: z.string().optional(),
+      }),
     )
     .optional(),
   /** From the quote of what was placed, or from the last quote. */

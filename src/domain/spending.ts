@@ -35,8 +35,8 @@ export function purchaseOf(
     case 'provisionServers': {
       const { account, items, currency } = request as ProvisionServersRequest;
       return {
-        account,
-        what: JSON.stringify(['order', account, sorted(inOne(items))]),
+        account: accountName(account),
+        what: JSON.stringify(['order', accountName(account), sorted(inOne(items))]),
         servers: serversOrdered(items, planTypesMore).most,
         items: items.length,
         currency: currency?.toLowerCase(),
@@ -45,11 +45,14 @@ export function purchaseOf(
     case 'changeOrder': {
       const { account, subscription_id, resources } = request as ChangeOrderRequest;
       const changes = resources.map(({ resource_name, delta_value }) => [resource_name, Number(delta_value)]);
-      return { account, what: JSON.stringify(['change', subscription_id, sorted(changes)]) };
+      return {
+        account: account && accountName(account),
+        what: JSON.stringify(['change', subscription_id, sorted(changes)]),
+      };
     }
     case 'switchPlan': {
       const { account, subscription_id, plan_id } = request as SwitchPlanRequest;
-      return { account, what: JSON.stringify(['switch', subscription_id, plan_id]) };
+      return { account: account && accountName(account), what: JSON.stringify(['switch', subscription_id, plan_id]) };
     }
     case 'setFirewalls':
     case 'cleanCart':
@@ -111,7 +114,7 @@ function parseLimit(entry: string): SpendLimit {
   const [, account = '', amount = '', word = '', length = '', period = ''] = form.exec(entry) ?? [];
   if (account === '') throw new Error(`“${entry.slice(0, 60)}” is not account=most unit/period`);
   const limit = {
-    account,
+    account: account === '*' ? account : accountName(account),
     most: Number(amount),
     unit: word.toLowerCase(),
     withinMs: Number(length) * periods[period as keyof typeof periods],
@@ -135,9 +138,18 @@ export function describePeriod(ms: number): string {
   return `${ms / unitMs}${word}`;
 }
 
+/** One name for one account: `ab-7` and `AB-07` are `AB-7`. The provider gets it as it was written. */
+export function accountName(account: string): string {
+  // A run that was started by hand may have written another thing: its request is wrong, and is told so elsewhere.
+  const [, prefix, digits] = /^(..)-(\d+)$/.exec(account) ?? [];
+  if (prefix === undefined || digits === undefined) return account;
+  return `${prefix.toUpperCase()}-${digits.replace(/^0+(?=\d)/, '')}`;
+}
+
 /** The limits that apply to an account: its own, and those of `*` for units without one of its own. */
 export function limitsOf(account: string | undefined, limits: readonly SpendLimit[]): SpendLimit[] {
-  const own = limits.filter((limit) => limit.account === account);
+  const name = account && accountName(account);
+  const own = limits.filter((limit) => limit.account === name);
   const units = own.map(({ unit }) => unit);
   return [...own, ...limits.filter((limit) => limit.account === '*' && !units.includes(limit.unit))];
 }

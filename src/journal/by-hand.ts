@@ -10,6 +10,7 @@ import { nowMs } from './dialects';
 import { epochOfNew, whatIsLacking } from './lost-time';
 import { insertEffect, insertReference, lock, rowsOfStep, theJournal, type SagaKey, type Tx } from './rows';
 import { markUndone } from './put-back-firewalls';
+import { noteAssigned, noteMeant } from './servers';
 import type { Journal, Verdict } from './journal';
 
 export interface ByHand {
@@ -70,5 +71,7 @@ async function writeOne(
     .where('id', '=', row)
     .execute();
   if (call.kind === 'compensate') await markUndone(tx, key, call, row);
+  await noteMeant(tx, key, call);
+  await noteAssigned(tx, key, call);
   return row;
 }

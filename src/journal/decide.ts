@@ -23,6 +23,7 @@ import {
   theJournal,
   type Tx,
 } from './rows';
+import { noteMeant } from './servers';
 import { hasTurn } from './turn-rows';
 
 export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
@@ -70,8 +71,14 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
   if (concern) return { how: 'asks', concern };
   await insertEffect(tx, key, meaning, { id: row, epoch: journal.epoch });
   if (bought) await insertPurchase(tx, row, bought);
+  await noteMeant(tx, key, call);
   const doubts = doubtsBeside(row, rows, meaning.recall);
-  return { how: 'send', knows: { journal: journal.id, epoch: journal.epoch, row }, doubts };
+  return {
+    how: 'send',
+    knows: { journal: journal.id, epoch: journal.epoch, row },
+    doubts,
+    ...repeats(row, rows, call),
+  };
 }
 
 /** Why other calls about the same things forbid this call now. */
@@ -225,6 +232,13 @@ export function doubtsBeside(row: string, rows: readonly Effect[], makesMore = f
   const mayBeThere = (other: Effect) =>
     isDoubtful(other) || (makesMore && other.kind === 'mutate' && other.outcome === 'done');
   return rows.filter((other) => other.id !== row && mayBeThere(other)).length;
+}
+
+/** Whether the step has sent the same before, and nobody knows what came of it. */
+export function repeats(row: string, rows: readonly Effect[], { kind, activity }: EffectCall): { repeats?: true } {
+  const isSame = (other: Effect) => other.id !== row && other.kind === kind && other.activity === activity;
+  const isOpen = ({ outcome }: Effect) => outcome === null || outcome === 'unknown';
+  return rows.some((other) => isSame(other) && isOpen(other)) ? { repeats: true } : {};
 }
 
 /** The step's recorded answer, if what it made has not been undone. */

@@ -11,7 +11,7 @@ import { dirname } from 'node:path';
 import { Kysely, PostgresAdapter, PostgresDialect, sql, type QueryExecutorProvider, type RawBuilder } from 'kysely';
 import File from 'libsql';
 import { types } from 'pg';
-import { asUnavailable } from './errors';
+import { asUnavailable, JournalUnavailable } from './errors';
 import { FileDialect, writeAhead } from './file-dialect';
 import { lendConnections } from './lent-connections';
 import type { JournalTables } from './schema';
@@ -72,9 +72,22 @@ type Oid = Parameters<typeof types.getTypeParser>[0];
 const numbersForBigints = ((oid: Oid, format: 'text') =>
   oid === types.builtins.INT8 ? Number : (types.getTypeParser(oid, format) as unknown)) as typeof types.getTypeParser;
 
+/** One folder after the other: Node's own way turns for ever where none can be made, as below /proc. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    // Another process may have made it meanwhile.
+    if (code !== 'EEXIST') throw new JournalUnavailable(`the folder ${folder} cannot be made (${code})`);
+  }
+}
+
 function openFile(path: string): Kysely<JournalTables> {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     // It contains requests and answers, unencrypted where there are no keys. An existing file keeps its mode.
     if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
     const database = new File(path, { timeout: busyTimeoutMs });

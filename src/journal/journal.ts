@@ -18,9 +18,10 @@ import type { Kysely } from 'kysely';
 import { correctedBy } from '../domain/corrections';
 import type { AnsweredOutcome, JournalKnowledge, PivotNote } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
+import type { RecordedEnding } from '../domain/record';
 import { purchaseOf } from '../domain/spending';
 import { type CorrectionRow, correctionsOf, insertCorrection } from './correction-rows';
-import { decide, doubtsBeside } from './decide';
+import { decide, doubtsBeside, repeats } from './decide';
 import { nowMs } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
 import { askAboutFailovers, type FailoverRule } from './incarnation';
@@ -30,6 +31,7 @@ import type { Bought } from './purchases';
 import { insertNotices, type Notice } from './outbox-rows';
 import { markUndone } from './put-back-firewalls';
 import {
+  aboutOf,
   closeAsSeen,
   closeByRun,
   type Effect,
@@ -48,6 +50,7 @@ import {
 } from './rows';
 import type { FirewallsWord, JournalTables } from './schema';
 import type { Sealing } from './sealing';
+import { idsIn, noteAssigned, noteEnding, notePlaced, noteWord } from './servers';
 import { endTurn, type Place } from './turn-rows';
 
 export interface Answer {
@@ -308,8 +311,14 @@ export class Journal {
       const found = await effectOf(tx, row);
       if (found === undefined) return undefined;
       const { id } = await theJournal(tx);
-      const doubts = doubtsBeside(row, await rowsOfStep(tx, key, call), recall);
-      return { how: 'send', knows: { journal: id, epoch: found.epoch, row }, doubts };
+      const rows = await rowsOfStep(tx, key, call);
+      const doubts = doubtsBeside(row, rows, recall);
+      return {
+        how: 'send',
+        knows: { journal: id, epoch: found.epoch, row },
+        doubts,
+        ...repeats(row, rows, call),
+      };
     });
   }
 
@@ -346,7 +355,11 @@ export class Journal {
         .set({ ...(says === 'late' ? { late: sealed } : {}), ...(counts ? { ...completed, ...item } : {}) })
         .where('id', '=', row.id)
         .execute();
-      if (call.kind === 'compensate' && outcome === 'done') await markUndone(tx, key, call, row.id);
+      if (outcome === 'done') {
+        if (call.kind === 'compensate') await markUndone(tx, key, call, row.id);
+        if (call.kind === 'pivot') await notePlaced(tx, key, call.about, idsIn(answer));
+        if (call.kind === 'mutate') await noteAssigned(tx, key, call);
+      }
       return says === 'late' ? 'late' : 'written';
     });
   }
@@ -377,6 +390,7 @@ export class Journal {
           .set({ outcome: 'done', answer: sealed, ...(decided ? { decided, decided_ms: now } : { answered_ms: now }) })
           .where('id', '=', row)
           .execute();
+        await notePlaced(tx, key, found === undefined ? {} : aboutOf(found), idsIn(answer));
         return 'done';
       });
     } catch (error) {
@@ -482,6 +496,10 @@ export class Journal {
         .values({ ...key, run, ...ending })
         .onConflict((conflict) => conflict.columns(['workflow', 'reference', 'run']).doUpdateSet(ending))
         .execute();
+      const { leftovers = [] } = (report as Partial<RecordedEnding> | undefined)?.report ?? {};
+      // A clean-up puts nothing in order of what was bought.
+      await noteEnding(tx, key, by === key.workflow ? outcome : 'untouched', leftovers);
+      if (word !== undefined && resource !== undefined) await noteWord(tx, resource, word, leftovers);
       return next;
     });
   }

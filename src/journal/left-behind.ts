@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import type { RecordedEnding } from '../domain/record';
 import { nowMs } from './dialects';
 import { whyPutBack } from './lost-time';
-import { aboutOf, mayHaveHappened, theJournal, type Effect, type SagaKey, type Tx } from './rows';
+import { aboutOf, madeItem, mayHaveHappened, theJournal, type Effect, type SagaKey, type Tx } from './rows';
 import type { Journal } from './journal';
 
 export interface LeftBehind extends SagaKey {
@@ -141,9 +141,10 @@ async function leftBehindBy(tx: Tx, key: SagaKey): Promise<Uncleaned> {
   return {
     ...key,
     placement: placementBy(pivot),
-    cartItems: rows.flatMap(({ kind, outcome, cart_item_id: id }) =>
-      kind === 'mutate' && outcome === 'done' && id !== null && !named.includes(id) ? [id] : [],
-    ),
+    cartItems: rows.flatMap((row) => {
+      const id = madeItem(row);
+      return id === undefined || named.includes(id) ? [] : [id];
+    }),
     cleanUps: endings.flatMap(({ ended_by, ended_ms, report }) =>
       ended_by === 'cleanCart' && ended_ms >= lastMs ? [report] : [],
     ),

@@ -35,8 +35,11 @@ function madeBy(
 ): Leftover[] {
   const { activity, outcome, about } = effect;
   const { item, cartItemId, vmObjectId } = about;
-  if (outcome === 'done' && cartItemId !== undefined) {
-    if (!named.includes(cartItemId)) return [{ kind: 'cart-item', cartItemId, why: 'it was added, and not deleted' }];
+  if (cartItemId !== undefined && outcome !== 'undone') {
+    const perhaps = outcome === 'done' ? '' : 'perhaps ';
+    if (!named.includes(cartItemId)) {
+      return [{ kind: 'cart-item', cartItemId, why: `it was ${perhaps}added, and not deleted` }];
+    }
     const why = 'it may belong to an order, and nobody knows whether that order was placed';
     return placement === 'unknown' ? [{ kind: 'cart-item', cartItemId, why }] : [];
   }

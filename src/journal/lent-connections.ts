@@ -29,12 +29,24 @@ function lent(client: PoolClient): PostgresPoolClient {
   let silent: Error | undefined;
   const query = async (text: string, values: unknown[]) => {
     if (silent !== undefined) throw silent;
+    // A commit whose wait for the synchronous standby was cancelled is only warned of: a failover may lose it.
+    const warnings: string[] = [];
+    const hear = ({ code = '' }: { code?: string | undefined }) => {
+      if (code.startsWith('01')) warnings.push(code);
+    };
+    const isCommit = /^\s*commit\b/i.test(text);
+    if (isCommit) client.on('notice', hear);
     try {
-      return await client.query(text, values);
+      const result: unknown = await client.query(text, values);
+      if (warnings.length > 0)
+        throw Object.assign(new Error('a commit may not have reached the standby'), { code: 'COMMIT_WARNED' });
+      return result;
     } catch (error) {
       // If the server answers with an error, the connection works.
       if (!(error instanceof DatabaseError)) silent = error as Error;
       throw error;
+    } finally {
+      if (isCommit) client.off('notice', hear);
     }
   };
   return {

@@ -3,7 +3,7 @@ import type { EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../doma
 import type { Concern } from '../domain/spending';
 import type { FailoverRule } from './incarnation';
 import type { Bought, PurchaseRules } from './purchases';
-import type { Effect, SagaKey, Tx } from './rows';
+import type { Effect, SagaKey, SentDigests, Tx } from './rows';
 
 export interface Meaning extends SagaKey {
   call: EffectCall;
@@ -22,6 +22,8 @@ export interface Meaning extends SagaKey {
   countsByHand?: boolean;
   /** Is sealed. */
   note?: PivotNote | undefined;
+  /** Of the secrets that the call sends by their names. */
+  sent?: SentDigests | undefined;
   /** The saga's turn, if it has one. After the turn is over, nothing is meant. */
   turn?: string | undefined;
   /** For a pivot: how many corrections of the request the run knows. */
@@ -41,7 +43,8 @@ export type Noted = Omit<Meaning, 'note'> & {
 };
 
 export type Meant =
-  | { how: 'send'; knows: JournalKnowledge & { row: string }; doubts: number }
+  /** `repeats`: the same call was sent before, and nobody knows its outcome. */
+  | { how: 'send'; knows: JournalKnowledge & { row: string }; doubts: number; repeats?: true }
   | { how: 'recorded'; knows: JournalKnowledge; answer: unknown; at: string; run: string; doubts: number }
   /** The first call may still be in the air for so long: ask again then. */
   | { how: 'under-way'; row: string; leftMs: number }

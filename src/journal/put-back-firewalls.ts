@@ -37,7 +37,12 @@ export async function markUndone(tx: Tx, key: SagaKey, { step, about }: EffectCa
       : call.cart_item_id === cartItemId;
   const before = calls.slice(0, calls.map(({ id }) => id).indexOf(by));
   const undone = before.filter(
-    (call) => call.kind === 'mutate' && (call.outcome === 'done' || call.outcome === 'unknown') && isUndone(call),
+    (call) =>
+      call.kind === 'mutate' &&
+      (call.outcome === 'done' ||
+        call.outcome === 'unknown' ||
+        (call.cart_item_id !== null && call.outcome !== 'undone' && call.outcome !== 'denied')) &&
+      isUndone(call),
   );
   if (undone.length === 0) return;
   const ids = undone.map(({ id }) => id);

@@ -20,6 +20,7 @@ import { aboutOf, iso, referenceOf, theJournal, type SagaKey } from './rows';
 import type { Journal } from './journal';
 import { leftOpen } from './left-open';
 import type { JournalTables } from './schema';
+import { closedBy, idsIn, unnamed } from './servers';
 import { effectsOf } from './standing';
 
 type EffectRow = Selectable<JournalTables['effect']>;
@@ -64,6 +65,9 @@ export async function recordOf(journal: Journal, key: SagaKey): Promise<SagaReco
   const endings: RecordedEnding[] = [];
   for (const row of rows.endings) endings.push(await endingOf(row, open));
 
+  const closed = [];
+  for (const row of rows.closed) closed.push(await closedOf(row, open));
+
   const placement = placementOf(effects, rows.isInDoubt);
   const state = taken.open_in === null ? stateOf(effects, endings) : 'open';
   const main = lifted(effects, endings, placement);
@@ -81,6 +85,7 @@ export async function recordOf(journal: Journal, key: SagaKey): Promise<SagaReco
     effects,
     endings,
     ...main,
+    ...(closed.length > 0 ? { serversClosed: closed } : {}),
     leftovers: distinct([...main.leftovers, ...found]),
     ...(open.unreadable.length > 0 ? { unreadable: open.unreadable } : {}),
     journal: { id: from.id, epoch: iso(from.epoch), at: iso(now) },
@@ -114,6 +119,7 @@ function readRows(journal: Journal, key: SagaKey) {
             .where((where) => where.and({ ...key }))
             .orderBy('ended_ms')
             .execute(),
+          closed: await closedBy(tx, key),
           now: (await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow()).now,
         };
       }),
@@ -219,6 +225,14 @@ async function endingOf(row: EndingRow, open: Opening): Promise<RecordedEnding> 
   };
 }
 
+async function closedOf(
+  { vm_object_id: id, closed, closed_ms }: Awaited<ReturnType<typeof closedBy>>[number],
+  open: Opening,
+): Promise<NonNullable<SagaRecord['serversClosed']>[number]> {
+  const said = (await open.value(closed ?? 'null', `who closed server ${id}`)) as { by?: string; note?: string } | null;
+  return { ...(id === unnamed ? {} : { vmObjectId: id }), at: iso(closed_ms ?? 0), ...said };
+}
+
 const isCleanUp = ({ workflow }: RecordedEnding) => workflow === 'cleanCart';
 
 /** The outcome of the last run of the saga itself: the outcome of a clean-up does not say what the saga bought. */
@@ -275,12 +289,6 @@ function serversOf(
   }
   const ids = last?.report?.known['vmObjectIds'] ?? idsIn(placed(effects)?.answer);
   return Array.isArray(ids) ? ids.map((vmObjectId: number) => ({ vmObjectId })) : [];
-}
-
-/** The ids of a `Placement`: from the provider's answer, a person, or a search. */
-function idsIn(answer: unknown): unknown {
-  const placement = answer as { vmObjectIds?: unknown; value?: { vmObjectIds?: unknown } } | undefined;
-  return placement?.vmObjectIds ?? placement?.value?.vmObjectIds;
 }
 
 function quoteOf(

@@ -23,8 +23,14 @@ export const mayHaveHappened = (outcome: Effect['outcome']) =>
   outcome === null || outcome === 'unknown' || outcome === 'done';
 
 /** A call of a repeatable step with an unknown outcome. */
-export function isDoubtful({ kind, outcome }: Effect): boolean {
+export function isDoubtful({ kind, outcome }: Pick<Effect, 'kind' | 'outcome'>): boolean {
   return kind === 'mutate' && (outcome === null || outcome === 'unknown');
+}
+
+/** A cart item that was added, or perhaps: its id came with an answer that is no plain success. */
+export function madeItem({ kind, outcome, cart_item_id }: Pick<Effect, 'kind' | 'outcome' | 'cart_item_id'>) {
+  const isThere = kind === 'mutate' && outcome !== 'undone' && outcome !== 'denied';
+  return isThere && cart_item_id !== null ? cart_item_id : undefined;
 }
 
 export function livePivot(tx: Tx, key: SagaKey): Promise<Effect | undefined> {
@@ -175,12 +181,17 @@ export interface Insertable {
   inAirMs: number;
   /** Sealed. */
   note?: string | null;
+  /** Digests of the secrets that are sent by their names. */
+  sent?: SentDigests | undefined;
 }
+
+/** By the secret's name. */
+export type SentDigests = Record<string, readonly string[]>;
 
 export async function insertEffect(
   tx: Tx,
   key: SagaKey,
-  { call: { about, ...call }, run, inAirMs, note = null }: Insertable,
+  { call: { about, ...call }, run, inAirMs, note = null, sent }: Insertable,
   row: Pick<Effect, 'id' | 'epoch'> & Partial<Pick<Effect, 'outcome' | 'failure'>>,
 ): Promise<void> {
   await tx
@@ -192,6 +203,7 @@ export async function insertEffect(
       run,
       about: JSON.stringify(about),
       note,
+      sent: sent === undefined ? null : JSON.stringify(sent),
       cart_item_id: about.cartItemId ?? null,
       vm_object_id: about.vmObjectId ?? null,
       meant_ms: nowMs(tx),

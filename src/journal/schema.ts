@@ -16,6 +16,7 @@ export interface JournalTables {
   turn: TurnTable;
   correction: CorrectionTable;
   purchase: PurchaseTable;
+  server: ServerTable;
   outbox: OutboxTable;
 }
 
@@ -80,6 +81,8 @@ interface EffectTable {
   about: string;
   /** Sealed: the `PivotNote` of a pivot. */
   note: string | null;
+  /** JSON: of each secret that the call sent by its name, the digests of its value. */
+  sent: string | null;
   /** The item that was added, once its id is known, or that is to be deleted. */
   cart_item_id: number | null;
   /** The server whose firewalls it changes. */
@@ -183,6 +186,24 @@ interface PurchaseTable {
   currency: string | null;
   /** As in the pivot's row. */
   meant_ms: number;
+}
+
+/** A server that an order has brought; see servers.ts. */
+interface ServerTable {
+  /** 0: all servers of the order, while nobody knows their ids. */
+  vm_object_id: number;
+  workflow: WorkflowName;
+  reference: string;
+  /** When its id became known. */
+  seen_ms: number;
+  /** JSON of the firewalls that were asked for, and that it lacks while it is open. */
+  firewalls: string;
+  /** Since when it lacks them, as far as is known; null where none were asked for. */
+  open_since_ms: number | null;
+  /** When it was known not to lack them any more, or a person said that nothing is to be done. */
+  closed_ms: number | null;
+  /** Sealed: the person who closed it, and why. */
+  closed: string | null;
 }
 
 /**

@@ -9,4 +9,6 @@ export interface Sealing {
    * @returns one by the key that encrypts, then one by each older key; without keys, one plain digest
    */
   digests(text: string): string[];
+  /** Digests of a secret, by which it is recognised. Without keys they take long to guess by. */
+  secretDigests(secret: string): Promise<string[]>;
 }

@@ -9,6 +9,7 @@ import {
   iso,
   leftInAir,
   lock,
+  madeItem,
   mayHaveHappened,
   referenceOf,
   type SagaKey,
@@ -74,10 +75,10 @@ export async function standingOf(journal: Journal, key: SagaKey, { knows, inAirM
     return { taken, rows, pivot, leftMs: pivot ? await leftInAir(tx, pivot, from) : 0, lacks };
   });
   const named = pivot ? (aboutOf(pivot).cartItems ?? []) : [];
-  const added = rows.filter(
-    ({ kind, outcome, cart_item_id }) => kind === 'mutate' && outcome === 'done' && cart_item_id !== null,
-  );
-  const items = added.map(({ cart_item_id, step }) => ({ cartItemId: Number(cart_item_id), step }));
+  const items = rows.flatMap((row) => {
+    const cartItemId = madeItem(row);
+    return cartItemId === undefined ? [] : [{ cartItemId, step: row.step }];
+  });
   return {
     known: taken !== undefined,
     seenMs: taken?.touched_ms,
@@ -87,7 +88,7 @@ export async function standingOf(journal: Journal, key: SagaKey, { knows, inAirM
     perhapsOrdered: pivot?.outcome === 'done' ? [] : items.filter(({ cartItemId }) => named.includes(cartItemId)),
     doubtfulAdds: rows.flatMap((row) => {
       const { item } = aboutOf(row);
-      return isDoubtful(row) && item !== undefined ? [item] : [];
+      return isDoubtful(row) && madeItem(row) === undefined && item !== undefined ? [item] : [];
     }),
     assigned: rows.flatMap((row) => {
       const { vmObjectId, firewalls } = aboutOf(row);

@@ -3,7 +3,6 @@
  * saga that finds a firewall as it should be makes no call. Repairs of sweeps are not heard: where one came late, after
  * a saga that wants something else, the next sweep tells of it.
  */
-import type { WorkflowName } from '../domain/identity';
 import { isRepair } from '../domain/reconcile';
 import { aboutOf, type Tx } from './rows';
 import type { FirewallsWord } from './schema';
@@ -62,7 +61,7 @@ export function statedFirewalls(journal: Journal, vmObjectId: number): Promise<S
       .limit(1)
       .execute();
     return {
-      isBusy: turn.length > 0 || (await someIsOpen(tx, rows)),
+      isBusy: turn.length > 0 || (await someIsOpen(tx, vmObjectId)),
       assigned: those('assignFirewalls'),
       unassigned: those('unassignFirewalls'),
       exactlyMs,
@@ -91,16 +90,18 @@ async function wordsOn(tx: Tx, resource: string): Promise<EndingWord[]> {
   });
 }
 
-async function someIsOpen(tx: Tx, rows: readonly { workflow: WorkflowName; reference: string }[]): Promise<boolean> {
-  const keys = new Map(rows.map(({ workflow, reference }) => [`${workflow}/${reference}`, { workflow, reference }]));
-  for (const key of keys.values()) {
-    const open = await tx
-      .selectFrom('reference')
-      .select('reference')
-      .where((where) => where.and({ ...key }))
-      .where('open_in', 'is not', null)
-      .execute();
-    if (open.length > 0) return true;
-  }
-  return false;
+async function someIsOpen(tx: Tx, vmObjectId: number): Promise<boolean> {
+  const open = await tx
+    .selectFrom('effect')
+    .innerJoin('reference', (join) =>
+      join
+        .onRef('reference.workflow', '=', 'effect.workflow')
+        .onRef('reference.reference', '=', 'effect.reference')
+        .on('reference.open_in', 'is not', null),
+    )
+    .select('effect.id')
+    .where('effect.vm_object_id', '=', vmObjectId)
+    .limit(1)
+    .execute();
+  return open.length > 0;
 }

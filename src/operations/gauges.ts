@@ -15,6 +15,7 @@ import { waitKinds, type SagaState } from '../domain/progress';
 import { reconcileWorkflow } from '../domain/reconcile';
 import type { JournalHealth } from '../journal/health';
 import type { RouteCounts } from '../journal/outbox';
+import type { OpenServer } from '../journal/servers';
 import { grpcCodeOf, grpcCodes } from '../temporal/grpc';
 import { quoted } from '../temporal/list-filter';
 import { timeWithFewBefore } from '../temporal/oldest';
@@ -59,6 +60,7 @@ interface Page {
 interface GaugeSources {
   lost: Pick<LostSagas, 'look'>;
   outbox: () => Promise<readonly RouteCounts[]>;
+  openServers: () => Promise<readonly Pick<OpenServer, 'saga'>[]>;
   holding: () => Promise<Hold | undefined>;
   /** Sagas whose version has no workers. */
   unserved: () => Promise<number>;
@@ -128,9 +130,10 @@ export class Gauges {
     this.set(metrics.unserved, await this.sources.unserved(), {});
     this.set(metrics.paused, await this.count(pausedQuery), {});
     try {
-      const { everySeconds, wellSinceMs } = await this.sweeps();
+      const { everySeconds, wellSinceMs, endedSinceMs } = await this.sweeps();
       this.set(metrics.sweepEvery, everySeconds, {});
       this.set(metrics.sweepAge, everySeconds === 0 ? 0 : ageOf(wellSinceMs), {});
+      this.set(metrics.sweepEndedAge, everySeconds === 0 ? 0 : ageOf(endedSinceMs), {});
     } finally {
       // These come last, because they also ask the journal: if the journal does not answer, the other gauges are
       // already set.
@@ -138,6 +141,10 @@ export class Gauges {
         this.set(metrics.notificationsOpen, open, { route });
         this.set(metrics.oldestNotification, oldestMs / 1000, { route });
         this.set(metrics.notificationsDead, dead, { route });
+      }
+      const open = await this.sources.openServers();
+      for (const saga of ['open', 'ended'] as const) {
+        this.set(metrics.openServers, open.filter((server) => server.saga === saga).length, { saga });
       }
       for (const [how, lost] of Object.entries(await this.sources.lost.look())) this.set(metrics.lost, lost, { how });
     }
@@ -150,8 +157,15 @@ export class Gauges {
     if (reachable) this.set(metrics.journalPutBack, putBack ? 1 : 0, {});
   }
 
-  /** Since when no sweep has looked at everything: since the last that did, or since the schedule was made. */
-  private async sweeps(): Promise<{ everySeconds: number; wellSinceMs: number | undefined }> {
+  /**
+   * Since when no sweep has looked at everything: since the last that did, or since the schedule was made. And since
+   * when none has looked at all.
+   */
+  private async sweeps(): Promise<{
+    everySeconds: number;
+    wellSinceMs: number | undefined;
+    endedSinceMs: number | undefined;
+  }> {
     const { namespace } = this.config;
     const scheduleId = reconcileWorkflow;
     const found = await this.connection.workflowService
@@ -160,20 +174,25 @@ export class Gauges {
         if (grpcCodeOf(error) === grpcCodes.notFound) return undefined;
         throw error;
       });
-    if (found === undefined) return { everySeconds: 0, wellSinceMs: undefined };
-    const query = `WorkflowType = '${reconcileWorkflow}' AND ExecutionStatus = 'Completed'`;
-    const { executions } = await this.connection.workflowService.listWorkflowExecutions({
-      namespace,
-      query,
-      pageSize: 1,
-    });
-    // The newest first.
-    const since = executions[0]?.closeTime ?? found.info?.createTime;
+    if (found === undefined) return { everySeconds: 0, wellSinceMs: undefined, endedSinceMs: undefined };
+    const sinceMs = async (which: string) => {
+      const query = `WorkflowType = '${reconcileWorkflow}' AND ExecutionStatus = 'Completed'${which}`;
+      const { executions } = await this.connection.workflowService.listWorkflowExecutions({
+        namespace,
+        query,
+        pageSize: 1,
+      });
+      // The newest first.
+      const since = executions[0]?.closeTime ?? found.info?.createTime;
+      return since ? secondsOf(since) * 1000 : undefined;
+    };
     const every = found.schedule?.spec?.interval?.[0]?.interval;
     return {
       // A schedule with other times than ours says nothing: then a day counts.
       everySeconds: secondsOf(every) || dayMs / 1000,
-      wellSinceMs: since ? secondsOf(since) * 1000 : undefined,
+      // Only a sweep that has not looked at all servers has a state.
+      wellSinceMs: await sinceMs(` AND ${state} IS NULL`),
+      endedSinceMs: await sinceMs(''),
     };
   }
 

@@ -38,9 +38,9 @@ export const attemptBuckets = [1, 2, 3, 5, 8, 13];
 export function recordCallsWith(meter: MetricMeter): (event: CallEvent) => void {
   const { name, help } = metrics.providerRequests;
   const histogram = meter.createHistogram(name, 'float', '', help);
-  return ({ endpoint, failure, putOff, durationMs }) => {
+  return ({ endpoint, failure, durationMs }) => {
     // A call that was put off did not reach for the provider: it is counted apart from one that could not be sent.
-    histogram.record(durationMs / 1000, { endpoint, class: putOff ? 'PutOff' : (failure ?? 'ok') });
+    histogram.record(durationMs / 1000, { endpoint, class: failure ?? 'ok' });
   };
 }
 

@@ -46,12 +46,12 @@ export function readCall({ status, failure, heldBack }: CallEvent): Pick<SeenCal
       return { unanswered: status === undefined ? 'no answer' : String(status) };
     case 'UnexpectedResponse':
       return { unanswered: String(status) };
-    case 'PutOff':
     case 'TokenUnreadable':
       return undefined;
     case undefined:
     case 'RateLimited':
     case 'Unauthorized':
+    case 'NotYet':
     case 'Rejected':
       // Without a status our side has refused to send it.
       return status === undefined ? undefined : {};

@@ -94,6 +94,11 @@ export async function createSagaWorker(
     await journal.close();
     throw error;
   }
+  const close = async () => {
+    await provider.close();
+    await watch?.close();
+    await journal.close();
+  };
   const worker = await Worker.create({
     ...workflows,
     interceptors: { ...workflows.interceptors, ...tracing?.worker.interceptors },
@@ -114,12 +119,10 @@ export async function createSagaWorker(
     // Activities ignore cancellation: their call ends by its own timeout, within the grace. This limit is for a call
     // that does not.
     shutdownForceTime: config.shutdownGraceMs + 10_000,
+  }).catch(async (error: unknown) => {
+    await close();
+    throw error;
   });
-  const close = async () => {
-    await provider.close();
-    await watch?.close();
-    await journal.close();
-  };
   return { worker, journal, temporal, close };
 }
 
@@ -131,12 +134,12 @@ function deploymentOf({ behavior, ...version }: WorkerVersion): WorkerDeployment
 const untraced: InjectedSinks<TraceSinks> = { trace: { ended: { fn: () => undefined } } };
 
 function createProvider(
-  { readToken, ca, ...options }: ProviderConfig,
+  { readToken, ca, proxy, ...options }: ProviderConfig,
   onCall: (event: CallEvent) => void,
 ): ProviderClient {
   return new ProviderClient({
     ...options,
-    ...definedOnly({ ca }),
+    ...definedOnly({ ca, proxy }),
     // One timeout for the whole call, whatever part of it takes long.
     headersTimeoutMs: options.totalTimeoutMs,
     bodyTimeoutMs: options.totalTimeoutMs,

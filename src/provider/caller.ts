@@ -3,12 +3,11 @@
  * classes, whatever goes wrong inside.
  */
 import type { z } from 'zod';
-import { classifyStatus, readBody } from './classify';
 import type { Connections } from './connections';
 import {
   NotSent,
+  NotYet,
   ProviderFailure,
-  PutOff,
   RateLimited,
   Rejected,
   TokenUnreadable,
@@ -21,10 +20,15 @@ import { excerptOf, secretsIn, withoutSecrets, type Secrets } from './excerpt';
 import { exchange, type Exchanged, type ExchangeLimits, type WireRequest } from './exchange';
 import type { CallEvent, ResolvedOptions } from './options';
 import { RecentSecrets } from './recent-secrets';
-import { Pause } from './pause';
-import { readRetryAfter } from './retry-after';
+import { readJson } from './read-json';
+import { retryAfterOf } from './retry-after';
+import { valuesAt } from './json-pointer';
+import { cartItemIdIn } from './schemas';
+import { meaningOf, signIn, type Meaning, type ProviderCall } from './verdicts';
 
 export interface Call<T> {
+  /** Decides what its answers mean, see verdicts.ts. A pivot is sent on a connection of its own. */
+  kind: ProviderCall;
   method: WireRequest['method'];
   /** The document's path with its parameters unfilled, for failures and events. */
   endpoint: string;
@@ -35,10 +39,8 @@ export interface Call<T> {
   body?: unknown;
   /** What the document shows of a success; a success that does not fit is of unknown outcome. */
   response: z.ZodType<T>;
-  /** A call that cannot be undone: sent on a connection of its own. */
-  pivot?: true;
-  /** The result for a 404, where 404 means that nothing is left to do. */
-  absent?: { value: T };
+  /** The result where nothing is left to do. */
+  gone?: { value: T };
 }
 
 /** Options of one call. */
@@ -52,29 +54,29 @@ export interface CallOptions {
   mayLeave?: () => string | undefined;
   /** Secrets that other calls sent to the provider: it may quote them in this call's answer. */
   secrets?: Secrets;
+  /** The call is about a server that is minutes old: it may not be ready. */
+  serverIsNew?: boolean;
 }
 
 interface Limits extends Omit<ExchangeLimits, 'responseBytesMax'> {
   secrets: Secrets;
+  serverIsNew: boolean;
 }
 
 /** What is known of a call while it runs. */
-type CallState = Pick<CallEvent, 'status' | 'sent' | 'putOff' | 'heldBack'>;
+type CallState = Pick<CallEvent, 'status' | 'sent' | 'heldBack'>;
 
 export class Caller {
   private readonly recent = new RecentSecrets();
   /** The last token that was sent. */
   private token: string | undefined;
-  private readonly pause: Pause;
 
   constructor(
     private readonly options: ResolvedOptions,
     private readonly connections: Connections,
-  ) {
-    this.pause = new Pause(options.pauseMaxMs, options.monotonicMs);
-  }
+  ) {}
 
-  async call<T>(call: Call<T>, { signal, mayLeave, secrets = [] }: CallOptions = {}): Promise<T> {
+  async call<T>(call: Call<T>, { signal, mayLeave, secrets = [], serverIsNew = false }: CallOptions = {}): Promise<T> {
     const endpoint = `${call.method} ${call.endpoint}`;
     const startedMs = performance.now();
     const note: CallState = { sent: false };
@@ -82,7 +84,8 @@ export class Caller {
     const deadline = startDeadline(this.options.totalTimeoutMs, signal);
     const asked = mayLeave && noting(mayLeave, note);
     try {
-      return await this.perform(call, endpoint, { signal: deadline.signal, mayLeave: asked, secrets }, note);
+      const limits = { signal: deadline.signal, mayLeave: asked, secrets, serverIsNew };
+      return await this.perform(call, endpoint, limits, note);
     } catch (error) {
       if (signal?.aborted) note.heldBack = true;
       failure = error instanceof ProviderFailure ? error : asFailure(error, endpoint, note);
@@ -112,13 +115,13 @@ export class Caller {
 
   private async perform<T>(call: Call<T>, endpoint: string, limits: Limits, note: CallState): Promise<T> {
     const request = this.build(call, endpoint);
-    this.putOffWhilePaused(endpoint, note);
     const own = secretsIn(call.body);
     this.recent.add(own);
     const secrets = [...own, ...this.recent.all()];
     const token = await this.readToken('read', endpoint, limits.signal);
     let answer = await this.send(call, endpoint, request, token, limits, note);
-    if (answer.status === 401 && token !== undefined) {
+    // Where a 401 is no refusal of a pivot, it is not sent again either.
+    if (answer.status === 401 && token !== undefined && this.meaningOf(call, 401, false) === 'Unauthorized') {
       // A 401 means that nothing took effect, so even a pivot may be repeated, once, with a different token.
       const renewed = await this.readToken('reread', endpoint, limits.signal);
       if (renewed !== undefined && renewed !== token) {
@@ -127,12 +130,8 @@ export class Caller {
       }
     }
     if (token !== undefined) secrets.push(token);
-    return this.interpret(
-      call,
-      endpoint,
-      answer,
-      limits.secrets === 'unknown' ? 'unknown' : [...secrets, ...limits.secrets],
-    );
+    const known = limits.secrets === 'unknown' ? 'unknown' : [...secrets, ...limits.secrets];
+    return this.interpret(call, endpoint, answer, { ...limits, secrets: known });
   }
 
   private build(call: Call<unknown>, endpoint: string): WireRequest {
@@ -185,7 +184,7 @@ export class Caller {
       token === undefined
         ? request.headers
         : { ...request.headers, [authHeader]: authScheme === '' ? token : `${authScheme} ${token}` };
-    const way = call.pivot ? this.connections.dedicated : this.connections.pooled;
+    const way = call.kind === 'pivot' ? this.connections.dedicated : this.connections.pooled;
     const exchanged = await exchange(way, { ...request, headers }, { ...limits, responseBytesMax });
     note.sent ||= exchanged.answered || exchanged.sent;
     if (exchanged.answered) {
@@ -197,53 +196,66 @@ export class Caller {
   }
 
   private interpret<T>(
-    { absent, response }: Call<T>,
+    call: Call<T>,
     endpoint: string,
     { status, headers, body, fault }: Extract<Exchanged, { answered: true }>,
-    secrets: Secrets,
+    { secrets, serverIsNew }: Pick<Limits, 'secrets' | 'serverIsNew'>,
   ): T {
-    if (status === 404 && absent) return absent.value;
     const text = new TextDecoder().decode(body);
-    const facts = { endpoint, status, body: secrets === 'unknown' ? undefined : excerptOf(text, secrets) };
+    const read = readJson(text);
+    const json = 'json' in read ? read.json : undefined;
+    const facts: FailureFacts = {
+      endpoint,
+      status,
+      body: secrets === 'unknown' ? undefined : excerptOf(text, secrets),
+      cartItemId: call.kind === 'add' ? cartItemIdIn(json) : undefined,
+      retryAfterMs: retryAfterOf(status, headers, this.options.now()),
+    };
     const answered = `was answered ${status}`;
-    switch (classifyStatus(status)) {
-      case 'success':
-        break;
-      case 'RateLimited':
-        throw this.rateLimited(answered, facts, headers['retry-after']);
-      case 'Unauthorized':
-        throw new Unauthorized(answered, facts);
-      case 'Rejected':
-        throw new Rejected(answered, facts);
-      case 'UnexpectedResponse':
-        throw new UnexpectedResponse(`${answered}, a redirect; is the base URL right?`, facts);
-      case 'UnknownOutcome':
-        throw new UnknownOutcome(answered, facts);
+    const meaning = this.meaningOf(call, status, serverIsNew);
+    if (meaning === 'Gone' && call.gone) return call.gone.value;
+    if (meaning === 'UnexpectedResponse') {
+      throw new UnexpectedResponse(`${answered}, a redirect; is the base URL right?`, facts);
     }
-    if (fault !== undefined) throw new UnknownOutcome(`${answered}, but ${fault}`, facts);
-    const read = readBody(text);
-    if ('unreadable' in read) throw new UnknownOutcome(`${answered}, but ${read.unreadable}`, facts);
-    if (read.refusedWith === 404 && absent) return absent.value;
-    if (read.refusedWith !== undefined) {
-      throw new Rejected(`${answered}, but its body says code ${read.refusedWith}`, facts);
+    if (meaning !== 'success') throw failureOf(meaning, answered, facts);
+
+    const unknown = (why: string) => new UnknownOutcome(`${answered}, ${why}`, facts);
+    if (fault !== undefined) throw unknown(`but ${fault}`);
+    if ('unreadable' in read) throw unknown(`but ${read.unreadable}`);
+    const sign = signIn(json);
+    if (sign) {
+      const says = `${answered}, and says ${sign.says}`;
+      // Whoever says no in a success may say it of anything: a pivot may have happened all the same.
+      if (call.kind === 'pivot' || !sign.isPlain) throw new UnknownOutcome(says, facts);
+      const claims = sign.status === undefined ? 'Rejected' : this.meaningOf(call, sign.status, serverIsNew);
+      if (claims === 'Gone' && call.gone) return call.gone.value;
+      throw failureOf(claims, says, facts);
     }
-    const parsed = response.safeParse(read.json);
+    const lacking = call.kind === 'pivot' ? this.whatIsLacking(json) : undefined;
+    if (lacking !== undefined) throw unknown(`but ${lacking}`);
+    const parsed = call.response.safeParse(json);
     if (parsed.success) return parsed.data;
     const wrong = [...new Set(parsed.error.issues.map((issue) => issue.path.join('.') || 'the whole body'))];
-    throw new UnknownOutcome(`${answered}, but not as documented: ${wrong.join(', ')}`, facts);
+    throw unknown(`but not as documented: ${wrong.join(', ')}`);
   }
 
-  private rateLimited(answered: string, facts: FailureFacts, header: string | string[] | undefined): RateLimited {
-    const retryAfterMs = readRetryAfter(header, this.options.now());
-    this.pause.begin(retryAfterMs);
-    return new RateLimited(answered, facts, retryAfterMs);
+  private meaningOf({ kind }: Pick<Call<unknown>, 'kind'>, status: number, serverIsNew: boolean): Meaning {
+    const meaning = meaningOf(status, { call: kind, serverIsNew });
+    const isUnsure = kind === 'pivot' && this.options.pivotUnsureStatuses.includes(status);
+    return isUnsure && meaning !== 'success' ? 'UnknownOutcome' : meaning;
   }
 
-  private putOffWhilePaused(endpoint: string, note: CallState): void {
-    const { leftMs } = this.pause;
-    if (leftMs === 0) return;
-    note.putOff = true;
-    throw new PutOff('was not sent: the provider has asked to slow down', { endpoint }, leftMs);
+  /** A sentence where a success of a pivot lacks a sign that the operator asks for. */
+  private whatIsLacking(json: unknown): string | undefined {
+    for (const { pointer, is } of this.options.placedIf) {
+      const [found] = valuesAt(pointer, json);
+      const isThere = found !== undefined && found !== null && found !== false && found !== '';
+      if (!isThere) return `there is nothing at ${pointer}, so it is not known whether it was placed`;
+      if (is !== undefined && found !== is && JSON.stringify(found) !== is) {
+        return `${pointer} is not ${is}, so it is not known whether it was placed`;
+      }
+    }
+    return undefined;
   }
 
   private report(event: CallEvent): void {
@@ -252,6 +264,21 @@ export class Caller {
     } catch {
       // See ProviderClientOptions.onCall.
     }
+  }
+}
+
+function failureOf(meaning: Meaning, message: string, facts: FailureFacts): ProviderFailure {
+  switch (meaning) {
+    case 'RateLimited':
+      return new RateLimited(message, facts);
+    case 'Unauthorized':
+      return new Unauthorized(message, facts);
+    case 'NotYet':
+      return new NotYet(message, facts);
+    case 'Rejected':
+      return new Rejected(message, facts);
+    default:
+      return new UnknownOutcome(message, facts);
   }
 }
 

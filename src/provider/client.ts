@@ -1,7 +1,6 @@
 /**
  * The provider's interface, one method per row of its document. Every method makes one call (and repeats it once after
- * a 401, with a renewed token), throws only the classes of `errors.ts`, and remembers only a pause that the provider
- * asked for.
+ * a 401, with a renewed token), and throws only the classes of `errors.ts`.
  */
 import { Caller, type Call, type CallOptions } from './caller';
 import { Connections } from './connections';
@@ -50,7 +49,7 @@ export class ProviderClient {
    * body.
    */
   placeOrder(body: OrderBody, options?: CallOptions): Promise<unknown> {
-    return this.call({ method: 'POST', endpoint: '/order', body, response: notShownSchema, pivot: true }, options);
+    return this.call({ kind: 'pivot', method: 'POST', endpoint: '/order', body, response: notShownSchema }, options);
   }
 
   /**
@@ -58,18 +57,22 @@ export class ProviderClient {
    * may be in the cart under an id that nobody knows.
    */
   addCartItem(body: CartItemBody, options?: CallOptions): Promise<{ cartItemId: number }> {
-    return this.call({ method: 'POST', endpoint: '/order/add-to-cart', body, response: cartItemAddedSchema }, options);
+    return this.call(
+      { kind: 'add', method: 'POST', endpoint: '/order/add-to-cart', body, response: cartItemAddedSchema },
+      options,
+    );
   }
 
   /** Row 3. An item that does not exist counts as deleted, so a second call succeeds like the first. */
   async deleteCartItem(cartItemId: number, options?: CallOptions): Promise<void> {
     await this.call(
       {
+        kind: 'delete',
         method: 'DELETE',
         endpoint: '/order/cartItems/delete/{cart_item_id}',
         path: () => `/order/cartItems/delete/${idIn('cart_item_id', cartItemId)}`,
         response: notShownSchema,
-        absent: { value: null },
+        gone: { value: null },
       },
       options,
     );
@@ -78,7 +81,7 @@ export class ProviderClient {
   /** Row 4, a pivot: a second call adds the resources a second time. The answer is not documented. */
   placeChangeOrder(body: ChangeOrderBody, options?: CallOptions): Promise<unknown> {
     return this.call(
-      { method: 'POST', endpoint: '/order/changeorder', body, response: notShownSchema, pivot: true },
+      { kind: 'pivot', method: 'POST', endpoint: '/order/changeorder', body, response: notShownSchema },
       options,
     );
   }
@@ -86,7 +89,10 @@ export class ProviderClient {
   /** Row 5: places nothing. PUT or GET, see {@link ProviderClientOptions.quoteMethod}. */
   quoteChangeOrder(body: ChangeOrderBody, options?: CallOptions): Promise<ChangeQuote> {
     const method = this.options.quoteMethod;
-    return this.call({ method, endpoint: '/order/changeorder/total', body, response: changeQuoteSchema }, options);
+    return this.call(
+      { kind: 'quote', method, endpoint: '/order/changeorder/total', body, response: changeQuoteSchema },
+      options,
+    );
   }
 
   /**
@@ -96,12 +102,12 @@ export class ProviderClient {
   switchPlan(subscriptionId: number, planId: number, options?: CallOptions): Promise<Quote> {
     return this.call(
       {
+        kind: 'pivot',
         method: 'PUT',
         endpoint: '/order/switch/{subscription_id}',
         path: () => `/order/switch/${idIn('subscription_id', subscriptionId)}`,
         body: { plan_id: planId },
         response: quoteSchema,
-        pivot: true,
       },
       options,
     );
@@ -109,7 +115,10 @@ export class ProviderClient {
 
   /** Row 7: switches nothing. */
   quotePlanSwitch(body: PlanSwitchBody, options?: CallOptions): Promise<Quote> {
-    return this.call({ method: 'PUT', endpoint: '/order/switch/total', body, response: quoteSchema }, options);
+    return this.call(
+      { kind: 'quote', method: 'PUT', endpoint: '/order/switch/total', body, response: quoteSchema },
+      options,
+    );
   }
 
   /** Row 8. Neither the answer nor the effect of a second call is documented. */
@@ -126,6 +135,7 @@ export class ProviderClient {
   listFirewalls(vmObjectId: number, options?: CallOptions): Promise<unknown> {
     return this.call(
       {
+        kind: 'list',
         method: 'GET',
         endpoint: '/firewalls/object/{vm_object_id}',
         path: () => `/firewalls/object/${idIn('vm_object_id', vmObjectId)}`,
@@ -139,6 +149,7 @@ export class ProviderClient {
   findServers({ path, account, label }: ServerLookup, options?: CallOptions): Promise<unknown> {
     return this.call(
       {
+        kind: 'directory',
         method: 'GET',
         // Without the query: it may contain a key.
         endpoint: path.replace(/[?#].*$/s, ''),
@@ -167,6 +178,7 @@ export class ProviderClient {
   ): Promise<unknown> {
     return this.call(
       {
+        kind: 'assign',
         method: 'POST',
         endpoint: `/firewalls/${verb}/object/{vm_object_id}`,
         path: () => `/firewalls/${verb}/object/${idIn('vm_object_id', vmObjectId)}`,

@@ -2,7 +2,7 @@
  * How a call to the provider can fail. The provider documents no errors, so each class says only what can be seen on
  * the wire, above all whether the provider may have done what it was asked:
  *
- *     nothing took effect       NotSent · PutOff · TokenUnreadable · RateLimited · Unauthorized · Rejected
+ *     nothing took effect       NotSent · TokenUnreadable · RateLimited · Unauthorized · NotYet · Rejected
  *     may have taken effect     UnknownOutcome
  *     not the provider at all   UnexpectedResponse
  *
@@ -11,9 +11,9 @@
 
 export type ProviderFailureName =
   | 'NotSent'
-  | 'PutOff'
   | 'TokenUnreadable'
   | 'RateLimited'
+  | 'NotYet'
   | 'Unauthorized'
   | 'Rejected'
   | 'UnknownOutcome'
@@ -28,6 +28,10 @@ export interface FailureFacts {
   status?: number | undefined;
   /** The answer's body: secrets blanked out, cut to 500 characters. Undefined where there was none. */
   body?: string | undefined;
+  /** The id of a cart item that came with an answer that is no success. */
+  cartItemId?: number | undefined;
+  /** How long the answer asks to wait, in milliseconds. */
+  retryAfterMs?: number | undefined;
 }
 
 export abstract class ProviderFailure extends Error {
@@ -38,12 +42,18 @@ export abstract class ProviderFailure extends Error {
   readonly status?: number;
   /** {@link FailureFacts.body} */
   readonly body?: string;
+  /** {@link FailureFacts.cartItemId} */
+  readonly cartItemId?: number;
+  /** {@link FailureFacts.retryAfterMs} */
+  readonly retryAfterMs?: number;
 
-  constructor(message: string, { endpoint, status, body }: FailureFacts) {
+  constructor(message: string, { endpoint, status, body, cartItemId, retryAfterMs }: FailureFacts) {
     super(`${endpoint} ${message}`);
     this.endpoint = endpoint;
     if (status !== undefined) this.status = status;
     if (body !== undefined) this.body = body;
+    if (cartItemId !== undefined) this.cartItemId = cartItemId;
+    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -52,23 +62,7 @@ export abstract class ProviderFailure extends Error {
  * free in time. It does not mean that the request is wrong; sending it again is safe.
  */
 export class NotSent extends ProviderFailure {
-  override readonly name: 'NotSent' | 'PutOff' | 'TokenUnreadable' = 'NotSent';
-}
-
-/**
- * Another call was answered 429, and the pause that the provider asked for is not over. It says nothing of this call.
- */
-export class PutOff extends NotSent {
-  override readonly name = 'PutOff';
-
-  constructor(
-    message: string,
-    facts: FailureFacts,
-    /** Milliseconds for which the next try will also be put off. */
-    readonly retryAfterMs: number,
-  ) {
-    super(message, facts);
-  }
+  override readonly name: 'NotSent' | 'TokenUnreadable' = 'NotSent';
 }
 
 /** The token could not be read: a problem on our side. It says nothing of the provider. */
@@ -81,16 +75,14 @@ export class TokenUnreadable extends NotSent {
  */
 export class RateLimited extends ProviderFailure {
   override readonly name = 'RateLimited';
-  /**
-   * How long the provider asked to wait, in milliseconds from its answer; undefined where it did not say, or not
-   * readably.
-   */
-  readonly retryAfterMs?: number;
+}
 
-  constructor(message: string, facts: FailureFacts, retryAfterMs: number | undefined) {
-    super(message, facts);
-    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
-  }
+/**
+ * The provider refuses it now, and is expected to take it in a while: the server is new or in maintenance, the cart is
+ * locked by another call. Nothing took effect.
+ */
+export class NotYet extends ProviderFailure {
+  override readonly name = 'NotYet';
 }
 
 /**
@@ -102,8 +94,8 @@ export class Unauthorized extends ProviderFailure {
 }
 
 /**
- * The provider said no: any 4xx that has no row of its own, or a 2xx whose body has a code of 400 to 599. Nothing took
- * effect, and the same request is not expected to succeed later. Also thrown without a status, before anything is sent,
+ * The provider said no, by a status or in the body of a success (verdicts.ts has the table). Nothing took effect, and
+ * the same request is not expected to succeed later. Also thrown without a status, before anything is sent,
  * for an argument that no request can be built from (an id that is not a positive integer): a bug in the program.
  */
 export class Rejected extends ProviderFailure {
@@ -111,8 +103,8 @@ export class Rejected extends ProviderFailure {
 }
 
 /**
- * The request was sent, and its outcome is not known: no answer in time, a lost connection, 408, 5xx, or a success that
- * cannot be read. It does *not* mean that nothing happened: an order may be placed, an item may be in the cart.
+ * The request was sent, and its outcome is not known: no answer in time, a lost connection, 408, 5xx, a success that
+ * cannot be read, or an answer to a pivot that is neither a plain success nor a plain refusal. It does *not* mean that nothing happened: an order may be placed, an item may be in the cart.
  */
 export class UnknownOutcome extends ProviderFailure {
   override readonly name = 'UnknownOutcome';

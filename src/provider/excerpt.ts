@@ -1,7 +1,9 @@
 /**
  * The part of an answer that may be shown to people: secrets blanked out, then cut. Providers echo what they refused or
- * took: whole, in part, escaped or decoded. So any twelve consecutive characters of a secret are treated as the secret.
+ * took: whole, in part, encoded or decoded. So both are compared decoded, and any twelve consecutive characters of a
+ * secret are treated as the secret. A text is cut before it is searched, and the work grows with its length.
  */
+import { asItIs, decoded, separator, type Decoded } from './decoded';
 
 /** Secret fields of a request, by the document's names. */
 const secretFields = ['password', 'custom_ssh_key', 'custom_script'];
@@ -52,25 +54,51 @@ function blankFields(text: string): string {
     return JSON.stringify(JSON.parse(text), (field, value: unknown) => (isSecretField(field) ? mark : value));
   } catch {
     // Not JSON, JSON that ends early, or nested too deep to print: search the text for assignments instead.
-    return blankAssigned(text);
+    return blankAssigned(text.slice(0, searchedCharsMax));
   }
 }
 
-const assigned = /((\\*["']?)([\w-]{3,64})\2\s*[:=]\s*)("(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,;&}\]]+)/g;
+/** A longer name is no field's name; more quotes and spaces around it are no assignment. */
+const nameCharsMax = 64;
+const aroundCharsMax = 32;
 
-/** `password = x`, in a text without fields. */
+/** `password = x`, `"password": "x"`, in a text without fields. Looks a bounded way back from each sign. */
 function blankAssigned(text: string): string {
-  return text.replace(assigned, (whole, before: string, _quote: string, name: string) =>
-    isSecretField(name) ? before + mark : whole,
-  );
+  let shown = '';
+  let done = 0;
+  for (const { index: sign } of text.matchAll(/[:=]/g)) {
+    if (sign < done) continue;
+    const before = text.slice(Math.max(done, sign - nameCharsMax - aroundCharsMax), sign);
+    const [, name = ''] = /([\w-]{3,64})["'\\\s]{0,32}$/.exec(before) ?? [];
+    if (!isSecretField(name)) continue;
+    const [around = ''] = /^[=:\s]{0,32}/.exec(text.slice(sign, sign + aroundCharsMax)) ?? [];
+    const begin = sign + around.length;
+    shown += text.slice(done, begin) + mark;
+    done = endOfValue(text, begin);
+  }
+  return shown + text.slice(done);
 }
 
-/** A separator that no text contains; see {@link withoutBetween}. */
-const between = '\u0000';
+/** A quoted value goes up to its quote, in JSON within JSON as deep as it began; another one up to what ends a word. */
+function endOfValue(text: string, begin: number): number {
+  const [, slashes = '', quote] = /^(\\{0,32})(["'])/.exec(text.slice(begin, begin + aroundCharsMax)) ?? [];
+  if (quote === undefined) {
+    let end = begin;
+    while (end < text.length && !/[\s,;&}\]]/.test(text.charAt(end))) end += 1;
+    return end;
+  }
+  let before = 0;
+  for (let at = begin + slashes.length + 1; at < text.length; at++) {
+    const char = text.charAt(at);
+    if (char === quote && (slashes === '' ? before % 2 === 0 : before <= slashes.length)) return at + 1;
+    before = char === '\\' ? before + 1 : 0;
+  }
+  return text.length;
+}
 
 /** A text that contained the separator would look like two texts. */
-function withoutBetween(text: string): string {
-  return text.replaceAll(between, '\ufffd');
+function withoutSeparator(text: string): string {
+  return text.replaceAll(separator, '\ufffd');
 }
 
 /**
@@ -91,8 +119,8 @@ export function withoutSecrets(answer: unknown, secrets: Secrets): unknown {
     return text;
   });
   // Joined into one text, because each search goes through all secrets.
-  const shown = blankValues(texts.map((text) => blankAssigned(withoutBetween(text))).join(between), long).split(
-    between,
+  const shown = blankValues(texts.map((text) => blankAssigned(withoutSeparator(text))).join(separator), long).split(
+    separator,
   );
   if (shown.length !== texts.length) return mapTexts(named, () => mark);
   let next = 0;
@@ -128,15 +156,20 @@ function mapTexts(value: unknown, map: (text: string, isName: boolean) => string
 }
 
 function blankValues(text: string, secrets: readonly string[]): string {
+  if (secrets.length === 0) return text;
   const hidden = new Uint8Array(text.length);
-  const places = placesOfRuns(text);
-  for (const form of new Set(secrets.flatMap(formsOf))) {
-    hidden.fill(1, text.length - brokenOffPart(text, form));
-    if (form.length < partCharsMin) {
-      for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1)) hidden.fill(1, at, at + form.length);
-    } else {
-      for (let from = 0; from + partCharsMin <= form.length; from++) {
-        for (const at of places.get(form.slice(from, from + partCharsMin)) ?? []) hidden.fill(1, at, at + partCharsMin);
+  const forms = [...new Set(secrets.flatMap(formsOf))];
+  // As it is, too: at the ends of a secret, what stands beside it may seem to be part of a code.
+  const views = [
+    { view: asItIs(text), sought: forms.map(withoutSeparator) },
+    { view: decoded(text), sought: forms.map((form) => decoded(withoutSeparator(form)).text) },
+  ];
+  for (const { view, sought } of views) {
+    const places = placesOfRuns(view.text);
+    for (const form of new Set(sought)) {
+      if (form === '') continue;
+      for (const [begin, end] of placesOf(form, view, places)) {
+        hidden.fill(1, view.from[begin] ?? 0, view.to[end - 1] ?? 0);
       }
     }
   }
@@ -146,6 +179,21 @@ function blankValues(text: string, secrets: readonly string[]): string {
     else if (!hidden[at - 1]) shown += mark;
   }
   return shown;
+}
+
+/** Where a form of a secret stands in a decoded text, whole or in part. */
+function placesOf(form: string, { text }: Decoded, places: Map<string, number[]>): [begin: number, end: number][] {
+  const found: [number, number][] = [];
+  const brokenOff = brokenOffPart(text, form);
+  if (brokenOff > 0) found.push([text.length - brokenOff, text.length]);
+  if (form.length < partCharsMin) {
+    for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1)) found.push([at, at + form.length]);
+    return found;
+  }
+  for (const run of placesOfRuns(form).keys()) {
+    for (const at of places.get(run) ?? []) found.push([at, at + partCharsMin]);
+  }
+  return found;
 }
 
 /** How many characters at the text's end are the beginning of the secret: the text may end in the middle of it. */
@@ -170,25 +218,27 @@ function placesOfRuns(text: string): Map<string, number[]> {
   return places;
 }
 
-/** How a secret may look when it is echoed: as it is, escaped as in JSON, URLs or HTML, or decoded from its base64. */
+/** How a secret may look when it is echoed, decoded as the text is: as it is, in base64 or hex, or decoded from base64. */
 function formsOf(secret: string): string[] {
-  const json = JSON.stringify(secret).slice(1, -1);
-  const forms = [
-    secret,
-    json,
-    json.replaceAll('/', '\\/'),
-    json.replace(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`),
-    encodeURIComponent(Buffer.from(secret).toString()),
-    secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
-    Buffer.from(secret).toString('base64'),
-  ];
-  if (/^[A-Za-z0-9+/]{16,}={0,2}$/.test(secret)) {
-    const decoded = Buffer.from(secret, 'base64').toString();
-    forms.push(decoded, JSON.stringify(decoded).slice(1, -1));
-  }
-  return forms.filter((form) => form !== '').flatMap((form) => [form, withoutBetween(form)]);
+  const bytes = Buffer.from(secret);
+  // Within a longer text, such as `user:password`, its bytes begin at any place of a group of three.
+  const shifted = [0, 1, 2].map((before) => {
+    const text = Buffer.concat([Buffer.alloc(before), bytes])
+      .toString('base64')
+      .replace(/=+$/, '');
+    return text.slice(Math.ceil((before * 4) / 3), bytes.length % 3 === 0 && before === 0 ? undefined : -1);
+  });
+  const forms = [secret, bytes.toString('hex'), ...shifted.filter((form) => form.length >= shiftedCharsMin)];
+  if (/^[A-Za-z0-9+/]{16,}={0,2}$/.test(secret)) forms.push(Buffer.from(secret, 'base64').toString());
+  return forms.flatMap((form) => [form, form.replaceAll('+', '-').replaceAll('/', '_')]).filter((form) => form !== '');
 }
 
+/** Shorter pieces of base64 occur by chance. */
+const shiftedCharsMin = 8;
+
 function cut(text: string): string {
-  return text.length <= excerptCharsMax ? text : `${text.slice(0, excerptCharsMax - 1)}…`;
+  // Not in the middle of a character of two units.
+  return text.length <= excerptCharsMax
+    ? text
+    : `${text.slice(0, excerptCharsMax - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

@@ -6,6 +6,7 @@
  * Two things are added here: a request that was given up while it waited for a connection is refused at that moment, so
  * that it can never be sent after it was reported as not sent; and a request never begins twice.
  */
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 
 export interface WireRequest {
@@ -21,7 +22,7 @@ export interface WireRequest {
 export interface ExchangeLimits {
   /** Aborts the request; its reason's message says why. */
   signal: AbortSignal;
-  /** Bytes of a 2xx body that are read at most; the connection of a longer one is dropped. */
+  /** Bytes of a 2xx body that are read at most, compressed or not; the connection of a longer one is dropped. */
   responseBytesMax: number;
   /** Called when the request is about to be sent. If it returns a sentence, nothing is sent. */
   mayLeave?: (() => string | undefined) | undefined;
@@ -54,7 +55,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   constructor(
     private readonly limits: ExchangeLimits,
-    private readonly resolve: (exchanged: Exchanged) => void,
+    private readonly resolve: (exchanged: Exchanged | Promise<Exchanged>) => void,
   ) {
     limits.signal.addEventListener('abort', this.giveUp, { once: true });
   }
@@ -90,13 +91,11 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.settled) return;
-    const success = this.head !== undefined && this.head.status < 300;
-    const bytesMax = success ? this.limits.responseBytesMax : Math.min(errorBytesMax, this.limits.responseBytesMax);
-    const room = bytesMax - this.bytes;
+    const room = this.bytesMax - this.bytes;
     this.chunks.push(chunk.subarray(0, room));
     this.bytes += chunk.length;
     if (chunk.length <= room) return;
-    this.settle(`its body is longer than ${bytesMax} bytes`);
+    this.settle(tooLong(this.bytesMax));
     controller.abort(new Error('body too long'));
   }
 
@@ -108,17 +107,93 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.settle(describe(error));
   }
 
+  private get bytesMax(): number {
+    const { responseBytesMax } = this.limits;
+    return this.head !== undefined && this.head.status < 300
+      ? responseBytesMax
+      : Math.min(errorBytesMax, responseBytesMax);
+  }
+
   private settle(fault: string | undefined): void {
     if (this.settled) return;
     this.settled = true;
     this.limits.signal.removeEventListener('abort', this.giveUp);
     if (this.head) {
-      const body = Buffer.concat(this.chunks);
-      this.resolve({ answered: true, ...this.head, body, ...(fault === undefined ? {} : { fault }) });
+      this.resolve(
+        decompressed(
+          { answered: true, ...this.head, body: Buffer.concat(this.chunks), ...(fault === undefined ? {} : { fault }) },
+          this.bytesMax,
+        ),
+      );
     } else {
       this.resolve({ answered: false, sent: this.controller !== undefined, fault: fault ?? 'no answer' });
     }
   }
+}
+
+type Answered = Extract<Exchanged, { answered: true }>;
+
+/**
+ * We ask for a body that is not compressed, and not every provider heeds it. Where only a part can be read, that part is
+ * kept.
+ */
+async function decompressed(answered: Answered, bytesMax: number): Promise<Answered> {
+  const { body, headers } = answered;
+  const encodings = [headers['content-encoding'] ?? []]
+    .flat()
+    .flatMap((value) => value.toLowerCase().split(','))
+    .map((encoding) => encoding.trim())
+    .filter((encoding) => encoding !== '' && encoding !== 'identity');
+  // No JSON begins so: a header was lost on the way.
+  if (encodings.length === 0 && body[0] === 0x1f && body[1] === 0x8b) encodings.push('gzip');
+  if (encodings.length === 0 || body.length === 0) return answered;
+  const name = encodings
+    .join(', ')
+    .replace(/[^\w, .-]/g, '?')
+    .slice(0, 40);
+  const unreadable = `its body is compressed as ${name}, which cannot be read`;
+  const inflate = encodings.length === 1 ? decompressor(encodings[0], body) : undefined;
+  if (inflate === undefined) return { ...answered, body: Buffer.alloc(0), fault: answered.fault ?? unreadable };
+  const chunks: Buffer[] = [];
+  let room = bytesMax;
+  let { fault } = answered;
+  inflate.end(body);
+  try {
+    for await (const chunk of inflate as AsyncIterable<Buffer>) {
+      chunks.push(chunk.subarray(0, Math.max(0, room)));
+      room -= chunk.length;
+      if (room >= 0) continue;
+      fault ??= tooLong(bytesMax);
+      break;
+    }
+  } catch {
+    fault ??= unreadable;
+  }
+  return { ...answered, body: Buffer.concat(chunks), ...(fault === undefined ? {} : { fault }) };
+}
+
+function decompressor(encoding: string | undefined, [first = 0]: Buffer) {
+  switch (encoding) {
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip();
+    case 'deflate':
+      // Some servers leave out the frame, which begins with the method, 8.
+      return (first & 0x0f) === 8 ? createInflate() : createInflateRaw();
+    case 'br':
+      return createBrotliDecompress();
+    default:
+      return undefined;
+  }
+}
+
+function tooLong(bytesMax: number): string {
+  return `its body is longer than ${bytesMax} bytes`;
+}
+
+/** The proxy's failure, and not the provider's. Its message is in our words. */
+export class ProxyFailure extends Error {
+  readonly code = 'PROXY';
 }
 
 const faults: Record<string, string> = {
@@ -137,7 +212,8 @@ const faults: Record<string, string> = {
 };
 
 /** Uses the code only: messages of undici and Node contain addresses, and some of them bytes of the answer. */
-function describe(error: Error & { code?: unknown }): string {
+export function describe(error: Error & { code?: unknown }): string {
+  if (error instanceof ProxyFailure) return error.message;
   const code = typeof error.code === 'string' ? error.code : error.name;
   const isGarbage = error.name === 'HTTPParserError';
   return `${faults[code] ?? (isGarbage ? 'the answer is not HTTP' : 'the connection failed')} (${code})`;

@@ -16,10 +16,14 @@ export function isJsonPointer(pointer: string): boolean {
  */
 export function readPointers(pointers: readonly string[], response: unknown): number[] {
   const ids = pointers
-    .filter(isJsonPointer)
-    .flatMap((pointer) => resolve(segmentsOf(pointer), response))
+    .flatMap((pointer) => valuesAt(pointer, response))
     .flatMap((found) => (Array.isArray(found) ? (readIds(found) ?? []) : (readId(found) ?? [])));
   return [...new Set(ids)];
+}
+
+/** The values that a pointer finds; none for an invalid pointer. */
+export function valuesAt(pointer: string, response: unknown): unknown[] {
+  return isJsonPointer(pointer) ? resolve(segmentsOf(pointer), response) : [];
 }
 
 function segmentsOf(pointer: string): string[] {

@@ -24,10 +24,14 @@ export interface CallEvent {
   durationMs: number;
   /** Whether anything may have been sent. */
   sent: boolean;
-  /** The call was not tried: the provider had asked to slow down. */
-  putOff?: true;
   /** Our side did not let it leave, or gave it up: what it ended in says nothing of the provider. */
   heldBack?: true;
+}
+
+/** A sign that a pivot was placed: something at the pointer, or exactly this value. */
+export interface PlacedIf {
+  pointer: string;
+  is?: string;
 }
 
 export interface ProviderClientOptions {
@@ -85,11 +89,22 @@ export interface ProviderClientOptions {
    */
   connections?: number;
   /**
-   * After a 429 no call is sent for as long as the provider asked, at most so many milliseconds. 0: only the saga whose
-   * call was answered 429 waits.
-   * @default 60_000
+   * Statuses that verdicts.ts calls a refusal of a pivot, and that this provider, or a gateway before it, may also send
+   * after the pivot took effect: after one of them nobody knows.
+   * @default []
    */
-  pauseMaxMs?: number;
+  pivotUnsureStatuses?: readonly number[];
+  /**
+   * A success of a pivot counts only where each of these JSON pointers finds something, and just this value where there
+   * is one. The document shows no answer of a pivot.
+   * @default []
+   */
+  placedIf?: readonly PlacedIf[];
+  /**
+   * `http:` or `https:`, with a name and a password where it wants them. All calls go through it, each connection by a
+   * CONNECT of its own.
+   */
+  proxy?: string;
   /**
    * The document has row 5 as PUT, and in its summary as GET. GET sends the same payload.
    * @default 'PUT'
@@ -107,16 +122,13 @@ export interface ProviderClientOptions {
    * @default Date.now
    */
   now?: () => number;
-  /**
-   * Milliseconds of a monotonic clock, for the pause after a 429.
-   * @default performance.now
-   */
-  monotonicMs?: () => number;
 }
 
 /** The options with every default filled in and the base URL parsed. */
-export type ResolvedOptions = Required<Omit<ProviderClientOptions, 'baseUrl' | 'allowHttp' | 'credentials' | 'ca'>> &
-  Pick<ProviderClientOptions, 'credentials' | 'ca'> & {
+export type ResolvedOptions = Required<
+  Omit<ProviderClientOptions, 'baseUrl' | 'allowHttp' | 'credentials' | 'ca' | 'proxy'>
+> &
+  Pick<ProviderClientOptions, 'credentials' | 'ca' | 'proxy'> & {
     /** Scheme, host and port. */
     origin: string;
     /** The base URL's path without a trailing slash; '' for none. */
@@ -135,18 +147,20 @@ export function resolveOptions(options: ProviderClientOptions): ResolvedOptions 
     totalTimeoutMs: 20_000,
     responseBytesMax: 1_048_576,
     connections: 64,
-    pauseMaxMs: 60_000,
+    pivotUnsureStatuses: [],
+    placedIf: [],
     quoteMethod: 'PUT',
     onCall: () => undefined,
     now: Date.now,
-    monotonicMs: () => performance.now(),
     ...withoutUndefined(rest),
     ...resolveBaseUrl(baseUrl, allowHttp),
   };
   for (const name of positiveIntegers) {
     if (!Number.isSafeInteger(resolved[name]) || resolved[name] < 1) throw wrong(name, 'must be a positive integer');
   }
-  if (!(resolved.pauseMaxMs >= 0)) throw wrong('pauseMaxMs', 'must not be negative');
+  if (resolved.proxy !== undefined && !/^https?:$/.test(protocolOf(resolved.proxy))) {
+    throw wrong('proxy', 'must be the URL of a proxy, http: or https:');
+  }
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(resolved.authHeader)) throw wrong('authHeader', 'must be the name of a header');
   if (!/^[\x21-\x7e]*$/.test(resolved.authScheme)) throw wrong('authScheme', 'must be one word');
   if (!['PUT', 'GET'].includes(resolved.quoteMethod)) throw wrong('quoteMethod', 'must be PUT or GET');
@@ -161,6 +175,10 @@ const positiveIntegers = [
   'responseBytesMax',
   'connections',
 ] as const;
+
+function protocolOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).protocol : '';
+}
 
 function resolveBaseUrl(baseUrl: string, allowHttp: boolean): Pick<ResolvedOptions, 'origin' | 'pathPrefix'> {
   // No message repeats the URL: the wrong part may be a password.

@@ -14,15 +14,36 @@ const dateForms = [
   /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?<month>[A-Z][a-z]{2}) (?<day>[ \d]\d) (?<time>\d\d:\d\d:\d\d) (?<year>\d{4})$/,
 ];
 
+/** The statuses that say: not now. A proxy in front of the provider answers some of them, and means the same. */
+const notNow: readonly number[] = [408, 429, 502, 503, 504];
+
+/** A longer wait is not meant: it is a moment in seconds since 1970, or a date of another year. */
+const longestMs = 24 * 60 * 60 * 1000;
+
+/** @returns how long the answer asks to wait, as {@link readRetryAfter} */
+export function retryAfterOf(
+  status: number,
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  nowMs: number,
+): number | undefined {
+  return notNow.includes(status) ? readRetryAfter(headers['retry-after'], nowMs) : undefined;
+}
+
 /**
  * @param header the header's value; if there are several, the first counts.
  * @param nowMs milliseconds since 1970.
- * @returns milliseconds to wait; 0 for a date that has passed; undefined where the header is missing or invalid.
+ * @returns milliseconds to wait; 0 for a date that has passed; undefined where the header is missing or invalid, or
+ *   cannot be a delay.
  */
 export function readRetryAfter(header: string | readonly string[] | undefined, nowMs: number): number | undefined {
+  const waitMs = readWait(header, nowMs);
+  return waitMs === undefined || waitMs > longestMs ? undefined : waitMs;
+}
+
+function readWait(header: string | readonly string[] | undefined, nowMs: number): number | undefined {
   const value = (typeof header === 'string' ? header : header?.[0])?.trim();
   if (value === undefined) return undefined;
-  if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, Number.MAX_SAFE_INTEGER);
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
   const dateMs = readHttpDate(value, nowMs);
   return dateMs === undefined ? undefined : Math.max(0, dateMs - nowMs);
 }

@@ -49,13 +49,25 @@ export interface PlanSwitchBody {
 /** The response of a row without a documented one: any JSON, or null for an empty body. */
 export const notShownSchema = z.unknown();
 
+/** A documented number: JSON encoders of some languages write it as a string. */
+const number = () => z.preprocess((value) => (isNumeric(value) ? Number(value) : value), z.number());
+
+function isNumeric(value: unknown): boolean {
+  return typeof value === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value);
+}
+
 /** Row 2. `data.message` is a text for people; it is optional. */
 export const cartItemAddedSchema = z
   .looseObject({
-    '0': z.number().refine(isId, 'not an id'),
-    data: z.looseObject({ code: z.literal(200) }),
+    '0': z.unknown().transform(readId).refine(isId, 'not an id'),
+    data: z.looseObject({ code: number().refine((code) => code === 200, 'not 200') }),
   })
   .transform((response) => ({ cartItemId: response['0'] }));
+
+/** The new item's id, where it can be read, whatever else the answer says. */
+export function cartItemIdIn(response: unknown): number | undefined {
+  return isRecord(response) ? readId(response['0']) : undefined;
+}
 
 /** Longer than any currency code. The currency is shown in questions and reports. */
 const currencyCharsMax = 100;
@@ -67,7 +79,7 @@ const inapplicableCharsMax = 8_192;
 export const quoteSchema = z.looseObject({
   available: z.boolean(),
   /** In units of the currency: the document says nothing of cents. */
-  total: z.number(),
+  total: number(),
   currency: z
     .string()
     .max(currencyCharsMax)
@@ -89,24 +101,128 @@ export type ChangeQuote = z.infer<typeof changeQuoteSchema>;
 /** A longer list is not read: the lists of all servers of an order must fit into its result. */
 const firewallsListedMax = 500;
 
+export interface ListedFirewalls {
+  ids: number[];
+  /** Those of them that the list does not call active: they are on their way, or failed. */
+  pending: number[];
+}
+
 /**
- * The ids in a firewall list (row 10), whose shape is not documented: an array of ids, of objects with an `id`, or of
+ * The firewalls in a list (row 10), whose shape is not documented: an array of ids, of objects with an `id`, or of
  * both, at the top or under `firewalls` or `data`. Duplicates are removed. Undefined where any element cannot be read,
- * or where `firewalls` and `data` are both lists: a list that is partly guessed is worse than none. Undefined, too, for
- * a list that is too long.
+ * where `firewalls` and `data` are both lists, where the list is one page of several, and for a list that is too long:
+ * a list that is partly guessed is worse than none.
  */
-export function readFirewallIds(response: unknown): number[] | undefined {
+export function readFirewallIds(response: unknown): ListedFirewalls | undefined {
   const list = findList(response);
-  if (list === undefined || list.length > firewallsListedMax) return undefined;
-  return readIds(list, (element) => readId(isRecord(element) ? element['id'] : element));
+  if (list === undefined || list.length > firewallsListedMax || isPage(response, list.length)) return undefined;
+  const ids = readIds(list, (element) => readId(isRecord(element) ? element['id'] : element));
+  if (ids === undefined) return undefined;
+  const pending = list.flatMap((element) =>
+    isRecord(element) && !isActive(element) ? (readId(element['id']) ?? []) : [],
+  );
+  return { ids, pending: [...new Set(pending)] };
 }
 
 function findList(response: unknown): unknown[] | undefined {
   if (Array.isArray(response)) return response as unknown[];
   if (!isRecord(response)) return undefined;
-  const lists = [response['firewalls'], response['data']].filter((value): value is unknown[] => Array.isArray(value));
+  const { firewalls, data } = response;
+  const inner = isRecord(data) ? [data['firewalls'], data['data']] : [];
+  const lists = [firewalls, data, ...inner].filter((value): value is unknown[] => Array.isArray(value));
   return lists.length === 1 ? lists[0] : undefined;
 }
+
+const bareName = (name: string) => name.toLowerCase().replace(/[^a-z]/g, '');
+
+/** What stands beside a list that is one page: where the next one is, or how many there are in all. */
+const nextNames = new Set(
+  'next nextpage nextpageurl nextlink nexturl nextcursor nexttoken nextpagetoken continuation hasmore hasnext hasnextpage more truncated istruncated'.split(
+    ' ',
+  ),
+);
+const totalNames = new Set(
+  'total totalcount totalentries totalitems totalresults totalrecords totalelements recordstotal recordsfiltered count itemscount size'.split(
+    ' ',
+  ),
+);
+const pagesNames = new Set('lastpage totalpages pages pagecount pagestotal numpages'.split(' '));
+
+/** Where interfaces say that a list is a page. */
+const pagePlaces = ['', 'data', 'meta', 'pagination', 'paging', 'page', 'links', '_links', 'page_info', 'pageInfo'];
+
+function isPage(response: unknown, length: number, depth = 0): boolean {
+  if (!isRecord(response) || depth > 3) return false;
+  return Object.entries(response).some(([name, value]) => {
+    const field = bareName(name);
+    if (isRecord(value) && (pagePlaces.includes(name) || pagePlaces.includes(field)))
+      return isPage(value, length, depth + 1);
+    if (nextNames.has(field)) return !isNone(value);
+    const number = readCount(value);
+    if (number === undefined) return false;
+    if (totalNames.has(field)) return number > length;
+    if (pagesNames.has(field)) return number > 1;
+    // A later page says so by its own number.
+    if (field === 'page' || field === 'currentpage' || field === 'pagenumber') return number > 1;
+    return (field === 'offset' || field === 'skip' || field === 'start') && number > 0;
+  });
+}
+
+function isNone(value: unknown): boolean {
+  return (
+    value === null ||
+    value === undefined ||
+    value === false ||
+    value === '' ||
+    value === 0 ||
+    value === '0' ||
+    value === 'false' ||
+    (isRecord(value) && isNone(value['href']))
+  );
+}
+
+function readCount(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : isNumeric(value) ? Number(value) : undefined;
+}
+
+const activeWords = new Set(
+  'active enabled assigned attached applied ok on ready success succeeded complete completed done true 1 yes running up'.split(
+    ' ',
+  ),
+);
+
+/** A firewall without a word about its state counts as active: the document shows none. */
+function isActive(firewall: Record<string, unknown>): boolean {
+  return Object.entries(firewall).every(([name, value]) => {
+    const field = bareName(name);
+    if (value === null || value === undefined || value === '') return true;
+    if (
+      [
+        'status',
+        'state',
+        'assignmentstatus',
+        'assignmentstate',
+        'active',
+        'enabled',
+        'isactive',
+        'isenabled',
+        'applied',
+        'assigned',
+      ].includes(field)
+    ) {
+      if (typeof value === 'object')
+        return !isRecord(value) || isActive({ status: value['name'] ?? value['code'] ?? value['status'] });
+      return activeWords.has(bareWord(value));
+    }
+    if (['pending', 'ispending', 'deleting', 'detaching'].includes(field)) return isNone(value);
+    return true;
+  });
+}
+
+const bareWord = (value: unknown) =>
+  String(value)
+    .toLowerCase()
+    .replace(/[\s_-]/g, '');
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

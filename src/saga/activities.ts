@@ -8,17 +8,17 @@ import { proxyActivities, type ActivityInterfaceFor } from '@temporalio/workflow
 import type { Activities } from '../activities/index';
 
 /**
- * One call of the provider, exactly once.
+ * One call of the provider, exactly once; some look before it or after it.
  *
- * - 45 s from start to close: the journal and the way to the socket (`SEND_WITHIN_MS`, 8 s at most), the longest HTTP
- *   timeout that the settings allow (25 s) and the writing of the outcome (11 s). So a call ends by its own clock and
+ * - 50 s from start to close: the journal and the way to the socket (`SEND_WITHIN_MS`, 8 s at most), the longest HTTP
+ *   timeout that the settings allow (25 s), a look (5 s) and the writing of the outcome (11 s). So a call ends by its own clock and
  *   says how; short enough that a killed worker is noticed within a minute.
  * - One attempt: a repeat is decided in the workflow, where it is counted and where an unknown outcome is remembered.
  * - No limit on the time in the queue: while no worker runs, a saga waits for one and is not stuck.
  */
 export function activities(summary: string): ActivityInterfaceFor<Activities> {
   return proxyActivities<Activities>({
-    startToCloseTimeout: '45 seconds',
+    startToCloseTimeout: '50 seconds',
     retry: { maximumAttempts: 1 },
     summary,
   });

@@ -84,7 +84,8 @@ export async function attempt<T>(attempting: AttemptOptions<T>, act: Act<T>): Pr
       failure: failure.failure,
       retryInMs: failure.retryInMs,
     });
-    if (failure.failure === 'UnknownOutcome' || failure.failure === 'WorkerLost') journal.inDoubt = true;
+    const mayHaveMade = failure.failure === 'UnknownOutcome' || failure.failure === 'WorkerLost';
+    if (mayHaveMade || failure.cartItemId !== undefined) journal.inDoubt = true;
     // A history that has grown long has no room for automatic retries: a person says when it is tried again.
     if (failure.retryInMs === undefined || !hasRoomForMany(undoing ?? false)) {
       recordAttempts('failed', count);

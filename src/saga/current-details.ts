@@ -4,6 +4,7 @@
  */
 import { decisionHints, exampleFor, type DecisionName } from '../domain/decisions';
 import type { Preview, Previewable } from '../domain/preview';
+import { cutWell, plainMarkdown } from '../domain/markdown';
 import { inShort } from '../domain/preview-words';
 import type { Queued } from '../domain/progress';
 import { secretFields } from '../domain/secrets';
@@ -42,14 +43,14 @@ export function describeWait(
 ): string {
   const { id, kind, step, steps, choices, correction, lastFailure, heedsCancel } = question;
   const paragraphs = [
-    `### ${inOneLine(question.question, questionCharsMax)}`,
+    `### ${plainMarkdown(question.question, questionCharsMax)}`,
     'Press **More Actions**, then **Send an Update**, choose the name and paste the data:',
     choices.map((name) => describeChoice(name, id, steps, previewOf(name))).join('\n'),
     ...(correction ? [describeCorrection(Object.keys(correction.schema().shape), id)] : []),
     ...(heedsCancel ? [`Or press **Request Cancellation** to stop. ${inShort(previewOf('cancel'))}`] : []),
     `It waits as *${kind}* at step \`${step}\` since ${inWords(since)}. This is question \`${id}\`.`,
     ...(lastFailure
-      ? [`Last failure: ${inOneLine(lastFailure.message, excerptCharsMax)} (${lastFailure.failure}).`]
+      ? [`Last failure: ${plainMarkdown(lastFailure.message, excerptCharsMax)} (${lastFailure.failure}).`]
       : []),
     ...(lastFailure?.body === undefined ? [] : [`The provider said: ${quoted(lastFailure.body)}`]),
   ];
@@ -88,12 +89,7 @@ function describeCorrection(fields: readonly string[], question: string): string
 
 /** The provider's words as they are: no markdown of theirs becomes ours. */
 function quoted(text: string): string {
-  return `\`${inOneLine(text, excerptCharsMax).replaceAll('`', "'")}\``;
-}
-
-function inOneLine(text: string, charsMax: number): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length <= charsMax ? line : `${line.slice(0, charsMax - 1)}…`;
+  return `\`${cutWell(text.replace(/\s+/g, ' ').trim(), excerptCharsMax).replaceAll('`', "'")}\``;
 }
 
 function cut(text: string, bytesMax: number): string {

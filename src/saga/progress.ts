@@ -245,3 +245,8 @@ export function now(): string {
 export function inWords(time: string): string {
   return `${time.slice(0, 19).replace('T', ' ')} UTC`;
 }
+
+/** A sweep that has not looked at all servers is found by that. */
+export function markPartly(): void {
+  upsertSearchAttributes([{ key: stateKey, value: 'partly' }]);
+}

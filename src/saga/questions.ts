@@ -171,14 +171,17 @@ export function cause({ failure, message, status, body }: CallFailure): string {
       return `The provider refuses it: ${message}.`;
     case 'NotSent':
       return 'The provider could not be reached, again and again; nothing was sent.';
-    case 'PutOff':
-      return 'The provider keeps asking us to slow down; nothing was sent.';
     case 'TokenUnreadable':
       return 'Our own token for the provider could not be read, again and again; nothing was sent.';
     case 'RateLimited':
       return 'The provider keeps asking us to slow down.';
+    case 'NotYet':
+      return `The provider does not take it yet: ${message}.`;
     case 'UnknownOutcome':
-      return 'The provider failed or did not answer, again and again.';
+      // What was answered is said: it may be a refusal in words that nobody here knows.
+      return status === undefined
+        ? 'The provider did not answer, again and again.'
+        : `Whether the provider has done it is not known: ${message}.`;
     case 'JournalUnavailable':
       return `Our own journal fails, not the provider: ${message}. Nothing is sent without it.`;
     case 'JournalUnreadable':

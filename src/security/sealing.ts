@@ -2,7 +2,8 @@
  * Values for the journal, sealed like what Temporal stores: the text is a payload in the JSON of Temporal's own tools,
  * so the same keys open it, and so do the codec server and the codecs of other SDKs.
  */
-import { createHmac, hkdfSync, type KeyObject } from 'node:crypto';
+import { createHmac, hkdfSync, scrypt, type KeyObject } from 'node:crypto';
+import { promisify } from 'node:util';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { EncryptionCodec } from './payload-codec';
 import type { PayloadKeys } from './keys';
@@ -34,11 +35,18 @@ export function createSealing(keys: PayloadKeys | undefined) {
       if (open === undefined) throw new Error('one payload is unsealed as one');
       return defaultPayloadConverter.fromPayload(open);
     },
+    async secretDigests(secret: string): Promise<string[]> {
+      return keys ? this.digests(secret) : [(await slowly(secret)).toString('base64url')];
+    },
     digests(text: string): string[] {
       return digestKeys().map((key) => createHmac('sha256', key).update(text).digest('base64url'));
     },
   };
 }
+
+/** Without keys there is nothing secret to key a digest with: only the time that it takes protects it. */
+const slowly = (secret: string) =>
+  promisify<string, string, number, Buffer>(scrypt)(secret, 'order-saga sent secrets', 32);
 
 /** Derives, from the key that encrypts, the same second key each time. */
 function digestKeyOf(key: KeyObject): Buffer {

@@ -32,11 +32,20 @@ export function variableOf(name: string): string {
 async function readSecretFile(folder: string | undefined, name: string): Promise<string | undefined> {
   if (folder === undefined) return undefined;
   try {
-    // Most editors and tools end a file with a line break that is not part of the secret.
-    return (await readFile(join(folder, name), 'utf8')).replace(/\r?\n$/, '');
+    // Some editors begin a file with a byte order mark, and most end it with a line break: neither is of the secret.
+    return decodeUtf8(name, await readFile(join(folder, name))).replace(/\r?\n$/, '');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    if (code === undefined) throw error;
     throw new Error(`the secret ${name} cannot be read (${code})`, { cause: error });
   }
+}
+
+/** A file in UTF-16, as some editors write it, would make a password that nobody can type. */
+function decodeUtf8(name: string, bytes: Buffer): string {
+  const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+  if (isUtf16) throw new Error(`the secret ${name} is in UTF-16: save the file as UTF-8`);
+  // The decoder leaves the mark out.
+  return new TextDecoder().decode(bytes);
 }

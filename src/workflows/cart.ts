@@ -1,5 +1,7 @@
 /** The cart of one order: each item is added once, and again after each correction of it. */
+import { CancellationScope, CancelledFailure } from '@temporalio/workflow';
 import { deletedByHand } from './cart-items';
+import { failureOf } from '../saga/attempts';
 import { placedBefore } from '../saga/look-back';
 import type { Purchase } from './purchase';
 import type { StepSpec } from '../saga/step-runner';
@@ -10,6 +12,8 @@ import type { UnknownAdds } from './unknown-adds';
 
 export class Cart {
   private readonly ids = new Map<number, number>();
+  /** Set once the provider has not taken adds side by side: from then on each waits for the one before it. */
+  private last: Promise<unknown> | undefined;
 
   constructor(
     private readonly saga: Saga,
@@ -67,22 +71,41 @@ export class Cart {
     return this.saga.step(`add-cart-item-${number}`, `Add cart item ${number}`);
   }
 
+  /** @param scope in which the cart is filled: whoever still waits when it is cancelled adds nothing */
+  private async inTurn<T>(add: () => Promise<T>, scope: CancellationScope): Promise<T> {
+    const adding =
+      this.last?.then(() => {
+        if (scope.consideredCancelled) throw new CancelledFailure('the saga was cancelled');
+        return add();
+      }) ?? add();
+    if (this.last !== undefined) this.last = adding.catch(() => undefined);
+    try {
+      return await adding;
+    } catch (error) {
+      if (failureOf(error)?.failure === 'NotYet') this.last ??= Promise.resolve();
+      throw error;
+    }
+  }
+
   private specOf(number: number): StepSpec<{ cartItemId: number }> {
     const { purchase } = this;
+    const scope = CancellationScope.current();
     return {
       step: this.stepOf(number),
       act: (asked) => {
         const item = purchase.request.items[number - 1];
         if (item === undefined) throw new Error(`there is no item ${number}`);
         const corrected = purchase.timesItemCorrected(number);
-        const adding = activities(`add cart item ${number}`).addCartItem({
-          item,
-          number,
-          ...(corrected > 0 ? { corrected } : {}),
-          ...purchase.secrets.withOthers,
-          ...asked,
-        });
-        return this.unknownAdds.noting(number, adding);
+        return this.inTurn(() => {
+          const adding = activities(`add cart item ${number}`).addCartItem({
+            item,
+            number,
+            ...(corrected > 0 ? { corrected } : {}),
+            ...purchase.secrets.withOthers,
+            ...asked,
+          });
+          return this.unknownAdds.noting(number, adding);
+        }, scope);
       },
       undo: ({ cartItemId }) => ({
         title: `Delete cart item ${cartItemId}`,

@@ -52,10 +52,7 @@ export function toCompare(
 ): ToCompare | undefined {
   const known = sweep.servers.find((server) => server.vmObjectId === vmObjectId);
   if (known !== undefined) return known;
-  if (sweep.servers.length >= most) {
-    sweep.report.looked.beyond += 1;
-    return undefined;
-  }
+  if (sweep.servers.length >= most) return undefined;
   const server: ToCompare = { vmObjectId };
   sweep.servers.push(server);
   sweep.serversFound += 1;
@@ -115,7 +112,7 @@ function tellUnanswered(sweep: Sweep): void {
   }
 }
 
-type Asked = Compared | { how: 'refused'; why: string } | { how: 'unanswered'; failure: CallFailure };
+type Asked = Compared | { how: 'unanswered'; failure: CallFailure };
 
 async function ask(vmObjectId: number, wanted?: Wanted): Promise<Asked> {
   const settled = await tryToLook(`compare-firewalls-${vmObjectId}`, ({ retry }) =>
@@ -123,7 +120,7 @@ async function ask(vmObjectId: number, wanted?: Wanted): Promise<Asked> {
   );
   if (settled.ok) return settled.value;
   const { failure } = settled;
-  return failure.failure === 'Rejected' ? { how: 'refused', why: failure.message } : { how: 'unanswered', failure };
+  return failure.failure === 'Rejected' ? { how: 'unseen', why: failure.message } : { how: 'unanswered', failure };
 }
 
 async function compare(
@@ -143,15 +140,11 @@ async function compare(
   }
   sweep.answeredFor = vmObjectId;
   tellUnanswered(sweep);
-  if (value.how === 'refused') {
+  if (value.how === 'unseen') {
     found(sweep, { kind: 'server-unseen', vmObjectId, why: value.why });
     return;
   }
   looked.servers += 1;
-  if (value.how === 'unreadable') {
-    found(sweep, { kind: 'server-unseen', vmObjectId, why: 'the format of the provider’s list is not known' });
-    return;
-  }
   const { missing, surplus, unprotected } = value;
   const lacks = [...missing, ...unprotected];
   const repair = request.repair && lacks.length > 0 ? await repairOf(sweep, vmObjectId, lacks) : undefined;

@@ -7,6 +7,7 @@ import type { FindServers, PlacedOrder } from '../activities/orders';
 import type { Placement } from '../domain/effects';
 import { countOf, fits, isExact, type ServersOrdered } from '../domain/plan-types';
 import type { ProvisionServersRequest } from '../domain/requests';
+import type { Leftover } from '../domain/leftovers';
 import { activities } from '../saga/activities';
 import { attempt } from '../saga/attempts';
 import type { Confirming } from '../saga/doubt';
@@ -30,17 +31,34 @@ export async function findServers(
   placement: Placement<PlacedOrder>,
   { ordered: expected, secrets }: Ordering,
 ): Promise<number[]> {
-  if (expected.most === 0) return [];
+  const named = idsNamed(placement) ?? [];
+  const odd = named.length > 0 && !fits(named.length, expected) ? named : undefined;
+  const tellOdd = () => {
+    if (odd !== undefined) saga.progress.leave(miscountedBy(placement, odd, expected));
+    return [];
+  };
+  if (expected.most === 0) return tellOdd();
   const { firewalls, account, label } = request;
   const known = knownIds(saga, request, placement, expected);
-  if (known) return known;
-  const named = placedIds(placement, expected);
-  if (named) return firewalls?.length ? askServers(saga, expected, whoNames(request, placement, named)) : named;
+  if (known) {
+    tellOdd();
+    return known;
+  }
+  const differs = named.length > 0 ? whoNames(request, placement, named) : '';
+  if (named.length > 0 && odd === undefined)
+    return firewalls?.length ? askServers(saga, expected, differs) : [...named];
   if (placement.how !== 'answered' || placement.value.directory) {
     const found = await searchDirectory(saga, { account, label, expected, ...secrets.withOthers });
-    if (found) return found;
+    if (found && odd?.every((id) => found.includes(id)) !== false) return found;
   }
-  return firewalls?.length ? askServers(saga, expected) : [];
+  return firewalls?.length ? askServers(saga, expected, differs) : tellOdd();
+}
+
+/** The servers exist, and nobody has asked for firewalls: it is told, and nobody is asked. */
+function miscountedBy({ how }: Placement<unknown>, named: readonly number[], expected: ServersOrdered): Leftover {
+  const ordered = countOf(expected);
+  const why = `${sources[how]} names ${named.length} servers, and ${ordered} were ordered: look in the panel`;
+  return { kind: 'servers-miscounted', ordered, named: [...named], why };
 }
 
 const findTitle = 'Learn the object ids of the new servers';
@@ -66,6 +84,12 @@ export async function searchDirectory(saga: Saga, wanted: Omit<FindServers, 'ret
 /** How many ids of each source a question shows. */
 const idsShownMax = 20;
 
+const sources = {
+  answered: 'the order’s answer',
+  found: 'the server directory',
+  confirmed: 'the person who confirmed the order',
+};
+
 /** A sentence for the question: the request names other servers than another source. */
 function whoNames(
   { vmObjectIds = [] }: Pick<ProvisionServersRequest, 'vmObjectIds'>,
@@ -74,12 +98,8 @@ function whoNames(
 ): string {
   const list = (ids: readonly number[]) =>
     ids.slice(0, idsShownMax).join(', ') + (ids.length > idsShownMax ? ' and more' : '');
-  const who = {
-    answered: 'the order’s answer',
-    found: 'the server directory',
-    confirmed: 'the person who confirmed the order',
-  };
-  return ` The request names ${list(vmObjectIds)}, but ${who[how]} names ${list(named)}.`;
+  const said = `${sources[how]} names ${list(named)}.`;
+  return vmObjectIds.length > 0 ? ` The request names ${list(vmObjectIds)}, but ${said}` : ` But ${said}`;
 }
 
 async function askServers(saga: Saga, expected: ServersOrdered, differing = ''): Promise<number[]> {
@@ -148,8 +168,12 @@ export function knownIds(
 
 /** The ids in the provider's answer, or those that the directory or a person named. */
 function placedIds(placement: Placement<unknown> | undefined, expected: ServersOrdered): number[] | undefined {
-  const ids = placement?.how === 'answered' ? (placement.value as PlacedOrder).vmObjectIds : placement?.vmObjectIds;
+  const ids = idsNamed(placement);
   return ids !== undefined && fits(ids.length, expected) ? ids : undefined;
+}
+
+function idsNamed(placement: Placement<unknown> | undefined): number[] | undefined {
+  return placement?.how === 'answered' ? (placement.value as PlacedOrder).vmObjectIds : placement?.vmObjectIds;
 }
 
 function isSame(ones: readonly number[], others: readonly number[]): boolean {

@@ -1,12 +1,16 @@
 /** What the Web UI shows of a hold that is on, and what to press. */
+import { plainMarkdown } from '../domain/markdown';
 import { describeProbing, type Probing } from '../domain/hold';
+
+/** Longer than any "held since … by …" with a note of some sentences. */
+const wordsCharsMax = 600;
 
 export const releaseExample = '{"by":"you"}';
 
 /** @param inWords "held since … by …" */
 export function describeOpenHold(inWords: string, probing: Probing | undefined): string {
   return [
-    `### New sagas are ${inWords}`,
+    `### New sagas are ${plainMarkdown(inWords, wordsCharsMax)}`,
     ...(probing ? [describeProbes(probing)] : []),
     'Those under way go on. To let the held ones begin, press **More Actions**, then **Send an Update**, choose **release** and paste:',
     `\`${releaseExample}\``,

@@ -1,4 +1,5 @@
 /** What an operator reads of a job in the Web UI's *User Metadata* tab: how far it is, and what to press. */
+import { cutWell, plainMarkdown } from '../domain/markdown';
 import { bar, describeCounts, inThousands, sumOf, type JobProgress } from '../domain/job-report';
 
 const excerptCharsMax = 200;
@@ -16,7 +17,7 @@ export function describeProgress(progress: JobProgress): string {
   const reached = sumOf(counts);
   const paragraphs = [
     // As code: the page would make a filter's quotes typographic, and nobody could paste it.
-    `### ${headings[state]}: \`${inOneLine(asked)}\``,
+    `### ${headings[state]}: \`${cutWell(asked.replace(/\s+/g, ' ').replaceAll('`', "'").trim(), excerptCharsMax)}\``,
     `\`${bar(reached, total)}\` ${inThousands(reached)} of ${inThousands(total)} sagas`,
     `${describeCounts(counts)}.`,
     ...(probe ? [`The first ones go before the others: ${probe.underWay} of them have not done their step yet.`] : []),
@@ -40,7 +41,4 @@ export function describeProgress(progress: JobProgress): string {
 }
 
 /** What people typed does not become markdown of ours. */
-function inOneLine(text: string): string {
-  const line = text.replace(/\s+/g, ' ').replaceAll('`', "'").trim();
-  return line.length <= excerptCharsMax ? line : `${line.slice(0, excerptCharsMax - 1)}…`;
-}
+const inOneLine = (text: string) => plainMarkdown(text, excerptCharsMax);

@@ -131,8 +131,10 @@ async function verify(saga: Saga, servers: readonly Guarded[], secrets: SecretsS
     if (!outcome.skipped && outcome.value !== seenByHand && 'firewalls' in outcome.value) {
       return { vmObjectId: server.vmObjectId, firewalls: outcome.value.firewalls, verified: true };
     }
-    if (!outcome.skipped && outcome.value !== seenByHand)
+    if (!outcome.skipped && outcome.value !== seenByHand) {
       server.verifying.say('unverified: the list’s format is not known');
+      server.isUnverified = true;
+    }
     const { vmObjectId, firewalls, lacks = [] } = server;
     return { vmObjectId, firewalls: firewalls.filter((id) => !lacks.includes(id)), verified: false };
   });
@@ -153,7 +155,7 @@ async function listUntilShown(
       retry,
     });
     server.lacks = [];
-    recordProtected();
+    if ('firewalls' in list) recordProtected();
     return list;
   } catch (error) {
     const lacks = failureOf(error)?.lacks;

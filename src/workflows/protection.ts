@@ -13,6 +13,8 @@ export interface Protected {
   isAssigned?: boolean;
   /** What the provider's list does not show of them; undefined until this run has looked, or a person has. */
   lacks?: number[];
+  /** The provider's list cannot be read. */
+  isUnverified?: boolean;
   /** The note of the person who skipped it. */
   note?: string;
 }
@@ -59,7 +61,8 @@ export class Protection {
   }
 
   private leftoversOf(server: Protected, { assigned, denied }: Known): Leftover[] {
-    const { vmObjectId, firewalls, isAssigned, lacks, note } = server;
+    const { vmObjectId, firewalls, isAssigned, isUnverified, lacks, note } = server;
+    if (isUnverified) return [unverified(vmObjectId, firewalls)];
     const before = isAssigned
       ? firewalls
       : assigned.flatMap((one) => (one.vmObjectId === vmObjectId ? one.firewalls : []));
@@ -71,4 +74,10 @@ export class Protection {
     const why = note === undefined ? `the saga ended: ${what}` : `${what}; a person left it out: ${note}`;
     return [{ kind: 'server-unprotected', vmObjectId, firewalls: missing, why }];
   }
+}
+
+/** @param firewalls that it should have, and perhaps has */
+export function unverified(vmObjectId: number, firewalls: readonly number[]): Leftover {
+  const why = 'they were assigned, and the format of the provider’s list is not known';
+  return { kind: 'server-unverified', vmObjectId, firewalls: [...firewalls], why };
 }

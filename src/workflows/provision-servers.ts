@@ -69,6 +69,9 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
     // From here on the servers exist and cost money: a step that fails waits for a person, and nothing is undone.
     const order = orderOf(placement);
     progress.learn({ order });
+    if (placement.how === 'answered' && placement.value.pointsNowhere) {
+      saga.step(placing.id, placing.title).say('the answer has no object ids where SERVER_POINTERS look');
+    }
     const vmObjectIds = await findServers(saga, request, placement, { ordered, secrets });
     progress.learn({ vmObjectIds });
     progress.nameServers(vmObjectIds);
@@ -152,7 +155,11 @@ function placeOrder(saga: Saga, purchase: Purchase, cart: Cart): Promise<Placeme
         foundBy: `account ${account.slice(0, 40)}${label === undefined ? '' : `, label “${label.slice(0, 60)}”`}`,
       };
     },
-    act: (asked) => activities('place the order').placeOrder({ order: order(), ...secrets.withThePivot, ...asked }),
+    act: (asked) => {
+      const { firewalls, vmObjectIds } = purchase.request;
+      const named = definedOnly({ firewalls, vmObjectIds });
+      return activities('place the order').placeOrder({ order: order(), ...named, ...secrets.withThePivot, ...asked });
+    },
     refusal: 'OrderRejected',
     approval: purchase.request.approval,
     corrections: purchase.correctionsOfOrder(cart),

@@ -95,6 +95,7 @@ async function lookAtEnded(request: ReconcileRequest, sweep: Sweep): Promise<voi
     );
     if (slice === undefined) return;
     sweep.report.looked.ended += slice.count;
+    sweep.serversKnown = slice.serversKnown ?? sweep.serversKnown;
     for (const saga of slice.left) {
       await seeTo(request, sweep, saga);
       noteUnprotected(request, sweep, saga);

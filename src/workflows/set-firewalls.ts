@@ -27,6 +27,7 @@ import type { Undo } from '../saga/step-runner';
 import type { Saga } from '../saga/saga';
 import { runSaga } from '../saga/run-saga';
 import { activities } from '../saga/activities';
+import { unverified } from './protection';
 
 export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> {
   const story = async (saga: Saga, request: SetFirewallsRequest): Promise<StoryResult<'setFirewalls'>> => {
@@ -119,7 +120,11 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
     );
     const isSeen = !outcome.skipped && outcome.value === seenByHand;
     const after = outcome.skipped || outcome.value === seenByHand ? undefined : readable(outcome.value);
-    if (!outcome.skipped && !isSeen && after === undefined) verifying.say('unverified: the list’s format is not known');
+    const firewalls = after ?? asDenied(expected(before, assign, unassign), denied);
+    if (!outcome.skipped && !isSeen && after === undefined) {
+      verifying.say('unverified: the list’s format is not known');
+      saga.progress.leave(unverified(vmObjectId, firewalls));
+    }
     if (outcome.skipped) saga.progress.leave(...leftoversOf(vmObjectId, denied, outcome.note));
     const { leftovers } = saga.progress;
     return {
@@ -127,7 +132,7 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
       vmObjectId,
       assigned: assign,
       unassigned: unassign,
-      firewalls: after ?? asDenied(expected(before, assign, unassign), denied),
+      firewalls,
       verified: after !== undefined,
       ...(leftovers.length > 0 ? { leftovers } : {}),
     };

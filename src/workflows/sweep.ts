@@ -13,7 +13,7 @@ import {
 } from '../domain/reconcile';
 import { attempt, type Act } from '../saga/attempts';
 import { JournalMemory } from '../saga/journal-memory';
-import { Step } from '../saga/progress';
+import { Step, markPartly } from '../saga/progress';
 
 /**
  * Characters of all findings that a report lists. Together with the rest of a sweep they fit one payload of Temporal's.
@@ -37,6 +37,8 @@ export interface Sweep {
   servers: ToCompare[];
   /** How many there are in all. */
   serversFound: number;
+  /** How many the journal knows of sagas that have ended, whenever they began. */
+  serversKnown: number;
   /** A server for which the provider has answered. */
   answeredFor?: number;
   /** Servers for which it has not, since it last did for another one. */
@@ -49,13 +51,14 @@ export const idOf = ({ workflow, reference }: Pick<Left, 'workflow' | 'reference
   workflowIdOf(workflow, reference);
 
 export function beginSweep(): Sweep {
-  const looked = { open: 0, ended: 0, servers: 0, busy: 0, beyond: 0 };
+  const looked = { open: 0, ended: 0, servers: 0, busy: 0, missed: 0 };
   const startedAt = new Date().toISOString();
   const nothing = { counts: {}, findings: [], unlisted: 0, unseen: [] };
   return {
     at: { phase: 'open' },
     servers: [],
     serversFound: 0,
+    serversKnown: 0,
     unanswered: [],
     report: { outcome: 'clean', startedAt, looked, ...nothing },
     listedChars: 0,
@@ -77,7 +80,11 @@ export function unseen({ report }: Sweep, what: string, { failure, message }: Ca
 /** Counts the sweep. @returns its report */
 export function ended(sweep: Sweep): SweepReport {
   const { report } = sweep;
+  const { looked } = report;
+  looked.missed = Math.max(0, sweep.serversKnown - looked.servers - looked.busy);
   report.outcome = outcomeOf(report);
+  // The gauges tell it by that from a sweep that has looked at everything.
+  if (looked.missed > 0) markPartly();
   const sweeps = metricMeter.createCounter(metrics.sweeps.name, '', metrics.sweeps.help);
   sweeps.add(1, { outcome: report.outcome });
   const findings = metricMeter.createCounter(metrics.findings.name, '', metrics.findings.help);
@@ -86,9 +93,10 @@ export function ended(sweep: Sweep): SweepReport {
   return report;
 }
 
-function outcomeOf({ counts, unseen: notSeen }: SweepReport): SweepOutcome {
+function outcomeOf({ looked, counts, unseen: notSeen }: SweepReport): SweepOutcome {
   if (notSeen.length > 0) return 'could-not-look';
-  return Object.keys(counts).length > 0 ? 'found' : 'clean';
+  if (Object.keys(counts).length > 0) return 'found';
+  return looked.missed > 0 ? 'partly' : 'clean';
 }
 
 /** What the Web UI shows. */
@@ -98,7 +106,7 @@ export function show({ report }: Sweep, doing: string): void {
   const more = Object.values(counts).reduce((sum, count) => sum + count, 0) - shown.length;
   const parts = [
     `### ${doing}`,
-    `Looked at ${looked.open} sagas without an ending, ${looked.ended} with one, ${looked.servers} servers. Found ${describeCounts(counts)}.`,
+    `Looked at ${looked.open} sagas without an ending, ${looked.ended} with one, ${looked.servers} servers${looked.missed > 0 ? `, and not at ${looked.missed} more` : ''}. Found ${describeCounts(counts)}.`,
     ...notSeen.map(({ what, failure, why }) => `**Could not look at ${what}** (${failure}): ${why}`),
     [...shown, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n'),
     '\u00a0',

@@ -1,6 +1,7 @@
 /** Servers on real sockets for the client to talk to, and the client that talks to them; all closed after the test. */
 import http from 'node:http';
 import net, { type AddressInfo, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { ProviderClient, type ProviderClientOptions } from '../../src/provider/client';
 import { ProviderFailure } from '../../src/provider/errors';
 
@@ -61,15 +62,16 @@ export async function serve(...answers: Answer[]) {
   return { url, seen, connections };
 }
 
-/** A bare TCP server, for everything that a decent HTTP server does not do. */
-export async function serveRaw(onConnection: (socket: Socket, nth: number) => void) {
+/** A bare server, for everything that a decent HTTP server does not do. @param secure with TLS */
+export async function serveRaw(onConnection: (socket: Socket, nth: number) => void, secure?: TlsOptions) {
   let connections = 0;
-  const server = net.createServer((socket) => {
+  const connected = (socket: Socket) => {
     socket.on('error', () => undefined);
     onConnection(socket, connections++);
-  });
+  };
+  const server = secure ? createTlsServer(secure, connected) : net.createServer(connected);
   const url = await listen(server);
-  return { url, connections: () => connections };
+  return { url: secure ? url.replace('http:', 'https:') : url, connections: () => connections };
 }
 
 /** Calls back with every whole request (head and counted body) that arrives on the socket. */

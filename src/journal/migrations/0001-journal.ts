@@ -30,6 +30,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await makeReference(db, types);
   await makeEffect(db, types);
   await makePurchase(db, types);
+  await makeServer(db, types);
   await makeEnding(db, types);
   await makeTurn(db, types);
   await makeCorrection(db, types);
@@ -117,6 +118,7 @@ async function makeEffect(db: Kysely<unknown>, { integer, sequence }: Types): Pr
     .addColumn('run', 'text', (column) => column.notNull())
     .addColumn('about', 'text', (column) => column.notNull())
     .addColumn('note', 'text')
+    .addColumn('sent', 'text')
     .addColumn('cart_item_id', integer)
     .addColumn('vm_object_id', integer)
     .addColumn('epoch', integer, (column) => column.notNull())
@@ -170,6 +172,25 @@ async function makePurchase(db: Kysely<unknown>, { integer, number }: Types): Pr
     .execute();
   await db.schema.createIndex('purchase_by_what').on('purchase').columns(['same', 'meant_ms']).execute();
   await db.schema.createIndex('purchase_by_account').on('purchase').columns(['account', 'meant_ms']).execute();
+}
+
+async function makeServer(db: Kysely<unknown>, { integer }: Types): Promise<void> {
+  await db.schema
+    .createTable('server')
+    .addColumn('vm_object_id', integer, (column) => column.notNull())
+    .addColumn('workflow', 'text', (column) => column.notNull())
+    .addColumn('reference', 'text', (column) => column.notNull())
+    .addColumn('seen_ms', integer, (column) => column.notNull())
+    .addColumn('firewalls', 'text', (column) => column.notNull())
+    .addColumn('open_since_ms', integer)
+    .addColumn('closed_ms', integer)
+    .addColumn('closed', 'text')
+    .addPrimaryKeyConstraint('server_pk', ['vm_object_id', 'workflow', 'reference'])
+    .execute();
+  await db.schema.createIndex('server_by_reference').on('server').columns(['workflow', 'reference']).execute();
+  await sql`create index server_open on server (open_since_ms) where open_since_ms is not null and closed_ms is null`.execute(
+    db,
+  );
 }
 
 async function makeEnding(db: Kysely<unknown>, { integer }: Types): Promise<void> {

@@ -47,7 +47,9 @@ interface Answer {
 
 export function createCalls(options: CallOptions): RequestListener {
   return (request, response) => {
-    const [path = ''] = (request.url ?? '').split('?');
+    const [asked = ''] = (request.url ?? '').split('?');
+    // An address that ends in a slash gives two.
+    const path = asked.replace(/^\/+/, '/');
     const operation = operations.get(path);
     if (operation !== undefined) void new Call(path.slice(1), operation, request, options).run(response);
     else if (healthPaths.includes(path)) send(response, health(request, path === '/ready' && options.stopping()));

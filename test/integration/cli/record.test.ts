@@ -73,7 +73,7 @@ it('tells of a saga that is done what was asked, sent, answered and bought, and 
   expect(people.out).toMatch(new RegExp(`^provision/${request.reference}: done\n  ended on 20`));
   expect(people.out).toContain('  the order was placed\n');
   expect(people.out).toContain(`  server ${servers[0]!.vmObjectId}, firewalls 143\n`);
-  expect(people.out).toMatch(/ {2}meant {7}place-order: cart items \d+, \d+, row [0-9a-f-]{36}\n/);
+  expect(people.out).toMatch(/ {2}meant {7}place-order: cart items \d+, \d+; firewalls \d+, row [0-9a-f-]{36}\n/);
   const happened = happeningsIn(people);
   expect(happened[0]).toBe('first seen');
   expect(happened.at(-1)).toBe('ended');
@@ -201,7 +201,7 @@ itInWays('tells of a lost change of firewalls what was changed, and what may hav
   const { vmObjectId } = request;
   rig.sandbox.addServer({ vmObjectId, firewalls: [150] });
   const match = { vmObjectId };
-  rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'reset-after', times: 1, match });
+  rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'reset-before', times: 1, match });
   rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'unauthorized', from: 2, times: 'all', match });
   const saga = await rig.sagas.firewalls(request);
   await untilWaiting(saga, 'stuck');

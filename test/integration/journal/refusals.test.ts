@@ -308,6 +308,10 @@ describe('a file', () => {
     expect(await refused(join(file, 'journal.db'))).toBe('its file cannot be opened');
   });
 
+  it('a folder that nobody can make is named, and ends the attempt', async () => {
+    expect(await refused('/proc/none/of/it/journal.db')).toBe('the folder /proc/none cannot be made (ENOENT)');
+  });
+
   it('that was damaged', async () => {
     const address = await fresh();
     const bytes = readFileSync(address.file);

@@ -98,7 +98,7 @@ itInWays('one whose clean-up was cancelled still is', async () => {
 
 itInWays('one whose servers are open still is after a clean-up, until it was reset', async () => {
   const request = provisionRequest({ firewalls: [143] });
-  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before' });
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 });
   const saga = await rig.sagas.provision(request);
   await untilWaiting(saga, 'stuck');
   await run(saga).terminate('a test');

@@ -43,7 +43,10 @@ describe('a firewall that was assigned by hand', () => {
     const request = orderFor([81_001]);
     const refused = refuse('assign-firewalls', 81_001);
     const saga = await rig.sagas.provision(request);
-    expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', choices: ['retry', 'markDone', 'skip', 'markCancelled'] });
+    expect(await untilWaiting(saga)).toMatchObject({
+      kind: 'stuck',
+      choices: ['retry', 'markDone', 'skip', 'markCancelled'],
+    });
     rig.sandbox.faults.lift(refused);
     panel().assign(81_001, [143]);
     await answer(saga, 'markDone', seen);

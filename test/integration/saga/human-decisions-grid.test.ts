@@ -68,7 +68,7 @@ const waits: Record<
   'stuck after the order': {
     kind: 'stuck',
     start: () => {
-      rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before' });
+      rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 });
       return rig.sagas.provision(provisionRequest({ firewalls: [143] }));
     },
     fits: { retry: 'done', markDone: 'done', skip: 'partly', markCancelled: 'reversed' },

@@ -186,7 +186,7 @@ describeInWays('a signal that does not fit is told', () => {
   async function ignoredOf(...signals: [DecisionName, unknown][]) {
     const { saga, waiting } = await stuck();
     for (const [name, body] of signals) {
-      await runOf(saga).signal(name, body && { question: waiting.id, ...(body as object) });
+      await runOf(saga).signal(name, body && { question: waiting.id, ...body });
     }
     const { ignored } = await until(async () => {
       const view = await saga.progress();

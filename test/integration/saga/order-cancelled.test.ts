@@ -36,7 +36,7 @@ type Case = [
   what: string,
   workflow: WorkflowName,
   request: () => { reference: string },
-  fault: { endpoint: string; kind: FaultKind } | undefined,
+  fault: { endpoint: string; kind: FaultKind; status?: number } | undefined,
   kind: WaitKind | 'ended',
 ];
 const cases: Case[] = [
@@ -58,7 +58,7 @@ const cases: Case[] = [
     'an order whose firewalls are refused',
     'provisionServers',
     () => provisionRequest({ account, ...plan, firewalls: [143] }),
-    { endpoint: 'assign-firewalls', kind: 'refuse-before' },
+    { endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 },
     'stuck',
   ],
   [

@@ -36,7 +36,7 @@ const ends: [what: string, word: SagaOutcome, start: () => Promise<SagaHandle>][
     'one of which a person left a step out',
     'partly',
     async () => {
-      rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before' });
+      rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 });
       const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
       await untilWaiting(saga);
       await answer(saga, 'skip', { note: 'not needed' });

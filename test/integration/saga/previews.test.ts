@@ -195,7 +195,9 @@ function bodyOf(saga: SagaHandle, decision: DecisionName, { kind, step, steps = 
   if (decision === 'confirmPlaced' && saga.workflow === 'provisionServers')
     return { note: 'seen', vmObjectIds: ids() ?? [9_900_001, 9_900_002] };
   if (decision === 'markDone') return { note: 'done in the panel', steps };
-  return ['skip', 'confirmPlaced', 'confirmNotPlaced', 'markCancelled'].includes(decision) ? { note: `a test of ${kind}` } : {};
+  return ['skip', 'confirmPlaced', 'confirmNotPlaced', 'markCancelled'].includes(decision)
+    ? { note: `a test of ${kind}` }
+    : {};
 }
 
 /** Does what a person says to have done. */

@@ -56,6 +56,6 @@ it('ends a saga whose request says so', async () => {
 it('ends a change of firewalls, of which nothing can be corrected', async () => {
   const request = firewallsRequest();
   const match = { vmObjectId: request.vmObjectId };
-  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', match });
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402, match });
   expect((await outcomeOf(await rig.sagas.firewalls(request))).failure).toMatchObject({ type: 'FirewallsRejected' });
 });

@@ -111,7 +111,13 @@ it('the answer of an order that went well tells no secret: not by its name, not 
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'other-body', match, body });
   const vmObjectId = 9_001;
   const quoting = { errors: [`server 9001, password ${password}`] };
-  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', match: { vmObjectId }, body: quoting });
+  rig.sandbox.faults.add({
+    endpoint: 'assign-firewalls',
+    kind: 'refuse-before',
+    status: 402,
+    match: { vmObjectId },
+    body: quoting,
+  });
   await answer(saga, 'retry');
   const { question } = await untilWaiting(saga);
   await answer(saga, 'retry');

@@ -117,7 +117,7 @@ itInWays('says nothing where it was cancelled before it could look', async () =>
 
 itInWays('tells which servers of a lost order lack firewalls, and deletes nothing of it', async () => {
   const request = provisionRequest({ firewalls: [143] });
-  const fault = { endpoint: 'assign-firewalls', kind: 'refuse-before' } as const;
+  const fault = { endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 } as const;
   rig.sandbox.faults.add(fault);
   const lost = await rig.sagas.provision(request);
   await untilWaiting(lost, 'stuck');

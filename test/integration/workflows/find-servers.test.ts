@@ -1,5 +1,5 @@
 /** Where the object ids of new servers come from when the order's response does not tell them: the server directory. */
-import { ordersWithLabel, callsTo } from '../../../sandbox/sentences';
+import { callsTo, firewallsOf, ordersWithLabel } from '../../../sandbox/sentences';
 import { inputsOf } from '../../support/events';
 import { provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
@@ -61,7 +61,8 @@ it('that never come prove nothing: a person is asked, and the order is placed on
 
 it('that cannot be looked up are told as that, where nothing needs them', async () => {
   const request = provisionRequest();
-  rig.sandbox.faults.add({ endpoint: 'find-servers', kind: 'unauthorized', times: 'all' });
+  // The first look is before the order.
+  rig.sandbox.faults.add({ endpoint: 'find-servers', kind: 'unauthorized', from: 2, times: 'all' });
   const saga = await rig.sagas.provision(request);
   expect((await saga.result()).servers).toEqual([]);
   expect(await stepOf(saga, 'find-servers')).toMatchObject({ status: 'failed' });
@@ -74,4 +75,96 @@ it('of an order without a label are not looked up by it', async () => {
   expect(await untilWaiting(saga)).toMatchObject({ kind: 'servers' });
   expect(callsTo(rig.sandbox.ledger, 'find-servers')).toHaveLength(before);
   await saga.cancel();
+});
+
+it('that cannot be looked up before the order hold it up: nothing is sent', async () => {
+  const request = provisionRequest({ firewalls: [143] });
+  const fault = rig.sandbox.faults.add({ endpoint: 'find-servers', kind: 'error-before', times: 'all' });
+  const saga = await rig.sagas.provision(request);
+  expect(await untilWaiting(saga, 'stuck')).toMatchObject({ step: 'place-order', lastFailure: { failure: 'NotSent' } });
+  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toEqual([]);
+  rig.sandbox.faults.lift(fault);
+  await answer(saga, 'retry');
+  expect(await saga.result()).toMatchObject({ outcome: 'done', servers: [{ firewalls: [143], verified: true }] });
+});
+
+describe('where the directory has more than the order', () => {
+  let shared: Rig;
+  const account = 'XY-1';
+  beforeAll(async () => {
+    shared = await Rig.start({
+      sandbox: { orderResponse: 'opaque', directory: { lag: 2 } },
+      activities: {
+        directory: { path: '/servers?account={account}', pointers: ['/data/*/vm_object_id'], labelIsUnique: false },
+      },
+    });
+  });
+  afterAll(() => shared.close());
+  beforeEach(() => shared.sandbox.configure({ directory: { lag: 2 } }));
+  const idsOf = ({ reference }: { reference: string }) =>
+    ordersWithLabel(shared.sandbox.ledger, reference)[0]?.vmObjectIds ?? [];
+
+  it.each([
+    ['was bought under another reference', async () => (await shared.sagas.provision(bought())).result()],
+    ['was there before', async () => shared.sandbox.addServer({ vmObjectId: 55_001, account, firewalls: [] })],
+  ])('a server that %s is not its own, though it is listed alone for a while', async (_, before) => {
+    await before();
+    const request = provisionRequest({ account, firewalls: [143, 150] });
+    const result = await (await shared.sagas.provision(request)).result();
+    const [own = 0] = idsOf(request);
+    expect(result).toMatchObject({ outcome: 'done', servers: [{ vmObjectId: own, verified: true }] });
+    expect(firewallsOf(shared.sandbox.ledger, own)).toEqual([143, 150]);
+  });
+
+  it('a server that may be another order’s is nobody’s until a person says whose it is', async () => {
+    shared.sandbox.configure({ directory: { lag: 1_000 } });
+    const [first, second] = [bought([143]), bought([150])];
+    const waiting = await shared.sagas.provision(first);
+    await untilWaiting(waiting, 'servers');
+    // The second order’s look before it does not show the first one’s server; its look after it shows only that.
+    const looks = callsTo(shared.sandbox.ledger, 'find-servers').filter(({ seq }) => seq > placedAt(first)).length;
+    shared.sandbox.configure({ directory: { lag: looks + 1 } });
+    const saga = await shared.sagas.provision(second);
+    expect(await untilWaiting(saga, 'servers')).toMatchObject({ step: 'find-servers' });
+    await saga.decide('provideServers', { vmObjectIds: idsOf(second) });
+    await saga.result();
+    await waiting.decide('provideServers', { vmObjectIds: idsOf(first) });
+    await waiting.result();
+    expect(firewallsOf(shared.sandbox.ledger, idsOf(first)[0] ?? 0)).toEqual([143]);
+    expect(firewallsOf(shared.sandbox.ledger, idsOf(second)[0] ?? 0)).toEqual([150]);
+  });
+
+  function bought(firewalls: number[] = [143]) {
+    return provisionRequest({ account, firewalls });
+  }
+  function placedAt({ reference }: { reference: string }): number {
+    return ordersWithLabel(shared.sandbox.ledger, reference)[0]?.seq ?? 0;
+  }
+});
+
+describe('are counted', () => {
+  const miscounting = ({ vmObjectIds }: { vmObjectIds: number[] }) => ({
+    few: vmObjectIds.slice(1),
+    many: [...vmObjectIds, 99_001],
+  });
+  it.each([
+    ['one too few', ['/few']],
+    ['one too many', ['/many']],
+  ])('whenever there are ids, also where nothing needs them: %s', async (_, serverPointers) => {
+    const few = await Rig.start({ activities: { serverPointers }, sandbox: { orderResponse: miscounting } });
+    const saga = await few.sagas.provision(provisionRequest({ items: [{ quantity: 2 }] }));
+    const result = await saga.result();
+    const [left] = result.leftovers;
+    expect(result).toMatchObject({ outcome: 'partly', leftovers: [{ kind: 'servers-miscounted', ordered: '2' }] });
+    expect(left?.kind === 'servers-miscounted' && left.named.length).toBe(serverPointers[0] === '/few' ? 1 : 3);
+    await few.close();
+  });
+
+  it('and it is said where pointers are configured, and there are none', async () => {
+    const none = await Rig.start({ sandbox: { orderResponse: 'opaque' } });
+    const saga = await none.sagas.provision(provisionRequest());
+    await saga.result();
+    expect((await stepOf(saga, 'place-order'))?.detail).toBe('the answer has no object ids where SERVER_POINTERS look');
+    await none.close();
+  });
 });

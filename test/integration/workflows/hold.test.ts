@@ -240,6 +240,7 @@ itInWays('is a gauge of every worker', async () => {
         { warn: () => undefined },
         {
           lost,
+          openServers: () => Promise.resolve([]),
           outbox: () => Promise.resolve([]),
           holding: () => rig.sagas.holding(),
           unserved: () => Promise.resolve(0),

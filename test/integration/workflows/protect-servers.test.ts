@@ -1,8 +1,10 @@
 /** Servers that were bought and run without the firewalls that were asked for: told, however the saga ends. */
 import { firewallsOf, ordersWithLabel } from '../../../sandbox/sentences';
 import { SagaHandle } from '../../../src/client/handle';
+import { recordOf } from '../../../src/journal/record';
+import { closeServers, openServers } from '../../../src/journal/servers';
 import { brokenPromises } from '../../support/promises';
-import { provisionRequest } from '../../support/requests';
+import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { Rig } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -23,7 +25,12 @@ const idsOf = (reference: string) => ordersWithLabel(rig.sandbox.ledger, referen
 it('is told of the servers that a person left out, with what was said', async () => {
   const vmObjectIds = [78_001, 78_002];
   for (const vmObjectId of vmObjectIds) rig.sandbox.addServer({ vmObjectId, firewalls: [] });
-  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', match: { vmObjectId: 78_002 } });
+  rig.sandbox.faults.add({
+    endpoint: 'assign-firewalls',
+    kind: 'refuse-before',
+    status: 402,
+    match: { vmObjectId: 78_002 },
+  });
   rig.sandbox.configure({ orderResponse: 'opaque' });
   const saga = await rig.sagas.provision(two({ vmObjectIds }));
   await untilWaiting(saga, 'stuck');
@@ -54,7 +61,7 @@ it('is told of what the provider’s list does not show, where a person leaves t
 it('is told of the servers that a cancelled saga had not come to, and of no other', async () => {
   const request = two();
   const gate = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'gate', hold: 'before', nth: 1 });
-  const refusal = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', nth: 2 });
+  const refusal = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402, nth: 2 });
   const saga = await rig.sagas.provision(request);
   await rig.sandbox.whenStruck(gate);
   await rig.sandbox.whenStruck(refusal);
@@ -115,4 +122,74 @@ it('is not told of what an earlier run had assigned: the journal knows it', asyn
   await untilWaiting(saga, 'stuck');
   await saga.cancel();
   expect((await outcomeOf(saga)).cancelled?.leftovers).toEqual([]);
+});
+
+it.each([400, 404, 409, 422, 423, 425])('a new server that answers %i is only not ready yet', async (status) => {
+  const request = two();
+  for (const endpoint of ['assign-firewalls', 'list-firewalls'] as const) {
+    rig.sandbox.faults.add({ endpoint, kind: 'refuse-before', status, times: 4 });
+  }
+  const saga = await rig.sagas.provision(request);
+  expect(await saga.result()).toMatchObject({ outcome: 'done', decisions: [], servers: [{ verified: true }, {}] });
+});
+
+describe('a server is open', () => {
+  const open = async ({ reference }: { reference: string }) =>
+    (await rig.withJournal((journal) => openServers(journal, rig.namespace))).flatMap((server) =>
+      server.reference === reference ? [[server.vmObjectId, server.firewalls, server.saga]] : [],
+    );
+
+  it('from its order on until its firewalls are assigned, whichever saga does it', async () => {
+    const request = provisionRequest({ firewalls: [143, 144] });
+    rig.sandbox.configure({ orderResponse: 'opaque' });
+    const refusal = rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'servers');
+    expect(await open(request)).toEqual([[undefined, [143, 144], 'open']]);
+    const [vmObjectId = 0] = idsOf(request.reference);
+    await answer(saga, 'provideServers', { vmObjectIds: [vmObjectId] });
+    await untilWaiting(saga, 'stuck');
+    expect(await open(request)).toEqual([[vmObjectId, [143, 144], 'open']]);
+    await answer(saga, 'skip', { note: 'later' });
+    expect((await saga.result()).outcome).toBe('partly');
+    expect(await open(request)).toEqual([[vmObjectId, [143, 144], 'ended']]);
+    rig.sandbox.faults.lift(refusal);
+    await (await rig.sagas.firewalls(firewallsRequest({ vmObjectId, assign: [143] }))).result();
+    expect(await open(request)).toEqual([[vmObjectId, [144], 'ended']]);
+    await (await rig.sagas.firewalls(firewallsRequest({ vmObjectId, assign: [144] }))).result();
+    expect(await open(request)).toEqual([]);
+  });
+
+  it('no more where it has them', async () => {
+    const request = two();
+    await (await rig.sagas.provision(request)).result();
+    expect(await open(request)).toEqual([]);
+  });
+
+  it('again where the provider’s list does not show them in the end', async () => {
+    const request = provisionRequest({ firewalls: [143, 144] });
+    rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.filter((id) => id !== 144) });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'stuck');
+    await answer(saga, 'skip', { note: 'later' });
+    await saga.result();
+    expect(await open(request)).toEqual([[idsOf(request.reference)[0], [144], 'ended']]);
+  });
+
+  it('until a person closes it, by its id or by its order; who it was is kept', async () => {
+    const request = provisionRequest({ firewalls: [143] });
+    rig.sandbox.configure({ orderResponse: 'opaque' });
+    const saga = await rig.sagas.provision(request);
+    await untilWaiting(saga, 'servers');
+    await saga.cancel();
+    await outcomeOf(saga);
+    expect(await open(request)).toEqual([[undefined, [143], 'ended']]);
+    const said = { by: 'me', note: 'deleted in the panel' };
+    const close = () => rig.withJournal((journal) => closeServers(journal, { reference: request.reference }, said));
+    expect([await close(), await close()]).toEqual([1, 0]);
+    expect(await open(request)).toEqual([]);
+    const key = { workflow: 'provisionServers', reference: request.reference } as const;
+    const record = await rig.withJournal((journal) => recordOf(journal, key));
+    expect(record?.serversClosed).toEqual([{ at: expect.any(String) as string, ...said }]);
+  });
 });

@@ -79,7 +79,11 @@ describe('the way forward', () => {
     rig.sandbox.configure({ firewallListResponse: 'opaque' });
     try {
       const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
-      expect((await saga.result()).servers).toMatchObject([{ firewalls: [143], verified: false }]);
+      expect(await saga.result()).toMatchObject({
+        outcome: 'partly',
+        servers: [{ firewalls: [143], verified: false }],
+        leftovers: [{ kind: 'server-unverified', firewalls: [143] }],
+      });
       const { steps } = await saga.progress();
       expect(steps.at(-1)?.detail).toMatch(/^unverified/);
     } finally {
@@ -413,7 +417,12 @@ describe('after the order', () => {
     const vmObjectIds = [77_101, 77_102];
     const request = provisionRequest({ items: [{ quantity: 2 }], firewalls: [143], vmObjectIds });
     for (const vmObjectId of vmObjectIds) rig.sandbox.addServer({ vmObjectId, firewalls: [] });
-    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', match: { vmObjectId: 77_102 } });
+    rig.sandbox.faults.add({
+      endpoint: 'assign-firewalls',
+      kind: 'refuse-before',
+      status: 402,
+      match: { vmObjectId: 77_102 },
+    });
     const saga = await rig.sagas.provision(request);
     expect(await untilWaiting(saga)).toMatchObject({ step: 'assign-firewalls-77102' });
     await answer(saga, 'retry', { correction: { firewalls: [144] } });

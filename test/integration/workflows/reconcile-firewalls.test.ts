@@ -15,7 +15,7 @@ let panel: ProviderClient;
 beforeEach(async () => {
   // Somebody changes firewalls in the control panel, which no journal knows.
   rig = await Rig.start({ compares: false });
-  panel = new ProviderClient({ baseUrl: rig.sandbox.url, pauseMaxMs: 0 });
+  panel = new ProviderClient({ baseUrl: rig.sandbox.url });
 });
 afterEach(async () => {
   await panel.close();
@@ -121,7 +121,7 @@ describeInWays('where a saga has found a server as it should be, and so sent not
   });
 
   it('a server needs no firewall that its order did not get, and that a later saga does not name', async () => {
-    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before' });
+    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 });
     const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
     await untilWaiting(saga, 'stuck');
     const [step] = (await saga.progress()).steps.filter(({ id }) => id.startsWith('assign-firewalls-'));
@@ -166,7 +166,7 @@ itInWays('takes no change that a saga makes meanwhile for drift', async () => {
 });
 
 it('tells of servers that a saga has left without firewalls, until they have them', async () => {
-  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before' });
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 });
   const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
   await untilWaiting(saga, 'stuck');
   await answer(saga, 'skip', { note: 'later' });
@@ -313,7 +313,7 @@ itInWays(
     // The sandbox knows none of these servers' firewalls.
     expect(report).toMatchObject({
       outcome: 'found',
-      looked: { ended: count, servers: 240, beyond: 20 },
+      looked: { ended: count, servers: 240, missed: 20 },
       counts: { 'firewalls-drift': 240 },
     });
     const compared = report!.findings.flatMap((one) => (one.kind === 'firewalls-drift' ? [one.vmObjectId] : []));

@@ -5,6 +5,7 @@
 import { msToTs } from '@temporalio/common/lib/time';
 import { firewallMoments, firewallsOf } from '../../../sandbox/sentences';
 import { SagaHandle } from '../../../src/client/handle';
+import { isOutcome } from '../../../src/domain/outcomes';
 import { itInWays } from '../../support/left-out';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { resetTo, taskBefore } from '../../support/reset';
@@ -28,19 +29,22 @@ async function holding(firewalls: number[], changes: object, endpoint: 'assign-f
   const match = { vmObjectId: request.vmObjectId };
   rig.sandbox.addServer({ vmObjectId: request.vmObjectId, firewalls });
   const gate = rig.sandbox.faults.add({ endpoint, kind: 'gate', hold: 'before', match, nth: 1 });
-  rig.sandbox.faults.add({ endpoint, kind: 'refuse-before', match, nth: 2 });
+  rig.sandbox.faults.add({ endpoint, kind: 'refuse-before', match, from: 2, times: 'all' });
   const saga = await rig.sagas.firewalls(request);
   await rig.sandbox.whenStruck(gate);
   return { request, saga, gate, now: () => firewallsOf(rig.sandbox.ledger, request.vmObjectId) };
 }
 
-/** The saga undoes, and has come to where it waits. */
-const untilUndoing = (saga: Parameters<typeof progressOf>[0]) =>
-  until(async () => {
+/** A person gives it up: the saga undoes, and has come to where it waits. */
+const untilUndoing = async (saga: SagaHandle) => {
+  await untilWaiting(saga, 'stuck');
+  await saga.cancel();
+  await until(async () => {
     const { state, steps } = await progressOf(saga);
-    if (state !== 'running' && state !== 'undoing') throw new Error(`it is ${state} already`);
+    if (isOutcome(state)) throw new Error(`it is ${state} already`);
     return steps.some(({ detail }) => detail?.includes('in the air'));
   });
+};
 
 itInWays.each(['the answer', 'the worker'] as const)(
   'an assignment of which %s was lost, and that comes late, is taken back all the same',
@@ -57,8 +61,7 @@ itInWays.each(['the answer', 'the worker'] as const)(
     }
     await untilUndoing(saga);
     rig.sandbox.faults.release(gate);
-    const { failure } = await outcomeOf(saga);
-    expect(failure).toMatchObject({ type: 'FirewallsRejected', report: { outcome: 'reversed', leftovers: [] } });
+    expect((await outcomeOf(saga)).cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
     expect(now()).toEqual([1]);
   },
 );
@@ -67,8 +70,7 @@ it('a removal of which the answer was lost, and that comes late, is put back all
   const { saga, gate, now } = await holding([1, 150], { unassign: [150] }, 'unassign-firewalls');
   await untilUndoing(saga);
   rig.sandbox.faults.release(gate);
-  const { failure } = await outcomeOf(saga);
-  expect(failure).toMatchObject({ type: 'FirewallsRejected', report: { outcome: 'reversed', leftovers: [] } });
+  expect((await outcomeOf(saga)).cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
   expect([...now()].sort()).toEqual([1, 150]);
 });
 

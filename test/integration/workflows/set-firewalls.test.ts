@@ -3,7 +3,8 @@ import { SagaHandle } from '../../../src/client/handle';
 import { JournalUnavailable } from '../../../src/journal/errors';
 import { Journal } from '../../../src/journal/journal';
 import { itInWays } from '../../support/left-out';
-import { firewallsRequest } from '../../support/requests';
+import { recordOf } from '../../../src/journal/record';
+import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
@@ -100,7 +101,12 @@ it('sends what was asked where the list cannot be read, and does not call it ver
   try {
     const request = requestFor([5], { assign: [5, 6] });
     const saga = await rig.sagas.firewalls(request);
-    expect(await saga.result()).toMatchObject({ assigned: [5, 6], verified: false });
+    expect(await saga.result()).toMatchObject({
+      outcome: 'partly',
+      assigned: [5, 6],
+      verified: false,
+      leftovers: [{ kind: 'server-unverified', vmObjectId: request.vmObjectId, firewalls: [5, 6] }],
+    });
     expect((await saga.progress()).steps.at(-1)?.detail).toBe('unverified: the list’s format is not known');
     expect(firewallsNow(request.vmObjectId)).toEqual([5, 6]);
   } finally {
@@ -241,4 +247,94 @@ it('tells what could not be assigned again', async () => {
       why: 'unassigned: the server goes anyway',
     },
   ]);
+});
+
+describe('a call that may have taken effect', () => {
+  it.each([
+    ['assign-firewalls', { assign: [143] }, [150, 143]],
+    ['unassign-firewalls', { unassign: [150] }, []],
+  ])('%s: the list is looked at before it is sent again', async (endpoint, change, after) => {
+    const request = requestFor([150], change);
+    const { vmObjectId } = request;
+    fault(vmObjectId, endpoint, { kind: 'reset-after', nth: 1 });
+    fault(vmObjectId, endpoint, { kind: 'refuse-before', status: 409, from: 2, times: 'all' });
+    const saga = await rig.sagas.firewalls(request);
+    expect(await saga.result()).toMatchObject({ outcome: 'done', firewalls: after, verified: true });
+    expect(changesTo(vmObjectId)).toHaveLength(1);
+    expect(
+      (
+        await rig.withJournal((journal) =>
+          recordOf(journal, { workflow: 'setFirewalls', reference: request.reference }),
+        )
+      )?.effects.at(-1)?.outcome,
+    ).toBe('done');
+  });
+
+  it('and “already assigned” in answer to the next one, which the list does not show yet, undo nothing', async () => {
+    const request = requestFor([150], { assign: [143] });
+    const { vmObjectId } = request;
+    fault(vmObjectId, 'assign-firewalls', { kind: 'reset-after', nth: 1 });
+    fault(vmObjectId, 'assign-firewalls', { kind: 'refuse-before', status: 422, from: 2, times: 'all' });
+    rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.filter((id) => id !== 143) });
+    try {
+      const saga = await rig.sagas.firewalls(request);
+      expect(await untilWaiting(saga, 'stuck')).toMatchObject({ step: 'assign-firewalls' });
+      expect(firewallsNow(vmObjectId)).toEqual([150, 143]);
+      rig.sandbox.configure({ firewallListResponse: 'objects' });
+      await answer(saga, 'retry');
+      expect(await saga.result()).toMatchObject({ outcome: 'done', firewalls: [150, 143] });
+    } finally {
+      rig.sandbox.configure({ firewallListResponse: 'objects' });
+    }
+  });
+});
+
+describe('a server that was ordered just now', () => {
+  const ordered = async () => {
+    const { servers } = await (await rig.sagas.provision(provisionRequest())).result();
+    return servers[0]?.vmObjectId ?? 0;
+  };
+
+  it.each([
+    ['assign-firewalls', { assign: [143] }, { assign: [151] }],
+    ['unassign-firewalls', { unassign: [150] }, { unassign: [160] }],
+    ['list-firewalls', { assign: [143] }, { assign: [151] }],
+  ])('is waited for, and then somebody is asked: %s; nothing is undone', async (endpoint, first, second) => {
+    const vmObjectId = await ordered();
+    await (await rig.sagas.firewalls(firewallsRequest({ vmObjectId, assign: [150, 160] }))).result();
+    const notReady = { kind: 'refuse-before', status: 404 };
+    fault(vmObjectId, endpoint, { ...notReady, times: 2 });
+    const patient = await rig.sagas.firewalls(firewallsRequest({ vmObjectId, assign: undefined, ...first }));
+    expect(await patient.result()).toMatchObject({ outcome: 'done', verified: true });
+
+    const lasting = fault(vmObjectId, endpoint, { ...notReady, times: 'all' });
+    const asking = await rig.sagas.firewalls(firewallsRequest({ vmObjectId, assign: undefined, ...second }));
+    expect(await untilWaiting(asking, 'stuck')).toMatchObject({ lastFailure: { failure: 'NotYet' } });
+    rig.sandbox.faults.lift(lasting);
+    await answer(asking, 'retry');
+    expect(await asking.result()).toMatchObject({ outcome: 'done', verified: true });
+  });
+
+  it('is not waited for once it is old', async () => {
+    const old = await Rig.start({ activities: { newServerWithinMs: 0 } });
+    const { servers } = await (await old.sagas.provision(provisionRequest())).result();
+    const vmObjectId = servers[0]?.vmObjectId ?? 0;
+    old.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 404, times: 'all' });
+    const saga = await old.sagas.firewalls(firewallsRequest({ vmObjectId }));
+    expect((await outcomeOf(saga)).failure?.type).toBe('FirewallsRejected');
+    await old.close();
+  });
+});
+
+it('takes a firewall that is pending for none', async () => {
+  rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.map((id) => ({ id, status: 'pending' })) });
+  try {
+    const saga = await rig.sagas.firewalls(requestFor([], { assign: [143] }));
+    expect(await untilWaiting(saga, 'stuck')).toMatchObject({ lastFailure: { failure: 'NotVisibleYet' } });
+    rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.map((id) => ({ id, status: 'active' })) });
+    await answer(saga, 'retry');
+    expect(await saga.result()).toMatchObject({ outcome: 'done', verified: true });
+  } finally {
+    rig.sandbox.configure({ firewallListResponse: 'objects' });
+  }
 });

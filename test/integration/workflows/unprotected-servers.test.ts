@@ -101,7 +101,7 @@ describe('where the order was corrected by an earlier run', () => {
 it('what the run has assigned itself does not count where the provider’s list does not show it', async () => {
   const request = provisionRequest({ items: [{ quantity: 2 }], firewalls: [143, 144] });
   rig.sandbox.configure({ firewallListResponse: (ids: number[]) => ids.filter((id) => id !== 144) });
-  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', nth: 2 });
+  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402, nth: 2 });
   const saga = await rig.sagas.provision(request);
   await untilWaiting(saga, 'stuck');
   await saga.cancel();

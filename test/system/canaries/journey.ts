@@ -341,7 +341,10 @@ export class Journey {
     const { refused } = this.world.secrets;
     const bodies = [{ correction: { password: refused.text, color: refused.text } }, { correction: refused.text }];
     const { waiting } = await saga.progress();
-    const named = [...bodies, { by: 'you', password: refused.text }].map((body) => ({ question: waiting?.id, ...body }));
+    const named = [...bodies, { by: 'you', password: refused.text }].map((body) => ({
+      question: waiting?.id,
+      ...body,
+    }));
     for (const body of [...named, refused.text]) {
       await this.fails(saga.decide('retry', body));
       await this.fails(this.update(saga, body));

@@ -4,8 +4,6 @@ import type { ProviderClient } from '../../../src/provider/client';
 export interface ProviderCall {
   name: string;
   pivot: boolean;
-  /** 404 means that what was asked is so already. */
-  deletes?: true;
   make: (client: ProviderClient) => Promise<unknown>;
   /** Whether a body holds what the document shows of this call's success. */
   documented: (body: unknown) => boolean;
@@ -15,6 +13,11 @@ type Fields = Record<string, unknown>;
 
 const anything = () => true;
 const isId = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 1;
+/** Also as a numeric string. */
+const isNumber = (value: unknown) =>
+  typeof value === 'number'
+    ? Number.isFinite(value)
+    : typeof value === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value);
 const isDay = (value: unknown) =>
   typeof value === 'string' &&
   /^\d{4}-\d\d-\d\d$/.test(value) &&
@@ -24,7 +27,7 @@ const isDay = (value: unknown) =>
 function isQuote(body: unknown): boolean {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return false;
   const { available, total, currency, date_from, date_to } = own(body);
-  if (typeof available !== 'boolean' || typeof total !== 'number' || !Number.isFinite(total)) return false;
+  if (typeof available !== 'boolean' || !isNumber(total)) return false;
   if (typeof currency !== 'string' || currency === '' || currency !== currency.toLowerCase()) return false;
   return isDay(date_from) && isDay(date_to);
 }
@@ -32,7 +35,9 @@ function isQuote(body: unknown): boolean {
 function isAdded(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false;
   const { 0: id, data } = own(body);
-  return isId(id) && typeof data === 'object' && data !== null && own(data)['code'] === 200;
+  return (
+    isId(Number(id)) && isNumber(id) && typeof data === 'object' && data !== null && Number(own(data)['code']) === 200
+  );
 }
 
 /** What an object says itself, and not what it inherits. */
@@ -61,7 +66,6 @@ export const calls: ProviderCall[] = [
   {
     name: '3 delete item',
     pivot: false,
-    deletes: true,
     make: (client) => client.deleteCartItem(17),
     documented: anything,
   },

@@ -31,8 +31,7 @@ export async function verdictOn(client: ProviderClient, { make, pivot }: Provide
   if (!(retryInMs === undefined || (Number.isSafeInteger(retryInMs) && retryInMs >= 0 && retryInMs <= 61_000))) {
     throw new Error(`a delay of ${retryInMs} ms`);
   }
-  const sure =
-    ['NotSent', 'PutOff', 'TokenUnreadable'].includes(failure) || (failure === 'RateLimited' && status === 429);
+  const sure = ['NotSent', 'TokenUnreadable'].includes(failure) || (failure === 'RateLimited' && status === 429);
   if (pivot && retryInMs !== undefined && !sure) throw new Error(`a pivot is repeated after ${failure}`);
   return { failure, message, ...(status === undefined ? {} : { status }) };
 }

@@ -86,7 +86,7 @@ async function leftBehind(rig: Rig): Promise<void> {
   await untilWaiting(saga, 'stuck');
   await rig.temporal.workflow.getHandle(saga.workflowId).terminate();
   const bought = await (await rig.sagas.provision(provision(two))).result();
-  const panel = new ProviderClient({ baseUrl: rig.sandbox.url, pauseMaxMs: 0 });
+  const panel = new ProviderClient({ baseUrl: rig.sandbox.url });
   await panel.unassignFirewalls(bought.servers[0]?.vmObjectId ?? 0, [143]);
   await panel.close();
 }

@@ -61,7 +61,9 @@ describe('a saga', () => {
 
   it('whose order is of unknown outcome asks, and neither tries again nor undoes', () => {
     const lost = only(begin(provisioning, spoiled('place-order', 'reset-after')));
-    expect(restsOf([lost])).toEqual(['waits as outcome-unknown at place-order for confirmPlaced or confirmNotPlaced']);
+    expect(restsOf([lost])).toEqual([
+      'waits as outcome-unknown at place-order for confirmPlaced or confirmNotPlaced or markCancelled',
+    ]);
     expect(lost.placed).toBe(true);
     expect(only(cancel(lost))).toMatchObject({ leftovers: ['cart-item', 'cart-item', 'placement-unknown'] });
   });
@@ -77,7 +79,7 @@ describe('a saga', () => {
 
   it('that asks when it is refused ends by a person only', () => {
     const asks = only(
-      begin(story('a change order that asks when it is refused'), spoiled('place-change-order', 'error-code')),
+      begin(story('a change order that asks when it is refused'), spoiled('place-change-order', 'refuse-before')),
     );
     expect(restsOf([asks])).toEqual(['waits as refused at place-change-order for retry']);
     expect(restsOf(decide(asks, 'retry', false))).toEqual(['ended as done']);
@@ -110,9 +112,9 @@ describe('after a reset', () => {
         'ended as done',
         'waits as stuck at add-cart-item-* for retry',
         'waits as stuck at place-order for retry',
-        'waits as stuck at assign-firewalls-* for retry or markDone or skip',
-        'waits as stuck at verify-firewalls-* for retry or markDone or skip',
-        'waits as servers at find-servers for provideServers',
+        'waits as stuck at assign-firewalls-* for retry or markDone or skip or markCancelled',
+        'waits as stuck at verify-firewalls-* for retry or markDone or skip or markCancelled',
+        'waits as servers at find-servers for provideServers or markCancelled',
       ]),
     );
   });

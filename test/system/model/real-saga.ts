@@ -61,7 +61,10 @@ export class RealSaga {
     const match = this.thread;
     const armed = this.faults.get(endpoint) ?? {};
     if (trouble) {
-      armed.trouble = faults.add({ endpoint, match, kind: trouble.kind, ...(lasting ? { times: 'all' } : {}) });
+      const { kind } = trouble;
+      // Of these a new server makes no “not yet”.
+      const said = kind === 'refuse-before' ? { status: 402 } : kind === 'error-code' ? { code: 402 } : {};
+      armed.trouble = faults.add({ endpoint, match, kind, ...said, ...(lasting ? { times: 'all' } : {}) });
     }
     if (held) armed.gate = faults.add({ endpoint, match, kind: 'gate', hold: 'after' });
     this.faults.set(endpoint, armed);

@@ -27,12 +27,18 @@ export interface Trouble {
 
 /** Of a call that is dared once, whatever does not surely say that nothing happened leaves nobody knowing. */
 export function meaningOf({ meaning, leavesDoubt }: Trouble, isPivot: boolean): Meaning {
-  return isPivot && leavesDoubt && meaning === 'barred' ? 'lost' : meaning;
+  return isPivot && leavesDoubt && (meaning === 'barred' || meaning === 'refused') ? 'lost' : meaning;
 }
 
 export const troubles: readonly Trouble[] = [
   { kind: 'refuse-before', said: 'is refused', meaning: 'refused', effect: false },
-  { kind: 'error-code', said: 'is refused in the body of a success', meaning: 'refused', effect: false },
+  {
+    kind: 'error-code',
+    said: 'is refused in the body of a success',
+    meaning: 'refused',
+    effect: false,
+    leavesDoubt: true,
+  },
   { kind: 'unauthorized', said: 'is answered 401', meaning: 'barred', effect: false },
   { kind: 'redirect', said: 'is redirected', meaning: 'barred', effect: false, leavesDoubt: true },
   {

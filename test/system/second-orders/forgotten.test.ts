@@ -216,7 +216,7 @@ describe('a decision answers one question', () => {
     });
     expect(next.question.replace(/\d/g, '0')).toBe(seen.question.replace(/\d/g, '0'));
     await untilDeniable(next);
-    await expect(answer(saga, 'confirmNotPlaced', said('the second one'))).rejects.toThrow(
+    await expect(saga.decide('confirmNotPlaced', said('the second one'))).rejects.toThrow(
       `question ${seen.id} is not the one that waits now, which is ${next.id}`,
     );
     const run = rig.temporal.workflow.getHandle(saga.workflowId);
@@ -241,7 +241,7 @@ describe('a decision answers one question', () => {
     const run = rig.temporal.workflow.getHandle(saga.workflowId);
     const [quoted] = (await resultsOf(run, 'quoteChangeOrder')) as { id: string }[];
     expect(first.id).toBe(quoted?.id.slice(0, 8));
-    await expect(answer(saga, 'approve', { by: 'boss' })).rejects.toThrow(/question: is required/);
+    await expect(saga.decide('approve', { by: 'boss' })).rejects.toThrow(/question: is required/);
     rig.sandbox.configure({ resourcePrices: { vm_backup: 50 } });
     try {
       await saga.decide('approve', { question: first.id });
@@ -275,7 +275,7 @@ it('“not placed” is not taken while the call may be in the air, and says unt
     const waiting = await untilWaiting(again, 'outcome-unknown');
     expect(changeOrdersOf(slow.sandbox.ledger, request.subscription_id)).toEqual([]);
     const said = { question: waiting.id, note: 'the panel shows none' };
-    await expect(answer(again, 'confirmNotPlaced', said)).rejects.toThrow(
+    await expect(again.decide('confirmNotPlaced', said)).rejects.toThrow(
       /^confirmNotPlaced: the call may still be in the air until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC: look again then$/,
     );
     slow.sandbox.faults.release(gate);

@@ -25,6 +25,7 @@ export interface Way {
 /** One for each thing that a failure may mean, and before and after the effect where that is not known. */
 const failing: Spoiling[] = [
   { kind: 'refuse-before' },
+  { kind: 'refuse-before', status: 423 },
   { kind: 'error-code' },
   { kind: 'unauthorized' },
   { kind: 'rate-limit', retryAfter: 0 },

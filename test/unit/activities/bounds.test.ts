@@ -25,7 +25,7 @@ describe('a delay that the provider asks for', () => {
   const budget = { attemptsMax: 3, backoffMs: 100, backoffMaxMs: 1_000, totalMs: 10_000 };
   const settings = activitySettings(budget);
   const retryInMs = (askedMs: number) => {
-    const asked = new RateLimited('said no', { endpoint: 'POST /order', status: 429 }, askedMs);
+    const asked = new RateLimited('said no', { endpoint: 'POST /order', status: 429, retryAfterMs: askedMs });
     const { details } = translateFailure(asked, 'mutate', undefined, settings, () => 0);
     return (details?.[0] as CallFailure).retryInMs;
   };

@@ -129,7 +129,7 @@ it('a process that stood still while it got another token does not send again', 
     return Promise.resolve('a new one');
   };
   const credentials = { read: () => Promise.resolve('an old one'), reread };
-  const provider = new ProviderClient({ baseUrl: own.sandbox.url, pauseMaxMs: 0, credentials });
+  const provider = new ProviderClient({ baseUrl: own.sandbox.url, credentials });
   try {
     const saga = own.saga({ provider, settings });
     expect(await saga.refusal('placeChangeOrder', placeChange)).toMatchObject({

@@ -59,7 +59,7 @@ export class LoneActivities {
       ...{ anyServer: true, orderResponse: 'ids', closedCartItems: 'take' },
       ...sandbox,
     });
-    const provider = new ProviderClient({ baseUrl: started.url, pauseMaxMs: 0 });
+    const provider = new ProviderClient({ baseUrl: started.url });
     return new LoneActivities(started, journal, provider, folder);
   }
 

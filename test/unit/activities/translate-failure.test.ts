@@ -6,7 +6,6 @@ import { callFailureNames, type CallFailure, type CallFailureName } from '../../
 import { JournalUnavailable, JournalUnreadable } from '../../../src/journal/errors';
 import {
   NotSent,
-  PutOff,
   ProviderFailure,
   RateLimited,
   Rejected,
@@ -20,7 +19,11 @@ import { activitySettings } from '../../support/activity-settings';
 const budget = { attemptsMax: 3, backoffMs: 100, backoffMaxMs: 1_000, totalMs: 10_000 };
 const kinds: CallKind[] = ['read', 'mutate', 'compensate', 'pivot', 'poll'];
 const settings = activitySettings(budget);
-const about = (status?: number) => ({ endpoint: 'POST /order', ...(status ? { status } : {}) });
+const about = (status?: number, retryAfterMs?: number) => ({
+  endpoint: 'POST /order',
+  ...(status ? { status } : {}),
+  retryAfterMs,
+});
 
 function translated(
   error: unknown,
@@ -45,9 +48,8 @@ function translated(
 /** The table of docs/failures.md: what each failure means for a step that may be repeated, and for a pivot. */
 const table: [string, () => ProviderFailure, repeated: boolean, pivotRepeated: boolean][] = [
   ['NotSent', () => new NotSent('said no', about()), true, true],
-  ['PutOff', () => new PutOff('said no', about(), 0), true, true],
   ['TokenUnreadable', () => new TokenUnreadable('said no', about()), true, true],
-  ['RateLimited', () => new RateLimited('said no', about(429), 2_000), true, true],
+  ['RateLimited', () => new RateLimited('said no', about(429, 2_000)), true, true],
   ['Unauthorized', () => new Unauthorized('said no', about(401)), false, false],
   ['Rejected', () => new Rejected('said no', about(422)), false, false],
   ['UnknownOutcome', () => new UnknownOutcome('said no', about(503)), true, false],
@@ -70,9 +72,11 @@ it('waits at least as long as the provider asks', () => {
       fc.integer({ min: 0, max: 9_000 }),
       fc.double({ min: 0, max: 0.999, noNaN: true }),
       (retryAfterMs, random) => {
-        const facts = translated(new RateLimited('said no', about(429), retryAfterMs), 'mutate', { random });
-        expect(facts.retryInMs).toBeGreaterThanOrEqual(retryAfterMs);
-        expect(facts.retryInMs).toBeLessThanOrEqual(retryAfterMs + 100);
+        for (const failure of [RateLimited, UnknownOutcome]) {
+          const facts = translated(new failure('said no', about(503, retryAfterMs)), 'mutate', { random });
+          expect(facts.retryInMs).toBeGreaterThanOrEqual(retryAfterMs);
+          expect(facts.retryInMs).toBeLessThanOrEqual(retryAfterMs + 100);
+        }
       },
     ),
   );
@@ -114,7 +118,7 @@ describe('a pivot and the statuses that are safe to repeat', () => {
   });
 
   it('does not repeat a 429 that the settings do not call safe', () => {
-    const facts = translated(new RateLimited('said no', about(429), undefined), 'pivot', {
+    const facts = translated(new RateLimited('said no', about(429)), 'pivot', {
       settings: { pivotRetryStatuses: [] },
     });
     expect(facts).toMatchObject({ failure: 'UnknownOutcome' });
@@ -138,7 +142,7 @@ describe('a pivot and the statuses that are safe to repeat', () => {
 
 it('leaves a status that is safe for a pivot as it is where no pivot is made', () => {
   const changes = { settings: { pivotRetryStatuses: [503] } };
-  expect(translated(new RateLimited('said no', about(429), undefined), 'mutate', changes).failure).toBe('RateLimited');
+  expect(translated(new RateLimited('said no', about(429)), 'mutate', changes).failure).toBe('RateLimited');
   expect(translated(new UnknownOutcome('said no', about(503)), 'mutate', changes).failure).toBe('UnknownOutcome');
 });
 
@@ -194,8 +198,8 @@ it.each(kinds)('what was read already is not read otherwise the second time, whe
   for (const error of [
     ...table.map(([, make]) => make()),
     new UnknownOutcome('said no', about(503)),
-    new RateLimited('said no', about(429), 2_000),
-    new PutOff('said no', about(), 3_000),
+    new RateLimited('said no', about(429, 2_000)),
+    new UnknownOutcome('said no', about(503, 3_000)),
     new OwnFailure('UnknownOutcome', 'said neither', about(200)),
   ]) {
     const once = callFailureOf(error, kind, safe)!;
@@ -229,11 +233,11 @@ it('a delay that was named with the failure is kept to, and needs no budget', ()
 const triedAgain: CallFailureName[] = [
   ...([
     'NotSent',
-    'PutOff',
     'TokenUnreadable',
     'RateLimited',
     'UnknownOutcome',
     'NotVisibleYet',
+    'NotYet',
     'StoodStill',
   ] as const),
   ...(['JournalUnavailable', 'TemporalUnavailable', 'Unwanted', 'QuoteAged'] as const),

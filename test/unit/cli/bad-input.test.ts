@@ -108,7 +108,7 @@ it.each([
   [['list', '--limit', '-1'], /whole number/],
   [['status', 'not a reference'], /reference: must be 1 to 128/],
   [['decide', 'R', 'agree'], /there is no decision agree; there are retry, skip/],
-  [['decide', 'R', 'skip'], /skip: note: is required/],
+  [['decide', 'R', 'skip'], /skip: question: is required.*note: is required/],
   [['decide', 'R', 'skip', '{note}'], /decision’s JSON.* is not JSON/],
   [['decide', 'R', 'provideServers', '{"vmObjectIds":[0]}'], /vmObjectIds\[0\]: must be/],
 ])('%j is bad usage', async (args: string[], sentence) => {

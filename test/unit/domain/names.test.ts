@@ -72,10 +72,10 @@ it('are these', () => {
   expect(stepStatuses).toEqual(['pending', 'running', 'done', 'stuck', 'skipped', 'undoing', 'undone', 'failed']);
   expect(callFailureNames).toEqual([
     'NotSent',
-    'PutOff',
     'TokenUnreadable',
     'RateLimited',
     'Unauthorized',
+    'NotYet',
     'Rejected',
     'UnknownOutcome',
     'UnexpectedResponse',
@@ -98,6 +98,7 @@ it('are these', () => {
     'DeadlinePassed',
     'QuoteAged',
     'NeedsApproval',
+    'OrderCancelled',
   ]);
   expect(effectKinds).toEqual(['mutate', 'compensate', 'pivot']);
   expect(effectOutcomes).toEqual(['done', 'not-done', 'unknown', 'undone', 'denied']);
@@ -105,6 +106,7 @@ it('are these', () => {
     'InvalidRequest',
     'ReferenceTaken',
     'OrderRejected',
+    'OrderCancelled',
     'ChangeNotAvailable',
     'SwitchNotAvailable',
     'GuardViolated',
@@ -120,6 +122,7 @@ it('are these', () => {
     'markDone',
     'confirmPlaced',
     'confirmNotPlaced',
+    'markCancelled',
     'approve',
     'reject',
     'provideServers',

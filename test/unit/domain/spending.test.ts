@@ -1,4 +1,12 @@
-import { describeLimit, describePeriod, limitsOf, parseSpendLimits, purchaseOf } from '../../../src/domain/spending';
+import {
+  accountName,
+  describeLimit,
+  describePeriod,
+  limitsOf,
+  parseSpendLimits,
+  purchaseOf,
+} from '../../../src/domain/spending';
+import { fc } from '../../support/properties';
 
 describe('spend limits', () => {
   it('are read, each with its account, unit and period', () => {
@@ -7,7 +15,7 @@ describe('spend limits', () => {
     expect(parseSpendLimits('AB-1=100usd/1d, *=12.5 EUR/90m,ab-2=0 servers/366d,')).toEqual([
       { account: 'AB-1', most: 100, unit: 'usd', withinMs: 86_400_000 },
       { account: '*', most: 12.5, unit: 'eur', withinMs: 5_400_000 },
-      { account: 'ab-2', most: 0, unit: 'servers', withinMs: 366 * 86_400_000 },
+      { account: 'AB-2', most: 0, unit: 'servers', withinMs: 366 * 86_400_000 },
     ]);
     expect(parseSpendLimits('')).toEqual([]);
   });
@@ -59,5 +67,18 @@ describe('what an order buys', () => {
     (changes) => {
       expect(bought(changes)).not.toBe(bought({}));
     },
+  );
+});
+
+test('one account has one name, however it is written', () => {
+  const written = fc.tuple(fc.constantFrom('ab', 'Ab', 'aB', 'AB'), fc.nat(5), fc.nat());
+  fc.assert(
+    fc.property(written, ([prefix, zeros, digits]) => {
+      const account = `${prefix}-${'0'.repeat(zeros)}${digits}`;
+      expect(accountName(account)).toBe(`AB-${digits}`);
+      expect(limitsOf(account, parseSpendLimits(`${account}=5 servers/1d,*=9 servers/1d`))).toMatchObject([
+        { most: 5 },
+      ]);
+    }),
   );
 });

@@ -88,7 +88,6 @@ it.each<[string, Partial<CallEvent>, ReturnType<typeof readCall>]>([
   ['a connection that is refused', { failure: 'NotSent', sent: false }, { unanswered: 'not sent' }],
   ['a page of somebody else', { status: 302, failure: 'UnexpectedResponse' }, { unanswered: '302' }],
   ['a call that we held back', { failure: 'NotSent', sent: false, heldBack: true }, undefined],
-  ['a call that was put off', { failure: 'PutOff', sent: false, putOff: true }, undefined],
   ['a token that we cannot read', { failure: 'TokenUnreadable', sent: false }, undefined],
   ['a token that no header takes', { failure: 'Unauthorized', sent: false }, undefined],
   ['a path that cannot be built', { failure: 'Rejected', sent: false }, undefined],

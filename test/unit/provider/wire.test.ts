@@ -3,8 +3,9 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners } from 'node:events';
 import https from 'node:https';
 import net from 'node:net';
+import fc from 'fast-check';
 import { NotSent, Rejected, UnknownOutcome } from '../../../src/provider/errors';
-import type { CallEvent, CallOptions, ProviderClient } from '../../../src/provider/client';
+import type { CallEvent, CallOptions, ProviderClient, ProviderClientOptions } from '../../../src/provider/client';
 import { selfSigned } from '../../support/certificates';
 import {
   closeAll,
@@ -365,10 +366,110 @@ test('an error’s status counts even where its body is lost or stalls', async (
   }
 });
 
-test('an answer is taken even where an announcement goes before it', async () => {
-  const text = `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${httpText('{"id":1}')}`;
-  const server = await serveRaw((socket) => onRequest(socket, () => socket.write(text)));
-  expect(await createClient(server.url).placeOrder(order)).toEqual({ id: 1 });
+describe.each([
+  ['plain', undefined],
+  ['TLS', selfSigned('127.0.0.1')],
+])('announcements that nobody asked for, %s', (_, certificate) => {
+  /** Writes the pieces one by one, each as a packet of its own. */
+  const writeApart = async (socket: net.Socket, pieces: string[]) => {
+    for (const piece of pieces) {
+      await new Promise((resolve) => socket.write(piece, resolve));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  const announcement = fc.constantFrom(
+    'HTTP/1.1 100 Continue\r\n\r\n',
+    'HTTP/1.0 100 \r\nserver: a\r\nx: HTTP/1.1 200 OK\r\n\r\n',
+    'HTTP/1.1 102 Processing\r\n\r\n',
+    'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n',
+    '\r\nHTTP/1.1 199 Soon\r\n\r\n',
+  );
+  const body = '{"id": "HTTP/1.1 100 Continue"}';
+
+  test('go before an answer that is taken, in whatever pieces all of it comes', async () => {
+    let pieces: string[] = [];
+    const server = await serveRaw((socket) => {
+      socket.setNoDelay(true);
+      onRequest(socket, () => void writeApart(socket, pieces));
+    }, certificate);
+    const client = createClient(server.url, { connections: 1, ...(certificate ? { ca: certificate.cert } : {}) });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(announcement, { maxLength: 4 }),
+        fc.array(fc.nat(400), { maxLength: 12 }),
+        fc.constantFrom(...ways),
+        async (announcements, cuts, [, act]) => {
+          const text = announcements.join('') + httpText(body);
+          const at = [0, ...new Set(cuts.filter((cut) => cut < text.length))].sort((a, b) => a - b);
+          pieces = at.map((from, nth) => text.slice(from, at[nth + 1]));
+          expect(await act(client)).toEqual({ id: 'HTTP/1.1 100 Continue' });
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
+  test('are no answer, and do not go on for ever', async () => {
+    const texts = ['HTTP/1.1 100 Continue\r\n\r\n', `HTTP/1.1 100 ${'x'.repeat(20_000)}`];
+    const server = await serveRaw((socket, nth) => {
+      onRequest(socket, () => {
+        if (nth < 2) socket.end(texts[nth] ?? '');
+        else socket.on('drain', () => socket.write('HTTP/1.1 100 Continue\r\n\r\n'.repeat(1_000)) || undefined);
+        if (nth === 2) while (socket.write('HTTP/1.1 100 Continue\r\n\r\n'.repeat(1_000)));
+      });
+    }, certificate);
+    const ca = certificate ? { ca: certificate.cert } : {};
+    const client = createClient(server.url, { responseBytesMax: 1_024, ...ca });
+    const failures = [];
+    for (let nth = 0; nth < 3; nth += 1) failures.push(await failureOf(client.placeOrder(order)));
+    expect(failures.map(({ name, status }) => [name, status])).toEqual(Array(3).fill(['UnknownOutcome', undefined]));
+    expect(failures[2]?.message).toMatch(/does not end|connection was closed/);
+  });
+});
+
+describe.each([
+  ['plain', undefined],
+  ['TLS', selfSigned('127.0.0.1')],
+])('the connection of a pivot, %s', (_, certificate) => {
+  const half = httpText('{"id":1}').slice(0, -3);
+  const tooLong = httpText(`"${'x'.repeat(2_000)}"`);
+  const ca = certificate ? { ca: certificate.cert } : {};
+
+  /** How the other side sees the connection end. */
+  async function endOf(answer: string, options: Partial<ProviderClientOptions>, signal?: AbortSignal) {
+    let ended: Promise<unknown> = Promise.resolve();
+    const server = await serveRaw((socket) => {
+      ended = new Promise((resolve) => {
+        socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code));
+        socket.on('close', () => resolve('closed'));
+      });
+      onRequest(socket, () => socket.write(answer));
+    }, certificate);
+    const client = createClient(server.url, { responseBytesMax: 1_024, ...ca, ...options });
+    const outcome = await client.placeOrder(order, signal ? { signal } : {}).then(
+      () => 'answered',
+      (error: unknown) => (error as Error).message,
+    );
+    return [outcome, await ended];
+  }
+
+  test.each([
+    ['the time for the call is over', 'not done within 300 ms', '', { totalTimeoutMs: 300 }, undefined],
+    ['the caller gives it up', 'the caller gave it up', '', {}, 300],
+    ['the answer does not come', 'UND_ERR_HEADERS_TIMEOUT', '', { headersTimeoutMs: 50 }, undefined],
+    ['the answer stops in the middle', 'UND_ERR_BODY_TIMEOUT', half, { bodyTimeoutMs: 50 }, undefined],
+    ['the answer is too long', 'longer than 1024 bytes', tooLong, {}, undefined],
+  ])('is reset when %s', async (_why, message, answer, options, abortsAfterMs) => {
+    const signal = abortsAfterMs === undefined ? undefined : AbortSignal.timeout(abortsAfterMs);
+    const [outcome, end] = await endOf(answer, options, signal);
+    // A reset below TLS ends the connection before undici says why.
+    expect(outcome).toMatch(certificate ? new RegExp(`${message}|UND_ERR_SOCKET`) : message);
+    expect(end).toBe('ECONNRESET');
+  });
+
+  test('is closed when the answer is whole', async () => {
+    expect(await endOf(httpText('{"id":1}'), {})).toEqual(['answered', 'closed']);
+  });
 });
 
 test('a certificate that is trusted by the option is accepted', async () => {

@@ -1,0 +1,43 @@
+/** Servers that were ordered with firewalls and lack them, as far as the journal knows, until somebody closes them. */
+import { workflowIdOf } from '../domain/identity';
+import { closeServers, openServers } from '../journal/servers';
+import type { CommandContext } from './command-context';
+import { exitStatus, UsageError } from './exit-status';
+import { withJournal } from './journal-commands';
+
+/** @returns `waits` where there are some */
+export async function listOpen({ printer }: CommandContext): Promise<number> {
+  return withJournal({ writes: false }, async (journal, name) => {
+    const open = await openServers(journal);
+    if (open.length === 0) printer.line(`the journal ${name} knows of no server that lacks firewalls`);
+    for (const { vmObjectId, workflow, reference, firewalls, since, saga } of open) {
+      const which = vmObjectId === undefined ? 'servers of unknown ids' : `server ${vmObjectId}`;
+      printer.line(`${which}  lacks firewalls ${firewalls.join(', ')} since ${since}`);
+      printer.line(
+        `  ordered by ${workflowIdOf(workflow, reference)}, which ${saga === 'open' ? 'goes on' : 'has ended'}`,
+      );
+    }
+    printer.document(open);
+    return open.length === 0 ? exitStatus.done : exitStatus.waits;
+  });
+}
+
+/** @throws UsageError */
+export async function close(
+  { printer }: CommandContext,
+  vmObjectId: number | undefined,
+  { reference, by, note }: { reference?: string; by: string; note: string },
+): Promise<number> {
+  const which = reference === undefined ? vmObjectId !== undefined && { vmObjectId } : { reference };
+  if (!which || (vmObjectId !== undefined && reference !== undefined)) {
+    throw new UsageError('name the object id of a server, or an order with --reference');
+  }
+  if (by.trim() === '' || note.trim() === '') throw new UsageError('--by and --note must not be empty');
+  return withJournal({ writes: true }, async (journal, name) => {
+    const closed = await closeServers(journal, which, { by, note });
+    if (closed === 0) throw new UsageError(`the journal ${name} has no such server that is open`);
+    printer.line(`${closed} closed, says ${by}: ${note}`);
+    printer.document({ closed, by, note });
+    return exitStatus.done;
+  });
+}

@@ -1,0 +1,42 @@
+/**
+ * The proxy for calls of the provider, from the variables that most programs heed: `HTTPS_PROXY`, `HTTP_PROXY` and
+ * `NO_PROXY`, in capitals or small letters; the small ones count more.
+ */
+import { isLoopback } from './checks';
+import type { Environment } from './settings';
+
+/**
+ * @returns undefined where there is none for that address; a loopback address never has one
+ * @param problems gets a sentence where it is no address. It does not repeat it: there may be a password in it
+ */
+export function proxyFor(baseUrl: string, env: Environment, problems: string[]): string | undefined {
+  if (!URL.canParse(baseUrl)) return undefined;
+  const { protocol, hostname, port } = new URL(baseUrl);
+  const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  const proxy = valueOf(env, name);
+  if (proxy === undefined || isLoopback(hostname) || isExempt(hostname, port, valueOf(env, 'NO_PROXY')))
+    return undefined;
+  // Many write only host and port.
+  const url = proxy.includes('://') ? proxy : `http://${proxy}`;
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
+  problems.push(`${name}: must be the address of a proxy, http://… or https://…`);
+  return undefined;
+}
+
+function valueOf(env: Environment, name: string): string | undefined {
+  return env[name.toLowerCase()]?.trim() || env[name]?.trim() || undefined;
+}
+
+/** Names, with those below them; with a port, only that port; `*` for all. */
+function isExempt(hostname: string, port: string, noProxy = ''): boolean {
+  return noProxy
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .some((entry) => {
+      if (entry === '*') return true;
+      const [, name = '', only] = /^\*?\.?(.*?)(?::(\d+))?$/.exec(entry) ?? [];
+      const host = hostname.replace(/^\[|\]$/g, '');
+      return (host === name || host.endsWith(`.${name}`)) && (only === undefined || only === port);
+    });
+}

@@ -1,0 +1,383 @@
+/**
+ * Servers that orders have brought: which order, since when they are known, and which of them lack firewalls that were
+ * asked for, as far as is known. A row stays: who closed it, and why, stands in it.
+ *
+ * ```text
+ *   placed ──ids unknown──▶ one row of id 0, open
+ *      │                        │ the ids become known
+ *      └──ids known──▶ a row for each, open ──assigned · set by another saga · a person says so──▶ closed
+ *                                   ▲                                          │
+ *                                   └── an ending says that it lacks some ─────┘ unless a person has closed it
+ * ```
+ */
+import { sql } from 'kysely';
+import type { About, EffectCall, PivotNote } from '../domain/effects';
+import type { WorkflowName } from '../domain/identity';
+import type { Leftover } from '../domain/leftovers';
+import { nowMs } from './dialects';
+import { aboutOf, iso, livePivot, type SagaKey, type Tx } from './rows';
+import type { Sealing } from './sealing';
+import type { FirewallsWord } from './schema';
+
+/** What is used here of the journal, which uses this file. */
+interface Journal {
+  readonly sealing: Sealing;
+  inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  unseal(sealed: string, what: string): Promise<unknown>;
+  noteOf(sealed: string | null): Promise<PivotNote | undefined>;
+}
+
+interface Verdict {
+  by?: string | undefined;
+  note: string;
+}
+
+/** Stands for all servers of an order whose ids nobody knows. */
+export const unnamed = 0;
+
+/** An order was placed. @param ids of its servers, as far as they are known */
+export async function notePlaced(
+  tx: Tx,
+  key: SagaKey,
+  { firewalls = [], vmObjectIds }: About,
+  ids: unknown,
+): Promise<void> {
+  if (key.workflow !== 'provisionServers') return;
+  const named = Array.isArray(ids) && ids.length > 0 ? (ids as number[]) : vmObjectIds;
+  if (named !== undefined) return noteServers(tx, key, named, firewalls);
+  if (firewalls.length === 0) return;
+  const known = await tx
+    .selectFrom('server')
+    .select('vm_object_id')
+    .where((where) => where.and({ ...key }))
+    .execute();
+  if (known.length === 0) await insert(tx, key, [unnamed], firewalls);
+}
+
+/** The ids of an order's servers are known by now. A second call changes nothing. */
+export async function noteServers(
+  tx: Tx,
+  key: SagaKey,
+  ids: readonly number[],
+  firewalls: readonly number[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await insert(tx, key, ids, firewalls);
+  await tx
+    .deleteFrom('server')
+    .where((where) => where.and({ ...key, vm_object_id: unnamed }))
+    .where('closed_ms', 'is', null)
+    .execute();
+}
+
+async function insert(tx: Tx, key: SagaKey, ids: readonly number[], firewalls: readonly number[]): Promise<void> {
+  const row = { ...key, seen_ms: nowMs(tx), firewalls: JSON.stringify(firewalls) };
+  const open_since_ms = firewalls.length > 0 ? nowMs(tx) : null;
+  await tx
+    .insertInto('server')
+    .values(ids.map((vm_object_id) => ({ ...row, vm_object_id, open_since_ms })))
+    .onConflict((conflict) => conflict.columns(['vm_object_id', 'workflow', 'reference']).doNothing())
+    .execute();
+}
+
+/** The ids of a `Placement`: from the provider's answer, a person, or a search. */
+export function idsIn(answer: unknown): unknown {
+  const placement = answer as { vmObjectIds?: unknown; value?: { vmObjectIds?: unknown } } | undefined;
+  return placement?.vmObjectIds ?? placement?.value?.vmObjectIds;
+}
+
+/** Firewalls of a server that was ordered are about to be assigned, or a person has assigned them. */
+export async function noteMeant(tx: Tx, key: SagaKey, call: Pick<EffectCall, 'activity' | 'about'>): Promise<void> {
+  const { vmObjectId, firewalls = [] } = call.about;
+  if (!isProtecting(key, call) || vmObjectId === undefined) return;
+  await noteServers(tx, key, [vmObjectId], firewalls);
+  await tx
+    .updateTable('server')
+    .set((set) => ({
+      firewalls: JSON.stringify(firewalls),
+      open_since_ms: set.fn.coalesce('open_since_ms', nowMs(tx)),
+    }))
+    .where((where) => where.and({ ...key, vm_object_id: vmObjectId }))
+    .execute();
+}
+
+/** They are assigned. */
+export async function noteAssigned(tx: Tx, key: SagaKey, call: Pick<EffectCall, 'activity' | 'about'>): Promise<void> {
+  const { vmObjectId } = call.about;
+  if (!isProtecting(key, call) || vmObjectId === undefined) return;
+  await tx
+    .updateTable('server')
+    .set({ closed_ms: nowMs(tx) })
+    .where((where) => where.and({ ...key, vm_object_id: vmObjectId }))
+    .where('closed_ms', 'is', null)
+    .execute();
+}
+
+function isProtecting({ workflow }: SagaKey, { activity }: Pick<EffectCall, 'activity'>): boolean {
+  return workflow === 'provisionServers' && activity === 'assignFirewalls';
+}
+
+/**
+ * A saga has ended whose order stands: what its report says is lacking is open, all else is closed. A person's word
+ * stays.
+ */
+export async function noteEnding(tx: Tx, key: SagaKey, outcome: string, leftovers: readonly Leftover[]): Promise<void> {
+  if (key.workflow !== 'provisionServers') return;
+  const lacking = leftovers.flatMap((left) => (left.kind === 'server-unprotected' ? [left] : []));
+  for (const { vmObjectId = unnamed, firewalls } of lacking) {
+    await insert(tx, key, [vmObjectId], firewalls);
+    await tx
+      .updateTable('server')
+      .set((set) => ({
+        firewalls: JSON.stringify(firewalls),
+        open_since_ms: sql<number>`case when closed_ms is null then ${set.ref('open_since_ms')} else ${nowMs(tx)} end`,
+        closed_ms: null,
+      }))
+      .where((where) => where.and({ ...key, vm_object_id: vmObjectId }))
+      .where('closed', 'is', null)
+      .execute();
+  }
+  if (outcome !== 'done' && outcome !== 'partly') return;
+  const open = lacking.map(({ vmObjectId = unnamed }) => vmObjectId);
+  const closing = tx
+    .updateTable('server')
+    .set({ closed_ms: nowMs(tx) })
+    .where((where) => where.and({ ...key }))
+    .where('closed_ms', 'is', null);
+  await (open.length > 0 ? closing.where('vm_object_id', 'not in', open) : closing).execute();
+}
+
+/**
+ * A change of firewalls is done: what it names, nobody is missing any more, whatever an order had asked for.
+ *
+ * @param resource the server, as a turn names it
+ * @param leftovers what it has not come to
+ */
+export async function noteWord(
+  tx: Tx,
+  resource: string,
+  word: FirewallsWord,
+  leftovers: readonly Leftover[],
+): Promise<void> {
+  const vmObjectId = Number(/^server (\d+)$/.exec(resource)?.[1] ?? unnamed);
+  const missed = leftovers.flatMap((left) => (left.kind === 'firewalls' ? left.firewalls : []));
+  const named = (id: number) =>
+    ('exactly' in word || word.assign.includes(id) || word.unassign.includes(id)) && !missed.includes(id);
+  for (const { workflow, reference, firewalls } of await openRows(tx, vmObjectId)) {
+    const lacks = (JSON.parse(firewalls) as number[]).filter((id) => !named(id));
+    await tx
+      .updateTable('server')
+      .set(lacks.length > 0 ? { firewalls: JSON.stringify(lacks) } : { closed_ms: nowMs(tx) })
+      .where((where) => where.and({ workflow, reference, vm_object_id: vmObjectId }))
+      .execute();
+  }
+}
+
+function openRows(tx: Tx, vmObjectId: number) {
+  return tx
+    .selectFrom('server')
+    .selectAll()
+    .where('vm_object_id', '=', vmObjectId)
+    .where('open_since_ms', 'is not', null)
+    .where('closed_ms', 'is', null)
+    .execute();
+}
+
+/** Whether an order has brought the server within so many milliseconds. @throws JournalUnavailable */
+export function isNewServer(journal: Journal, vmObjectId: number, withinMs: number): Promise<boolean> {
+  return journal.inTransaction(async (tx) => {
+    const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
+    const found = await tx
+      .selectFrom('server')
+      .select('seen_ms')
+      .where('vm_object_id', '=', vmObjectId)
+      .where('seen_ms', '>', now - withinMs)
+      .limit(1)
+      .execute();
+    return found.length > 0;
+  });
+}
+
+/** What tells the servers of an order from others that a directory lists. */
+export interface NotItsServers {
+  /** Of another reference, or changed by one before the order was meant, or listed before it was. */
+  ids: number[];
+  /** Orders of the same account that are as young, and of whose servers nobody knows an id. */
+  rivals: SagaKey[];
+}
+
+/**
+ * @param listed by the directory
+ * @param youngMs for so long the servers of an order may not be listed yet
+ * @throws JournalUnavailable, JournalUnreadable
+ */
+export async function notItsServers(
+  journal: Journal,
+  key: SagaKey,
+  listed: readonly number[],
+  youngMs: number,
+): Promise<NotItsServers> {
+  const { note, ids, rivals } = await journal.inTransaction(async (tx) => {
+    const pivot = await livePivot(tx, key);
+    const meantMs = pivot?.meant_ms ?? 0;
+    const isOthers = sql<boolean>`not (workflow = ${key.workflow} and reference = ${key.reference})`;
+    const ordered = await tx
+      .selectFrom('server')
+      .select('vm_object_id')
+      .where('vm_object_id', 'in', [unnamed, ...listed])
+      .where(isOthers)
+      .execute();
+    const changed = await tx
+      .selectFrom('effect')
+      .select('vm_object_id')
+      .where('vm_object_id', 'in', [unnamed, ...listed])
+      .where('meant_ms', '<', meantMs)
+      .where(isOthers)
+      .execute();
+    const rivals = await tx
+      .selectFrom('reference as other')
+      .innerJoin('effect', (join) =>
+        join.onRef('effect.workflow', '=', 'other.workflow').onRef('effect.reference', '=', 'other.reference'),
+      )
+      .select(['other.workflow', 'other.reference'])
+      .where('other.workflow', '=', key.workflow)
+      .where('other.reference', '!=', key.reference)
+      .where('other.account', '=', (where) =>
+        where
+          .selectFrom('reference as own')
+          .select('own.account')
+          .where((own) => own.and({ 'own.workflow': key.workflow, 'own.reference': key.reference })),
+      )
+      .where('other.touched_ms', '>', meantMs - youngMs)
+      .where('effect.kind', '=', 'pivot')
+      .where('effect.meant_ms', '>', meantMs - youngMs)
+      .where((where) =>
+        where.or([where('effect.outcome', 'is', null), where('effect.outcome', 'in', ['done', 'unknown'])]),
+      )
+      .where((where) =>
+        where.not(
+          where.exists(
+            where
+              .selectFrom('server')
+              .select('server.vm_object_id')
+              .whereRef('server.workflow', '=', 'other.workflow')
+              .whereRef('server.reference', '=', 'other.reference')
+              .where('server.vm_object_id', '!=', unnamed),
+          ),
+        ),
+      )
+      .execute();
+    const ids = [...ordered, ...changed].flatMap(({ vm_object_id: id }) => (id === null || id === unnamed ? [] : [id]));
+    return { note: pivot?.note ?? null, ids, rivals };
+  });
+  const { listedBefore = [] }: Partial<PivotNote> = (await journal.noteOf(note)) ?? {};
+  return { ids: [...new Set([...ids, ...listedBefore])], rivals };
+}
+
+/** The ids of the servers of an order that was placed are learnt from a directory. @throws JournalUnavailable */
+export function writeServers(journal: Journal, key: SagaKey, ids: readonly number[]): Promise<void> {
+  return journal.inTransaction(async (tx) => {
+    const pivot = await livePivot(tx, key);
+    if (pivot !== undefined) await noteServers(tx, key, ids, aboutOf(pivot).firewalls ?? []);
+  });
+}
+
+/**
+ * How many servers the sagas of a namespace that have ended have worked on, or were to work on.
+ *
+ * @throws JournalUnavailable
+ */
+export function countServers(journal: Journal, namespace: string): Promise<number> {
+  return journal.inTransaction(async (tx) => {
+    const ended = sql`open_in is null and runs is not null and (namespace = ${namespace} or namespace is null)`;
+    const { rows } = await sql<{ servers: number }>`
+      select count(*) as servers from (
+        select vm_object_id from effect join reference using (workflow, reference)
+          where vm_object_id is not null and ${ended}
+        union select vm_object_id from server join reference using (workflow, reference)
+          where vm_object_id <> ${unnamed} and open_since_ms is not null and ${ended}
+      ) as known`.execute(tx);
+    return rows[0]?.servers ?? 0;
+  });
+}
+
+/** A server that lacks firewalls, as far as is known. */
+export interface OpenServer {
+  /** Absent where nobody knows the ids of the order's servers. */
+  vmObjectId?: number;
+  workflow: WorkflowName;
+  reference: string;
+  firewalls: number[];
+  /** Since when it is open. */
+  since: string;
+  /** Whether the saga that ordered it goes on, as the journal has it. */
+  saga: 'open' | 'ended';
+}
+
+/** @param namespace only those of its sagas. @throws JournalUnavailable */
+export async function openServers(journal: Journal, namespace?: string): Promise<OpenServer[]> {
+  const rows = await journal.inTransaction((tx) => {
+    const open = tx
+      .selectFrom('server')
+      .innerJoin('reference', (join) =>
+        join.onRef('reference.workflow', '=', 'server.workflow').onRef('reference.reference', '=', 'server.reference'),
+      )
+      .selectAll('server')
+      .select('reference.open_in')
+      .where('server.open_since_ms', 'is not', null)
+      .where('server.closed_ms', 'is', null)
+      .orderBy('server.open_since_ms');
+    return (
+      namespace === undefined
+        ? open
+        : open.where((where) =>
+            where.or([where('reference.namespace', '=', namespace), where('reference.namespace', 'is', null)]),
+          )
+    ).execute();
+  });
+  return rows.map(({ vm_object_id, workflow, reference, firewalls, open_since_ms, open_in }) => ({
+    ...(vm_object_id === unnamed ? {} : { vmObjectId: vm_object_id }),
+    workflow,
+    reference,
+    firewalls: JSON.parse(firewalls) as number[],
+    since: iso(open_since_ms ?? 0),
+    saga: open_in === null ? 'ended' : 'open',
+  }));
+}
+
+/** Those that a person has closed. */
+export function closedBy(tx: Tx, key: SagaKey) {
+  return tx
+    .selectFrom('server')
+    .select(['vm_object_id', 'closed', 'closed_ms'])
+    .where((where) => where.and({ ...key }))
+    .where('closed', 'is not', null)
+    .orderBy('vm_object_id')
+    .execute();
+}
+
+/**
+ * A person says that a server needs nothing more; with a reference, also where the ids of its servers are not known.
+ *
+ * @returns what was closed; the row keeps who said so
+ * @throws JournalUnavailable
+ */
+export async function closeServers(
+  journal: Journal,
+  which: { vmObjectId: number } | { reference: string },
+  verdict: Verdict,
+): Promise<number> {
+  const closed = await journal.sealing.seal(verdict);
+  return journal.inTransaction(async (tx) => {
+    const updated = await tx
+      .updateTable('server')
+      .set({ closed, closed_ms: nowMs(tx) })
+      .where((where) =>
+        'reference' in which ? where('reference', '=', which.reference) : where('vm_object_id', '=', which.vmObjectId),
+      )
+      .where('open_since_ms', 'is not', null)
+      .where('closed_ms', 'is', null)
+      .executeTakeFirst();
+    return Number(updated.numUpdatedRows);
+  });
+}

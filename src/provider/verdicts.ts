@@ -1,0 +1,273 @@
+/**
+ * The table of what an answer means. The provider documents no errors, so a row says only what can be concluded, by the
+ * call and not by the status alone. All other code, in this room and outside it, decides by these names;
+ * docs/failures.md is printed from these rows.
+ */
+
+/** `assign` stands for unassigning, too. `directory` is the server directory, which is not in the document. */
+export const providerCalls = ['pivot', 'add', 'delete', 'quote', 'assign', 'list', 'directory'] as const;
+export type ProviderCall = (typeof providerCalls)[number];
+
+/**
+ * - `Gone`: nothing is left to delete.
+ * - The others are the names of failures, see errors.ts.
+ */
+export type Meaning =
+  'success' | 'Gone' | 'Unauthorized' | 'RateLimited' | 'NotYet' | 'Rejected' | 'UnknownOutcome' | 'UnexpectedResponse';
+
+export interface Row {
+  /** A status, or the first and the last one of a range. */
+  status: number | readonly [number, number];
+  /** Absent: of every call. */
+  calls?: readonly ProviderCall[];
+  /** Only of a server that is minutes old. */
+  newServer?: true;
+  means: Meaning;
+  because: string;
+}
+
+const steps = providerCalls.filter((call) => call !== 'pivot');
+const onServer = ['assign', 'list'] as const;
+const refusedPivot = (status: number, because: string): Row => ({
+  status,
+  calls: ['pivot'],
+  means: 'Rejected',
+  because,
+});
+const notYet = (status: number, calls: Row['calls'], because: string): Row => ({
+  status,
+  ...(calls ? { calls } : {}),
+  means: 'NotYet',
+  because,
+});
+const newServer = (status: number, because: string): Row => ({
+  status,
+  calls: onServer,
+  newServer: true,
+  means: 'NotYet',
+  because,
+});
+
+/** The first row that fits counts. */
+export const rows: readonly Row[] = [
+  { status: [200, 299], means: 'success', because: 'unless the body says no, see below' },
+  { status: [300, 399], means: 'UnexpectedResponse', because: 'the interface has no redirects: a wrong base URL' },
+
+  { status: 401, means: 'Unauthorized', because: 'the credentials are refused, before anything is done' },
+  {
+    status: 403,
+    means: 'Unauthorized',
+    because: 'the credentials do not allow this, or the provider refuses the request (a quota, a plan)',
+  },
+  { status: 429, means: 'RateLimited', because: 'too many calls' },
+
+  { status: 404, calls: ['delete'], means: 'Gone', because: 'there is no such item' },
+  { status: 410, calls: ['delete'], means: 'Gone', because: 'the item has expired with its cart' },
+
+  refusedPivot(400, 'the request is malformed; validators answer so before anything is done'),
+  refusedPivot(402, 'no payment, no order'),
+  refusedPivot(404, 'there is no such route, account or subscription'),
+  refusedPivot(405, 'the route does not take this method'),
+  refusedPivot(406, 'decided from the request’s headers alone'),
+  refusedPivot(411, 'decided from the request’s headers alone'),
+  refusedPivot(412, 'decided from the request’s headers alone'),
+  refusedPivot(413, 'the request was not read to its end'),
+  refusedPivot(414, 'the request was not read to its end'),
+  refusedPivot(415, 'decided from the request’s headers alone'),
+  refusedPivot(417, 'decided from the request’s headers alone'),
+  refusedPivot(422, 'validators of web frameworks answer so before anything is done'),
+  refusedPivot(428, 'decided from the request’s headers alone'),
+  refusedPivot(431, 'the request was not read to its end'),
+
+  notYet(409, ['add', 'delete'], 'the cart is locked, by our own calls side by side'),
+  notYet(423, steps, 'locked: the cart by our own calls, the server in its maintenance'),
+  notYet(425, steps, 'too early'),
+  notYet(404, ['directory'], 'nothing is listed yet'),
+  newServer(400, 'the server is not ready yet'),
+  newServer(404, 'the server is not known yet'),
+  newServer(409, 'the server is still being set up'),
+  newServer(422, 'the server is not ready yet'),
+
+  { status: 408, means: 'UnknownOutcome', because: 'a proxy may send it while the provider is still at work' },
+  { status: 499, means: 'UnknownOutcome', because: 'a proxy notes so that its client went away; the call may go on' },
+  {
+    status: [400, 499],
+    calls: ['pivot'],
+    means: 'UnknownOutcome',
+    because: 'no plain refusal: a conflict may be with the order that the call has just placed',
+  },
+  { status: [400, 499], means: 'Rejected', because: 'the provider refuses it' },
+  { status: [500, 599], means: 'UnknownOutcome', because: 'it may have failed after it took effect' },
+];
+
+/**
+ * @param status an HTTP status; also the `code` in the body of a success
+ * @param about the call; whether it is about a server that is minutes old
+ */
+export function meaningOf(
+  status: number,
+  { call, serverIsNew = false }: { call: ProviderCall; serverIsNew?: boolean },
+): Meaning {
+  const row = rows.find(({ status: of, calls, newServer: onlyNew }) => {
+    const [first, last] = typeof of === 'number' ? [of, of] : of;
+    return (
+      status >= first &&
+      status <= last &&
+      (calls === undefined || calls.includes(call)) &&
+      (onlyNew === undefined || serverIsNew)
+    );
+  });
+  // Not an HTTP status: nothing is sure.
+  return row?.means ?? 'UnknownOutcome';
+}
+
+/** What the body of a success says against it. */
+export interface Sign {
+  /** Field and value: `success: false`, `data.code: 400`. */
+  says: string;
+  /** The HTTP status that the body claims, from 400 to 599. */
+  status?: number;
+  /** It is plainly a refusal. Otherwise it may be, or may be something else: nothing is sure. */
+  isPlain: boolean;
+}
+
+/** Where the document shows that an answer speaks of itself (the top, `data`), and where other interfaces do. */
+const places = ['', 'data', 'result', 'response', 'status', 'meta', 'error'] as const;
+/** More elements of a list are not searched. */
+const elementsMax = 100;
+
+/**
+ * A sign in the body of a success that it is none. PHP hosting software, gateways and GraphQL answer 200 to all
+ * requests, and say in the body what came of them.
+ */
+export function signIn(body: unknown): Sign | undefined {
+  const whole = ofValue('the whole body', body);
+  if (whole) return whole;
+  for (const place of places) {
+    const value = place === '' ? body : isRecord(body) ? body[place] : undefined;
+    const objects = Array.isArray(value) ? (value as unknown[]).slice(0, elementsMax) : [value];
+    for (const object of objects) {
+      if (place === 'data' && object === false) return { says: 'data: false', isPlain: true };
+      if (!isRecord(object)) continue;
+      for (const [name, inner] of Object.entries(object)) {
+        const sign = ofField(name, inner);
+        if (sign) return place === '' ? sign : { ...sign, says: `${place}.${sign.says}` };
+      }
+    }
+  }
+  return undefined;
+}
+
+function ofValue(what: string, value: unknown): Sign | undefined {
+  const refuses = value === false || (typeof value === 'string' && isRefusalWord(value));
+  return refuses ? { says: `${what}: ${shown(value)}`, isPlain: true } : undefined;
+}
+
+/** Names are compared without case, `_` and `-`. */
+const yes = new Set([
+  'success',
+  'ok',
+  'succeeded',
+  'successful',
+  'issuccess',
+  'issuccessful',
+  'valid',
+  'accepted',
+  'placed',
+]);
+const no = new Set([
+  'failed',
+  'failure',
+  'haserror',
+  'haserrors',
+  'iserror',
+  'rejected',
+  'refused',
+  'declined',
+  'fault',
+]);
+const words = new Set(['status', 'result', 'state', 'outcome', 'type', 'return', 'response']);
+const codes = new Set(['code', 'statuscode', 'httpcode', 'httpstatus', 'responsecode', 'resultcode', 'returncode']);
+const errors = new Set([
+  'error',
+  'errors',
+  'errorcode',
+  'errorno',
+  'errno',
+  'errormessage',
+  'errordescription',
+  'errordetail',
+  'errordetails',
+  'exception',
+  'faultstring',
+  'faultcode',
+]);
+
+const refusalWords = new Set(
+  (
+    'error errors err fail failed fails failure ko nok no false refused rejected reject declined denied deny invalid ' +
+    'unauthorized forbidden exception cancelled canceled notfound unsuccessful unavailable insufficient aborted fatal'
+  ).split(' '),
+);
+
+const bare = (text: string) => text.toLowerCase().replace(/[\s_-]/g, '');
+const isRefusalWord = (text: string) => text.length <= 40 && refusalWords.has(bare(text));
+
+function ofField(name: string, value: unknown): Sign | undefined {
+  const plain: Sign = { says: `${name.slice(0, 60)}: ${shown(value)}`, isPlain: true };
+  const field = bare(name.slice(0, 60));
+  if (yes.has(field)) return isNo(value) ? plain : undefined;
+  if (no.has(field)) return isYes(value) ? plain : undefined;
+  if (errors.has(field)) return isSomething(value) ? plain : undefined;
+  if (codes.has(field)) return ofCode(plain, value);
+  if (!words.has(field)) return undefined;
+  if (value === false || (typeof value === 'string' && isRefusalWord(value))) return plain;
+  const number = numberIn(value);
+  if (number === 0) return { ...plain, isPlain: false };
+  return number !== undefined && number >= 400 && number <= 599 ? ofCode(plain, value) : undefined;
+}
+
+/** A `code` of the body means what it means as a status (200 is success, row 2). Another number may mean anything. */
+function ofCode(plain: Sign, value: unknown): Sign | undefined {
+  const code = numberIn(value);
+  if (code === undefined || (code >= 200 && code <= 299)) return undefined;
+  return Number.isInteger(code) && code >= 400 && code <= 599
+    ? { ...plain, status: code }
+    : { ...plain, isPlain: false };
+}
+
+/** Documented numbers may come as numeric strings. */
+function numberIn(value: unknown): number | undefined {
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' && /^-?\d{1,400}(\.\d{1,400})?(e[+-]?\d{1,9})?$/i.test(value)
+    ? Number(value)
+    : undefined;
+}
+
+const isNo = (value: unknown) =>
+  value === false ||
+  value === 0 ||
+  (typeof value === 'string' && ['false', '0', 'no', 'off', 'n'].includes(bare(value)));
+const isYes = (value: unknown) =>
+  value === true || value === 1 || (typeof value === 'string' && ['true', '1', 'yes', 'on', 'y'].includes(bare(value)));
+
+/** Interfaces leave a field for errors empty in many ways. */
+function isSomething(value: unknown): boolean {
+  if (value === null || value === undefined || value === false || value === 0) return false;
+  if (typeof value === 'string')
+    return !['', '0', 'false', 'none', 'null', 'no', 'ok', 'success'].includes(bare(value));
+  if (Array.isArray(value)) return value.length > 0;
+  return typeof value === 'object' ? Object.keys(value).length > 0 : true;
+}
+
+/** Only what cannot be a secret is shown: the excerpt has the rest, redacted. */
+function shown(value: unknown): string {
+  if (typeof value === 'string')
+    return isRefusalWord(value) || numberIn(value) !== undefined ? `“${value}”` : '(a text)';
+  if (Array.isArray(value)) return '(a list)';
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '(an object)';
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
