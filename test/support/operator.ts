@@ -8,6 +8,9 @@ import type { DecisionName } from '../../src/domain/decisions';
 import type { Waiting } from '../../src/domain/progress';
 import type { Asked } from './promises';
 
+/** What goes with a word of a person that stays in the journal. */
+export const said = { by: 'op', note: 'a test' };
+
 /** `cancel` is no decision of the contract, but fits every wait. */
 export interface Fitting {
   decision: DecisionName | 'cancel';
