@@ -264,7 +264,7 @@ describe('the journal', () => {
       await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
       await again.result();
       expect(placed(request)).toHaveLength(1);
-      expect(await rig.withJournal(trustNewReferences)).toBe(true);
+      expect(await rig.withJournal((journal) => trustNewReferences(journal, said))).toBe(true);
       const fresh = changeRequest();
       expect(await (await rig.sagas.change(fresh)).result()).toMatchObject({ decisions: [] });
     },
@@ -288,7 +288,7 @@ describe('the journal', () => {
       });
       const later = await startAgain('changeOrder', request);
       await untilWaiting(later, 'held');
-      await rig.withJournal(trustNewReferences);
+      await rig.withJournal((journal) => trustNewReferences(journal, said));
       await rig.sagas.release();
       await untilWaiting(later, 'outcome-unknown');
       await answer(later, 'confirmPlaced', { note: 'the panel shows it' });
