@@ -124,7 +124,7 @@ function describeEnding(ending: Ending, workflowId: string): string[] {
     }
     case 'cancelled':
       return [
-        `${workflowId}: ${ending.report.why}`,
+        `${workflowId} was ${ending.report.why}`,
         ...describeOutcome(ending.report.outcome),
         ...describeFields(ending.report.known),
         ...describeLeftovers(ending.report.leftovers),

@@ -197,7 +197,7 @@ describe('deciding', () => {
 
   itInWays('prints the saga’s refusal', async () => {
     const saga = await startWaiting();
-    const refused = await order(['decide', saga.reference, 'skip', '{"note":"no need"}']);
+    const refused = await order(['decide', saga.reference, 'skip', '{"question":"1a2b3c4d","note":"no need"}']);
     expect(refused).toMatchObject({ status: 2, out: '' });
     expect(refused.err).toMatch(/skip does not fit.*approve, reject, cancel/);
     expect((await saga.progress()).waiting).toBeDefined();
@@ -209,13 +209,13 @@ describe('cancelling', () => {
     const saga = await startWaiting();
     const first = await order(['cancel', ...saidThere, saga.reference]);
     expect(first.status).toBe(0);
-    expect(first.out).toMatch(/cancellation is requested\n[^]*cancelled, says op: a test/);
+    expect(first.out).toMatch(/cancellation is requested\n[^]*was cancelled, says op: a test/);
     const again = await order(['cancel', ...saidThere, saga.reference]);
     expect(again).toMatchObject({
       status: 0,
-      out: expect.stringMatching(/cancelled, says op: a test\n[^]*reversed: nothing of it is there/) as string,
+      out: expect.stringMatching(/was cancelled, says op: a test\n[^]*reversed: nothing of it is there/) as string,
     });
-    expect(again.out.match(/cancelled, says/g)).toHaveLength(1);
+    expect(again.out.match(/was cancelled/g)).toHaveLength(1);
   });
 
   itInWays('returns at once with --no-wait', async () => {

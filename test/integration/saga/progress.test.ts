@@ -78,7 +78,9 @@ describe('the progress shows a step', () => {
     await saga.cancel();
     rig.sandbox.faults.release(deleting);
     const { cancelled } = await outcomeOf(saga);
-    expect(cancelled?.why).toMatch(/^cancelled; before that, OrderRejected: Place the order: .*422/);
+    expect(cancelled?.why).toMatch(
+      /^cancelled; nobody said who or why; before that, OrderRejected: Place the order: .*422/,
+    );
     expect(cancelled?.steps[0]).toMatchObject({ status: 'undone' });
   });
 
