@@ -8,6 +8,12 @@ export interface CommandContext {
   stdin: Readable;
 }
 
+/** Who says something that stays, and why. */
+export interface Said {
+  by: string;
+  note: string;
+}
+
 /** A reference, or a workflow id as `list` prints it. */
 export interface Target {
   reference: string;

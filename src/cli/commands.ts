@@ -15,7 +15,7 @@ import { answerWithinMs, endOf, follow, leftoversOf, outcomeOf, type Ending, typ
 import { reportHold } from './hold-commands';
 import type { Printer } from './print';
 import { parseJson, readRequest } from './read-request';
-import type { CommandContext, Target } from './command-context';
+import type { CommandContext, Said, Target } from './command-context';
 
 export async function start(
   { printer, stdin }: CommandContext,
@@ -139,16 +139,18 @@ export async function decide(
 export async function cancel(
   { printer }: CommandContext,
   target: Target,
-  { wait }: { wait: boolean },
+  { wait, by, note }: { wait: boolean } & Said,
 ): Promise<number> {
   return withSaga(target, async (sagas, saga) => {
     try {
-      await saga.cancel();
+      await saga.cancel({ by, note });
     } catch (error) {
       if (!(error instanceof SagaEndedError)) throw error;
       const ending = await endOf(saga);
       if (ending.state !== 'cancelled')
-        throw new UsageError(`${saga.workflowId} has ended as ${outcomeOf(ending) ?? ending.state}`);
+        throw new UsageError(
+          `${saga.workflowId} has ended as ${outcomeOf(ending) ?? ending.state}: nothing is cancelled, and nothing is written down`,
+        );
       printer.ending(ending, saga.workflowId);
       printer.document(documentOf(saga, undefined, ending));
       return statusOfCancelled(ending);

@@ -4,7 +4,14 @@ import { AmbiguousReferenceError } from '../client/errors';
 import { readJournalConfig } from '../config';
 import { definedOnly } from '../domain/defined-only';
 import { readWorkflowId, type WorkflowName } from '../domain/identity';
-import { nothingLost, restored, trustNewReferences, type NewReferences } from '../journal/ceremony';
+import {
+  ceremoniesOf,
+  nothingLost,
+  restored,
+  trustNewReferences,
+  type Ceremony,
+  type NewReferences,
+} from '../journal/ceremony';
 import type { JournalAddress } from '../journal/dialects';
 import { JournalUnavailable } from '../journal/errors';
 import { describeIncarnation } from '../journal/incarnation';
@@ -14,7 +21,7 @@ import { migrate, schemaNumber } from '../journal/migrate';
 import { lookAtSchema, openToAsk } from '../journal/open';
 import { countsOf, recordOf, workflowsOf } from '../journal/record';
 import { createSealing } from '../security/sealing';
-import type { CommandContext, Target } from './command-context';
+import type { CommandContext, Said, Target } from './command-context';
 import { exitStatus, UsageError } from './exit-status';
 import { describeRecord, describeTimeline } from './print-record';
 
@@ -70,12 +77,6 @@ export async function orderCancelled({ printer }: CommandContext, target: Target
   });
 }
 
-/** Who says it, and why: it stays in the journal. */
-export interface Said {
-  by: string;
-  note: string;
-}
-
 /** @throws UsageError, AmbiguousReferenceError */
 async function keyOf(
   journal: Journal,
@@ -114,9 +115,15 @@ export async function migrateJournal({ printer }: CommandContext): Promise<numbe
 /** An operator runs it after the journal's database was put back to an older copy, before a worker sends anything. */
 export async function journalRestored(
   context: CommandContext,
-  { newReferences, nothingLost: isWhole = false }: { newReferences?: NewReferences; nothingLost?: boolean },
+  {
+    newReferences,
+    nothingLost: isWhole = false,
+    by,
+    note,
+  }: { newReferences?: NewReferences; nothingLost?: boolean } & Said,
 ): Promise<number> {
-  if (isWhole) return journalIsWhole(context);
+  const said = { by, note };
+  if (isWhole) return journalIsWhole(context, said);
   const { printer } = context;
   if (newReferences === undefined) {
     throw new UsageError(
@@ -126,7 +133,7 @@ export async function journalRestored(
     );
   }
   return withJournal({ writes: true }, async (journal, name) => {
-    const { epoch, noticed, elsewhere } = await restored(journal, newReferences);
+    const { epoch, noticed, elsewhere } = await restored(journal, newReferences, said);
     printer.line(`the journal ${name} has the epoch ${epoch} from now on`);
     printer.line(
       noticed === undefined
@@ -148,9 +155,9 @@ export async function journalRestored(
 }
 
 /** An operator runs it after the journal's database failed over or moved, and every commit went along. */
-async function journalIsWhole({ printer }: CommandContext): Promise<number> {
+async function journalIsWhole({ printer }: CommandContext, word: Said): Promise<number> {
   return withJournal({ writes: true }, async (journal, name) => {
-    const said = await nothingLost(journal);
+    const said = await nothingLost(journal, word);
     if (said.how === 'refused') {
       throw new UsageError(
         `a worker noticed on ${said.noticed} that a history knows more than the journal ${name}: something was lost. ` +
@@ -170,9 +177,9 @@ async function journalIsWhole({ printer }: CommandContext): Promise<number> {
 }
 
 /** From then on nobody is asked about references that are new here. */
-export async function trustNew({ printer }: CommandContext): Promise<number> {
+export async function trustNew({ printer }: CommandContext, { by, note }: Said): Promise<number> {
   return withJournal({ writes: true }, async (journal, name) => {
-    const changed = await trustNewReferences(journal);
+    const changed = await trustNewReferences(journal, { by, note });
     printer.line(
       changed
         ? `references that are new to the journal ${name} are trusted to be new from now on`
@@ -214,9 +221,21 @@ export async function journalStatus({ printer }: CommandContext): Promise<number
     );
     printer.line(`references     ${counts.references}`);
     printer.line(`orders, change orders and switches: ${pivots.meant} meant, ${pivots.unknown} of unknown outcome`);
-    printer.document({ journal: name, schema, ...counts });
+    const ceremonies = await ceremoniesOf(journal, ceremoniesShown);
+    for (const ceremony of ceremonies) printer.line(describeCeremony(ceremony));
+    printer.document({ journal: name, schema, ...counts, ceremonies });
     return putBack === undefined ? exitStatus.done : exitStatus.waits;
   });
+}
+
+/** The last ones: an incident has a handful. */
+const ceremoniesShown = 20;
+
+/** A text of one line, whatever was typed. */
+function describeCeremony({ at, what, details, said }: Ceremony): string {
+  const who = said === undefined ? 'cannot be decrypted here' : `says ${said.by ?? 'somebody'}: ${said.note}`;
+  const facts = Object.entries(details).map(([name, value]) => `${name} ${[value].flat().join(', ')}`);
+  return `${at}  ${what}${facts.length === 0 ? '' : ` (${facts.join('; ')})`}, ${who}`.replace(/\s+/gu, ' ');
 }
 
 function whatHolds(address: JournalAddress, here: string | null): string {

@@ -6,7 +6,7 @@ import { definedOnly } from '../domain/defined-only';
 import { readClientConfig } from '../config';
 import type { Journal } from '../journal/journal';
 import { dropNotices, listNotices, retryNotices, type NoticeFilter, type NoticeView } from '../journal/undelivered';
-import type { CommandContext } from './command-context';
+import type { CommandContext, Said } from './command-context';
 import { exitStatus, UsageError } from './exit-status';
 import { withJournal } from './journal-commands';
 
@@ -53,9 +53,9 @@ export async function retryNotifications({ printer }: CommandContext, chosen: Ch
   });
 }
 
-export async function dropNotifications({ printer }: CommandContext, chosen: Chosen): Promise<number> {
+export async function dropNotifications({ printer }: CommandContext, chosen: Chosen, said: Said): Promise<number> {
   return change(chosen, async (journal, filter) => {
-    const dropped = await dropNotices(journal, filter);
+    const dropped = await dropNotices(journal, filter, said);
     printer.line(`${dropped} notifications are deleted; nobody is told`);
     printer.document({ dropped });
     return dropped;

@@ -101,7 +101,7 @@ function describeWait({ id, kind, step, steps, question, choices, since }: Waiti
       (name) =>
         `  order-saga decide ${workflowId} ${name} '${exampleFor(name, id, steps)}'   # ${decisionHints[name].does}`,
     ),
-    `  order-saga cancel ${workflowId}`,
+    `  order-saga cancel ${workflowId} --by you --note 'why'`,
   ];
 }
 
@@ -124,7 +124,7 @@ function describeEnding(ending: Ending, workflowId: string): string[] {
     }
     case 'cancelled':
       return [
-        `${workflowId} was cancelled${ending.report.why === 'cancelled' ? '' : ` (${ending.report.why})`}`,
+        `${workflowId} was ${ending.report.why}`,
         ...describeOutcome(ending.report.outcome),
         ...describeFields(ending.report.known),
         ...describeLeftovers(ending.report.leftovers),

@@ -15,10 +15,9 @@ import { inboxGroupings, inboxRowsMax, type InboxOptions } from '../client/inbox
 import { listedStates, type SagaFilter } from '../client/saga-list';
 import { waitKinds } from '../domain/progress';
 import { cancel, clean, decide, firewallsOf, list, start, status, watch } from './commands';
-import type { CommandContext, Target } from './command-context';
+import type { CommandContext, Said, Target } from './command-context';
 import { errorOutputOf, exitStatus } from './exit-status';
 import { decideMany, evidence, job, type ManyOptions } from './many-commands';
-import type { Said } from './journal-commands';
 import { holdOff, holdOn, holdStatus } from './hold-commands';
 import { objectId, positive, rate } from './kinds';
 import { Printer, type Streams } from './print';
@@ -148,15 +147,16 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
       settle(await preview(context, targetOf(reference, options), decision, json));
     });
 
-  command(
-    program,
-    'cancel <REFERENCE>',
-    'stop a saga and wait until it has undone what it did (status 0: it has, and nothing is left)',
+  saying(
+    command(
+      program,
+      'cancel <REFERENCE>',
+      'stop a saga and wait until it has undone what it did (status 0: it has, and nothing is left)',
+    ).addOption(workflowOption()),
   )
-    .addOption(workflowOption())
     .option('--no-wait', 'return when the cancellation is requested')
-    .action(async (reference: string, options: Options & { wait: boolean }) => {
-      settle(await cancel(context, targetOf(reference, options), { wait: options.wait }));
+    .action(async (reference: string, options: Options & Said & { wait: boolean }) => {
+      settle(await cancel(context, targetOf(reference, options), options));
     });
 
   addManyCommands(program, context, settle);
@@ -290,9 +290,10 @@ function addNotificationCommands(group: Command, context: CommandContext, settle
     },
   );
 
-  choosing('drop [ID...]', 'delete what was not delivered: nobody is told').action(
-    async (ids: string[], { route, dead }: ChosenOptions) => {
-      settle(await (await ofNotifications()).dropNotifications(context, { ids, ...definedOnly({ route, dead }) }));
+  saying(choosing('drop [ID...]', 'delete what was not delivered: nobody is told')).action(
+    async (ids: string[], { route, dead, by, note }: ChosenOptions & Said) => {
+      const chosen = { ids, ...definedOnly({ route, dead }) };
+      settle(await (await ofNotifications()).dropNotifications(context, chosen, { by, note }));
     },
   );
 }
@@ -302,11 +303,9 @@ function addServerCommands(group: Command, context: CommandContext, settle: (sta
     settle(await (await ofServers()).listOpen(context));
   });
 
-  command(group, 'close', 'say that nothing is to be done about a server any more: the alert ends')
+  saying(command(group, 'close', 'say that nothing is to be done about a server any more: the alert ends'))
     .argument('[SERVER]', 'its object id', objectId)
     .option('--reference <REFERENCE>', 'all servers of this order, also where their ids are not known')
-    .requiredOption('--by <NAME>', 'who')
-    .requiredOption('--note <TEXT>', 'why')
     .action(async (server: number | undefined, said: { reference?: string; by: string; note: string }) => {
       settle(await (await ofServers()).close(context, server, said));
     });
@@ -354,7 +353,9 @@ function addJournalCommands(journal: Command, context: CommandContext, settle: (
     settle(await (await ofTheJournal()).migrateJournal(context));
   });
 
-  command(journal, 'restored', 'say that it was put back to an older copy: people are asked about what was sent')
+  saying(
+    command(journal, 'restored', 'say that it was put back to an older copy: people are asked about what was sent'),
+  )
     .addOption(
       new Option(
         '--new-references <HOW>',
@@ -367,13 +368,15 @@ function addJournalCommands(journal: Command, context: CommandContext, settle: (
         'its database only failed over or moved, and every commit went along: nobody is asked about anything',
       ).conflicts('newReferences'),
     )
-    .action(async (said: { newReferences?: NewReferences; nothingLost?: boolean }) => {
+    .action(async (said: { newReferences?: NewReferences; nothingLost?: boolean } & Said) => {
       settle(await (await ofTheJournal()).journalRestored(context, said));
     });
 
-  command(journal, 'trust-new-references', 'treat references that it has not seen as new').action(async () => {
-    settle(await (await ofTheJournal()).trustNew(context));
-  });
+  saying(command(journal, 'trust-new-references', 'treat references that it has not seen as new')).action(
+    async (said: Said) => {
+      settle(await (await ofTheJournal()).trustNew(context, said));
+    },
+  );
 }
 
 function command(program: Command, usage: string, does: string): Command {

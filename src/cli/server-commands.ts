@@ -32,7 +32,6 @@ export async function close(
   if (!which || (vmObjectId !== undefined && reference !== undefined)) {
     throw new UsageError('name the object id of a server, or an order with --reference');
   }
-  if (by.trim() === '' || note.trim() === '') throw new UsageError('--by and --note must not be empty');
   return withJournal({ writes: true }, async (journal, name) => {
     const closed = await closeServers(journal, which, { by, note });
     if (closed === 0) throw new UsageError(`the journal ${name} has no such server that is open`);

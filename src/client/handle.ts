@@ -12,7 +12,15 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
-import { decisionHints, decisionNames, decisionSchemas, type DecisionName } from '../domain/decisions';
+import {
+  cancellationSchema,
+  cancelledBySignal,
+  decisionHints,
+  decisionNames,
+  decisionSchemas,
+  type Cancellation,
+  type DecisionName,
+} from '../domain/decisions';
 import { sagaFailureNames } from '../domain/failures';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
 import { previewName, type Preview, type Previewable } from '../domain/preview';
@@ -22,6 +30,7 @@ import { describeProblems } from '../domain/problems';
 import { check } from '../domain/validation';
 import {
   DecisionRefusedError,
+  InvalidRequestError,
   NoWorkerError,
   SagaCancelledError,
   SagaEndedError,
@@ -129,13 +138,24 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    * Asks the saga to stop: before the point of no return it undoes what it did. Returns when Temporal knows; the end
    * comes later, see {@link result}. Asking twice does no harm.
    *
-   * @throws SagaEndedError, UnknownReferenceError, NoConnectionError
+   * @param said who wants it, and why: it stays in the report and in the journal. Without it, the report says that
+   * nobody said so
+   * @throws InvalidRequestError where `said` lacks one of both; SagaEndedError, also where it ended in that moment;
+   * UnknownReferenceError, NoConnectionError
    */
-  async cancel(): Promise<void> {
+  async cancel(said?: Cancellation): Promise<void> {
+    if (said !== undefined) {
+      const checked = check<unknown>(cancellationSchema(), said);
+      if (!checked.ok) throw new InvalidRequestError(checked.problems);
+    }
     // A server may take the request for a run that has ended, and do nothing.
     const { status } = await this.describe();
     if (status.name !== 'RUNNING' && status.name !== 'PAUSED') throw new SagaEndedError(this.workflowId);
-    await this.unlessEnded(() => this.latest.cancel());
+    await this.unlessEnded(async () => {
+      // Before it, so that no report is written without it.
+      if (said !== undefined) await this.latest.signal(cancelledBySignal, said);
+      await this.latest.cancel();
+    });
   }
 
   /**

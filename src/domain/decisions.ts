@@ -61,6 +61,16 @@ export const decisionSchemas = {
 };
 
 /**
+ * Sent as a signal before Temporal's own cancellation, which has neither a person nor a reason. It cancels nothing by
+ * itself.
+ */
+export const cancelledBySignal = 'cancelledBy';
+export const cancellationSchema = lazy(() =>
+  z.strictObject({ by: z.string('is required: who you are').min(1, 'is required: who you are'), note: evidence() }),
+);
+export type Cancellation = z.output<ReturnType<typeof cancellationSchema>>;
+
+/**
  * The failure of an update that was refused; its details say `movedOn` where the question that was read is answered by
  * now.
  */

@@ -86,11 +86,14 @@ export const queuedSchema = z.strictObject({
 });
 export type Queued = z.infer<typeof queuedSchema>;
 
-/** A decision as it stays in the outcome: who, what, when and where. Secrets in a correction are redacted. */
+/**
+ * A decision as it stays in the outcome: who, what, when and where. Secrets in a correction are redacted. `cancel` is a
+ * cancellation of which somebody said who wants it, and why; `kind` and `step` are what the saga waited for, if it did.
+ */
 export const decisionRecordSchema = z.strictObject({
-  decision: z.enum(decisionNames),
-  kind: z.enum(waitKinds),
-  step: z.string(),
+  decision: z.enum([...decisionNames, 'cancel']),
+  kind: z.enum(waitKinds).optional(),
+  step: z.string().optional(),
   at: time,
   by: z.string().optional(),
   note: z.string().optional(),

@@ -1,10 +1,49 @@
-/** What a person does with the whole journal after it was put back to an older copy. */
+/**
+ * What a person does with the whole journal, as after it was put back to an older copy. Who, and why, stands in a row
+ * that stays, written in the same transaction.
+ */
 import { nowMs } from './dialects';
+import { JournalUnreadable } from './errors';
 import { whyElsewhere } from './incarnation';
 import { iso, theJournal } from './rows';
-import type { Journal } from './journal';
+import type { Journal, Verdict } from './journal';
+import type { Tx } from './rows';
+import type { CeremonyName } from './schema';
 
 export type NewReferences = 'ask' | 'trust';
+
+/** @param said sealed */
+export async function insertCeremony(tx: Tx, what: CeremonyName, said: string, details: object): Promise<void> {
+  await tx
+    .insertInto('ceremony')
+    .values({ at_ms: nowMs(tx), what, said, details: JSON.stringify(details) })
+    .execute();
+}
+
+export interface Ceremony {
+  at: string;
+  what: CeremonyName;
+  details: Record<string, unknown>;
+  /** Absent where it cannot be decrypted here. */
+  said?: Verdict;
+}
+
+/** The last ones, the newest first. @throws JournalUnavailable */
+export async function ceremoniesOf(journal: Journal, limit: number): Promise<Ceremony[]> {
+  const rows = await journal.inTransaction((tx) =>
+    tx.selectFrom('ceremony').selectAll().orderBy('seq', 'desc').limit(limit).execute(),
+  );
+  return Promise.all(
+    rows.map(async ({ at_ms, what, details, said }) => {
+      const unsealed = await journal.unseal(said, what).catch((error: unknown) => {
+        if (error instanceof JournalUnreadable) return undefined;
+        throw error;
+      });
+      const read = { at: iso(at_ms), what, details: JSON.parse(details) as Record<string, unknown> };
+      return unsealed === undefined ? read : { ...read, said: unsealed as Verdict };
+    }),
+  );
+}
 
 /**
  * Raises the epoch: references from before are in doubt from now on, and a person is asked before each pivot of them.
@@ -19,7 +58,9 @@ export type NewReferences = 'ask' | 'trust';
 export async function restored(
   journal: Journal,
   newReferences: NewReferences,
+  said: Verdict,
 ): Promise<{ epoch: string; noticed: string | undefined; elsewhere: string | undefined }> {
+  const sealed = await journal.sealing.seal(said);
   return journal.inTransaction(async (tx) => {
     // Written first, as a lock: two concurrent calls raise the epoch one after the other.
     await tx
@@ -33,6 +74,7 @@ export async function restored(
       .updateTable('journal')
       .set({ epoch, raised_ms: now, put_back_ms: null, incarnation: before.here })
       .execute();
+    await insertCeremony(tx, 'restored', sealed, { epoch: iso(epoch), newReferences });
     const noticed = before.put_back_ms === null ? undefined : iso(before.put_back_ms);
     return { epoch: iso(epoch), noticed, elsewhere: whyElsewhere(before, 'ask') };
   });
@@ -51,7 +93,8 @@ export type NothingLost =
  *
  * @throws JournalUnavailable
  */
-export async function nothingLost(journal: Journal): Promise<NothingLost> {
+export async function nothingLost(journal: Journal, said: Verdict): Promise<NothingLost> {
+  const sealed = await journal.sealing.seal(said);
   return journal.inTransaction(async (tx): Promise<NothingLost> => {
     // Written first, as a lock: meanwhile no worker marks it.
     await tx
@@ -63,18 +106,22 @@ export async function nothingLost(journal: Journal): Promise<NothingLost> {
     const elsewhere = whyElsewhere({ incarnation, here }, 'ask');
     if (elsewhere === undefined) return { how: 'nothing-to-say' };
     await tx.updateTable('journal').set({ incarnation: here }).execute();
+    await insertCeremony(tx, 'nothing-lost', sealed, { known: incarnation, here });
     return { how: 'accepted', elsewhere };
   });
 }
 
 /** Ends the doubt about new references. @returns false where there was none. @throws JournalUnavailable */
-export async function trustNewReferences(journal: Journal): Promise<boolean> {
+export async function trustNewReferences(journal: Journal, said: Verdict): Promise<boolean> {
+  const sealed = await journal.sealing.seal(said);
   return journal.inTransaction(async (tx) => {
     const updated = await tx
       .updateTable('journal')
       .set({ doubts_new: 0 })
       .where('doubts_new', '=', 1)
       .executeTakeFirst();
-    return updated.numUpdatedRows > 0n;
+    if (updated.numUpdatedRows === 0n) return false;
+    await insertCeremony(tx, 'trust-new-references', sealed, {});
+    return true;
   });
 }

@@ -15,6 +15,7 @@ export interface JournalTables {
   ending: EndingTable;
   turn: TurnTable;
   correction: CorrectionTable;
+  ceremony: CeremonyTable;
   purchase: PurchaseTable;
   server: ServerTable;
   outbox: OutboxTable;
@@ -168,6 +169,19 @@ interface CorrectionTable {
   /** Sealed: the correction, and who made it. */
   correction: string;
 }
+
+/** What a person has said of the whole journal, or of what is not delivered. The rows stay. */
+interface CeremonyTable {
+  seq: Generated<number>;
+  at_ms: number;
+  what: CeremonyName;
+  /** Sealed: who, and why. */
+  said: string;
+  /** JSON of what changed: ids, times and counts. */
+  details: string;
+}
+
+export type CeremonyName = 'restored' | 'nothing-lost' | 'trust-new-references' | 'notifications-dropped';
 
 /** What a pivot buys, to count and compare over all references. One for each pivot, whatever the settings. */
 interface PurchaseTable {

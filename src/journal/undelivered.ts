@@ -3,7 +3,8 @@ import type { ExpressionBuilder, Selectable } from 'kysely';
 import type { NotificationEvent } from '../domain/notifications';
 import type { WaitKind } from '../domain/progress';
 import { nowMs } from './dialects';
-import type { Journal } from './journal';
+import { insertCeremony } from './ceremony';
+import type { Journal, Verdict } from './journal';
 import { iso } from './rows';
 import type { JournalTables } from './schema';
 
@@ -36,6 +37,9 @@ export interface NoticeFilter {
   dead?: boolean | undefined;
 }
 
+/** The row of a drop names so many. */
+const namedMax = 100;
+
 /** Open and dead rows, the oldest first. @throws JournalUnavailable */
 export async function listNotices(journal: Journal, filter: NoticeFilter, limit: number): Promise<NoticeView[]> {
   const rows = await journal.inTransaction((tx) =>
@@ -57,11 +61,16 @@ export async function retryNotices(journal: Journal, filter: NoticeFilter): Prom
 }
 
 /** Deletes rows that were not delivered. @returns how many. @throws JournalUnavailable */
-export async function dropNotices(journal: Journal, filter: NoticeFilter): Promise<number> {
-  const { numDeletedRows } = await journal.inTransaction((tx) =>
-    tx.deleteFrom('outbox').where(matching(filter)).executeTakeFirst(),
-  );
-  return Number(numDeletedRows);
+export async function dropNotices(journal: Journal, filter: NoticeFilter, said: Verdict): Promise<number> {
+  const sealed = await journal.sealing.seal(said);
+  return journal.inTransaction(async (tx) => {
+    const deleted = await tx.deleteFrom('outbox').where(matching(filter)).returning(['id', 'route']).execute();
+    const notices = deleted.slice(0, namedMax).map(({ id, route }) => `${id} ${route}`);
+    if (deleted.length > 0) {
+      await insertCeremony(tx, 'notifications-dropped', sealed, { dropped: deleted.length, notices });
+    }
+    return deleted.length;
+  });
 }
 
 function matching({ ids, route, namespace, dead }: NoticeFilter) {

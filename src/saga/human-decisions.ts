@@ -27,11 +27,14 @@ import {
 } from '@temporalio/workflow';
 import type { z } from 'zod';
 import {
+  cancellationSchema,
+  cancelledBySignal,
   decisionHints,
   decisionNames,
   decisionRefused,
   decisionSchemas,
   exampleFor,
+  type Cancellation,
   type Decision,
   type DecisionName,
 } from '../domain/decisions';
@@ -42,7 +45,7 @@ import { cutWell } from '../domain/markdown';
 import { isOutcome } from '../domain/outcomes';
 import { previewName, type Preview, type Previewable, type Standing } from '../domain/preview';
 import { previewOf } from '../domain/preview-of';
-import type { ProgressView } from '../domain/progress';
+import type { DecisionRecord, ProgressView } from '../domain/progress';
 import { holdsSecret, redact } from '../domain/secrets';
 import { describeProblems } from '../domain/problems';
 import { check } from '../domain/validation';
@@ -74,6 +77,8 @@ function toldOf({ id, kind, step, steps, lastFailure }: OpenQuestion, since: str
 export class HumanDecisions {
   private open?: OpenQuestion;
   private taken?: Decision;
+  /** The last word that came. */
+  private cancellation?: Cancellation & Pick<DecisionRecord, 'at' | 'kind' | 'step'>;
   /** What the saga was doing when it asked, and goes on with. */
   private resumes: 'running' | 'undoing' = 'running';
   /** The saga ends: there is nothing that it could give up instead of waiting on, however full its history is. */
@@ -100,6 +105,7 @@ export class HumanDecisions {
     );
     for (const name of decisionNames) this.receive(name);
     this.receiveRelease();
+    this.receiveCancellation();
   }
 
   /**
@@ -319,6 +325,34 @@ export class HumanDecisions {
       },
       { description: 'The hold has ended: begin. Sent by releaseHeld' },
     );
+  }
+
+  /** Who wants the saga cancelled, and why. It does nothing but that its report says so, once it is cancelled. */
+  private receiveCancellation(): void {
+    setHandler(
+      defineSignal<[unknown]>(cancelledBySignal),
+      (body) => {
+        const checked = check(cancellationSchema(), body);
+        if (checked.ok) {
+          const waiting = this.open && { kind: this.open.kind, step: this.open.step };
+          this.cancellation = { at: now(), ...waiting, ...checked.value };
+          return;
+        }
+        const why = `${cancelledBySignal}: ${describeProblems(checked.problems)}`.slice(0, whyCharsMax);
+        this.progress.ignore({ decision: 'cancel', at: now(), why });
+      },
+      { description: 'Who cancels the saga, and why. Sent by the command line before the cancellation' },
+    );
+  }
+
+  /** For the report of a saga that is cancelled. @returns a sentence */
+  describeCancellation(): string {
+    if (this.cancellation === undefined) return 'cancelled; nobody said who or why';
+    const { by, note } = this.cancellation;
+    if (!this.progress.decisions.some(({ decision }) => decision === 'cancel')) {
+      this.progress.decide({ decision: 'cancel', ...this.cancellation });
+    }
+    return `cancelled, says ${by}: ${note}`;
   }
 
   private takeOrIgnore(name: DecisionName, body: unknown): void {

@@ -200,7 +200,8 @@ async function giveUp<W extends WorkflowName>(
     whatIsKnown(saga, ways) === 'nothing' ? 'untouched' : outcomeOfEnd({ stands, isThrough, skipped, leftovers });
   // Whoever pressed Cancel while a refused order was being undone gets what they pressed; the report says the rest.
   if (cancelled()) {
-    const why = error instanceof SagaFailed ? `cancelled; before that, ${error.type}: ${error.message}` : 'cancelled';
+    const said = saga.humanDecisions.describeCancellation();
+    const why = error instanceof SagaFailed ? `${said}; before that, ${error.type}: ${error.message}` : said;
     const report = reportOf(progress, outcome, why);
     await writeEnding(saga, { ended: 'cancelled', report }, ways);
     progress.enter(outcome, true);

@@ -8,6 +8,10 @@ import type { DecisionName } from '../../src/domain/decisions';
 import type { Waiting } from '../../src/domain/progress';
 import type { Asked } from './promises';
 
+/** What goes with a word of a person that stays in the journal. */
+export const said = { by: 'op', note: 'a test' };
+export const saidThere = ['--by', said.by, '--note', said.note];
+
 /** `cancel` is no decision of the contract, but fits every wait. */
 export interface Fitting {
   decision: DecisionName | 'cancel';

@@ -35,6 +35,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await makeTurn(db, types);
   await makeCorrection(db, types);
   await makeOutbox(db, types);
+  await makeCeremony(db, types);
 }
 
 async function makeJournal(db: Kysely<unknown>, { integer }: Types): Promise<void> {
@@ -291,4 +292,15 @@ async function makeOutbox(db: Kysely<unknown>, { integer, sequence }: Types): Pr
   );
   await sql`create index outbox_dead on outbox (namespace, route, dead_ms) where dead_ms is not null`.execute(db);
   await sql`create index outbox_delivered on outbox (delivered_ms) where delivered_ms is not null`.execute(db);
+}
+
+async function makeCeremony(db: Kysely<unknown>, { integer, sequence }: Types): Promise<void> {
+  await db.schema
+    .createTable('ceremony')
+    .addColumn('seq', integer, sequence)
+    .addColumn('at_ms', integer, (column) => column.notNull())
+    .addColumn('what', 'text', (column) => column.notNull())
+    .addColumn('said', 'text', (column) => column.notNull())
+    .addColumn('details', 'text', (column) => column.notNull())
+    .execute();
 }

@@ -5,6 +5,7 @@ import { runHere } from '../../support/command-line';
 import { provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { saidThere } from '../../support/operator';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -31,7 +32,7 @@ it('tells of an order that may be there, where the journal could not be read', a
     leftovers: [{ kind: 'placement-unknown' }],
   });
   away.mockRestore();
-  const { status, out } = await runHere(['cancel', workflowId], '', {
+  const { status, out } = await runHere(['cancel', ...saidThere, workflowId], '', {
     TEMPORAL_ADDRESS: rig.address,
     TEMPORAL_NAMESPACE: rig.namespace,
   });

@@ -22,6 +22,7 @@ import { readDocument } from '../../docs/tables';
 import { describeWithPostgres, whyNoPostgres, PostgresServer } from '../journal/postgres';
 import { runCommand, runHere, type Ended } from '../../support/command-line';
 import { describeInWays, itInWays, takesWays } from '../../support/left-out';
+import { saidThere } from '../../support/operator';
 
 const [keyOne, keyTwo] = ['k1', 'k2'].map((id) => `${id}:${randomBytes(32).toString('base64')}`) as [string, string];
 const secret = 'geheim-geheim';
@@ -54,6 +55,9 @@ const run = (url: string, args: readonly string[], environment: Record<string, s
 /** In a process of its own: an error of the machine is not one of Jest's. */
 const runApart = (url: string, args: readonly string[]) => runCommand(args, environmentOf(url));
 
+/** Split at its spaces. */
+const words = '--by op --note why';
+
 const documentIn = ({ out }: Ended) => JSON.parse(out) as Record<string, unknown>;
 
 async function withJournal<T>(
@@ -72,6 +76,26 @@ async function withJournal<T>(
 
 const order: EffectCall = { step: 'place-order', kind: 'pivot', activity: 'placeOrder', about: { cartItems: [501] } };
 const keyOf = (reference: string): SagaKey => ({ workflow: 'provisionServers', reference });
+
+/** A notification that was given up. */
+async function dead(journal: Journal, id: string): Promise<void> {
+  const key = { route: 'ops', namespace: 'default', workflow_id: 'provision/R-1', reference: 'R-1' };
+  const times = { created_ms: 1, since_ms: 1, next_ms: 1, dead_ms: 2 };
+  await journal.db
+    .insertInto('outbox')
+    .values({
+      id,
+      ...key,
+      ...times,
+      event: 'waiting',
+      kind: null,
+      account: null,
+      body: '',
+      delivered_ms: null,
+      failure: null,
+    })
+    .execute();
+}
 
 async function take(journal: Journal, reference: string): Promise<void> {
   const request = { reference, items: [{ password: secret }] };
@@ -158,7 +182,7 @@ function aJournal(kind: keyof typeof places): void {
     expect(out).toMatch(
       /put back {7}the journal’s database was put back .* on timeline 1 of cluster \d+, and was on timeline 10 of cluster 1: nothing is sent until/,
     );
-    const { out: said } = await run(url, ['journal', 'restored', '--nothing-lost']);
+    const { out: said } = await run(url, ['journal', 'restored', ...saidThere, '--nothing-lost']);
     expect(said).toMatch(/and was on timeline 10 of cluster 1\n.* has lost nothing, as you say/);
     expect((await run(url, ['journal', 'status'])).status).toBe(0);
   });
@@ -176,19 +200,19 @@ function aJournal(kind: keyof typeof places): void {
       'noticed on 2026-01-02T03:04:05.000Z: nothing is sent until `order-saga journal restored`',
     );
 
-    const unsaid = await run(url, ['journal', 'restored']);
+    const unsaid = await run(url, ['journal', 'restored', ...saidThere]);
     expect(unsaid).toMatchObject({ status: 2, out: '' });
     expect(unsaid.err.trim().split('\n')).toHaveLength(1);
     expect(unsaid.err).toMatch(/--new-references ask.*--new-references trust/);
     expect((await run(url, ['journal', 'status'])).status).toBe(4);
 
-    const denied = await run(url, ['journal', 'restored', '--nothing-lost']);
+    const denied = await run(url, ['journal', 'restored', ...saidThere, '--nothing-lost']);
     expect(denied).toMatchObject({ status: 2, out: '', err: expect.stringMatching(/something was lost/) });
-    const both = await run(url, ['journal', 'restored', '--nothing-lost', '--new-references', 'ask']);
+    const both = await run(url, ['journal', 'restored', ...saidThere, '--nothing-lost', '--new-references', 'ask']);
     expect(both).toMatchObject({ status: 2, out: '' });
     expect((await run(url, ['journal', 'status'])).status).toBe(4);
 
-    const restored = await run(url, ['journal', 'restored', '--new-references', 'ask', '--json']);
+    const restored = await run(url, ['journal', 'restored', ...saidThere, '--new-references', 'ask', '--json']);
     expect(restored).toMatchObject({ status: 0, err: '' });
     const { epoch } = documentIn(restored);
     expect(documentIn(restored)).toMatchObject({ noticed: '2026-01-02T03:04:05.000Z', newReferences: 'ask' });
@@ -198,22 +222,81 @@ function aJournal(kind: keyof typeof places): void {
     expect(documentIn(after)).toMatchObject({ epoch, raisedAt: epoch, newReferences: 'ask' });
     expect(documentIn(after)).not.toHaveProperty('putBackAt');
 
-    const unchanged = await run(url, ['journal', 'restored', '--nothing-lost', '--json']);
+    const unchanged = await run(url, ['journal', 'restored', ...saidThere, '--nothing-lost', '--json']);
     expect(documentIn(unchanged)).toMatchObject({ nothingLost: true, changed: false });
 
-    const trusted = await run(url, ['journal', 'trust-new-references']);
+    const trusted = await run(url, ['journal', 'trust-new-references', ...saidThere]);
     expect(trusted).toMatchObject({ status: 0, out: expect.stringMatching(/are trusted to be new from now on/) });
-    expect(documentIn(await run(url, ['journal', 'trust-new-references', '--json']))).toMatchObject({ changed: false });
+    expect(documentIn(await run(url, ['journal', 'trust-new-references', ...saidThere, '--json']))).toMatchObject({
+      changed: false,
+    });
     expect(documentIn(await run(url, ['journal', 'status', '--json']))).toMatchObject({
       epoch,
       newReferences: 'trust',
     });
   });
 
+  it('keeps who has said so, and why: no word of that kind is taken without, and the rows stay', async () => {
+    const url = await places[kind]();
+    await run(url, ['journal', 'migrate']);
+    const all = [
+      ['journal', 'restored', '--new-references', 'ask'],
+      ['journal', 'restored', '--nothing-lost'],
+      ['journal', 'trust-new-references'],
+      ['notifications', 'drop', '--dead'],
+      ['servers', 'close', '9001'],
+      ['cancelled', 'R-1'],
+      ['cancel', 'R-1'],
+    ];
+    const { epoch } = documentIn(await run(url, ['journal', 'status', '--json']));
+    for (const args of all) {
+      for (const less of [
+        [],
+        ['--by', 'ann'],
+        ['--note', 'why'],
+        ['--by', '', '--note', 'why'],
+        ['--by', 'ann', '--note', ' '],
+      ]) {
+        expect(await run(url, [...args, ...less])).toMatchObject({ status: 2, out: '' });
+      }
+    }
+    expect(documentIn(await run(url, ['journal', 'status', '--json']))).toMatchObject({ epoch, ceremonies: [] });
+
+    await run(url, ['journal', 'restored', '--new-references', 'ask', '--by', 'ann', '--note', 'the backup of 03:10']);
+    await run(url, ['journal', 'trust-new-references', '--by', 'bob', '--note', 'all is\nsent again']);
+    await withJournal(url, undefined, (journal) => dead(journal, 'msg-1'));
+    await run(url, ['notifications', 'drop', 'msg-1', '--by', 'eve', '--note', 'told by phone']);
+    const { out } = await run(url, ['journal', 'status']);
+    expect(out).toMatch(/notifications-dropped \(dropped 1; notices msg-1 ops\), says eve: told by phone\n/);
+    expect(out).toMatch(/trust-new-references, says bob: all is sent again\n/);
+    expect(out).toMatch(/restored \(epoch [^;]+; newReferences ask\), says ann: the backup of 03:10\n/);
+    expect(documentIn(await run(url, ['journal', 'status', '--json']))).toMatchObject({
+      ceremonies: [
+        { what: 'notifications-dropped', said: { by: 'eve', note: 'told by phone' } },
+        { what: 'trust-new-references', said: { by: 'bob' } },
+        { what: 'restored', said: { by: 'ann', note: 'the backup of 03:10' } },
+      ],
+    });
+  });
+
+  it('keeps them sealed where there are keys, and shows the rest without', async () => {
+    const url = await places[kind]();
+    const keys = { PAYLOAD_KEYS: keyOne };
+    await run(url, ['journal', 'migrate']);
+    const note = 'a note that nobody else may read';
+    await run(url, ['journal', 'restored', '--new-references', 'trust', '--by', 'ann', '--note', note], keys);
+    const rows = await withJournal(url, undefined, (journal) =>
+      journal.db.selectFrom('ceremony').selectAll().execute(),
+    );
+    expect(JSON.stringify(rows)).not.toContain(note);
+    expect((await run(url, ['journal', 'status'], keys)).out).toContain(note);
+    expect((await run(url, ['journal', 'status'])).out).toMatch(/restored \(.*\), cannot be decrypted here\n/);
+  });
+
   it('restored with trust asks about no new reference', async () => {
     const url = await places[kind]();
     await run(url, ['journal', 'migrate']);
-    const { status, out } = await run(url, ['journal', 'restored', '--new-references', 'trust']);
+    const { status, out } = await run(url, ['journal', 'restored', ...saidThere, '--new-references', 'trust']);
     expect(status).toBe(0);
     expect(out).toMatch(/no worker had noticed[^]*references that are new here are trusted to be new\n/);
     expect(documentIn(await run(url, ['journal', 'status', '--json']))).toMatchObject({ newReferences: 'trust' });
@@ -233,8 +316,8 @@ function aJournal(kind: keyof typeof places): void {
     expect(documentIn(status)).toMatchObject({ schema: { found: schemaNumber + 1, needed: schemaNumber } });
     const all = [
       'journal migrate',
-      'journal trust-new-references',
-      'journal restored --new-references ask',
+      `journal trust-new-references ${words}`,
+      `journal restored ${words} --new-references ask`,
       'record R-1',
     ];
     for (const args of all) {
@@ -313,7 +396,7 @@ function aJournal(kind: keyof typeof places): void {
     const url = await places[kind]();
     await run(url, ['journal', 'migrate']);
     await withJournal(url, undefined, (journal) => take(journal, 'R-1'));
-    await run(url, ['journal', 'restored', '--new-references', 'trust']);
+    await run(url, ['journal', 'restored', ...saidThere, '--new-references', 'trust']);
     const meaning = { ...keyOf('R-1'), call: order, knows: undefined, inAirMs: 0 };
     const row = await withJournal(url, undefined, async (journal) => {
       await journal.ended(keyOf('R-1'), { run: 'run-1', by: 'provisionServers', outcome: 'reversed', report: {} });
@@ -401,7 +484,7 @@ withPostgres('a database server that', () => {
     const standby = `${url}?options=-c%20default_transaction_read_only%3Don`;
     expect(await run(standby, ['record', 'R-1'])).toMatchObject({ status: 0, err: '' });
     expect((await run(standby, ['journal', 'status'])).status).toBe(0);
-    const { status, err } = await run(standby, ['journal', 'restored', '--new-references', 'ask']);
+    const { status, err } = await run(standby, ['journal', 'restored', ...saidThere, '--new-references', 'ask']);
     expect(status).toBe(2);
     expect(err).toMatch(/is read-only: is it a standby\?/);
   });
@@ -415,7 +498,7 @@ withPostgres('a database server that', () => {
     await server!.ask('grant select on all tables in schema public to auditor', { database });
     const asAuditor = server!.url({ database, user: 'auditor', password: 'only-to-read' });
     expect(await run(asAuditor, ['record', 'R-1'])).toMatchObject({ status: 0, err: '' });
-    const { status, err } = await run(asAuditor, ['journal', 'trust-new-references']);
+    const { status, err } = await run(asAuditor, ['journal', 'trust-new-references', ...saidThere]);
     expect(status).toBe(3);
     expect(err).toMatch(/its database does not allow this user to write or ask there/);
   });
@@ -448,7 +531,7 @@ withPostgres('a database server that', () => {
     });
     // What is of this release already is no matter of rights.
     expect((await run(asWorker, ['journal', 'migrate'])).out).toMatch(/nothing had to be done\n$/);
-    expect((await run(asWorker, ['journal', 'restored', '--new-references', 'trust'])).status).toBe(0);
+    expect((await run(asWorker, ['journal', 'restored', ...saidThere, '--new-references', 'trust'])).status).toBe(0);
   });
 
   it('says nothing at all is given up within seconds', async () => {
@@ -494,7 +577,7 @@ describe('settings', () => {
 describe('a file', () => {
   it('that is not there is not made by whoever asks', async () => {
     const url = await places.file();
-    for (const args of ['record R-1', 'journal status', 'journal restored --new-references ask']) {
+    for (const args of ['record R-1', 'journal status', `journal restored ${words} --new-references ask`]) {
       const { status, err } = await run(url, args.split(' '));
       expect({ status, err }).toEqual({
         status: 3,

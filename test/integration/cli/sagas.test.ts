@@ -1,6 +1,7 @@
 /** The command line against a real Temporal, a worker and the sandbox: what it prints, and how it ends. */
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
+import { saidThere } from '../../support/operator';
 import { answer, untilWaiting } from '../../support/sagas';
 import { runCommand, startCommand, type Ended } from '../../support/command-line';
 import { itInWays } from '../../support/left-out';
@@ -196,7 +197,7 @@ describe('deciding', () => {
 
   itInWays('prints the saga’s refusal', async () => {
     const saga = await startWaiting();
-    const refused = await order(['decide', saga.reference, 'skip', '{"note":"no need"}']);
+    const refused = await order(['decide', saga.reference, 'skip', '{"question":"1a2b3c4d","note":"no need"}']);
     expect(refused).toMatchObject({ status: 2, out: '' });
     expect(refused.err).toMatch(/skip does not fit.*approve, reject, cancel/);
     expect((await saga.progress()).waiting).toBeDefined();
@@ -206,20 +207,20 @@ describe('deciding', () => {
 describe('cancelling', () => {
   it('waits until it is undone, and exits 0 also when asked again', async () => {
     const saga = await startWaiting();
-    const first = await order(['cancel', saga.reference]);
+    const first = await order(['cancel', ...saidThere, saga.reference]);
     expect(first.status).toBe(0);
-    expect(first.out).toMatch(/cancellation is requested\n[^]*was cancelled/);
-    const again = await order(['cancel', saga.reference]);
+    expect(first.out).toMatch(/cancellation is requested\n[^]*was cancelled, says op: a test/);
+    const again = await order(['cancel', ...saidThere, saga.reference]);
     expect(again).toMatchObject({
       status: 0,
-      out: expect.stringMatching(/was cancelled\n[^]*reversed: nothing of it is there/) as string,
+      out: expect.stringMatching(/was cancelled, says op: a test\n[^]*reversed: nothing of it is there/) as string,
     });
     expect(again.out.match(/was cancelled/g)).toHaveLength(1);
   });
 
   itInWays('returns at once with --no-wait', async () => {
     const saga = await startWaiting();
-    const { status, out } = await order(['cancel', saga.reference, '--no-wait', '--json']);
+    const { status, out } = await order(['cancel', ...saidThere, saga.reference, '--no-wait', '--json']);
     expect(status).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ workflowId: saga.workflowId, cancelRequested: true });
     await until(async () => (await saga.describe()).status.name === 'CANCELLED');
@@ -228,7 +229,7 @@ describe('cancelling', () => {
   itInWays('says that a saga has ended otherwise', async () => {
     const saga = await rig.sagas.start('switchPlan', switchRequest({ quoteOnly: true }));
     await saga.result();
-    const { status, err } = await order(['cancel', saga.reference]);
+    const { status, err } = await order(['cancel', ...saidThere, saga.reference]);
     expect(status).toBe(2);
     expect(err).toContain('has ended as done');
   });
@@ -243,7 +244,7 @@ describe('cancelling', () => {
     rig.sandbox.faults.add(refusing);
     const saga = await rig.sagas.provision(request);
     await rig.sandbox.faults.whenStruck(gate);
-    const cancelling = startCommand(['cancel', reference], rig.environment);
+    const cancelling = startCommand(['cancel', ...saidThere, reference], rig.environment);
     await cancelling.shows('cancellation is requested');
     rig.sandbox.faults.release(gate);
     const { status, out } = await cancelling.ended;
@@ -289,7 +290,7 @@ itInWays('knows nothing of a reference that was never used', async () => {
     [
       ['status', 'never'],
       ['watch', 'never'],
-      ['cancel', 'never'],
+      ['cancel', ...saidThere, 'never'],
       ['decide', 'never', 'approve', '{"question":"1a2b3c4d"}'],
     ].map((args) => order(args)),
   );

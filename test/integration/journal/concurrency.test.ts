@@ -10,6 +10,7 @@ import { describeEachDatabase, inFiles } from './databases';
 import { add, letPass, openedJournals, place, remove, rowOf, Run } from './runs';
 import { unavailable } from './sentences';
 import { Tellers } from './tellers';
+import { said } from '../../support/operator';
 
 const how = (meant: readonly Meant[]) => meant.map((one) => one.how).sort();
 const rounds = Array.from({ length: 15 }, (_, round) => round);
@@ -54,7 +55,7 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
 
   itInWays('one doubt is asked about after the journal was put back', async () => {
     const first = await Run.begin(journals[0]!);
-    await restored(journals[1]!, 'trust');
+    await restored(journals[1]!, 'trust', said);
     const meant = await Promise.all(crowd(first).map((run) => run.mean(place(1))));
     expect(new Set(how(meant))).toEqual(new Set(['unknown']));
     expect(new Set(meant.map((one) => (one as { row: string }).row)).size).toBe(1);

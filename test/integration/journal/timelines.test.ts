@@ -16,11 +16,13 @@ import { effectsOf, standingOf } from '../../../src/journal/standing';
 import { createSealing } from '../../../src/security/sealing';
 import { describeWithPostgres, PostgresServer } from './postgres';
 import { inAirMs, journalRow, place, Run } from './runs';
+import { said } from '../../support/operator';
 
 /** As docs/deploying.md gives them to a worker. */
 const rightsOfWorker = `
   grant select, insert, update on journal, reference, effect, ending, correction, purchase to worker;
-  grant select, insert, update, delete on turn, outbox to worker;
+  grant select, insert on ceremony to worker;
+  grant select, insert, update, delete on turn, outbox, server to worker;
   grant select on kysely_migration to worker`;
 
 const newTimeline =
@@ -102,11 +104,11 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     // The mark is for what a history knows.
     expect(await journalRow(journal)).toMatchObject({ put_back_ms: null, incarnation });
 
-    expect(await nothingLost(journal)).toMatchObject({ how: 'accepted' });
+    expect(await nothingLost(journal, said)).toMatchObject({ how: 'accepted' });
     expect(await journalRow(journal)).toMatchObject({ epoch, raised_ms: 0 });
     expect(await healthOf(journal)).toMatchObject({ putBack: false });
     expect(await run.mean(place(1))).toMatchObject({ how: 'send' });
-    expect(await nothingLost(journal)).toEqual({ how: 'nothing-to-say' });
+    expect(await nothingLost(journal, said)).toEqual({ how: 'nothing-to-say' });
   });
 
   it('is accepted along with a new epoch: then a person is asked about each from before', async () => {
@@ -115,7 +117,7 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     await promote();
     await reached(journal);
     expect(await run.mean(place(1))).toMatchObject({ how: 'put-back' });
-    expect(await restored(journal, 'trust')).toMatchObject({
+    expect(await restored(journal, 'trust', said)).toMatchObject({
       noticed: undefined,
       elsewhere: expect.stringMatching(newTimeline),
     });
@@ -174,8 +176,8 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     const run = await Run.begin(journal);
     await unlike('1/00000001');
     expect(await run.mean(place(1), { knows: { ...run.knows!, row: 'lost' } })).toMatchObject({ how: 'put-back' });
-    expect(await nothingLost(journal)).toMatchObject({ how: 'refused' });
-    await restored(journal, 'trust');
+    expect(await nothingLost(journal, said)).toMatchObject({ how: 'refused' });
+    await restored(journal, 'trust', said);
     expect((await journalRow(journal)).incarnation).not.toBe('1/00000001');
   });
 
@@ -199,10 +201,10 @@ describeWithPostgres('the timeline of the journal’s database', () => {
       how: 'put-back',
       why: expect.stringMatching(/does not say any more which one it is/),
     });
-    expect(await nothingLost(journal)).toMatchObject({ how: 'accepted' });
+    expect(await nothingLost(journal, said)).toMatchObject({ how: 'accepted' });
     expect(await journalRow(journal)).toMatchObject({ incarnation: null });
     expect(await run.mean(place(1))).toMatchObject({ how: 'send' });
-    expect(await nothingLost(journal)).toEqual({ how: 'nothing-to-say' });
+    expect(await nothingLost(journal, said)).toEqual({ how: 'nothing-to-say' });
     await server.ask(allow, { database });
     expect(await run.mean(place(1))).toMatchObject({ how: 'under-way' });
     // From now on it is known.

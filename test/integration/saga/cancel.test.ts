@@ -4,9 +4,11 @@
  */
 import type { EndpointName } from '../../../sandbox/endpoints';
 import type { SagaHandle } from '../../../src/client/handle';
+import { InvalidRequestError, SagaEndedError } from '../../../src/client/errors';
+import { recordOf } from '../../../src/journal/record';
 import { Rig, until } from '../../support/rig';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { outcomeOf } from '../../support/sagas';
+import { outcomeOf, untilWaiting } from '../../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -46,4 +48,62 @@ it('while it waits before the next attempt, the report says what the last one ca
   const step = cancelled?.steps.find(({ id }) => id === 'place-order');
   expect(step).toMatchObject({ status: 'failed', attempts: 1, endedAt: expect.anything() });
   expect(step?.detail).toMatch(/429/);
+});
+
+const said = { by: 'ann', note: 'the customer has changed their mind' };
+
+async function stuck() {
+  const request = provisionRequest();
+  const match = { label: request.label };
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', times: 'all', match });
+  const saga = await rig.sagas.provision(request);
+  await untilWaiting(saga, 'stuck');
+  return saga;
+}
+
+it('has a person and a reason, which stay in the report and in the journal', async () => {
+  const saga = await stuck();
+  await saga.cancel(said);
+  const { cancelled } = await outcomeOf(saga);
+  const record = { decision: 'cancel', kind: 'stuck', step: 'place-order', ...said };
+  expect(cancelled).toMatchObject({ why: `cancelled, says ann: ${said.note}`, decisions: [record] });
+  const { reference, workflow } = saga;
+  const found = await rig.withJournal((journal) => recordOf(journal, { workflow, reference }));
+  expect(found?.decisions).toMatchObject([record]);
+  expect((await saga.progress()).decisions).toMatchObject([record]);
+});
+
+it('from the Web UI has none, and the report says so', async () => {
+  const saga = await stuck();
+  await rig.temporal.workflow.getHandle(saga.workflowId).cancel();
+  const { cancelled } = await outcomeOf(saga);
+  expect(cancelled).toMatchObject({ why: 'cancelled; nobody said who or why', decisions: [] });
+});
+
+it('is not taken with half of them, nor from a signal that cannot be read', async () => {
+  const saga = await stuck();
+  for (const less of [{ by: 'ann' }, { note: 'why' }, { by: '', note: 'why' }, { by: 'ann', note: ' ' }]) {
+    await expect(saga.cancel(less as never)).rejects.toThrow(InvalidRequestError);
+  }
+  await rig.temporal.workflow.getHandle(saga.workflowId).signal('cancelledBy', { by: 7 });
+  await until(async () => (await saga.progress()).ignored.length === 1);
+  expect(await saga.progress()).toMatchObject({ state: 'stuck', ignored: [{ decision: 'cancel' }] });
+  await saga.cancel();
+  expect((await outcomeOf(saga)).cancelled).toMatchObject({ why: 'cancelled; nobody said who or why' });
+});
+
+it('cancels nothing by its signal alone', async () => {
+  const saga = await stuck();
+  await rig.temporal.workflow.getHandle(saga.workflowId).signal('cancelledBy', said);
+  expect(await saga.progress()).toMatchObject({ state: 'stuck', decisions: [], ignored: [] });
+  rig.sandbox.faults.clear();
+  const { waiting } = await saga.progress();
+  await saga.decide('retry', { question: waiting?.id, by: 'bob' });
+  expect(await saga.result()).toMatchObject({ outcome: 'done', decisions: [{ decision: 'retry' }] });
+});
+
+it('says that the saga has ended where it came too late', async () => {
+  const saga = await rig.sagas.switch(switchRequest({ quoteOnly: true }));
+  await saga.result();
+  await expect(saga.cancel(said)).rejects.toThrow(SagaEndedError);
 });

@@ -47,8 +47,11 @@ it('says of each decision what it does and what to paste, and of the query what 
     decisionNames.map((name) => [name, `${decisionHints[name].does}. ${decisionHints[name].example}`]),
   );
   expect(described(definition?.updateDefinitions)).toEqual(hints);
-  const released = { heldReleased: 'The hold has ended: begin. Sent by releaseHeld' };
-  expect(described(definition?.signalDefinitions)).toEqual({ ...hints, ...released });
+  const others = {
+    heldReleased: 'The hold has ended: begin. Sent by releaseHeld',
+    cancelledBy: 'Who cancels the saga, and why. Sent by the command line before the cancellation',
+  };
+  expect(described(definition?.signalDefinitions)).toEqual({ ...hints, ...others });
   expect(described(definition?.queryDefinitions)).toMatchObject({
     progress: 'State, steps, what it waits for, decisions',
   });

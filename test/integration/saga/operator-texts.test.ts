@@ -204,7 +204,7 @@ it('a change of firewalls that is undone', async () => {
   await expect(saga.result()).rejects.toMatchObject({
     report: {
       outcome: 'reversed-with-leftovers',
-      why: 'cancelled',
+      why: 'cancelled; nobody said who or why',
       leftovers: [
         { kind: 'firewalls', vmObjectId: request.vmObjectId, firewalls: [150], why: 'unassigned: not needed' },
         { kind: 'firewalls', vmObjectId: request.vmObjectId, firewalls: [143], why: 'assigned: let it stay' },

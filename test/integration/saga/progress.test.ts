@@ -78,7 +78,9 @@ describe('the progress shows a step', () => {
     await saga.cancel();
     rig.sandbox.faults.release(deleting);
     const { cancelled } = await outcomeOf(saga);
-    expect(cancelled?.why).toMatch(/^cancelled; before that, OrderRejected: Place the order: .*422/);
+    expect(cancelled?.why).toMatch(
+      /^cancelled; nobody said who or why; before that, OrderRejected: Place the order: .*422/,
+    );
     expect(cancelled?.steps[0]).toMatchObject({ status: 'undone' });
   });
 
@@ -88,7 +90,7 @@ describe('the progress shows a step', () => {
     const saga = await rig.sagas.provision(request);
     const { step, question, choices } = await untilWaiting(saga);
     expect(question).toMatch(/^Stuck: /);
-    expect(choices).toEqual(['retry', 'markDone', 'skip']);
+    expect(choices).toEqual(['retry', 'markDone', 'skip', 'markCancelled']);
     expect(await stepOf(saga, step)).toMatchObject({ status: 'stuck' });
     await answer(saga, 'skip', { note: 'has its own' });
     const result = await saga.result();

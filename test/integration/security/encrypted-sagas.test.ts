@@ -65,6 +65,18 @@ it('leaves nothing to read in the history: not the request, not the failure, not
   expect(addsOf(saga.reference).at(-1)?.body).toMatchObject({ password: canary });
 });
 
+it('leaves nothing to read of who has cancelled a saga, and why', async () => {
+  const request = provisionRequest();
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+  const saga = await rig.sagas.provision(request);
+  await untilWaiting(saga);
+  const said = { by: 'the name of a person', note: 'the reason of a person' };
+  await saga.cancel(said);
+  await expect(saga.result()).rejects.toMatchObject({ report: { decisions: [said] } });
+  const history = await historyOf(rig, saga.workflowId);
+  for (const text of [said.by, said.note]) expect(history).not.toContain(text);
+});
+
 itInWays('would be read there without keys: the search finds all of it', async () => {
   const clear = await Rig.start();
   try {

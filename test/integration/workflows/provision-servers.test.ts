@@ -470,7 +470,7 @@ describe('after the order', () => {
     const saga = await rig.sagas.provision(request);
     expect(await untilWaiting(saga)).toMatchObject({
       step: 'verify-firewalls-77001',
-      choices: ['retry', 'markDone', 'skip'],
+      choices: ['retry', 'markDone', 'skip', 'markCancelled'],
     });
     await answer(saga, 'skip', { note: 'seen in the panel' });
     expect(await saga.result()).toMatchObject({

@@ -7,6 +7,7 @@ import { planIdOf, provisionRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { Rig } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
+import { said } from '../../support/operator';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -147,7 +148,7 @@ describeInWays('a run that was reset to before its approval, and has not asked b
     const asked = request();
     const saga = await rig.sagas.provision(asked);
     await untilWaiting(saga, 'approval');
-    await rig.withJournal((journal) => restored(journal, 'trust'));
+    await rig.withJournal((journal) => restored(journal, 'trust', said));
     const again = await reset(asked, saga);
     await untilWaiting(again, 'outcome-unknown');
     await answer(again, 'confirmNotPlaced', { note: 'not there' });

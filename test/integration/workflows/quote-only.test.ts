@@ -11,6 +11,7 @@ import { switchRequest } from '../../support/requests';
 import { resetTo, taskBefore } from '../../support/reset';
 import { Rig } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { said } from '../../support/operator';
 
 let rig: Rig;
 beforeEach(async () => {
@@ -29,7 +30,7 @@ async function refused(times: number) {
   }
   const saga = await rig.sagas.switch(request);
   await untilWaiting(saga, 'refused');
-  await rig.withJournal((journal) => restored(journal, 'trust'));
+  await rig.withJournal((journal) => restored(journal, 'trust', said));
   return { request, saga, key: { workflow: 'switchPlan', reference: request.reference } as const };
 }
 

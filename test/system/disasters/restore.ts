@@ -5,6 +5,7 @@
 import { untilWaiting } from '../../support/sagas';
 import { ArchivedPostgres, type Cluster } from './archived-postgres';
 import type { Disaster, Expected, Scene } from './scene';
+import { saidThere } from '../../support/operator';
 
 const putBack = /^The journal was put back/;
 
@@ -153,14 +154,14 @@ async function loseTime(scene: Scene, cluster: Cluster): Promise<{ postgres: Arc
 /** With no worker: says that the journal was put back, and lets them begin. */
 async function newEpoch(scene: Scene): Promise<Expected> {
   const { person, ground } = scene;
-  await person.journal(['restored', '--new-references', 'ask']);
+  await person.journal(['restored', ...saidThere, '--new-references', 'ask']);
   await ground.hire();
   let lost = '';
   return {
     rowsLost: true,
     facts: {},
     finish: async () => {
-      await person.journal(['trust-new-references']);
+      await person.journal(['trust-new-references', ...saidThere]);
       lost = await person.journal(['lost'], [0, 4]);
     },
     later: () => ({

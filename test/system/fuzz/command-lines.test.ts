@@ -49,6 +49,8 @@ const words = fc.oneof(
     '--odd',
     '--timeline',
     'restored',
+    '--by',
+    '--note',
     '--new-references',
     'ask',
     'migrate',

@@ -20,6 +20,7 @@ import { changeRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting, untilWaitingOrEnded } from '../../support/sagas';
 import { copyDatabase, crashCopy, putDatabaseBack } from '../../support/sqlite-copy';
+import { said } from '../../support/operator';
 
 describe('Temporal', () => {
   let cli: string;
@@ -178,7 +179,7 @@ describe('the journal', () => {
     await untilWaiting(newcomer, 'stuck');
     expect(callsTo(rig.sandbox.ledger, 'place-change-order')).toEqual([]);
 
-    const { noticed } = await rig.withJournal((journal) => restored(journal, 'trust'));
+    const { noticed } = await rig.withJournal((journal) => restored(journal, 'trust', said));
     expect(noticed).toMatch(/^\d{4}-/);
     for (const [saga, request] of [
       [forgotten, lost],
@@ -207,7 +208,7 @@ describe('the journal', () => {
     rig.sandbox.faults.release(gate);
     await saga.result();
     await putBack();
-    await rig.withJournal((journal) => restored(journal, 'ask'));
+    await rig.withJournal((journal) => restored(journal, 'ask', said));
     const again = await startAgain('changeOrder', request);
     await untilWaiting(again, 'outcome-unknown');
     await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
@@ -222,7 +223,7 @@ describe('the journal', () => {
       const request = provisionRequest();
       await (await rig.sagas.provision(request)).result();
       await putBack();
-      await rig.withJournal((journal) => restored(journal, 'ask'));
+      await rig.withJournal((journal) => restored(journal, 'ask', said));
       const again = await startAgain('provisionServers', request);
       await untilWaiting(again, 'outcome-unknown');
       await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
@@ -240,7 +241,7 @@ describe('the journal', () => {
     await answer(saga, 'approve');
     await saga.result();
     await putBack();
-    await rig.withJournal((journal) => restored(journal, 'ask'));
+    await rig.withJournal((journal) => restored(journal, 'ask', said));
     const again = await startAgain('changeOrder', request);
     await untilWaiting(again, 'outcome-unknown');
     await again.cancel();
@@ -255,7 +256,7 @@ describe('the journal', () => {
       const request = changeRequest();
       await (await rig.sagas.change(request)).result();
       await putBack();
-      await rig.withJournal((journal) => restored(journal, 'ask'));
+      await rig.withJournal((journal) => restored(journal, 'ask', said));
       const again = await startAgain('changeOrder', request);
       expect(await untilWaiting(again, 'outcome-unknown')).toMatchObject({
         question: expect.stringMatching(/^The journal was put back/) as string,
@@ -263,7 +264,7 @@ describe('the journal', () => {
       await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
       await again.result();
       expect(placed(request)).toHaveLength(1);
-      expect(await rig.withJournal(trustNewReferences)).toBe(true);
+      expect(await rig.withJournal((journal) => trustNewReferences(journal, said))).toBe(true);
       const fresh = changeRequest();
       expect(await (await rig.sagas.change(fresh)).result()).toMatchObject({ decisions: [] });
     },
@@ -276,7 +277,7 @@ describe('the journal', () => {
       const request = changeRequest();
       await (await rig.sagas.change(request)).result();
       await putBack();
-      await rig.withJournal((journal) => restored(journal, 'ask'));
+      await rig.withJournal((journal) => restored(journal, 'ask', said));
       await rig.sagas.hold({ note: 'a restore' });
       const again = await startAgain('changeOrder', request);
       await untilWaiting(again, 'held');
@@ -287,7 +288,7 @@ describe('the journal', () => {
       });
       const later = await startAgain('changeOrder', request);
       await untilWaiting(later, 'held');
-      await rig.withJournal(trustNewReferences);
+      await rig.withJournal((journal) => trustNewReferences(journal, said));
       await rig.sagas.release();
       await untilWaiting(later, 'outcome-unknown');
       await answer(later, 'confirmPlaced', { note: 'the panel shows it' });
@@ -302,7 +303,7 @@ describe('the journal', () => {
     await saga.result();
     backup();
     await putBack();
-    await rig.withJournal((journal) => restored(journal, 'ask'));
+    await rig.withJournal((journal) => restored(journal, 'ask', said));
     const again = await startAgain('changeOrder', request);
     await again.result();
     expect((await stepOf(again, 'place-change-order'))?.detail).toMatch(/^from the journal/);
@@ -321,7 +322,7 @@ describe('the journal', () => {
     expect(lastFailure?.message).toMatch(/^this is not the journal that the saga began with; nothing was sent/);
     expect(placed(request)).toEqual([]);
     // The old one is lost for good: then somebody says so.
-    await rig.withJournal((journal) => restored(journal, 'ask'));
+    await rig.withJournal((journal) => restored(journal, 'ask', said));
     await answer(saga, 'retry');
     await untilApproved(saga);
     await untilWaiting(saga, 'outcome-unknown');

@@ -10,6 +10,7 @@ import { restored } from '../../../src/journal/ceremony';
 import { rigSettings } from '../../support/activity-settings';
 import { cartItem } from '../../support/requests';
 import { LoneActivities, type LoneSaga } from './lone-activities';
+import { said } from '../../support/operator';
 
 let stand: LoneActivities;
 beforeAll(async () => {
@@ -194,7 +195,7 @@ describe('unknown: a person is asked about the row', () => {
     try {
       const saga = own.saga();
       await saga.do('takeReference', { request: {} });
-      await restored(own.journal, 'trust');
+      await restored(own.journal, 'trust', said);
       expect(await saga.refusal('placeOrder', place([]))).toEqual({
         failure: 'UnknownOutcome',
         message:

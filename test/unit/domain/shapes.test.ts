@@ -84,7 +84,7 @@ const examples: [string, z.ZodType, Record<string, unknown>, optional: string[]]
     'a decision that was taken',
     decisionRecordSchema,
     decision,
-    ['by', 'note', 'reason', 'question', 'vmObjectIds', 'orderId', 'correction'],
+    ['kind', 'step', 'by', 'note', 'reason', 'question', 'vmObjectIds', 'orderId', 'correction'],
   ],
   [
     'progress',

@@ -3,6 +3,7 @@ import { restored } from '../../../../src/journal/ceremony';
 import { effectsOf } from '../../../../src/journal/standing';
 import type { TestDatabases } from '../databases';
 import { add, inAirMs, journalRow, letPass, openedJournals, place, remove, rowOf, Run, type Sent } from '../runs';
+import { said } from '../../../support/operator';
 
 /** A row that a call or a question is about is gone: the journal was put back to a copy from before it. */
 export function lostRows({ fresh }: TestDatabases): void {
@@ -37,7 +38,7 @@ export function lostRows({ fresh }: TestDatabases): void {
       await lose({ how: 'send', knows, doubts: 0 });
       const meant = { call: place(1), run: run.run, knows, inAirMs: lasts };
       await journal.answered(run.key, meant, { outcome: 'unknown', answer: null });
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       const refused = await run.deny(knows.row);
       expect(refused).toMatchObject({ how: 'in-air' });
       expect((refused as { leftMs: number }).leftMs).toBeGreaterThan(lasts - 30_000);
@@ -84,7 +85,7 @@ export function lostRows({ fresh }: TestDatabases): void {
     it('stops nobody again where somebody has seen to it since', async () => {
       const meant = await run.send(place(1));
       await lose(meant);
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       await run.answer(place(1), meant, 'done', { answer: 'placed' });
       expect(await isPutBack()).toBe(false);
       expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: 'placed' });
@@ -95,7 +96,7 @@ export function lostRows({ fresh }: TestDatabases): void {
     /** The doubt's row. */
     const doubted = async (meant: Sent): Promise<string> => {
       await lose(meant);
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       const doubt = await run.again().mean(place(1));
       expect(doubt).toMatchObject({ how: 'unknown', putBack: true });
       return (doubt as { row: string }).row;
@@ -155,7 +156,7 @@ export function lostRows({ fresh }: TestDatabases): void {
       await lose(meant);
       await expect(run.confirm(meant.knows.row, { how: 'confirmed', orderId: '5' })).resolves.toBe('done');
       expect(await isPutBack()).toBe(true);
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       const later = await run.again().mean(place(1));
       expect(later).toMatchObject({ how: 'recorded', answer: { how: 'confirmed', orderId: '5' } });
       // Nobody knows which items it named.
@@ -167,7 +168,7 @@ export function lostRows({ fresh }: TestDatabases): void {
       await lose(meant);
       await journal.db.deleteFrom('reference').execute();
       await run.confirm(meant.knows.row, { how: 'confirmed' });
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: { how: 'confirmed' } });
     });
 

@@ -14,6 +14,7 @@ import type { Notice } from '../../../../src/journal/outbox-rows';
 import { dropNotices, listNotices, retryNotices } from '../../../../src/journal/undelivered';
 import type { TestDatabases } from '../databases';
 import { dayMs, Run, sharedJournal } from '../runs';
+import { said } from '../../../support/operator';
 
 export function outbox(databases: TestDatabases): void {
   let journal: Journal;
@@ -141,9 +142,9 @@ export function outbox(databases: TestDatabases): void {
 
     await expect(retryNotices(journal, { ids: [dead.id] })).resolves.toBe(1);
     expect((await lease()).find(({ id }) => id === dead.id)).toMatchObject({ attempts: 1 });
-    await expect(dropNotices(journal, { ...mine, dead: true })).resolves.toBe(0);
-    await expect(dropNotices(journal, { ...mine, namespace: 'another' })).resolves.toBe(0);
-    await expect(dropNotices(journal, mine)).resolves.toBe(2);
+    await expect(dropNotices(journal, { ...mine, dead: true }, said)).resolves.toBe(0);
+    await expect(dropNotices(journal, { ...mine, namespace: 'another' }, said)).resolves.toBe(0);
+    await expect(dropNotices(journal, mine, said)).resolves.toBe(2);
     expect(await countNotices(journal, namespace)).toMatchObject([{ route: 'boss', open: 1 }]);
   });
 

@@ -19,6 +19,7 @@ import {
   Run,
   unassignOld,
 } from '../runs';
+import { said } from '../../../support/operator';
 
 export function putBack({ fresh, copy }: TestDatabases): void {
   const opened = openedJournals();
@@ -56,7 +57,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
 
     it('and after the ceremony it is in doubt, as a row of its own, until a person has answered', async () => {
       const run = await Run.begin(journal);
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       const first = await stands(run, undefined);
       expect(first).toMatchObject({ placement: { how: 'unknown', putBack: true, inAirMs } });
       const { row } = first.placement as { row: string };
@@ -73,7 +74,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       expect(await recordOf(journal, run.key)).toMatchObject({ placement: 'none' });
       await run.mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
       expect(await recordOf(journal, run.key)).toMatchObject({ placement: 'unknown' });
-      await restored(journal, 'ask');
+      await restored(journal, 'ask', said);
       expect(await recordOf(journal, run.key)).toMatchObject({ placement: 'unknown' });
     });
   });
@@ -85,7 +86,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
     await run.mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
     await expect(say()).resolves.toMatchObject({ how: 'put-back', why: expect.stringMatching(/older copy/) });
     expect(await effectsOf(journal.db, run.key)).toEqual([]);
-    await restored(journal, 'trust');
+    await restored(journal, 'trust', said);
     await expect(say()).resolves.toMatchObject({ how: 'written' });
   });
 
@@ -128,14 +129,14 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       await run.mean(place(1), { knows });
       await run.mean(place(1), { knows: { ...knows, row: 'lost as well' } });
       expect((await journalRow(journal)).put_back_ms).toBe(first);
-      expect(await restored(journal, 'trust')).toMatchObject({ noticed: new Date(first!).toISOString() });
+      expect(await restored(journal, 'trust', said)).toMatchObject({ noticed: new Date(first!).toISOString() });
     });
   });
 
   describe('goes on after `restored`', () => {
     it('with a greater epoch, and says whether somebody had noticed', async () => {
       const before = await journalRow(journal);
-      const { epoch, noticed } = await restored(journal, 'trust');
+      const { epoch, noticed } = await restored(journal, 'trust', said);
       expect(noticed).toBeUndefined();
       expect(Date.parse(epoch)).toBeGreaterThan(before.epoch);
       const after = await journalRow(journal);
@@ -146,7 +147,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
     it('and asks about the pivot of a reference from before, once', async () => {
       const run = await Run.begin(journal);
       await run.mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
 
       const doubt = await run.mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
       expect(doubt).toMatchObject({ how: 'unknown', putBack: true, inAirMs });
@@ -164,7 +165,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
 
     it('and takes the answer that the order of the lost time was placed', async () => {
       const run = await Run.begin(journal);
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       const { row } = (await run.mean(place(7))) as { row: string };
       // Its items are not deleted while nobody has answered.
       expect(await run.mean(remove(7))).toMatchObject({ how: 'ordered', placed: false });
@@ -176,7 +177,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       const run = await Run.begin(journal);
       await run.adds(7);
       await run.do(place(7), 'done', { answer: 'placed' });
-      await restored(journal, 'ask');
+      await restored(journal, 'ask', said);
       expect(await run.mean(place(7))).toMatchObject({ how: 'recorded', answer: 'placed' });
       expect(await run.again().mean(add())).toMatchObject({ how: 'recorded' });
     });
@@ -184,7 +185,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
     it('and asks about the row that is known to be open, as of that row', async () => {
       const run = await Run.begin(journal);
       const { knows } = await run.do(place(1), 'unknown');
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', row: knows.row, putBack: false });
     });
 
@@ -192,7 +193,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       const run = await Run.begin(journal);
       const { knows } = await run.do(place(1), 'unknown');
       await letPass(journal, dayMs);
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       const refused = await run.deny(knows.row);
       expect(refused).toMatchObject({ how: 'in-air' });
       expect((refused as { leftMs: number }).leftMs).toBeGreaterThan(inAirMs - 30_000);
@@ -205,21 +206,21 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       const run = await Run.begin(journal);
       const { knows } = await run.send(place(1));
       await letPass(journal, dayMs);
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       expect(await run.mean(place(1))).toMatchObject({ how: 'under-way', row: knows.row });
     });
 
     it('and asks about a reference that was lost, and that a history brings back', async () => {
       const run = await Run.begin(journal);
       await journal.db.deleteFrom('reference').execute();
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', putBack: true });
     });
 
     it('and sends steps that may be repeated, without a question', async () => {
       const run = await Run.begin(journal);
       await run.adds(7);
-      await restored(journal, 'ask');
+      await restored(journal, 'ask', said);
       await run.send(add(2));
       await run.send(assign);
     });
@@ -227,7 +228,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
     it('and deletes nothing that an order of the lost time may name, before somebody has said what became of it', async () => {
       const run = await Run.begin(journal);
       await run.adds(7);
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       expect(await run.mean(remove(7))).toMatchObject({ how: 'ordered', placed: false, run: run.run });
       const { row } = (await run.mean(place(8))) as { row: string };
       expect(await run.mean(remove(7))).toMatchObject({ how: 'ordered', placed: false });
@@ -240,13 +241,13 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       const run = await Run.begin(journal);
       await run.adds(7);
       const { knows } = await run.removes(7);
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       expect(await run.again().mean(remove(7))).toMatchObject({ how: 'recorded', knows: { row: knows.row } });
     });
 
     it('and deletes what was added since', async () => {
       const run = await Run.begin(journal);
-      await restored(journal, 'ask');
+      await restored(journal, 'ask', said);
       for (const one of [run, await Run.begin(journal)]) {
         await one.adds(8);
         await one.removes(8);
@@ -257,7 +258,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       const run = await Run.begin(journal);
       await run.adds(7);
       await run.adds(8, 2);
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       const { row } = (await run.mean(place(7))) as { row: string };
       await run.confirm(row);
       expect(await run.mean(remove(8, 2))).toMatchObject({ how: 'ordered', placed: true });
@@ -268,7 +269,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       await run.adds(7);
       await run.adds(8, 2);
       const { knows } = await run.do(place(7), 'unknown');
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       expect(await run.mean(remove(8, 2))).toMatchObject({ how: 'ordered', placed: false });
       await run.confirm(knows.row);
       expect(await run.mean(remove(8, 2))).toMatchObject({ how: 'ordered', placed: true });
@@ -279,7 +280,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       await run.adds(7);
       await run.adds(8, 2);
       await run.do(place(7));
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       expect(await run.mean(remove(7))).toMatchObject({ how: 'ordered', placed: true });
       await run.send(remove(8, 2));
     });
@@ -287,7 +288,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
     it('and asks about the lost time also when the row that was open was denied', async () => {
       const run = await Run.begin(journal);
       const { knows } = await run.do(place(1), 'unknown');
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       await letPass(journal);
       await run.deny(knows.row);
       expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', putBack: true });
@@ -297,7 +298,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       const run = await Run.begin(journal);
       const meant = await run.send(place(1));
       await journal.db.deleteFrom('effect').execute();
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       await run.answer(place(1), meant, 'unknown');
       await letPass(journal);
       expect(await run.deny(meant.knows.row)).toEqual({ how: 'denied' });
@@ -307,7 +308,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
     it('and stops no saga that goes on, nor one that comes back with what it knew before', async () => {
       const run = await Run.begin(journal);
       const { knows } = run;
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       for (let step = 1; step < 4; step += 1) await run.do(add(step));
       await run.again().send(add(9), { knows: { ...knows!, row: 'lost' } });
       expect(await journalRow(journal)).toMatchObject({ put_back_ms: null });
@@ -315,11 +316,11 @@ export function putBack({ fresh, copy }: TestDatabases): void {
 
     it('and asks once more when it is put back once more', async () => {
       const run = await Run.begin(journal);
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       const first = (await run.mean(place(1))) as { row: string };
       await letPass(journal);
       await run.deny(first.row);
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       const second = await run.mean(place(1));
       expect(second).toMatchObject({ how: 'unknown', putBack: true });
       expect((second as { row: string }).row).not.toBe(first.row);
@@ -329,7 +330,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       const run = await Run.begin(journal);
       const knows = { ...run.knows!, epoch: Date.now() + dayMs };
       expect(await run.mean(place(1), { knows })).toMatchObject({ how: 'put-back' });
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       expect(await run.mean(place(1), { knows })).toMatchObject({ how: 'unknown', putBack: true });
       expect(await journalRow(journal)).toMatchObject({ put_back_ms: null });
     });
@@ -338,21 +339,21 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       const run = await Run.begin(journal);
       const other = await opened(await fresh());
       expect(await run.on(other).mean(place(1))).toMatchObject({ how: 'put-back' });
-      await restored(other, 'ask');
+      await restored(other, 'ask', said);
       expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', putBack: true });
     });
   });
 
   describe('and references that are seen for the first time after it', () => {
     it('are sent, where the operator trusts them', async () => {
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       const run = await Run.begin(journal);
       await run.send(place(1));
       await new Run(journal).send(place(1));
     });
 
     it('are asked about, where the operator wants that', async () => {
-      await restored(journal, 'ask');
+      await restored(journal, 'ask', said);
       expect(await journalRow(journal)).toMatchObject({ doubts_new: 1 });
       for (const run of [await Run.begin(journal), new Run(journal)]) {
         const doubt = await run.mean(place(1));
@@ -364,23 +365,23 @@ export function putBack({ fresh, copy }: TestDatabases): void {
     });
 
     it('are sent again when the operator trusts them, which is said once', async () => {
-      await restored(journal, 'ask');
-      await expect(trustNewReferences(journal)).resolves.toBe(true);
+      await restored(journal, 'ask', said);
+      await expect(trustNewReferences(journal, said)).resolves.toBe(true);
       const run = await Run.begin(journal);
       await run.send(place(1));
       await new Run(journal).send(place(1));
-      await expect(trustNewReferences(journal)).resolves.toBe(false);
+      await expect(trustNewReferences(journal, said)).resolves.toBe(false);
     });
 
     it('are asked about also later, where they were first seen while the operator wanted that', async () => {
-      await restored(journal, 'ask');
+      await restored(journal, 'ask', said);
       const resent = await Run.begin(journal);
-      await trustNewReferences(journal);
+      await trustNewReferences(journal, said);
       expect(await resent.mean(place(1))).toMatchObject({ how: 'unknown', putBack: true });
     });
 
     it('are in doubt as well where their saga ends before it has taken them, then and later', async () => {
-      await restored(journal, 'ask');
+      await restored(journal, 'ask', said);
       const run = new Run(journal);
       const stands = (asking: { run?: string } = { run: run.run }) =>
         standingOf(journal, run.key, { inAirMs, ...asking });
@@ -389,14 +390,14 @@ export function putBack({ fresh, copy }: TestDatabases): void {
       expect(first).toMatchObject({ placement: { how: 'unknown', putBack: true, inAirMs } });
       expect(await stands()).toMatchObject({ placement: first.placement });
       expect(await journal.isTaken(run.key)).toBe(false);
-      await trustNewReferences(journal);
+      await trustNewReferences(journal, said);
       expect((await run.take()).first).toMatchObject({ request: { label: 'web-1' } });
       const { row } = first.placement as { row: string };
       expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', row, putBack: true });
     });
 
     it('are not in doubt where the operator trusts them, and are not written down before they are taken', async () => {
-      await restored(journal, 'trust');
+      await restored(journal, 'trust', said);
       const run = new Run(journal);
       const stands = await standingOf(journal, run.key, { inAirMs, run: run.run });
       expect(stands).toMatchObject({ known: false, placement: { how: 'none' } });
@@ -405,8 +406,8 @@ export function putBack({ fresh, copy }: TestDatabases): void {
 
     it('do not free references from before', async () => {
       const run = await Run.begin(journal);
-      await restored(journal, 'ask');
-      await trustNewReferences(journal);
+      await restored(journal, 'ask', said);
+      await trustNewReferences(journal, said);
       expect(await run.mean(place(1))).toMatchObject({ how: 'unknown', putBack: true });
     });
   });
@@ -428,7 +429,7 @@ export function putBack({ fresh, copy }: TestDatabases): void {
     expect(await rowOf(back, placed.knows.row)).toBeUndefined();
     expect(await run.on(back).mean(assign)).toMatchObject({ how: 'put-back' });
     expect(await Run.begin(back).then((fresh) => fresh.mean(place(1)))).toMatchObject({ how: 'put-back' });
-    await restored(back, 'trust');
+    await restored(back, 'trust', said);
     // Started again, reset, or going on: a person is asked first.
     expect(await run.again(back).mean(place(7))).toMatchObject({ how: 'unknown', putBack: true });
     expect(await lostTime.on(back).mean(place(8))).toMatchObject({ how: 'unknown', putBack: true });
