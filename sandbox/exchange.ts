@@ -130,7 +130,7 @@ export async function exchange({ call, response, faults, settings, act, elsewher
       const page = `<html><pre>${inHtml(request)}</pre></html>`;
       return sendText(status, page, { ...headers, 'content-type': 'text/html' });
     }
-    const fields = Object.entries((call.body ?? {}) as object).map(([name, value]): [string, string] => [
+    const fields = Object.entries((call.body ?? {})).map(([name, value]): [string, string] => [
       name,
       String(value),
     ]);
