@@ -97,7 +97,7 @@ export async function exchange({ call, response, faults, settings, act, elsewher
         await sleep(spec.delayMs ?? 100, undefined, { signal: closing }).catch(() => undefined);
         return send(usual);
       case 'garbage':
-        return sendText(200, '<html><body>It works!</body>');
+        return sendText(200, spec.text ?? '<html><body>It works!</body>');
       case 'empty':
         return sendText(200, '');
       case 'oversized':
@@ -130,10 +130,7 @@ export async function exchange({ call, response, faults, settings, act, elsewher
       const page = `<html><pre>${inHtml(request)}</pre></html>`;
       return sendText(status, page, { ...headers, 'content-type': 'text/html' });
     }
-    const fields = Object.entries((call.body ?? {})).map(([name, value]): [string, string] => [
-      name,
-      String(value),
-    ]);
+    const fields = Object.entries(call.body ?? {}).map(([name, value]): [string, string] => [name, String(value)]);
     if (echoRequests === 'form') return sendText(status, new URLSearchParams(fields).toString(), headers);
     sendText(status, JSON.stringify(echoing(body, echoRequests === 'text' ? request : call.body)), headers);
   }
@@ -148,7 +145,7 @@ export async function exchange({ call, response, faults, settings, act, elsewher
     const length = status === 204 ? {} : { 'content-length': bytes.length };
     const type = text === '' ? {} : { 'content-type': 'application/json' };
     if (oddity === 'continue') response.writeContinue();
-    response.writeHead(status, { ...type, ...encoding, ...length, ...headers });
+    response.writeHead(status, { ...type, ...encoding, ...length, ...headers, ...fault?.spec.headers });
     response.end(bytes);
   }
 

@@ -42,6 +42,10 @@ export const faultSchema = z
      * `says-no-*` (default one of many ways to say no).
      */
     body: z.unknown().optional(),
+    /** `garbage`: instead of a page for people. */
+    text: z.string().optional(),
+    /** More headers of the answer. */
+    headers: z.record(z.string(), z.string()).optional(),
     /** `error-code`: the code in the body, default 500. */
     code: z.number().int().min(400).optional(),
     /** `error-code`: under `data` (default), or at the top of the body. */
