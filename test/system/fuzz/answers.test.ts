@@ -62,7 +62,7 @@ function expected({ name, pivot, documented }: ProviderCall, { status, body }: A
   if (status < 200 || status > 299) return ofStatus(status);
   const json = bodiless.includes(status) ? null : parsed(body);
   if (json === undefined || depthOf(json) > 64) return 'UnknownOutcome';
-  const sign = signIn(json);
+  const sign = signIn(json, call);
   if (sign)
     return pivot || !sign.isPlain ? 'UnknownOutcome' : sign.status === undefined ? 'Rejected' : ofStatus(sign.status);
   return documented(json) ? 'success' : 'UnknownOutcome';

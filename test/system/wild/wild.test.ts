@@ -139,7 +139,7 @@ const pages: object[] = [
 
 const cases: Case[] = [
   ...noes.flatMap((body, index): Case[] => {
-    const endpoint = pivotNames[index % pivotNames.length] as keyof typeof pivots;
+    const endpoint = pivotNames[index % pivotNames.length]!;
     const asks = { asked: pivots[endpoint], asks: 'outcome-unknown', says: /answered 200/ } as const;
     const name = `${endpoint} says no: ${JSON.stringify(body)}`;
     return [
@@ -148,7 +148,7 @@ const cases: Case[] = [
     ];
   }),
   ...noVerdicts.map((status, index): Case => {
-    const endpoint = pivotNames[index % pivotNames.length] as keyof typeof pivots;
+    const endpoint = pivotNames[index % pivotNames.length]!;
     return {
       name: `${endpoint} is answered ${status}, and was done`,
       asked: pivots[endpoint],
@@ -158,7 +158,7 @@ const cases: Case[] = [
     };
   }),
   ...plainRefusals.map((status, index): Case => {
-    const endpoint = pivotNames[index % pivotNames.length] as keyof typeof pivots;
+    const endpoint = pivotNames[index % pivotNames.length]!;
     const faults = [{ endpoint, kind: 'refuse-before', status } as const];
     return { name: `${endpoint} is refused with ${status}`, asked: pivots[endpoint], faults, ends: 'reversed' };
   }),
@@ -320,7 +320,7 @@ afterAll(() => rig.close());
 
 async function told({ asked: ask, faults, meanwhile }: Case, waitingRoom: WaitingRoom): Promise<Found> {
   const { sandbox } = rig;
-  const asked = ask() as Asked;
+  const asked = ask();
   if (asked.workflow === 'setFirewalls') sandbox.addServer({ vmObjectId: asked.request.vmObjectId, firewalls: [1, 2] });
   const match = threadOf(asked);
   const ids = faults.map((fault) => sandbox.faults.add({ ...fault, match }));
@@ -355,7 +355,7 @@ function accountOf({ result, failure, cancelled }: Ended) {
 }
 
 it.each(cases)('$name', async ({ name, asks, says, offers, ends, tells = [] }) => {
-  const { question, choices, broken, pivotCalls, ...seen } = (await found.get(name)) as Found;
+  const { question, choices, broken, pivotCalls, ...seen } = (await found.get(name))!;
   expect({ ...seen, broken }).toEqual({ asks, outcome: ends, leftovers: tells, broken: [] });
   if (says) expect(question).toMatch(says);
   if (offers) expect(choices).toContain(offers);

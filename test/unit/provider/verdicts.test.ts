@@ -109,6 +109,9 @@ describe('a success that says no', () => {
     'error',
     { data: false },
     { success: true, error: 'Insufficient funds' },
+    { code: 'INSUFFICIENT_FUNDS' },
+    { metadata: { result: 0 } },
+    { order: { status: 'rejected' } },
   ];
   test.each(refusals.map((body) => [JSON.stringify(body)]))('%s', async (body) => {
     const server = await serve({ body });
@@ -155,9 +158,9 @@ describe('a success that says no', () => {
     [{ data: { code: 200, message: 'error-free' } }],
     [{ code: '201', failed: 0, failure: null }],
     [{ status: 1, error: false, error_code: 0 }],
-    [{ order: { code: 500, success: false } }],
+    [{ customer: { code: 500, success: false } }],
   ])('%j is a success', async (body) => {
-    expect(signIn(body)).toBeUndefined();
+    expect(signIn(body, 'pivot')).toBeUndefined();
     expect(await verdict('pivot', { body: JSON.stringify(body) })).toBe('done');
   });
 
@@ -167,7 +170,7 @@ describe('a success that says no', () => {
     fc.assert(
       fc.property(honest, honest, sign, fc.boolean(), (before, after, no, inData) => {
         const body = inData ? { ...before, data: { ...after, ...no } } : { ...before, ...no, ...after };
-        expect(signIn(JSON.parse(JSON.stringify(body)))).toBeDefined();
+        expect(signIn(JSON.parse(JSON.stringify(body)), 'pivot')).toBeDefined();
       }),
     );
   });
