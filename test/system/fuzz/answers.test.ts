@@ -69,7 +69,8 @@ function expected({ name, pivot, documented }: ProviderCall, { status, body }: A
 }
 
 /** What is decompressed, test/unit/provider/wire.test.ts shows. */
-const isCompressed = ({ body }: Answer) => body[0] === 0x1f && body[1] === 0x8b;
+const isCompressed = ({ body, headers }: Answer) =>
+  (body[0] === 0x1f && body[1] === 0x8b) || headers.some((header) => header.startsWith('content-encoding'));
 
 function parsed(body: Buffer): unknown {
   const read = readJson(new TextDecoder().decode(body));
