@@ -11,6 +11,7 @@
  *     GET    /_sandbox/settings              all settings
  *     PATCH  /_sandbox/settings              some settings                  -> all settings
  *     POST   /_sandbox/servers               a server that no order made
+ *     POST   /_sandbox/orders/:id/cancel     the provider cancels an order
  *     GET    /_sandbox/wait?endpoint=&times=&account=&…   answers when so many calls have arrived -> the calls
  *     GET    /_sandbox/wait?fault=&times=                 answers when the fault struck so often  -> the strikes
  */
@@ -31,6 +32,7 @@ interface Controlled {
   readonly settings: Readonly<Settings>;
   configure(patch: SettingsPatch): void;
   addServer(server: ServerSeed): void;
+  cancelOrder(orderId: number): void;
   whenCalled(awaited: AwaitedCalls): Promise<unknown[]>;
   whenStruck(faultId: string, times?: number): Promise<unknown[]>;
 }
@@ -84,6 +86,11 @@ async function answerTo(sandbox: Controlled, what: string, url: URL, body: Recei
   const released = /^POST faults\/([^/]+)\/release$/.exec(what)?.[1];
   if (released !== undefined) {
     faults.release(released);
+    return {};
+  }
+  const cancelled = /^POST orders\/(\d+)\/cancel$/.exec(what)?.[1];
+  if (cancelled !== undefined) {
+    sandbox.cancelOrder(Number(cancelled));
     return {};
   }
   switch (what) {

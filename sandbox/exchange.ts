@@ -6,19 +6,20 @@
  */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { faultMoments } from './fault-kinds';
+import { deflateSync, gzipSync } from 'node:zlib';
+import { faultMoments, honestOddities, type Oddity } from './fault-kinds';
 import type { Faults, Strike } from './faults';
 import type { Call } from './ledger';
-import { type Answer, refusal } from './responses';
+import { type Answer, inTexts, noes, refusal, unsureStatuses } from './responses';
 import type { Settings } from './settings';
 
 export interface Exchange {
   call: Call;
   response: ServerResponse;
   faults: Faults;
-  settings: Pick<Settings, 'latencyMs' | 'echoRequests'>;
+  settings: Pick<Settings, 'latencyMs' | 'echoRequests' | 'oddities'>;
   /** Checks the call and, if it is valid, lets it take effect. */
-  act: () => Answer;
+  act: (oddity: Oddity | undefined) => Answer;
   /** The default target of a redirect. */
   elsewhere: string;
   /** Aborted when the sandbox closes: calls that are held then have no effect. */
@@ -29,12 +30,13 @@ export async function exchange({ call, response, faults, settings, act, elsewher
   const { latencyMs, echoRequests } = settings;
   const { gate, fault } = call.endpoint === null ? {} : faults.strikesOn(call);
   const heldAt = gate?.spec.hold ?? 'before';
+  const oddity = fault?.spec.kind === 'odd' ? (fault.spec.oddity ?? inTurn(honestOddities)) : inTurn(settings.oddities);
 
   if (gate && heldAt === 'before') await hold(gate);
   if (latencyMs > 0) await sleep(latencyMs, undefined, { signal: closing }).catch(() => undefined);
   if (closing.aborted) return;
 
-  const answer = fault && faultMoments[fault.spec.kind] === 'before' ? undefined : act();
+  const answer = fault && faultMoments[fault.spec.kind] === 'before' ? undefined : act(oddity);
 
   if (gate && heldAt === 'after') await hold(gate);
   // The value may have changed while the call was held.
@@ -54,8 +56,9 @@ export async function exchange({ call, response, faults, settings, act, elsewher
     faults.struck(strike, call);
     switch (spec.kind) {
       case 'refuse-before':
-      case 'refuse-after':
         return send(failing(spec.status ?? 422, 'Refused on demand'));
+      case 'refuse-after':
+        return send(failing(spec.status ?? inTurn(unsureStatuses) ?? 409, 'Refused on demand'));
       case 'error-before':
       case 'error-after':
         return send(failing(spec.status ?? 500, 'Failed on demand'));
@@ -77,6 +80,9 @@ export async function exchange({ call, response, faults, settings, act, elsewher
         const failure = { code: spec.code ?? 500, message: 'Failed on demand, with a status of success' };
         return send({ status: 200, body: spec.codeAt === 'top' ? failure : { data: failure } });
       }
+      case 'says-no-before':
+      case 'says-no-after':
+        return send({ status: 200, body: spec.body === undefined ? inTurn(noes) : spec.body });
       case 'other-body':
         return send({ status: 200, body: spec.body === undefined ? {} : spec.body });
       case 'reset-before':
@@ -91,13 +97,14 @@ export async function exchange({ call, response, faults, settings, act, elsewher
         await sleep(spec.delayMs ?? 100, undefined, { signal: closing }).catch(() => undefined);
         return send(usual);
       case 'garbage':
-        return sendText(200, '<html><body>It works!</body>');
+        return sendText(200, spec.text ?? '<html><body>It works!</body>');
       case 'empty':
         return sendText(200, '');
       case 'oversized':
         return sendText(200, padded(usual.body, spec.sizeBytes ?? 5 * 1024 * 1024));
       case 'truncated':
         return cutShort(JSON.stringify(usual.body ?? {}));
+      case 'odd':
       case 'gate':
         return send(usual);
     }
@@ -112,16 +119,39 @@ export async function exchange({ call, response, faults, settings, act, elsewher
   }
 
   function send({ status, body, headers }: Answer): void {
-    const shown = echoRequests && status >= 400 ? echoing(body, call.body) : body;
+    if (echoRequests && status >= 400) return echo(status, body, headers);
+    const shown = oddity === 'texts' ? inTexts(body) : body;
     sendText(status, shown === undefined ? '' : JSON.stringify(shown), headers);
+  }
+
+  function echo(status: number, body: unknown, headers: Record<string, string> = {}): void {
+    const request = JSON.stringify(call.body);
+    if (echoRequests === 'page') {
+      const page = `<html><pre>${inHtml(request)}</pre></html>`;
+      return sendText(status, page, { ...headers, 'content-type': 'text/html' });
+    }
+    const fields = Object.entries(call.body ?? {}).map(([name, value]): [string, string] => [name, String(value)]);
+    if (echoRequests === 'form') return sendText(status, new URLSearchParams(fields).toString(), headers);
+    sendText(status, JSON.stringify(echoing(body, echoRequests === 'text' ? request : call.body)), headers);
   }
 
   function sendText(status: number, text: string, headers: Record<string, string> = {}): void {
     call.status = status;
-    const length = status === 204 ? {} : { 'content-length': Buffer.byteLength(text) };
+    const packed = { gzip: gzipSync, deflate: deflateSync }[oddity as 'gzip' | 'deflate'] as
+      typeof gzipSync | undefined;
+    const marked = oddity === 'mark' ? `\uFEFF${text}` : text;
+    const bytes = text === '' || !packed ? Buffer.from(text === '' ? '' : marked) : packed(text);
+    const encoding = text === '' || !packed ? {} : { 'content-encoding': String(oddity) };
+    const length = status === 204 ? {} : { 'content-length': bytes.length };
     const type = text === '' ? {} : { 'content-type': 'application/json' };
-    response.writeHead(status, { ...type, ...length, ...headers });
-    response.end(text);
+    if (oddity === 'continue') response.writeContinue();
+    response.writeHead(status, { ...type, ...encoding, ...length, ...headers, ...fault?.spec.headers });
+    response.end(bytes);
+  }
+
+  /** By the call's number, so that the same run meets the same. */
+  function inTurn<T>(choices: readonly T[]): T | undefined {
+    return choices[call.seq % choices.length];
   }
 
   /** Announces the whole length, sends half of the text, and closes the connection properly. */
@@ -131,6 +161,12 @@ export async function exchange({ call, response, faults, settings, act, elsewher
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length });
     response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => response.socket?.end());
   }
+}
+
+/** As PHP writes it. */
+function inHtml(text: string): string {
+  const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#039;' };
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }
 
 function echoing(body: unknown, request: unknown): unknown {

@@ -12,7 +12,7 @@ import { z } from 'zod';
 import { type EndpointName, endpointNames } from './endpoints';
 import { type CallMatch, callMatchSchema } from './call-match';
 import { chanceOf } from './chance';
-import { faultKinds } from './fault-kinds';
+import { faultKinds, oddities } from './fault-kinds';
 import { Happenings } from './happenings';
 import type { Call, Ledger } from './ledger';
 
@@ -32,14 +32,26 @@ export const faultSchema = z
     /** How many consecutive calls; default 1. */
     times: z.union([id, z.literal('all')]).optional(),
 
-    /** `refuse-*` (default 422), `error-*` (500), `redirect` (302), `redirect-after` (303). */
+    /**
+     * `refuse-before` (default 422), `refuse-after` (one that says nothing of the effect), `error-*` (500), `redirect`
+     * (302), `redirect-after` (303).
+     */
     status: z.number().int().min(300).max(599).optional(),
-    /** The JSON body instead of the usual one, for `refuse-*`, `error-*` and `other-body` (default there `{}`). */
+    /**
+     * The JSON body instead of the usual one, for `refuse-*`, `error-*`, `other-body` (default there `{}`) and
+     * `says-no-*` (default one of many ways to say no).
+     */
     body: z.unknown().optional(),
+    /** `garbage`: instead of a page for people. */
+    text: z.string().optional(),
+    /** More headers of the answer. */
+    headers: z.record(z.string(), z.string()).optional(),
     /** `error-code`: the code in the body, default 500. */
     code: z.number().int().min(400).optional(),
     /** `error-code`: under `data` (default), or at the top of the body. */
     codeAt: z.enum(['data', 'top']).optional(),
+    /** `odd`: in which form; default one of those that are no lie. */
+    oddity: z.enum(oddities).optional(),
     /** `rate-limit`: the Retry-After header, as seconds or verbatim (a date); default: none is sent. */
     retryAfter: z.union([z.number().nonnegative(), z.string()]).optional(),
     /** `redirect`, `redirect-after`: default a path of the sandbox that does not exist. */

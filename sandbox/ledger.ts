@@ -33,6 +33,12 @@ export interface OrderPlaced {
   /** One per unit of quantity of each item that is a server. */
   vmObjectIds: number[];
 }
+/** By the provider, of its own accord. */
+export interface OrderCancelled {
+  type: 'orderCancelled';
+  seq: number;
+  orderId: number;
+}
 export interface ChangeOrderPlaced {
   type: 'changeOrderPlaced';
   seq: number;
@@ -63,7 +69,7 @@ export interface FirewallsChanged {
 }
 
 export type Placed = OrderPlaced | ChangeOrderPlaced | PlanSwitched;
-export type LedgerEntry = CartItemAdded | CartItemDeleted | Placed | FirewallsChanged;
+export type LedgerEntry = CartItemAdded | CartItemDeleted | Placed | OrderCancelled | FirewallsChanged;
 
 export interface Call {
   seq: number;

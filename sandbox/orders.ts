@@ -16,6 +16,8 @@ export class Orders {
   /** Set by an account's first order, and never changed. */
   private readonly fixedCurrencies = new Map<string, string>();
   private nextCartItemId = 501;
+  /** Ids of deleted items that no later item has got. */
+  private readonly freeIds: number[] = [];
   private nextOrderId = 701;
 
   constructor(
@@ -28,7 +30,8 @@ export class Orders {
   addCartItem(body: unknown): Answer {
     const checked = checkCartItem(body, this.settings());
     if (!checked.ok) return refusal(422, 'The cart item is not valid', checked.errors);
-    const cartItemId = this.nextCartItemId++;
+    const free = this.settings().idsGivenAgain ? this.freeIds.shift() : undefined;
+    const cartItemId = free ?? this.nextCartItemId++;
     this.cart.set(cartItemId, { item: checked.value, state: 'open' });
     this.ledger.tookEffect<CartItemAdded>({ type: 'cartItemAdded', cartItemId, item: checked.value });
     return cartItemAnswer(cartItemId);
@@ -50,6 +53,7 @@ export class Orders {
     }
     if (entry.state !== 'deleted') {
       entry.state = 'deleted';
+      this.freeIds.push(cartItemId);
       this.ledger.tookEffect<CartItemDeleted>({ type: 'cartItemDeleted', cartItemId });
     }
     return plainAnswer(plainResponse);

@@ -1,5 +1,6 @@
 /** What the interface does with a complete call: it checks credentials and body, and lets the right row work on it. */
 import type { Destination } from './endpoints';
+import type { Oddity } from './fault-kinds';
 import type { Ledger } from './ledger';
 import { Orders } from './orders';
 import { bodyBytesMax, type ReceivedBody } from './request';
@@ -13,6 +14,12 @@ export interface ProviderRequest {
   authorization: string | undefined;
   query: URLSearchParams;
   body: ReceivedBody;
+  /** The form of the answer, as far as it is about what the answer shows. */
+  oddity?: Oddity | undefined;
+  /** In the control panel, which knows neither locks nor servers that are not ready. */
+  byHand?: true;
+  /** It arrived while another add of the same plan was under way. */
+  overlaps?: boolean;
 }
 
 export class Provider {
@@ -30,12 +37,12 @@ export class Provider {
   }
 
   /** Works on a call; its effects are in the ledger when this returns. */
-  workOn({ to, authorization, query, body }: ProviderRequest): Answer {
+  workOn({ to, authorization, query, body, oddity, byHand, overlaps }: ProviderRequest): Answer {
     if (!to.endpoint) {
       if (to.allowed.length === 0) return refusal(404, 'There is no such path');
       return { ...refusal(405, 'There is no such method here'), headers: { allow: to.allowed.join(', ') } };
     }
-    const { token } = this.settings();
+    const { token, cartLock } = this.settings();
     if (token !== null && authorization !== `Bearer ${token}`) {
       return refusal(401, 'The credentials are missing or not accepted');
     }
@@ -44,6 +51,11 @@ export class Provider {
 
     const { pathId } = to;
     const payload = body.json?.value;
+    if (cartLock !== null && overlaps) return refusal(cartLock, 'The cart is locked');
+    if (!byHand && [8, 9, 10].includes(to.endpoint.row ?? 0)) {
+      const unready = this.servers.refuseUnready(pathId);
+      if (unready) return unready;
+    }
     switch (to.endpoint.name) {
       case 'place-order':
         return this.orders.placeOrder(payload);
@@ -64,9 +76,9 @@ export class Provider {
       case 'unassign-firewalls':
         return this.servers.unassignFirewalls(pathId, payload);
       case 'list-firewalls':
-        return this.servers.listFirewalls(pathId);
+        return this.servers.listFirewalls(pathId, oddity);
       case 'find-servers':
-        return this.servers.findServers(query);
+        return this.servers.findServers(query, oddity);
     }
   }
 }

@@ -35,6 +35,7 @@ export function plainAnswer(shape: Settings['plainResponse']): Answer {
 /** Row 1. */
 export function orderAnswer(shape: Settings['orderResponse'], order: OrderPlaced): Answer {
   if (typeof shape === 'function') return { status: 200, body: shape(order) };
+  if (shape === 'pending') return { status: 202, body: { order_id: order.orderId, status: 'pending_payment' } };
   if (shape === 'ids') {
     return { status: 200, body: { order_id: order.orderId, vm_object_ids: order.vmObjectIds } };
   }
@@ -64,4 +65,47 @@ export function firewallListAnswer(shape: Settings['firewallListResponse'], ids:
     opaque: { status: 'ok' },
   };
   return { status: 200, body: bodies[shape] };
+}
+
+/** Row 10: the first half of a longer list, in one of the forms that interfaces give it. */
+export function firewallPageAnswer(ids: number[], form: number): Answer {
+  const shown = ids.slice(0, Math.ceil(ids.length / 2));
+  const data = shown.map((id) => ({ id }));
+  const total = ids.length;
+  const forms = [
+    { data, meta: { pagination: { page: 1, per_page: shown.length, next_page: 2, total_entries: total } } },
+    { data, links: { first: '?page=1', next: '?page=2' } },
+    { firewalls: shown, total, per_page: shown.length, page: 1 },
+    { data, meta: { current_page: 1, last_page: 2, total } },
+    { firewalls: data, next: '?offset=1' },
+  ];
+  return { status: 200, body: forms[form % forms.length] };
+}
+
+/** Row 10, while some of the firewalls are on their way. */
+export function pendingFirewallsAnswer(ids: number[], pending: readonly number[]): Answer {
+  return { status: 200, body: ids.map((id) => ({ id, status: pending.includes(id) ? 'pending' : 'active' })) };
+}
+
+/** Statuses of a refusal that say nothing of whether the call took effect. */
+export const unsureStatuses = [409, 423, 425, 499] as const;
+
+/** Bodies of a success that say no. */
+export const noes: readonly unknown[] = [
+  { success: false, error: 'Insufficient account balance' },
+  { result: 'error', message: 'Payment method declined' },
+  { status: 'error', data: { message: 'Subscription is suspended' } },
+  { data: { message: 'Not created', code: '400' } },
+  { code: 400, message: 'Not created' },
+  { data: { success: 0, message: 'Not created' } },
+  { errors: [{ message: 'Not created' }] },
+  false,
+];
+
+/** All numbers as texts, amounts with two decimals: encoders of some languages write them so. */
+export function inTexts(body: unknown): unknown {
+  const texts = JSON.stringify(body, (name, value: unknown) =>
+    typeof value !== 'number' ? value : name === 'total' ? value.toFixed(2) : String(value),
+  ) as string | undefined;
+  return texts === undefined ? undefined : (JSON.parse(texts) as unknown);
 }

@@ -15,14 +15,18 @@ import type {
   PlanSwitched,
 } from './ledger';
 
-/** Added, and neither deleted nor ordered. A closed item stays closed: no row puts it back into the cart. */
+/**
+ * Added, and neither deleted nor ordered. A closed item stays closed: no row puts it back into the cart. A deleted item's
+ * id may be given again.
+ */
 export function openCartItems(ledger: LedgerSnapshot): CartItemAdded[] {
-  const gone = new Set<number>();
+  const open = new Map<number, CartItemAdded>();
   for (const entry of ledger.entries) {
-    if (entry.type === 'cartItemDeleted') gone.add(entry.cartItemId);
-    if (entry.type === 'orderPlaced') for (const id of entry.cartItems) gone.add(id);
+    if (entry.type === 'cartItemAdded') open.set(entry.cartItemId, entry);
+    if (entry.type === 'cartItemDeleted') open.delete(entry.cartItemId);
+    if (entry.type === 'orderPlaced') for (const id of entry.cartItems) open.delete(id);
   }
-  return entriesOf(ledger, 'cartItemAdded').filter((added) => !gone.has(added.cartItemId));
+  return [...open.values()];
 }
 
 /**
@@ -75,6 +79,12 @@ export function ordersOf(ledger: LedgerSnapshot, account: string): OrderPlaced[]
 
 export function ordersWithLabel(ledger: LedgerSnapshot, label: string): OrderPlaced[] {
   return orders(ledger).filter((order) => order.label === label);
+}
+
+/** Orders that the provider has cancelled since. */
+export function cancelledOrders(ledger: LedgerSnapshot): OrderPlaced[] {
+  const cancelled = entriesOf(ledger, 'orderCancelled').map(({ orderId }) => orderId);
+  return orders(ledger).filter(({ orderId }) => cancelled.includes(orderId));
 }
 
 export function changeOrdersOf(ledger: LedgerSnapshot, subscriptionId: number): ChangeOrderPlaced[] {

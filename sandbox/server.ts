@@ -14,9 +14,10 @@ import { destinationOf } from './endpoints';
 import { exchange } from './exchange';
 import { Faults, type FaultSpec, fits, type RandomFaults } from './faults';
 import { Happenings } from './happenings';
-import { type Call, type FaultStruck, Ledger } from './ledger';
+import { type Call, type FaultStruck, Ledger, type OrderCancelled } from './ledger';
 import { Provenance } from './provenance';
 import { Provider, type ProviderRequest } from './provider';
+import { orders } from './sentences';
 import { readBody, type ReceivedBody, whatItNames } from './request';
 import type { ServerSeed } from './servers';
 import { changed, defaultSettings, type Settings, type SettingsPatch } from './settings';
@@ -42,6 +43,8 @@ export class Sandbox {
   private readonly calls = new Happenings<Call>(this.ledger.calls);
   private readonly provider = new Provider(this.ledger, () => this.current);
   private readonly provenance = new Provenance();
+  /** Plans of which an item is being added. */
+  private readonly adding = new Set<string>();
   private readonly closing = new AbortController();
   private readonly basePath: string;
   private readonly log: (line: string) => void;
@@ -111,9 +114,17 @@ export class Sandbox {
       to: destinationOf(method, path),
       authorization: token === null ? undefined : `Bearer ${token}`,
       query: new URLSearchParams(),
+      byHand: true,
       body: { text, json: body === undefined ? undefined : { value: body }, tooLarge: false },
     }).answer;
     if (status >= 400) throw new Error(`the panel shows ${status} for ${method} ${path}`);
+  }
+
+  /** The provider cancels an order: nobody paid, it says. Throws for one that is not there. */
+  cancelOrder(orderId: number): void {
+    if (!orders(this.ledger).some((order) => order.orderId === orderId))
+      throw new Error(`There is no order ${orderId}`);
+    this.ledger.tookEffect<OrderCancelled>({ type: 'orderCancelled', orderId });
   }
 
   /** Resolves when so many matching calls have arrived; they may not have taken effect yet. */
@@ -175,6 +186,12 @@ export class Sandbox {
       const faults = call.faults.map((fault) => ` (${fault.kind})`).join('');
       this.log(`${method} ${url.pathname} ${call.status ?? 'no answer'}${faults}`);
     });
+    const cart = to.endpoint?.name === 'add-cart-item' ? String(call.names.planId?.[0]) : undefined;
+    const overlaps = cart !== undefined && this.adding.has(cart);
+    if (cart !== undefined && !overlaps) {
+      this.adding.add(cart);
+      response.once('close', () => this.adding.delete(cart));
+    }
     this.calls.happened(call);
     await exchange({
       call,
@@ -183,9 +200,16 @@ export class Sandbox {
       settings: this.current,
       elsewhere: `${this.origin}/elsewhere`,
       closing: this.closing.signal,
-      act: () => {
+      act: (oddity) => {
         const { authorization } = request.headers;
-        const { answer, effects } = this.work({ to, authorization, query: url.searchParams, body });
+        const { answer, effects } = this.work({
+          to,
+          authorization,
+          query: url.searchParams,
+          body,
+          oddity,
+          overlaps,
+        });
         call.effects = effects;
         return answer;
       },

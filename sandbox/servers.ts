@@ -1,9 +1,17 @@
 /** The servers' side: firewall assignment, rows 8–10, and the optional directory of servers. */
 import { z } from 'zod';
+import type { Oddity } from './fault-kinds';
 import type { FirewallsChanged, Ledger } from './ledger';
-import { type Answer, firewallListAnswer, plainAnswer, refusal } from './responses';
+import {
+  type Answer,
+  firewallListAnswer,
+  firewallPageAnswer,
+  pendingFirewallsAnswer,
+  plainAnswer,
+  refusal,
+} from './responses';
 import { checkFirewalls } from './rules';
-import { servers } from './sentences';
+import { firewallMoments, servers } from './sentences';
 import type { Settings } from './settings';
 
 const id = z.int().positive();
@@ -21,6 +29,9 @@ export type ServerSeed = z.infer<typeof serverSeedSchema>;
 export class Servers {
   /** Has a key for every server that was built or seeded, or (with `anyServer`) that was assigned firewalls. */
   private readonly firewalls = new Map<number, number[]>();
+  /** What its list was to show when it was asked for, for each time; first the firewalls that it started with. */
+  private readonly shown = new Map<number, number[][]>();
+  private readonly called = new Map<number, number>();
   private nextVmObjectId = 9001;
   /** For each order, how often the directory was asked for it. */
   private readonly lookedFor = new Map<number, number>();
@@ -37,6 +48,7 @@ export class Servers {
     const firewalls = [...new Set(server.firewalls ?? [])];
     this.ledger.seeded({ vmObjectId, account: server.account ?? null, label: server.label ?? null, firewalls });
     this.firewalls.set(vmObjectId, firewalls);
+    this.shown.set(vmObjectId, [firewalls]);
   }
 
   /** A new server, for an order. It has no firewalls: the document gives it none. */
@@ -53,19 +65,41 @@ export class Servers {
 
   /** Row 9: the assigned firewalls without these; others in the list are ignored. */
   unassignFirewalls(vmObjectId: number | null, body: unknown): Answer {
-    return this.change('firewallsUnassigned', vmObjectId, body, (before, asked) =>
-      before.filter((id) => !asked.includes(id)),
-    );
+    return this.change('firewallsUnassigned', vmObjectId, body, (before, asked) => without(before, asked));
   }
 
   /** Row 10. */
-  listFirewalls(vmObjectId: number | null): Answer {
+  listFirewalls(vmObjectId: number | null, oddity?: Oddity): Answer {
     if (vmObjectId === null || !this.exists(vmObjectId)) return noServer();
-    return firewallListAnswer(this.settings().firewallListResponse, this.firewalls.get(vmObjectId) ?? []);
+    const { firewallLag, firewallListResponse, pendingWhileLagging } = this.settings();
+    const now = this.firewalls.get(vmObjectId) ?? [];
+    const shown = [...(this.shown.get(vmObjectId) ?? [[]]), now];
+    this.shown.set(vmObjectId, shown);
+    const seen = shown[Math.max(0, shown.length - 1 - firewallLag)] ?? [];
+    const isLagging = JSON.stringify(seen) !== JSON.stringify(now);
+    if (oddity === 'pending') return pendingFirewallsAnswer(now, now);
+    if (isLagging && pendingWhileLagging) return pendingFirewallsAnswer(now, without(now, seen));
+    const last = firewallMoments(this.ledger, vmObjectId).at(-2)?.firewalls;
+    const listed = oddity === 'stale' ? (last ?? seen) : seen;
+    if (oddity === 'page' && listed.length > 1) return firewallPageAnswer(listed, shown.length);
+    return firewallListAnswer(firewallListResponse, listed);
+  }
+
+  /** @returns the refusal of a call to a server that is not ready, or is being maintained */
+  refuseUnready(vmObjectId: number | null): Answer | undefined {
+    if (vmObjectId === null || !this.firewalls.has(vmObjectId)) return undefined;
+    const before = this.called.get(vmObjectId) ?? 0;
+    this.called.set(vmObjectId, before + 1);
+    const isSeeded = this.ledger.seededServers.some((server) => server.vmObjectId === vmObjectId);
+    for (const { after, calls, statuses, new: onlyNew } of this.settings().unready) {
+      if (before < after || before >= after + calls || (onlyNew && isSeeded)) continue;
+      return refusal(statuses[vmObjectId % statuses.length] ?? 423, 'The server is not ready');
+    }
+    return undefined;
   }
 
   /** The directory: it shows an order's servers after it was asked for them `lag` times. */
-  findServers(query: URLSearchParams): Answer {
+  findServers(query: URLSearchParams, oddity?: Oddity): Answer {
     const { directory } = this.settings();
     if (directory === false) return refusal(404, 'There is no such path');
     const account = query.get('account');
@@ -77,7 +111,9 @@ export class Servers {
       if (orderId !== null) this.lookedFor.set(orderId, (this.lookedFor.get(orderId) ?? 0) + 1);
     }
     const data = found
-      .filter(({ orderId }) => orderId === null || (this.lookedFor.get(orderId) ?? 0) > directory.lag)
+      .filter(
+        ({ orderId }) => orderId === null || (oddity !== 'stale' && (this.lookedFor.get(orderId) ?? 0) > directory.lag),
+      )
       .map((server) => ({ vm_object_id: server.vmObjectId, label: server.label, account: server.account }));
     return { status: 200, body: { data } };
   }
@@ -109,6 +145,8 @@ export class Servers {
     return plainAnswer(plainResponse);
   }
 }
+
+const without = (ids: readonly number[], others: readonly number[]) => ids.filter((id) => !others.includes(id));
 
 function noServer(): Answer {
   return refusal(404, 'There is no such server', ['vm_object_id: does not exist']);

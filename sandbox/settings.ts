@@ -3,6 +3,7 @@
  * sandbox runs.
  */
 import { z } from 'zod';
+import { oddities } from './fault-kinds';
 import type { OrderPlaced } from './ledger';
 
 /** The plan types of the document's password rule. The document also calls the four supported ones "cloud servers". */
@@ -35,8 +36,13 @@ const settingsSchema = z.strictObject({
 
   /** A field that the document does not have: refused (the stricter reading, so that a test notices it), or ignored. */
   unknownFields: z.enum(['refuse', 'ignore']),
-  /** Puts the request into every error body: providers do that, and it must not end up in a log. */
-  echoRequests: z.boolean(),
+  /**
+   * Puts the request into every error body: providers do that, and it must not end up in a log. As JSON, as a text in
+   * JSON, in a page for people, or as a form.
+   */
+  echoRequests: z.literal([false, 'json', 'text', 'page', 'form']),
+  /** Answers take turns in these forms. */
+  oddities: z.array(z.enum(oddities)),
 
   /**
    * The four supported values of the cart item table. The password rule names two more, so the list can be extended.
@@ -61,12 +67,17 @@ const settingsSchema = z.strictObject({
    * because the document forbids neither; a second order builds servers of its own.
    */
   closedCartItems: z.enum(['refuse', 'take']),
+  /** The status of an add that arrives while another one of the same plan is under way; null: it succeeds. */
+  cartLock: count.nullable(),
+  /** A new cart item gets the id of one that was deleted. */
+  idsGivenAgain: z.boolean(),
 
   /**
-   * Row 1. `ids` -> `{ order_id, vm_object_ids }`; `servers` -> `{ data: { code, order: { id, servers: [{ id }] } } }`.
+   * Row 1. `ids` -> `{ order_id, vm_object_ids }`; `servers` -> `{ data: { code, order: { id, servers: [{ id }] } } }`;
+   * `pending` -> 202, `{ order_id, status: 'pending_payment' }`.
    */
   orderResponse: z.union([
-    z.enum(['none', 'empty', 'opaque', 'ids', 'servers']),
+    z.enum(['none', 'empty', 'opaque', 'ids', 'servers', 'pending']),
     z.custom<(order: OrderPlaced) => unknown>((value) => typeof value === 'function'),
   ]),
   /** Row 4. `ids` -> `{ change_order_id }`. */
@@ -106,6 +117,23 @@ const settingsSchema = z.strictObject({
    */
   switchAnswersAvailable: z.boolean(),
 
+  /**
+   * Calls to a server that are refused: the first `calls` of them after `after` others. A server that is `new` is one of
+   * an order. The servers take turns in the statuses.
+   */
+  unready: z.array(
+    z.strictObject({
+      after: z.number().int().nonnegative().default(0),
+      calls: count,
+      statuses: z.array(count).min(1),
+      new: z.boolean().default(false),
+    }),
+  ),
+  /** A list shows the firewalls as they were when the list was asked for so many times less. */
+  firewallLag: z.number().int().nonnegative(),
+  /** What the list does not show yet stands in it as pending. */
+  pendingWhileLagging: z.boolean(),
+
   /** Every positive vm object id is a server, also without an order or a seed. */
   anyServer: z.boolean(),
   /** The firewalls that exist; null: every positive id. */
@@ -124,6 +152,7 @@ export const defaultSettings: Settings = {
   latencyMs: 0,
   unknownFields: 'refuse',
   echoRequests: false,
+  oddities: [],
   supportedPlanTypes: [
     'cloud_servers_standard',
     'cloud_servers_highmemory',
@@ -137,6 +166,8 @@ export const defaultSettings: Settings = {
   accountCurrencies: {},
   defaultAccountCurrency: 'usd',
   closedCartItems: 'refuse',
+  cartLock: null,
+  idsGivenAgain: false,
   orderResponse: 'opaque',
   changeOrderResponse: 'opaque',
   plainResponse: 'opaque',
@@ -153,6 +184,9 @@ export const defaultSettings: Settings = {
   inapplicableResources: [],
   switchTakesEffect: true,
   switchAnswersAvailable: true,
+  unready: [],
+  firewallLag: 0,
+  pendingWhileLagging: false,
   anyServer: false,
   knownFirewalls: null,
   directory: false,

@@ -181,7 +181,8 @@ const stuck: Story = {
 async function settleStuck({ sandbox, sagas, reference }: Stage): Promise<string> {
   const label = reference('stuck');
   const saga = await sagas.get(label, 'provisionServers');
-  await saga.decide('retry', { by: 'demo', note: 'the token is fixed' });
+  const { id } = await untilWaiting(saga, 'stuck');
+  await saga.decide('retry', { question: id, by: 'demo', note: 'the token is fixed' });
   await resultOf(saga);
   expect(ordersWithLabel(sandbox.ledger, label).length === 1, 'one order');
   return 'a person fixed the token and sent retry: ordered once';

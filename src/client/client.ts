@@ -32,6 +32,7 @@ import {
   type SetFirewallsRequest,
   type SwitchPlanRequest,
 } from '../domain/requests';
+import { accountName } from '../domain/spending';
 import { check } from '../domain/validation';
 import { AmbiguousReferenceError, InvalidRequestError, ReferenceTakenError, UnknownReferenceError } from './errors';
 import { lookAtFirewalls } from './firewalls-of';
@@ -343,7 +344,7 @@ function fairnessOf({
   reference: string;
   account?: string | undefined;
 }): Pick<WorkflowStartOptions, 'priority'> {
-  return account === undefined ? {} : { priority: { fairnessKey: account.slice(0, 64) } };
+  return account === undefined ? {} : { priority: { fairnessKey: accountName(account).slice(0, 64) } };
 }
 
 type Policies = Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'>;

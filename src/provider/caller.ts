@@ -63,6 +63,8 @@ interface Limits extends Omit<ExchangeLimits, 'responseBytesMax'> {
   serverIsNew: boolean;
 }
 
+type Answered = Extract<Exchanged, { answered: true }>;
+
 /** What is known of a call while it runs. */
 type CallState = Pick<CallEvent, 'status' | 'sent' | 'heldBack'>;
 
@@ -143,7 +145,7 @@ export class Caller {
         path: pathPrefix + (call.path?.() ?? call.endpoint),
         headers: {
           accept: 'application/json',
-          // Nothing here can decompress an answer.
+          // A compressed answer is read all the same.
           'accept-encoding': 'identity',
           'user-agent': 'order-saga',
           ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -177,7 +179,7 @@ export class Caller {
     token: string | undefined,
     limits: Limits,
     note: CallState,
-  ): Promise<Extract<Exchanged, { answered: true }>> {
+  ): Promise<Answered> {
     const { authHeader, authScheme, responseBytesMax } = this.options;
     this.token = token;
     const headers =
@@ -198,7 +200,7 @@ export class Caller {
   private interpret<T>(
     call: Call<T>,
     endpoint: string,
-    { status, headers, body, fault }: Extract<Exchanged, { answered: true }>,
+    { status, headers, body, fault }: Answered,
     { secrets, serverIsNew }: Pick<Limits, 'secrets' | 'serverIsNew'>,
   ): T {
     const text = new TextDecoder().decode(body);
@@ -225,7 +227,7 @@ export class Caller {
     const unknown = (why: string) => new UnknownOutcome(`${answered}, ${why}`, facts);
     if (fault !== undefined) throw unknown(`but ${fault}`);
     if ('unreadable' in read) throw unknown(`but ${read.unreadable}`);
-    const sign = signIn(json, call.kind === 'list' || call.kind === 'directory');
+    const sign = signIn(json, call.kind);
     if (sign) {
       const says = `${answered}, and says ${sign.says}`;
       // Whoever says no in a success may say it of anything: a pivot may have happened all the same.
@@ -236,7 +238,7 @@ export class Caller {
     }
     const lacking = call.kind === 'pivot' ? this.whatIsLacking(json) : undefined;
     if (lacking !== undefined) throw unknown(`but ${lacking}`);
-    const parsed = call.response.safeParse(json);
+    const parsed = call.response.safeParse(call.kind === 'list' ? withItsPlace(json, headers) : json);
     if (parsed.success) return parsed.data;
     const wrong = [...new Set(parsed.error.issues.map((issue) => issue.path.join('.') || 'the whole body'))];
     throw unknown(`but not as documented: ${wrong.join(', ')}`);
@@ -268,6 +270,19 @@ export class Caller {
       // See ProviderClientOptions.onCall.
     }
   }
+}
+
+/** A list that is a page may say so in its headers: then it says so itself. */
+function withItsPlace(list: unknown, headers: Answered['headers']): unknown {
+  const link = [headers['link']].flat().join();
+  const pagination = {
+    next: /;\s*rel="?next\b/i.test(link) ? link : undefined,
+    next_page: headers['x-next-page'],
+    total_count: headers['x-total-count'] ?? headers['x-total'],
+    pages: headers['x-total-pages'],
+  };
+  if (Object.values(pagination).every((value) => value === undefined)) return list;
+  return Array.isArray(list) ? { data: list as unknown[], pagination } : { ...(list as object), pagination };
 }
 
 function failureOf(meaning: Meaning, message: string, facts: FailureFacts): ProviderFailure {

@@ -137,7 +137,7 @@ const bareName = (name: string) => name.toLowerCase().replace(/[^a-z]/g, '');
 
 /** What stands beside a list that is one page: where the next one is, or how many there are in all. */
 const nextNames = new Set(
-  'next nextpage nextpageurl nextlink nexturl nextcursor nexttoken nextpagetoken continuation hasmore hasnext hasnextpage more truncated istruncated'.split(
+  'next nextpage nextpageurl nextlink odatanextlink nexturl nextcursor nexttoken nextpagetoken continuation hasmore hasnext hasnextpage more truncated istruncated'.split(
     ' ',
   ),
 );
@@ -149,7 +149,21 @@ const totalNames = new Set(
 const pagesNames = new Set('lastpage totalpages pages pagecount pagestotal numpages'.split(' '));
 
 /** Where interfaces say that a list is a page. */
-const pagePlaces = ['', 'data', 'meta', 'pagination', 'paging', 'page', 'links', '_links', 'page_info', 'pageInfo'];
+const pagePlaces = [
+  '',
+  'data',
+  'meta',
+  'pagination',
+  'paging',
+  'page',
+  'links',
+  '_links',
+  'page_info',
+  'pageInfo',
+  'pages',
+  'cursor',
+  'cursors',
+];
 
 function isPage(response: unknown, length: number, depth = 0): boolean {
   if (!isRecord(response) || depth > 3) return false;

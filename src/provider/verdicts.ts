@@ -132,26 +132,26 @@ export interface Sign {
 }
 
 /** Where the document shows that an answer speaks of itself (the top, `data`), and where other interfaces do. */
-const places = ['', 'data', 'result', 'response', 'status', 'meta', 'error'] as const;
+const places = ['', 'data', 'result', 'response', 'status', 'meta', 'metadata', 'order', 'error'] as const;
 /** More elements of a list are not searched. */
 const elementsMax = 100;
 
 /**
  * A sign in the body of a success that it is none. PHP hosting software, gateways and GraphQL answer 200 to all
- * requests, and say in the body what came of them.
- *
- * @param lists the call asks for a list: its elements speak of themselves, and not of the answer
+ * requests, and say in the body what came of them. The elements of a list that was asked for do not speak of the answer:
+ * a firewall may be of the type “deny”.
  */
-export function signIn(body: unknown, lists = false): Sign | undefined {
+export function signIn(body: unknown, call: ProviderCall): Sign | undefined {
+  const isAboutAList = call === 'list' || call === 'directory';
   const whole = ofValue('the whole body', body);
   if (whole) return whole;
   for (const place of places) {
     const value = place === '' ? body : isRecord(body) ? body[place] : undefined;
-    const elements = Array.isArray(value) && !lists ? (value as unknown[]).slice(0, elementsMax) : [];
-    const objects = Array.isArray(value) ? elements : [value];
+    const isList = Array.isArray(value);
+    const objects = isList ? (value as unknown[]).slice(0, elementsMax) : [value];
     for (const object of objects) {
       if (place === 'data' && object === false) return { says: 'data: false', isPlain: true };
-      if (!isRecord(object)) continue;
+      if (!isRecord(object) || (isList && isAboutAList && hasId(object))) continue;
       for (const [name, inner] of Object.entries(object)) {
         const sign = ofField(name, inner);
         if (sign) return place === '' ? sign : { ...sign, says: `${place}.${sign.says}` };
@@ -160,6 +160,8 @@ export function signIn(body: unknown, lists = false): Sign | undefined {
   }
   return undefined;
 }
+
+const hasId = (object: object) => Object.keys(object).some((name) => /(^|_)id$|Id$/.test(name));
 
 function ofValue(what: string, value: unknown): Sign | undefined {
   const refuses = value === false || (typeof value === 'string' && isRefusalWord(value));
@@ -178,20 +180,11 @@ const yes = new Set([
   'accepted',
   'placed',
 ]);
-const no = new Set([
-  'failed',
-  'failure',
-  'haserror',
-  'haserrors',
-  'iserror',
-  'rejected',
-  'refused',
-  'declined',
-  'fault',
-]);
+const no = new Set(['failed', 'failure', 'haserror', 'haserrors', 'iserror', 'rejected', 'refused', 'declined']);
 const words = new Set(['status', 'result', 'state', 'outcome', 'type', 'return', 'response']);
 const codes = new Set(['code', 'statuscode', 'httpcode', 'httpstatus', 'responsecode', 'resultcode', 'returncode']);
 const errors = new Set([
+  'fault',
   'error',
   'errors',
   'errorcode',
@@ -230,10 +223,24 @@ function ofField(name: string, value: unknown): Sign | undefined {
   return number !== undefined && number >= 400 && number <= 599 ? ofCode(plain, value) : undefined;
 }
 
+/** In a code of words, such as INSUFFICIENT_FUNDS. */
+const codeWords = new Set([
+  ...refusalWords,
+  ...'not limit exceeded suspended expired blocked missing quota conflict duplicate unsupported locked'.split(' '),
+]);
+const isRefusalCode = (value: unknown) =>
+  typeof value === 'string' &&
+  value.length <= 60 &&
+  value
+    .toLowerCase()
+    .split(/[^a-z]/)
+    .some((word) => codeWords.has(word));
+
 /** A `code` of the body means what it means as a status (200 is success, row 2). Another number may mean anything. */
 function ofCode(plain: Sign, value: unknown): Sign | undefined {
   const code = numberIn(value);
-  if (code === undefined || (code >= 200 && code <= 299)) return undefined;
+  if (code === undefined) return isRefusalCode(value) ? { ...plain, isPlain: false } : undefined;
+  if (code >= 200 && code <= 299) return undefined;
   return Number.isInteger(code) && code >= 400 && code <= 599
     ? { ...plain, status: code }
     : { ...plain, isPlain: false };

@@ -50,7 +50,7 @@ export async function askAboutPlacement(
   lastFailure?: CallFailure,
 ): Promise<Seen | 'cancelled' | undefined> {
   const { row } = doubt;
-  const question = questionAbout(doubtful, doubt);
+  const question = questionAbout(doubtful, doubt, lastFailure);
   const decision = await saga.humanDecisions.ask({ ...question, ...definedOnly({ lastFailure }) });
   if (decision.decision === 'confirmPlaced') {
     const { by, note, vmObjectIds, orderId } = decision;
@@ -93,7 +93,11 @@ function write<T>(saga: Saga, title: string, act: Act<T>): Promise<T> {
   return CancellationScope.nonCancellable(() => saga.must({ step, act }, { refusal: 'ask' }));
 }
 
-function questionAbout({ step, noun, confirming, ...doubtful }: Doubtful, doubt: Doubt): Question {
+function questionAbout(
+  { step, noun, confirming, ...doubtful }: Doubtful,
+  doubt: Doubt,
+  lastFailure: CallFailure | undefined,
+): Question {
   const { row, at, putBack, deniableMs, foundBy = doubtful.foundBy } = doubt;
   const what = putBack
     ? `The journal was put back to an older copy. Whether ${noun} was placed in the lost time, nobody here knows`
@@ -105,7 +109,7 @@ function questionAbout({ step, noun, confirming, ...doubtful }: Doubtful, doubt:
     subject: row,
     step: step.id,
     question:
-      `${what}. Look in the provider’s control panel (${foundBy}): is it there? ` +
+      `${what}. ${lastFailure?.status === undefined ? '' : `${lastFailure.message}. `}Look in the provider’s control panel (${foundBy}): is it there? ` +
       `“Not placed” is taken from ${deniable} on: look then, because the call may be in the air until then.${
         confirming?.hint === undefined ? '' : ` ${confirming.hint}`
       }`,

@@ -6,6 +6,7 @@
  * (`operator.ts`): a person who says that an order is not there when it is will have a second one.
  */
 import {
+  cancelledOrders,
   changeOrdersOf,
   firewallMoments,
   firewallsOf,
@@ -65,7 +66,10 @@ export function hiddenByWords(ended: Ended): string[] {
   if (isWhole && isLeft) return [`it is called ${outcome}, and something was skipped or is left over`];
   const pivots = ['place-order', 'place-change-order', 'switch-plan'];
   const isPlaced = told.report?.steps.some(({ id, status }) => pivots.includes(id) && status === 'done') ?? false;
-  return isPlaced && outcome.startsWith('reversed') ? [`it is called ${outcome}, and it was placed`] : [];
+  const isCancelled = ended.failure?.type === 'OrderCancelled';
+  return isPlaced && !isCancelled && outcome.startsWith('reversed')
+    ? [`it is called ${outcome}, and it was placed`]
+    : [];
 }
 
 type Told = Ended & { report: Report | undefined };
@@ -123,7 +127,11 @@ function provisioned(ledger: LedgerSnapshot, request: RequestOf['provisionServer
     if (!holds && !skipped.includes(`assign-firewalls-${vmObjectId}`))
       broken.push(`server ${vmObjectId} lacks a firewall, and nobody left it out`);
   }
-  broken.push(...silentlyUnprotected(ledger, placed, wanted, told));
+  const cancelled = cancelledOrders(ledger);
+  const standing = placed.filter((order) => !cancelled.includes(order));
+  if (told.failure?.type === 'OrderCancelled' && standing.length > 0)
+    broken.push('the outcome says that the provider has cancelled the order, and it stands');
+  broken.push(...silentlyUnprotected(ledger, standing, wanted, told));
   const unprotected =
     told.result !== undefined && wanted.length > 0 && servers.length !== placed[0]?.vmObjectIds.length;
   if (unprotected) broken.push('it is done, and not all its servers are named');

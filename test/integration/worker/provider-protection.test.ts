@@ -46,7 +46,7 @@ it('a saga that is told to wait stops no other saga of its worker', async () => 
 
 it('tells the server whose order it is, so that accounts can take turns', async () => {
   rig = await Rig.start();
-  const saga = await rig.sagas.provision(provisionRequest({ account: 'AB-77' }));
+  const saga = await rig.sagas.provision(provisionRequest({ account: 'ab-077' }));
   await saga.result();
   const { events } = await rig.temporal.workflow.getHandle(saga.workflowId).fetchHistory();
   expect(events?.[0]?.workflowExecutionStartedEventAttributes?.priority?.fairnessKey).toBe('AB-77');

@@ -75,7 +75,7 @@ async function travel(keys: string | undefined): Promise<Travelled> {
   const sandbox = await Sandbox.start({
     orderResponse: 'ids',
     anyServer: true,
-    echoRequests: true,
+    echoRequests: 'json',
     token: secrets.token.text,
   });
   const receiver = await WebhookReceiver.start();

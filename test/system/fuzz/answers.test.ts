@@ -62,7 +62,7 @@ function expected({ name, pivot, documented }: ProviderCall, { status, body }: A
   if (status < 200 || status > 299) return ofStatus(status);
   const json = bodiless.includes(status) ? null : parsed(body);
   if (json === undefined || depthOf(json) > 64) return 'UnknownOutcome';
-  const sign = signIn(json, call === 'list' || call === 'directory');
+  const sign = signIn(json, call);
   if (sign)
     return pivot || !sign.isPlain ? 'UnknownOutcome' : sign.status === undefined ? 'Rejected' : ofStatus(sign.status);
   return documented(json) ? 'success' : 'UnknownOutcome';
@@ -70,7 +70,7 @@ function expected({ name, pivot, documented }: ProviderCall, { status, body }: A
 
 /** What is decompressed, test/unit/provider/wire.test.ts shows. */
 const isCompressed = ({ body, headers }: Answer) =>
-  (body[0] === 0x1f && body[1] === 0x8b) || headers.some((header) => /^content-encoding/i.test(header));
+  (body[0] === 0x1f && body[1] === 0x8b) || headers.some((header) => header.startsWith('content-encoding'));
 
 function parsed(body: Buffer): unknown {
   const read = readJson(new TextDecoder().decode(body));

@@ -8,15 +8,16 @@
  * ```
  */
 import { fits } from '../../../sandbox/faults';
+import type { EndpointName } from '../../../sandbox/endpoints';
 import type { Call } from '../../../sandbox/ledger';
 import type { WorkflowName } from '../../../src/domain/identity';
 import type { StepView } from '../../../src/domain/progress';
-import { brokenPromises } from '../../support/promises';
+import { brokenPromises, type Asked } from '../../support/promises';
 import type { Rig } from '../../support/rig';
 import { progressOf, type Ended } from '../../support/sagas';
 import { operate, unlessOver, type Operator, type World } from './operate';
 import { missingProof } from './proof';
-import { threadOf, type Scene, type Story } from './stories';
+import { pivotOf, threadOf, type Scene, type Story } from './stories';
 import type { Way } from './ways';
 
 export interface Spoiling {
@@ -34,8 +35,8 @@ export interface SpoiledRun {
   undoing: boolean;
   /** How many decisions fitted the first wait after it. */
   choices: number;
-  /** Calls that the story made in all. */
-  calls: number;
+  /** The rows that the story called, one for each call. */
+  calls: EndpointName[];
   ended: Ended;
   /** What is wrong, in sentences. */
   broken: string[];
@@ -80,7 +81,9 @@ export async function tellSpoiled(
     const evidence = { way: spoiling.way, call, steps, ended, more: besides.length > 0 };
     broken.push(...(await missingProof(rig, saga, evidence)));
   }
-  const calls = sandbox.ledger.calls.slice(before).filter((call) => fits(call, { endpoint: '*', match })).length;
+  const calls = sandbox.ledger.calls
+    .slice(before)
+    .flatMap((call) => (fits(call, { endpoint: '*', match }) && call.endpoint ? [call.endpoint] : []));
   const undoing = steps.some(({ status }) => status === 'undoing');
   return { call, undoing, choices: operator.choices, calls, ended, broken };
 }
@@ -89,9 +92,10 @@ export async function tellSpoiled(
 function spoil({ sandbox }: Rig, { way, nth }: Spoiling, { asked }: Scene) {
   const match = threadOf(asked);
   const hold = way.hold ?? 'before';
-  const gate = sandbox.faults.add({ endpoint: '*', kind: 'gate', nth, match, hold });
+  const endpoint = rowOf(way, asked);
+  const gate = sandbox.faults.add({ endpoint, kind: 'gate', nth, match, hold });
   const window = way.lasting ? ({ from: nth, times: 'all' } as const) : { nth };
-  const fault = way.fault && sandbox.faults.add({ endpoint: '*', match, ...way.fault, ...window });
+  const fault = way.fault && sandbox.faults.add({ endpoint, match, ...way.fault, ...window });
   return {
     held: sandbox.whenStruck(gate).then(([strike]) => callOf(sandbox, strike?.callSeq)),
     release: () => {
@@ -102,6 +106,11 @@ function spoil({ sandbox }: Rig, { way, nth }: Spoiling, { asked }: Scene) {
       if (fault !== undefined) sandbox.faults.lift(fault);
     },
   };
+}
+
+/** The row that a way spoils in a story; `*` for all, and none where a story has no pivot. */
+function rowOf({ at }: Way, asked: Asked): EndpointName | '*' {
+  return at === 'pivot' ? (pivotOf(asked) ?? 'find-servers') : (at ?? '*');
 }
 
 function callOf({ ledger }: Rig['sandbox'], seq: number | undefined): Call {

@@ -6,6 +6,7 @@
  * workflow is spoiled without a word here.
  */
 import type { CallMatch } from '../../../sandbox/call-match';
+import type { EndpointName } from '../../../sandbox/endpoints';
 import type { FaultSpec } from '../../../sandbox/faults';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { Asked } from '../../support/promises';
@@ -41,6 +42,16 @@ export function threadOf({ workflow, request }: Asked): CallMatch {
     case 'setFirewalls':
       return { vmObjectId: request.vmObjectId };
   }
+}
+
+/** The row of the call that cannot be undone. */
+export function pivotOf({ workflow }: Asked): EndpointName | undefined {
+  const rows = {
+    provisionServers: 'place-order',
+    changeOrder: 'place-change-order',
+    switchPlan: 'switch-plan',
+  } as const;
+  return rows[workflow as keyof typeof rows] as EndpointName | undefined;
 }
 
 type Changes = Parameters<typeof provisionRequest>[0];

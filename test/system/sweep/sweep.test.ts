@@ -1,11 +1,12 @@
 /**
- * Every call of every story, spoiled in every way.
+ * Every call of every story, spoiled in every way; and every story at a provider that is as unkind as it may be.
  *
  * `npm test` takes the ways that differ in what a saga does, with the first decision that fits; `npm run test:ways`
  * each decision; `npm run test:all` one way of each kind; `npm run test:sweep` (ORDER_SAGA_SWEEP=long) each with each
  * other. ORDER_SAGA_SWEEP_STORY='provision one item' sweeps that story alone.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
+import type { SandboxOptions } from '../../../sandbox/server';
 import { takesAll, takesWays } from '../../support/left-out';
 import { Rig } from '../../support/rig';
 import { WaitingRoom } from '../../support/waiting-room';
@@ -20,15 +21,45 @@ const stories = allStories.filter(({ name }) => only === undefined || name === o
 const isLong = process.env['ORDER_SAGA_SWEEP'] === 'long';
 const grid = isLong ? allWays : takesAll ? ways : takesWays ? waysThatDiffer : waysThatDifferMost;
 
+/**
+ * What an honest provider may do all the time: servers that are not ready, and are maintained; lists and directories that
+ * lag; a cart that takes one item at a time; odd forms.
+ */
+const unkind: SandboxOptions = {
+  latencyMs: 20,
+  orderResponse: 'opaque',
+  directory: { lag: 2 },
+  cartLock: 409,
+  unready: [
+    { after: 0, calls: 2, statuses: [404, 409, 422, 423, 425, 400], new: true },
+    { after: 4, calls: 1, statuses: [423], new: false },
+  ],
+  firewallLag: 1,
+  pendingWhileLagging: true,
+  oddities: ['texts', 'gzip', 'mark', 'continue', 'deflate'],
+};
+const directory = {
+  path: '/servers?account={account}&label={label}',
+  pointers: ['/data/*/vm_object_id'],
+  labelIsUnique: true,
+};
+
 let rig: Rig;
+let unkindRig: Rig;
 let sweep: Sweep;
+const foundAtUnkind = new Map<string, Promise<string[]>>();
 /** All of them run side by side from the beginning; each test waits for its own. */
 const found = new Map<string, ReturnType<Sweep['of']>>();
 
 beforeAll(async () => {
   rig = await Rig.start({ provider: { totalTimeoutMs: 8_000 } });
+  unkindRig = await Rig.start({ sandbox: unkind, activities: { directory } });
   sweep = new Sweep({ rig, waitingRoom: new WaitingRoom(rig.sagas) }, { eachDecision: takesWays || isLong });
   for (const story of stories) found.set(story.name, sweep.of(story, grid));
+  const unkindWorld = { rig: unkindRig, waitingRoom: new WaitingRoom(unkindRig.sagas) };
+  const atUnkind = new Sweep(unkindWorld, { eachDecision: takesWays || isLong });
+  for (const story of stories) foundAtUnkind.set(story.name, atUnkind.of(story, []).unspoiled);
+  for (const sweeping of foundAtUnkind.values()) sweeping.catch(() => undefined);
   for (const { unspoiled, spoiled } of found.values()) {
     for (const sweeping of [unspoiled, ...spoiled.values()]) sweeping.catch(() => undefined);
   }
@@ -41,12 +72,16 @@ afterAll(async () => {
   mkdirSync('reports', { recursive: true });
   writeFileSync('reports/sweep.json', JSON.stringify(figures, null, 2));
   process.stderr.write(`swept: ${total} runs, ${undosRepeated} undos made twice; see reports/sweep.json\n`);
-  await rig.close();
+  await Promise.all([rig.close(), unkindRig.close()]);
 });
 
 describe.each(stories)('$name', (story) => {
   it('as it is', async () => {
     expect(await found.get(story.name)?.unspoiled).toEqual([]);
+  });
+
+  it('at an unkind provider', async () => {
+    expect(await foundAtUnkind.get(story.name)).toEqual([]);
   });
 
   it.each(grid)('$name', async (way) => {

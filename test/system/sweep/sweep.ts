@@ -1,8 +1,11 @@
 /** Spoils call after call of a story until it has no more, and counts what was proven to have happened. */
+import type { EndpointName } from '../../../sandbox/endpoints';
 import type { Story } from './stories';
 import type { World } from './operate';
 import { tellSpoiled, type SpoiledRun } from './spoiled-run';
 import type { Way } from './ways';
+
+const pivots: readonly EndpointName[] = ['place-order', 'place-change-order', 'switch-plan'];
 
 /** Runs at once: few enough that no call takes so long on a busy machine that it counts as lost. */
 const runsAtOnce = 12;
@@ -30,18 +33,21 @@ export class Sweep {
     return { unspoiled: first.then(({ broken }) => broken), spoiled };
   }
 
-  private async unspoiled(story: Story): Promise<{ calls: number; broken: string[] }> {
+  private async unspoiled(story: Story): Promise<{ calls: EndpointName[]; broken: string[] }> {
     const runs = await this.eachDecision((choice) => tellSpoiled(this.world, story, undefined, choice));
     const broken = runs.flatMap((run, choice) => {
       this.count('as it is', run);
       return run.broken.map((sentence) => `decision ${choice + 1}: ${sentence}`);
     });
-    return { calls: runs[0]?.calls ?? 0, broken };
+    return { calls: runs[0]?.calls ?? [], broken };
   }
 
   /** @returns what is wrong, in sentences that say where */
-  private async spoil(story: Story, way: Way, calls: number): Promise<string[]> {
+  private async spoil(story: Story, way: Way, calls: readonly EndpointName[]): Promise<string[]> {
     const broken: string[] = [];
+    const isSpoiled = (row: EndpointName) => !way.at || (way.at === 'pivot' ? pivots.includes(row) : row === way.at);
+    const count = calls.filter(isSpoiled).length;
+    if (count === 0) return [];
     for (let nth = 1; ; nth += 1) {
       const runs = await this.eachDecision((choice) => tellSpoiled(this.world, story, { way, nth }, choice));
       runs.forEach((run, choice) => {
@@ -51,7 +57,7 @@ export class Sweep {
         broken.push(...run.broken.map((sentence) => `${at}: ${sentence}`));
       });
       if (runs.every(({ call }) => call)) continue;
-      if (nth !== calls + 1) broken.push(`${nth - 1} calls were spoiled, but the story has ${calls}`);
+      if (nth !== count + 1) broken.push(`${nth - 1} calls were spoiled, but the story has ${count}`);
       return broken;
     }
   }

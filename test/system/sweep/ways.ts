@@ -1,6 +1,8 @@
 /** The ways in which one call is spoiled, and what a person does about it. */
 import type { EndpointName } from '../../../sandbox/endpoints';
+import { oddities, type Oddity } from '../../../sandbox/fault-kinds';
 import type { FaultSpec } from '../../../sandbox/faults';
+import { noes, unsureStatuses } from '../../../sandbox/responses';
 
 type Spoiling = Omit<FaultSpec, 'endpoint' | 'match' | 'nth' | 'from' | 'times'>;
 
@@ -8,6 +10,8 @@ export interface Way {
   name: string;
   /** Absent: the call itself goes well. */
   fault?: Spoiling;
+  /** Only calls to this row are spoiled; or the one that cannot be undone. */
+  at?: EndpointName | 'pivot';
   /** Every call to the same row is spoiled from the n-th on, until somebody decides. */
   lasting?: boolean;
   /** The call is held before (default) or after it took effect, while somebody looks. */
@@ -27,8 +31,11 @@ const failing: Spoiling[] = [
   { kind: 'refuse-before' },
   { kind: 'refuse-before', status: 423 },
   { kind: 'error-code' },
+  { kind: 'says-no-before', body: { success: false } },
   { kind: 'unauthorized' },
   { kind: 'rate-limit', retryAfter: 0 },
+  // Some write a time, in seconds since 1970.
+  { kind: 'rate-limit', retryAfter: 1_900_000_000 },
   { kind: 'error-before' },
   { kind: 'error-after' },
   { kind: 'redirect-after' },
@@ -53,8 +60,21 @@ const failingToo: Spoiling[] = [
 const once = (faults: readonly Spoiling[], mayPass = false): Way[] =>
   faults.map((fault) => ({ name: nameOf(fault), fault, mayPass }));
 
-function nameOf({ kind, status, codeAt }: Spoiling): string {
-  return [kind, status, codeAt].filter((part) => part !== undefined).join(' ');
+/** What looks like a verdict of the call that cannot be undone, and is none. */
+const atThePivot = (faults: readonly Spoiling[]): Way[] =>
+  faults.map((fault) => ({ name: `${nameOf(fault)} at the pivot`, fault, at: 'pivot' }));
+
+/** Forms of an answer. */
+const odd = (oddities: readonly Oddity[]): Way[] =>
+  oddities.map((oddity) => {
+    const isOfLists = ['page', 'pending', 'stale'].includes(oddity);
+    const at = isOfLists ? ({ at: 'list-firewalls' } as const) : {};
+    return { name: `odd ${oddity}`, fault: { kind: 'odd', oddity }, mayPass: true, ...at };
+  });
+
+function nameOf({ kind, status, codeAt, retryAfter, body }: Spoiling): string {
+  const said = body === undefined ? undefined : JSON.stringify(body);
+  return [kind, status, codeAt, retryAfter || undefined, said].filter((part) => part !== undefined).join(' ');
 }
 
 const lasting = (faults: readonly Spoiling[]): Way[] =>
@@ -69,8 +89,18 @@ const cancelled = (['before', 'after'] as const).map((hold): Way => ({
 const cancelledAnd = (faults: readonly Spoiling[]): Way[] =>
   faults.map((fault) => ({ name: `cancelled, and ${nameOf(fault)}`, fault, cancelled: true }));
 
-/** The ways that differ in what a saga does: refused, not again, known to be in doubt, not known whether, cancelled. */
+const afterTheEffect: Spoiling[] = [
+  { kind: 'refuse-after', status: 409 },
+  { kind: 'says-no-after', body: { success: false } },
+];
+
+/**
+ * The ways that differ in what a saga does: refused, not again, known to be in doubt, not known whether, cancelled; and
+ * an answer that is no verdict, or no list.
+ */
 export const waysThatDiffer: readonly Way[] = [
+  ...atThePivot(afterTheEffect),
+  ...odd(['page', 'pending']),
   ...once([{ kind: 'refuse-before' }, { kind: 'unauthorized' }, { kind: 'error-before' }, { kind: 'reset-after' }]),
   ...cancelled.filter(({ hold }) => hold === 'after'),
 ];
@@ -81,6 +111,8 @@ export const waysThatDifferMost = waysThatDiffer.filter(({ name }) => name !== '
 /** One of each kind. */
 export const ways: readonly Way[] = [
   ...once(failing),
+  ...atThePivot(afterTheEffect),
+  ...odd(oddities),
   ...cancelled,
   ...lasting([{ kind: 'unauthorized' }, { kind: 'error-after' }]),
   ...cancelledAnd([{ kind: 'reset-after' }]),
@@ -90,6 +122,11 @@ export const ways: readonly Way[] = [
 export const allWays: readonly Way[] = [
   ...once([...failing, ...failingToo]),
   ...once([{ kind: 'other-body' }, { kind: 'empty' }, { kind: 'slow' }], true),
+  ...atThePivot([
+    ...unsureStatuses.map((status) => ({ kind: 'refuse-after', status }) as const),
+    ...noes.flatMap((body) => [{ kind: 'says-no-before', body } as const, { kind: 'says-no-after', body } as const]),
+  ]),
+  ...odd(oddities),
   {
     name: 'refuse-before 404',
     fault: { kind: 'refuse-before', status: 404 },

@@ -22,7 +22,7 @@ describe('an answer that is spoilt', () => {
   test.each<[FaultKind, Partial<FaultSpec>, number, unknown, keyof typeof effect]>([
     ['refuse-before', {}, 422, { code: 422 }, 'none'],
     ['refuse-before', { status: 409, body: { why: 'so' } }, 409, { why: 'so' }, 'none'],
-    ['refuse-after', {}, 422, { code: 422 }, 'taken'],
+    ['refuse-after', { status: 422 }, 422, { code: 422 }, 'taken'],
     ['refuse-after', { status: 408 }, 408, { code: 408 }, 'taken'],
     ['error-before', {}, 500, { code: 500 }, 'none'],
     ['error-before', { status: 503 }, 503, { code: 503 }, 'none'],
@@ -33,6 +33,9 @@ describe('an answer that is spoilt', () => {
     ['forbidden', {}, 403, { code: 403 }, 'none'],
     ['error-code', {}, 200, { data: { code: 500 } }, 'none'],
     ['error-code', { code: 409, codeAt: 'top' }, 200, { code: 409 }, 'none'],
+    ['says-no-before', { body: { success: false } }, 200, { success: false }, 'none'],
+    ['says-no-after', { body: { code: '400' } }, 200, { code: '400' }, 'taken'],
+    ['odd', { oddity: 'texts' }, 200, { '0': '501', data: { code: '200' } }, 'taken'],
     ['other-body', {}, 200, {}, 'taken'],
     ['other-body', { body: { '0': 'five' } }, 200, { '0': 'five' }, 'taken'],
     ['other-body', { body: null }, 200, null, 'taken'],

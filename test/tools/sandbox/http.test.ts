@@ -106,7 +106,7 @@ test('a base path stands before every path', async () => {
 });
 
 test('errors repeat the request where a setting says so, faults included', async () => {
-  const sandbox = await startSandbox({ echoRequests: true });
+  const sandbox = await startSandbox({ echoRequests: 'json' });
   const item = { ...cloudServer, billing_cycle: 5 };
   expect((await call(sandbox, 'POST', add, item)).body).toMatchObject({ code: 422, request: item });
   sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'error-after' });
