@@ -10,6 +10,7 @@ import { JournalUnreadable } from '../journal/errors';
 import type { SagaKey } from '../journal/rows';
 import { notItsServers, writeServers } from '../journal/servers';
 import type { OrderBody } from '../provider/schemas';
+import { NotYet } from '../provider/errors';
 import { readPointers } from '../provider/json-pointer';
 import type { CallOptions, ProviderClient } from '../provider/client';
 import { rawResponse, type CallContext, type Call } from './call';
@@ -25,6 +26,8 @@ export interface PlaceOrder extends EffectContext {
   firewalls?: readonly number[] | undefined;
   /** Its servers, as the request says. */
   vmObjectIds?: readonly number[] | undefined;
+  /** It brings none: no server that is there already can be taken for one of its own. */
+  noServers?: boolean | undefined;
 }
 
 export interface PlacedOrder {
@@ -91,6 +94,7 @@ export function createOrderActivities(
       order,
       firewalls = [],
       vmObjectIds: named,
+      noServers,
       ...input
     }: PlaceOrder): Promise<Effected<Placement<PlacedOrder>>> {
       const about = {
@@ -99,8 +103,13 @@ export function createOrderActivities(
         ...definedOnly({ vmObjectIds: named }),
       };
       const lookFirst = async () => {
+        if (noServers) return {};
         const secrets = await readSecrets(input.secrets);
-        const listedBefore = await listServers(order, { secrets, signal: AbortSignal.timeout(lookWithinMs) });
+        const looking = listServers(order, { secrets, signal: AbortSignal.timeout(lookWithinMs) });
+        const listedBefore = await looking.catch((error: unknown) => {
+          if (error instanceof NotYet && error.status === 404) return [];
+          throw error;
+        });
         return definedOnly({ listedBefore });
       };
       return effect({ kind: 'pivot', about, lookFirst }, input, async (options) => {

@@ -158,8 +158,14 @@ function placeOrder(saga: Saga, purchase: Purchase, cart: Cart): Promise<Placeme
     },
     act: (asked) => {
       const { firewalls, vmObjectIds } = purchase.request;
-      const named = definedOnly({ firewalls, vmObjectIds });
-      return activities('place the order').placeOrder({ order: order(), ...named, ...secrets.withThePivot, ...asked });
+      const noServers = purchase.ordered.most === 0;
+      const servers = { ...definedOnly({ firewalls, vmObjectIds }), noServers };
+      return activities('place the order').placeOrder({
+        order: order(),
+        ...servers,
+        ...secrets.withThePivot,
+        ...asked,
+      });
     },
     refusal: 'OrderRejected',
     approval: purchase.request.approval,
