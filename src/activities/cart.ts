@@ -47,7 +47,8 @@ export function createCartActivities(provider: ProviderClient, effect: Effect, s
 
     /**
      * Row 3, the undo of {@link addCartItem}. A second call finds nothing and succeeds, too. Fails with `Ordered`, and
-     * sends nothing, where an order that was placed, or may have been, names the item.
+     * sends nothing, where an order that was placed, or may have been, names the item, or another reference's item has
+     * its id by now.
      */
     deleteCartItem(input: EffectContext & { cartItemId: number }): Promise<Effected<null>> {
       const { cartItemId } = input;

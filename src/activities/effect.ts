@@ -276,6 +276,11 @@ function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): 
           ? `it belongs to the order that was placed on ${meant.at} by run ${meant.run}`
           : `it may belong to the order of ${meant.at} by run ${meant.run}, and nobody knows whether that was placed`,
       );
+    case 'anothers':
+      return new OwnFailure(
+        'Ordered',
+        `its id is that of an item of ${meant.of} since ${meant.at}: it is gone, or the cart has made one of the two`,
+      );
     case 'put-back':
       return new OwnFailure('JournalPutBack', `${meant.why}; nothing was sent`);
     case 'cancelled':

@@ -5,7 +5,13 @@
 import { Context } from '@temporalio/activity';
 import type { Effected } from '../domain/effects';
 import type { SentSecrets } from '../domain/secrets';
-import { changedOnServer, inAirAtServer, lookAtServer, type ChangedFirewalls } from '../journal/firewalls';
+import {
+  changedLately,
+  changedOnServer,
+  inAirAtServer,
+  lookAtServer,
+  type ChangedFirewalls,
+} from '../journal/firewalls';
 import type { Journal } from '../journal/journal';
 import { isNewServer } from '../journal/servers';
 import { ProviderFailure, Rejected } from '../provider/errors';
@@ -68,7 +74,7 @@ export function createFirewallActivities(
   provider: ProviderClient,
   journal: Journal,
   { call, effect, readSecrets }: { call: Call; effect: Effect; readSecrets: ReadTold },
-  { newServerWithinMs }: Pick<ActivitySettings, 'newServerWithinMs'>,
+  { newServerWithinMs, listLagMs }: Pick<ActivitySettings, 'newServerWithinMs' | 'listLagMs'>,
 ) {
   /** Asked before the list, so that the list shows everything that the journal has settled. */
   const othersOn = async (vmObjectId: number): Promise<{ others: number[] }> => {
@@ -152,15 +158,23 @@ export function createFirewallActivities(
         await settled(input.vmObjectId, input.after);
         const others = input.undoing ? await othersOn(input.vmObjectId) : {};
         const { expect = [], without = [], exactly } = input;
-        // Who only wants to know what is there now does not wait for a new server.
+        // Who only wants to know what is there now does not wait for a new server, nor for a list that lags.
         const waits = input.expect !== undefined || input.after !== undefined || input.undoing === true;
+        const lately = waits ? await changedLately(journal, input.vmObjectId, listLagMs) : new Map<number, boolean>();
         const serverIsNew = waits && (await isNew(input.vmObjectId));
         const response = await provider.listFirewalls(input.vmObjectId, { secrets, serverIsNew });
         const read = readFirewallIds(response);
         if (read === undefined) return { unreadable: provider.blank(rawResponse(response), secrets), ...others };
         const { ids: firewalls, pending } = read;
-        const missing = expect.filter((id) => !firewalls.includes(id) || pending.includes(id));
-        const surplus = firewalls.filter((id) => without.includes(id) || (exactly && !expect.includes(id)));
+        const isShown = (id: number) => firewalls.includes(id);
+        // What was changed a moment ago counts more than a list, which may lag.
+        const hidden = [...lately].filter(([id, assigned]) => assigned && !isShown(id)).map(([id]) => id);
+        const stale = [...lately].filter(([id, assigned]) => !assigned && isShown(id)).map(([id]) => id);
+        const unseen = expect.filter((id) => !isShown(id) || pending.includes(id));
+        const missing = [...new Set([...unseen, ...hidden])];
+        const surplus = firewalls.filter(
+          (id) => without.includes(id) || stale.includes(id) || (exactly && !expect.includes(id)),
+        );
         if (missing.length + surplus.length === 0) return { firewalls, ...others };
         const said = [
           ...(missing.length > 0

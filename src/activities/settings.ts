@@ -50,6 +50,8 @@ export interface ActivitySettings {
   /** JSON pointers to the object ids in the order's response; none: the response is not read. */
   serverPointers: readonly string[];
   directory?: ServerDirectory | undefined;
+  /** A list of firewalls that contradicts a change of less than so long ago is not believed, in milliseconds. */
+  listLagMs: number;
   /**
    * For so long after its order a server may not be ready, and a directory may not list it, in milliseconds: what the
    * provider says of it then may be another thing in a while.

@@ -91,6 +91,8 @@ async function whyNot(
 ): Promise<Exclude<Decided, { how: 'recorded' | 'send' }> | undefined> {
   if (kind === 'compensate' && about.cartItemId !== undefined) {
     const item = about.cartItemId;
+    const another = await itemOfAnother(tx, key, item);
+    if (another !== undefined) return another;
     const order = await livePivot(tx, key);
     const mayBeOld = await mayBeOfLostTime(tx, key, journal, item);
     const isNamed = order && (names(order, item) || (mayBeOld && isOfAny(order, journal)));
@@ -108,6 +110,23 @@ async function whyNot(
   if (steps.length > 0) return { how: 'undone', steps };
   const { vmObjectId } = about;
   return vmObjectId === undefined ? undefined : changeInAir(tx, key, journal, { vmObjectId, kind: 'compensate' });
+}
+
+/** The provider has given the id again: what a younger row of any reference names is not this saga's any more. */
+async function itemOfAnother(
+  tx: Tx,
+  { workflow, reference }: SagaKey,
+  cartItemId: number,
+): Promise<Extract<Decided, { how: 'anothers' }> | undefined> {
+  const youngest = await tx
+    .selectFrom('effect')
+    .select(['workflow', 'reference', 'meant_ms'])
+    .where((where) => where.and({ cart_item_id: cartItemId, kind: 'mutate' }))
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  const isOwn = youngest === undefined || (youngest.workflow === workflow && youngest.reference === reference);
+  return isOwn ? undefined : { how: 'anothers', of: youngest.reference, at: iso(youngest.meant_ms) };
 }
 
 /** Steps that made these items, or have these ids, and were undone, or are being undone. */

@@ -3,6 +3,7 @@
  * and, before they are undone, which firewalls other sagas rely on.
  */
 import { sql } from 'kysely';
+import { nowMs } from './dialects';
 import { aboutOf, lock, mayHaveHappened, theJournal, type SagaKey } from './rows';
 import { changeInAir } from './decide';
 import type { Journal } from './journal';
@@ -65,6 +66,34 @@ export function lookAtServer(journal: Journal, key: SagaKey, vmObjectId: number)
       }
     }
     return { how: 'settled', others: [...others] };
+  });
+}
+
+/**
+ * What was changed at a server within a time, by any saga: whether each firewall was assigned last, or unassigned.
+ * Without those of which the last call is not known, and without what a person did by hand.
+ *
+ * @throws JournalUnavailable
+ */
+export function changedLately(journal: Journal, vmObjectId: number, withinMs: number): Promise<Map<number, boolean>> {
+  return journal.inTransaction(async (tx) => {
+    const rows = await tx
+      .selectFrom('effect')
+      .select(['activity', 'outcome', 'about', 'decided_ms'])
+      .where('vm_object_id', '=', vmObjectId)
+      .where(sql<boolean>`coalesce(answered_ms, meant_ms) between ${nowMs(tx)} - ${withinMs} and ${nowMs(tx)}`)
+      .orderBy('seq')
+      .execute();
+    const lately = new Map<number, boolean>();
+    for (const row of rows) {
+      if (row.outcome === 'not-done' || row.outcome === 'denied') continue;
+      const isKnown = (row.outcome === 'done' || row.outcome === 'undone') && row.decided_ms === null;
+      for (const id of aboutOf(row).firewalls ?? []) {
+        if (isKnown) lately.set(id, row.activity === 'assignFirewalls');
+        else lately.delete(id);
+      }
+    }
+    return lately;
   });
 }
 

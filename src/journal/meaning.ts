@@ -53,6 +53,8 @@ export type Meant =
   | { how: 'undone'; steps: string[] }
   /** The item is in an order that was placed, or may have been. */
   | { how: 'ordered'; placed: boolean; at: string; run: string }
+  /** The item's id is that of an item of this reference, which is younger. */
+  | { how: 'anothers'; of: string; at: string }
   | { how: 'put-back'; why: string }
   /** It was placed, and the provider has cancelled it, as a person said then. */
   | { how: 'cancelled'; at: string }

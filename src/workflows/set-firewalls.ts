@@ -13,7 +13,8 @@
  *
  * Assigning comes first, and undoing goes backwards: the server never has fewer firewalls than before or after.
  */
-import type { FirewallList } from '../activities/firewalls';
+import type { EffectContext } from '../activities/effect';
+import type { FirewallList, ListFirewalls } from '../activities/firewalls';
 import type { EffectKind } from '../domain/effects';
 import type { CallFailure } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
@@ -84,7 +85,7 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
             act: (asked) =>
               activities('unassign firewalls').unassignFirewalls({ ...removal, ...countsByHand, ...restsOn, ...asked }),
             byHand: changed('mutate', 'unassignFirewalls', removal),
-            armed: assignAgain(vmObjectId, unassign),
+            armed: assignAgain(saga, vmObjectId, unassign),
           },
           { refusal: 'FirewallsRejected' },
         );
@@ -288,8 +289,10 @@ function unassignAgain(saga: Saga, { vmObjectId, assigned, before, replaced, by 
     leftover: (why) => ({ kind: 'firewalls', vmObjectId, firewalls: [...assigned], why: `assigned: ${why}` }),
   };
   if (before === undefined) return undo;
+  const look = (shown: Pick<ListFirewalls, 'expect' | 'without'>, { retry }: EffectContext) =>
+    activities('list firewalls').listFirewalls({ vmObjectId, undoing: true, ...shown, retry });
   undo.act = async (asked) => {
-    const list = await activities('list firewalls').listFirewalls({ vmObjectId, undoing: true, retry: asked.retry });
+    const list = await look({}, asked);
     const now = readable(list);
     const isGone = (id: number) => now?.includes(id) !== true;
     const missing = by.status === 'skipped' ? [] : replaced.filter(isGone);
@@ -301,26 +304,29 @@ function unassignAgain(saga: Saga, { vmObjectId, assigned, before, replaced, by 
     const kept = there.filter((id) => list.others?.includes(id));
     const firewalls = there.filter((id) => !kept.includes(id));
     const removal = { vmObjectId, firewalls, undoing: true, ...asked };
-    const undone =
-      firewalls.length > 0 ? await activities('unassign firewalls again').unassignFirewalls(removal) : undefined;
+    if (firewalls.length > 0) {
+      await saga.journal.learn(await activities('unassign firewalls again').unassignFirewalls(removal), null);
+    }
+    if (missing.length + firewalls.length > 0) await look({ expect: missing, without: firewalls }, asked);
     if (kept.length > 0) {
       const why = 'assigned: another saga has assigned them meanwhile, and relies on them';
       saga.progress.leave({ kind: 'firewalls', vmObjectId, firewalls: kept, why });
     }
-    return undone;
+    return undefined;
   };
   return undo;
 }
 
-function assignAgain(vmObjectId: number, unassigned: readonly number[]): Undo {
+function assignAgain(saga: Saga, vmObjectId: number, unassigned: readonly number[]): Undo {
   const firewalls = [...unassigned];
   return {
     title: 'Assign the unassigned firewalls again',
-    act: (asked) =>
-      activities('assign firewalls again').assignFirewalls({
-        ...{ vmObjectId, firewalls, undoing: true, countsByHand: true },
-        ...asked,
-      }),
+    act: async (asked) => {
+      const putBack = { vmObjectId, firewalls, undoing: true, countsByHand: true, ...asked };
+      await saga.journal.learn(await activities('assign firewalls again').assignFirewalls(putBack), null);
+      const { retry } = asked;
+      await activities('list firewalls').listFirewalls({ vmObjectId, expect: firewalls, undoing: true, retry });
+    },
     byHand: changed('compensate', 'assignFirewalls', { vmObjectId, firewalls }),
     leftover: (why) => ({ kind: 'firewalls', vmObjectId, firewalls, why: `unassigned: ${why}` }),
   };

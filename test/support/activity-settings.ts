@@ -12,6 +12,7 @@ export function activitySettings(budget: RetryBudget, changes: Partial<ActivityS
     takesClearRequests: false,
     onRefusal: 'fail',
     serverPointers: [],
+    listLagMs: 60_000,
     newServerWithinMs: 1_800_000,
     sendWithinMs: 5_000,
     inAirMs: 1_000,

@@ -15,6 +15,7 @@ export interface Row {
   about: { cartItems?: number[]; vmObjectId?: number; firewalls?: number[]; subscriptionId?: number };
   cartItemId: number | null;
   meantMs: number;
+  answeredMs: number | null;
   outcome: string | null;
   /** How the call failed, where it did. */
   failure: string | null;
@@ -33,6 +34,7 @@ export async function rowsIn(db: Kysely<JournalTables>): Promise<Row[]> {
     about: JSON.parse(row.about) as Row['about'],
     cartItemId: row.cart_item_id,
     meantMs: row.meant_ms,
+    answeredMs: row.answered_ms,
     outcome: row.outcome,
     failure: row.failure,
     byWord: row.decided_ms !== null,
@@ -105,7 +107,13 @@ function isFound(row: Row, rows: readonly Row[]): boolean {
   const before = rows.slice(0, rows.indexOf(row)).filter(isSame);
   return (
     row.about.firewalls !== undefined &&
-    before.some(({ outcome, failure }) => (outcome !== 'not-done' && failure !== null) || outcome === null)
+    before.some(
+      ({ outcome, failure, answeredMs }) =>
+        outcome === null ||
+        (outcome !== 'not-done' && failure !== null) ||
+        // Its answer came after the look.
+        (answeredMs ?? 0) >= row.meantMs,
+    )
   );
 }
 

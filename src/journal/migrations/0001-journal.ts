@@ -157,6 +157,8 @@ async function makeEffect(db: Kysely<unknown>, { integer, sequence }: Types): Pr
     .columns(['vm_object_id', 'seq'])
     .where('vm_object_id', 'is not', null)
     .execute();
+  // For ids that the provider has given again.
+  await sql`create index effect_by_item on effect (cart_item_id, seq) where cart_item_id is not null`.execute(db);
 }
 
 async function makePurchase(db: Kysely<unknown>, { integer, number }: Types): Promise<void> {

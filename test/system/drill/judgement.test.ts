@@ -44,7 +44,7 @@ class Told {
 
   private row(activity: string, changes: Partial<Row>): this {
     const what = { workflow: 'provisionServers', reference, kind: 'mutate', activity, about: {}, cartItemId: null };
-    const end = { meantMs: 0, outcome: 'done', failure: null, byWord: false, late: false };
+    const end = { meantMs: 0, answeredMs: 0, outcome: 'done', failure: null, byWord: false, late: false };
     this.rows.push({ ...what, ...end, ...changes });
     return this;
   }
