@@ -15,7 +15,7 @@ import { panelOf } from '../../support/panel';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { itInWays, unlessLacking } from '../../support/left-out';
 import { Rig, until } from '../../support/rig';
-import { answer, outcomeOf, untilDeniable, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 import { launchChromium, whyNoBrowser } from './chromium';
 import { OperatorPage } from './operator-page';
 
@@ -117,11 +117,10 @@ here('an operator in the Web UI', () => {
 
   itInWays('orders exactly once after confirmNotPlaced', async () => {
     const saga = await order('PO-2026-0044', { kind: 'reset-before' });
-    const waiting = await openWaiting(saga, 'outcome-unknown');
+    await openWaiting(saga, 'outcome-unknown');
     await operator.currentDetails(/not known whether the provider placed the order/);
     expect(ordersWithLabel(rig.sandbox.ledger, 'PO-2026-0044')).toEqual([]);
 
-    await untilDeniable(waiting);
     const said = await typedOver('confirmNotPlaced', { by: 'Ada', note: 'no order of today' });
     expect(await operator.sendUpdate('confirmNotPlaced', said)).toBeUndefined();
     await operator.untilStatus('Completed');
@@ -281,7 +280,6 @@ here('an operator in the Web UI', () => {
     expect(await saga.progress()).toMatchObject({ state: 'outcome-unknown', decisions: [] });
 
     // The dialog stays open, so that what is missing can be added.
-    await untilDeniable(waiting);
     await operator.writeData(said);
     expect(await operator.submitUpdate()).toBeUndefined();
     await operator.untilStatus('Completed');
