@@ -97,8 +97,7 @@ here('an operator in the Web UI', () => {
     const saga = await order('PO-2026-0043', { kind: 'reset-after' }, { firewalls: [143] });
     const { id } = await openWaiting(saga, 'outcome-unknown');
     const details = await operator.currentDetails(/not known whether the provider placed the order/);
-    expect(details).toContain('Look in the provider’s control panel');
-    expect(details).toMatch(/“Not placed” is taken from .* UTC on: look then/);
+    expect(details).toContain('Look now in the provider’s control panel');
     expect(await operator.detailsFit()).toBe(true);
     await operator.picture('details-outcome-unknown');
 
@@ -161,7 +160,7 @@ here('an operator in the Web UI', () => {
   });
 
   itInWays('says that something was done by hand', async () => {
-    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before' });
+    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 });
     const saga = await order('PO-2026-0053', {}, { firewalls: [143] });
     await openWaiting(saga, 'stuck');
     await operator.currentDetails(/Assign/);
@@ -346,14 +345,16 @@ here('an operator in the Web UI', () => {
     },
   );
 
-  itInWays('resets a run whose order is of unknown fate: the new run asks the very same question', async () => {
+  itInWays('resets a run whose order is of unknown fate: the new run asks about the same call', async () => {
     const reference = 'PO-2026-0051';
     const saga = await order(reference, { kind: 'reset-after' });
-    const { id } = await openWaiting(saga, 'outcome-unknown');
+    const { id: old } = await openWaiting(saga, 'outcome-unknown');
     const [placed] = ordersWithLabel(rig.sandbox.ledger, reference);
-    await operator.currentDetails(new RegExp(id));
+    await operator.currentDetails(new RegExp(old));
 
     await resetToBeginning(saga);
+    const { id } = await untilWaiting(saga, 'outcome-unknown');
+    expect(id).not.toBe(old);
     await operator.currentDetails(/not known whether the provider placed the order/);
     const said = await typedOver('confirmPlaced', { by: 'Ada', note: 'it is in the control panel' });
     expect(JSON.parse(said)).toMatchObject({ question: id });
