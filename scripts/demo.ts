@@ -301,6 +301,10 @@ async function run(keep: boolean, ending: (() => Promise<unknown>)[]): Promise<b
     // On a shared server, other workers must not take the demo's tasks.
     ...(temporal.uiUrl === undefined ? { TASK_QUEUE: taskQueue } : {}),
     SERVER_POINTERS: '/vm_object_ids',
+    // Nobody is asked before a call can no longer be in flight: here after six seconds, and not after a minute.
+    SEND_WITHIN_MS: '2000',
+    PROVIDER_TIMEOUT_MS: '3000',
+    PROVIDER_SETTLES_MS: '1000',
     LOG_LEVEL: 'error',
   });
   ending.push(() => worker.kill('SIGTERM'));

@@ -255,6 +255,7 @@ function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): 
     case 'under-way':
       return new OwnFailure('UnderWay', 'a call that was sent before may still be in the air; nothing was sent now', {
         retryInMs: lookAgainIn(meant.leftMs),
+        inFlightMs: meant.leftMs,
       });
     case 'unknown': {
       const { row, at, run, inAirMs, putBack, note } = meant;

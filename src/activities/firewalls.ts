@@ -195,5 +195,6 @@ export function createFirewallActivities(
 function noListIsTrue(leftMs: number): OwnFailure {
   return new OwnFailure('UnderWay', 'a call that was sent before may still be in the air, so the list may change', {
     retryInMs: lookAgainIn(leftMs),
+    inFlightMs: leftMs,
   });
 }

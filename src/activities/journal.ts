@@ -181,6 +181,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         if (placement.how === 'under-way') {
           throw new OwnFailure('UnderWay', 'a call was sent and may still be in the air', {
             retryInMs: lookAgainIn(placement.leftMs),
+            inFlightMs: placement.leftMs,
           });
         }
         const running = input.orRunning ? { ...(await whetherRunning(saga, openIn)), seenMs } : { running: false };
@@ -235,7 +236,10 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const { by, note, row } = input;
         const denied = await journal.deny(saga, row, { note, ...definedOnly({ by }) });
         if (denied.how !== 'in-air') return denied.how;
-        throw new OwnFailure('UnderWay', 'the call may still be in the air', { retryInMs: denied.leftMs });
+        throw new OwnFailure('UnderWay', 'the call may still be in the air', {
+          retryInMs: denied.leftMs,
+          inFlightMs: denied.leftMs,
+        });
       });
     },
 

@@ -18,6 +18,7 @@ export type ListedState = SagaState | 'paused' | 'lost';
 export const listedStates = [
   'running',
   'queued',
+  'settling',
   ...waitKinds,
   'undoing',
   'paused',

@@ -113,6 +113,8 @@ export interface CallFailure {
   cartItemId?: number;
   /** For a pivot of unknown outcome: what a person is asked about. */
   doubt?: PivotDoubt;
+  /** For `UnderWay`: until then the earlier call may take effect, in milliseconds from now. */
+  inFlightMs?: number;
   /** For `NotVisibleYet`: what the provider's list does not show. */
   lacks?: number[];
   /** For `NotVisibleYet`: what it shows, and should not. */

@@ -24,7 +24,7 @@ export function isTrouble(kind: WaitKind): boolean {
   return kind === 'stuck' || kind === 'refused' || kind === 'outcome-unknown' || kind === 'servers';
 }
 
-export const sagaStates = ['running', 'queued', ...waitKinds, 'undoing', ...sagaOutcomes] as const;
+export const sagaStates = ['running', 'queued', 'settling', ...waitKinds, 'undoing', ...sagaOutcomes] as const;
 export type SagaState = (typeof sagaStates)[number];
 
 export const stepStatuses = ['pending', 'running', 'done', 'stuck', 'skipped', 'undoing', 'undone', 'failed'] as const;
@@ -65,8 +65,6 @@ export const waitingSchema = z.strictObject({
   question: z.string(),
   choices: z.array(z.enum(decisionNames)),
   since: time,
-  /** `confirmNotPlaced` is accepted from this time on: until then the call may be in the air. */
-  notPlacedFrom: time.optional(),
   /** When the approval is rejected, if nobody has decided until then. */
   expiresAt: time.optional(),
   lastFailure: lastFailureSchema.optional(),
@@ -85,6 +83,14 @@ export const queuedSchema = z.strictObject({
   lookedAt: time,
 });
 export type Queued = z.infer<typeof queuedSchema>;
+
+/** A call that was sent may still take effect. The saga goes on by itself: nobody is asked before. */
+export const settlingSchema = z.strictObject({
+  step: z.string(),
+  /** Nothing can be in flight from then on. */
+  until: time,
+});
+export type Settling = z.infer<typeof settlingSchema>;
 
 /**
  * A decision as it stays in the outcome: who, what, when and where. Secrets in a correction are redacted. `cancel` is a
@@ -123,6 +129,7 @@ export const progressSchema = z.strictObject({
   steps: z.array(stepSchema),
   waiting: waitingSchema.optional(),
   queued: queuedSchema.optional(),
+  settling: settlingSchema.optional(),
   leftovers: z.array(leftoverSchema),
   ignored: z.array(ignoredSchema),
   decisions: z.array(decisionRecordSchema),

@@ -58,10 +58,21 @@ export function rowsOfStep(
     .execute();
 }
 
-/** Milliseconds until no worker can still be sending it, counted from when it was meant or the journal was put back. */
-export async function leftInAir(tx: Tx, { meant_ms, in_air_ms }: Effect, { raised_ms }: JournalRow): Promise<number> {
+/**
+ * Milliseconds until no worker can still be sending it, counted from when it was meant or the journal was put back.
+ *
+ * A row of the future was meant while the database's clock was ahead. It counts as meant now, when it is first seen:
+ * the wait is never longer than the time in flight.
+ */
+export async function leftInAir(
+  tx: Tx,
+  { id, meant_ms, in_air_ms }: Pick<Effect, 'id' | 'meant_ms' | 'in_air_ms'>,
+  { raised_ms }: JournalRow,
+): Promise<number> {
   const { now } = await tx.selectNoFrom(nowMs(tx).as('now')).executeTakeFirstOrThrow();
-  return Math.max(0, Math.max(meant_ms, raised_ms) + in_air_ms - now);
+  if (meant_ms > now) await tx.updateTable('effect').set({ meant_ms: now }).where('id', '=', id).execute();
+  if (raised_ms > now) await tx.updateTable('journal').set({ raised_ms: now }).execute();
+  return Math.max(0, Math.min(now, Math.max(meant_ms, raised_ms)) + in_air_ms - now);
 }
 
 /** Calls of a saga with no outcome yet, or an unknown one. */

@@ -102,14 +102,20 @@ async function call<T>(
   count: number,
   retry: EffectContext['retry'],
 ): Promise<AttemptResult<T>> {
-  for (;;) {
-    const unwritten = await journal.write();
-    if (unwritten !== undefined) return { ok: false, failure: unwritten };
-    const settled = await callOnce({ step, journal, deadline }, act, count, retry);
-    if (settled.ok || settled.failure.failure !== 'UnderWay') return settled;
-    journal.inDoubt = true;
-    step.say(settled.failure.message);
-    await pauseAfter(settled.failure, settled.failure.retryInMs ?? lostCallDelayMs, step);
+  try {
+    for (;;) {
+      const unwritten = await journal.write();
+      if (unwritten !== undefined) return { ok: false, failure: unwritten };
+      const settled = await callOnce({ step, journal, deadline }, act, count, retry);
+      if (settled.ok || settled.failure.failure !== 'UnderWay') return settled;
+      const { message, retryInMs = lostCallDelayMs, inFlightMs = retryInMs } = settled.failure;
+      journal.inDoubt = true;
+      step.say(message);
+      journal.progress?.settle(step.id, Date.now() + inFlightMs);
+      await pauseAfter(settled.failure, retryInMs, step);
+    }
+  } finally {
+    journal.progress?.settled(step.id);
   }
 }
 

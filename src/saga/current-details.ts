@@ -69,6 +69,16 @@ export function describeQueue({ resource, since, before, holder, lookedAt }: Que
   return paragraphs.join('\n\n') + hiddenEnd;
 }
 
+/** No question: it says until when nobody is asked. */
+export function describeSettling(noun: string, until: string): string {
+  const paragraphs = [
+    `### Settling: ${noun} may still take effect until ${until}`,
+    'The call was sent, and its outcome is not known. When nothing of it can be in flight any more, a person is asked to look.',
+    'Or press **Request Cancellation** to stop: the report will say that its outcome is unknown.',
+  ];
+  return paragraphs.join('\n\n') + hiddenEnd;
+}
+
 function describeChoice(
   name: DecisionName,
   question: string,

@@ -1,12 +1,14 @@
 /**
- * A pivot of which nobody knows whether it happened: a person is asked about its row in the journal, and the answer is
- * written into that row, for every run that will ever ask.
+ * A pivot of which nobody knows whether it happened: the saga waits until the call can be in flight no more (it is
+ * `settling`), then asks a person about the pivot's row in the journal. The answer is written into that row, for every
+ * run that will ever ask.
  */
-import { CancellationScope } from '@temporalio/workflow';
+import { CancellationScope, setCurrentDetails, sleep } from '@temporalio/workflow';
 import { definedOnly } from '../domain/defined-only';
 import type { Placement } from '../domain/effects';
 import type { CallFailure, PivotDoubt } from '../domain/failures';
 import type { Act } from './attempts';
+import { describeSettling } from './current-details';
 import { inWords, type Step } from './progress';
 import type { Question } from './questions';
 import type { Saga } from './saga';
@@ -32,14 +34,46 @@ export interface Confirming {
 }
 
 export interface Doubt extends PivotDoubt {
-  /** From then on nobody can be sending it any more, in milliseconds since 1970 by this run's own clock. */
-  deniableMs: number;
+  /** Nothing of it is in flight from then on, in milliseconds since 1970 by this run's own clock. */
+  settledMs: number;
 }
 
 /** A placement that nobody here has the provider's answer of, and that stands. */
 export type Seen = Exclude<Placement<never>, { how: 'answered' }>;
 
 /**
+ * Nobody is asked before: who looks earlier may see nothing of a call that takes effect later.
+ *
+ * @returns whether it had to wait
+ * @throws CancelledFailure when the saga is cancelled meanwhile
+ */
+export async function untilSettled(
+  { progress }: Saga,
+  { step, noun }: Doubtful,
+  { settledMs }: Doubt,
+): Promise<boolean> {
+  const leftMs = settledMs - Date.now();
+  if (leftMs <= 0) return false;
+  const until = inWords(new Date(settledMs).toISOString());
+  step.goOn(`may still take effect until ${until}`);
+  progress.settle(step.id, settledMs);
+  setCurrentDetails(describeSettling(noun, until));
+  try {
+    await sleep(leftMs);
+    step.end('stuck');
+    return true;
+  } catch (error) {
+    step.end('failed', `nobody was asked whether ${noun} was placed`);
+    throw error;
+  } finally {
+    progress.settled(step.id);
+    setCurrentDetails('');
+  }
+}
+
+/**
+ * To be called once the call is settled.
+ *
  * @returns undefined where the journal is to be asked again: a person says that it has not happened; `cancelled` where
  * it has, and the provider has cancelled it
  */
@@ -98,27 +132,19 @@ function questionAbout(
   doubt: Doubt,
   lastFailure: CallFailure | undefined,
 ): Question {
-  const { row, at, putBack, deniableMs, foundBy = doubtful.foundBy } = doubt;
+  const { at, putBack, foundBy = doubtful.foundBy } = doubt;
   const what = putBack
     ? `The journal was put back to an older copy. Whether ${noun} was placed in the lost time, nobody here knows`
     : `It is not known whether the provider placed ${noun}, which was sent on ${inWords(at)}`;
-  const deniable = inWords(new Date(deniableMs).toISOString());
+  const hint = confirming?.hint === undefined ? '' : ` ${confirming.hint}`;
   return {
     kind: 'outcome-unknown',
-    // Of this row and no other, in whichever run it is asked about.
-    subject: row,
     step: step.id,
     question:
-      `${what}. ${lastFailure?.status === undefined ? '' : `${lastFailure.message}. `}Look in the provider’s control panel (${foundBy}): is it there? ` +
-      `“Not placed” is taken from ${deniable} on: look then, because the call may be in the air until then.${
-        confirming?.hint === undefined ? '' : ` ${confirming.hint}`
-      }`,
+      `${what}. ${lastFailure?.status === undefined ? '' : `${lastFailure.message}. `}` +
+      `Look now in the provider’s control panel (${foundBy}): is it there?${hint}`,
     choices: ['confirmPlaced', 'confirmNotPlaced', 'markCancelled'],
-    notPlacedFromMs: deniableMs,
     objection: (decision) => {
-      if (decision.decision === 'confirmNotPlaced' && Date.now() < deniableMs) {
-        return `the call may still be in the air until ${deniable}: look again then`;
-      }
       if (decision.decision !== 'confirmPlaced' || decision.vmObjectIds === undefined) return undefined;
       if (confirming === undefined) return 'vmObjectIds: this step brings no servers; leave it out';
       return confirming.objection(decision.vmObjectIds);

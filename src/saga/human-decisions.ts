@@ -125,7 +125,7 @@ export class HumanDecisions {
     delete this.taken;
     this.open = question;
     this.resumes = this.progress.state === 'undoing' ? 'undoing' : 'running';
-    const { id, kind, step, steps, choices, lastFailure, notPlacedFromMs, expiry } = question;
+    const { id, kind, step, steps, choices, lastFailure, expiry } = question;
     const expiresMs = expiry && Date.parse(since) + expiry.inMs;
     this.progress.wait({
       id,
@@ -135,7 +135,6 @@ export class HumanDecisions {
       question: question.question,
       choices,
       since,
-      ...(notPlacedFromMs === undefined ? {} : { notPlacedFrom: new Date(notPlacedFromMs).toISOString() }),
       ...(expiresMs === undefined ? {} : { expiresAt: new Date(expiresMs).toISOString() }),
       ...(lastFailure ? { lastFailure: withoutInstructions(lastFailure) } : {}),
     });

@@ -4,6 +4,7 @@
  */
 import type { Effected, JournalKnowledge, Unwritten } from '../domain/effects';
 import type { CallFailure } from '../domain/failures';
+import type { Progress } from './progress';
 
 /** Writes one outcome; what could not be written is a failure. */
 export type WriteOutcome = (unwritten: Unwritten, answer: unknown) => Promise<CallFailure | undefined>;
@@ -18,6 +19,8 @@ export class JournalMemory {
   inDoubt = false;
   /** Whether the reference belongs to this run's request, as the journal has said. */
   isOwn = false;
+  /** Shows that a call in flight is waited for. */
+  progress?: Progress;
   /** The request, once it was checked. */
   request: unknown;
   private readonly unwritten: { unwritten: Unwritten; answer: unknown }[] = [];

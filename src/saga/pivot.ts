@@ -25,7 +25,7 @@ import { definedOnly } from '../domain/defined-only';
 import type { CallFailure, SagaFailureName } from '../domain/failures';
 import type { ApprovalRule } from '../domain/requests';
 import type { Act } from './attempts';
-import { askAboutPlacement, writePlaced, type Confirming, type Doubt, type Seen } from './doubt';
+import { askAboutPlacement, untilSettled, writePlaced, type Confirming, type Doubt, type Seen } from './doubt';
 import { askAboutConcern } from './concern';
 import { placementOf } from './look-back';
 import { SagaFailed } from './ends';
@@ -88,7 +88,7 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
     if (doubt) {
       const seenMs = firstSeenMs.get(doubt.row) ?? Date.now();
       firstSeenMs.set(doubt.row, seenMs);
-      const placed = await settleDoubt(saga, pivot, { ...doubt, deniableMs: seenMs + doubt.inAirMs }, failure);
+      const placed = await settleDoubt(saga, pivot, { ...doubt, settledMs: seenMs + doubt.inAirMs }, failure);
       if (placed === 'cancelled') throw saga.asCancelled();
       if (placed)
         return { value: placed, detail: placed.how === 'found' ? 'found by looking' : 'confirmed by a person' };
@@ -146,9 +146,13 @@ async function settleDoubt<T>(
   failure: CallFailure,
 ): Promise<Seen | 'cancelled' | undefined> {
   const { foundBy } = pivot.note();
+  const doubtful = { ...pivot, foundBy };
   // A look goes by what this run would send now: what was sent may have been something else.
-  const found = doubt.foundBy === undefined || doubt.foundBy === foundBy ? await pivot.look?.() : undefined;
+  const look = doubt.foundBy === undefined || doubt.foundBy === foundBy ? pivot.look : undefined;
+  const early = await look?.();
+  const waited = early === undefined && (await untilSettled(saga, doubtful, doubt));
+  const found = waited ? await look?.() : early;
   return found === undefined
-    ? askAboutPlacement(saga, { ...pivot, foundBy }, doubt, failure)
+    ? askAboutPlacement(saga, doubtful, doubt, failure)
     : writePlaced(saga, doubt.row, { how: 'found', vmObjectIds: found });
 }

@@ -18,6 +18,7 @@ import {
   type ProgressView,
   type Queued,
   type SagaState,
+  type Settling,
   type StepStatus,
   type StepView,
   type Waiting,
@@ -107,6 +108,9 @@ export class Progress {
   private readonly facts: Record<string, unknown> = {};
   private waiting?: Waiting;
   private queued?: Queued;
+  /** By step: until when a call of it may be in flight. */
+  private readonly settling = new Map<string, Settling>();
+  private resumes: 'running' | 'undoing' = 'running';
   private everShown = false;
   /** Trouble has made it wait for a person. */
   neededPerson = false;
@@ -194,13 +198,38 @@ export class Progress {
     delete this.queued;
   }
 
+  /**
+   * The saga waits until no call of a step can be in flight, and for no person. One event, however often it looks.
+   *
+   * @param untilMs milliseconds since 1970
+   */
+  settle(step: string, untilMs: number): void {
+    this.settling.set(step, { step, until: new Date(untilMs).toISOString() });
+    if (this.state === 'settling') return;
+    this.resumes = this.state === 'undoing' ? 'undoing' : 'running';
+    this.state = 'settling';
+    this.everShown = true;
+    upsertSearchAttributes([
+      { key: stateKey, value: 'settling' },
+      { key: stepKey, value: step },
+    ]);
+  }
+
+  /** No call of that step is waited for any more. */
+  settled(step: string): void {
+    if (this.settling.delete(step) && this.settling.size === 0) this.enter(this.resumes);
+  }
+
   /** The wait is over; what comes next says {@link enter}. */
   stopWaiting(): void {
     delete this.waiting;
   }
 
   /** @param isTold found by it, also where it met no trouble: what it came to, unless it is simply done */
-  enter(state: Exclude<SagaState, Waiting['kind'] | 'queued'>, isTold = isOutcome(state) && state !== 'done'): void {
+  enter(
+    state: Exclude<SagaState, Waiting['kind'] | 'queued' | 'settling'>,
+    isTold = isOutcome(state) && state !== 'done',
+  ): void {
     if (this.state === state) return;
     this.state = state;
     if (!this.everShown && !isTold) return;
@@ -219,13 +248,17 @@ export class Progress {
     if (this.ignored.length > ignoredMax) this.ignored.shift();
   }
 
+  private longest(): Settling | undefined {
+    return [...this.settling.values()].sort((one, other) => other.until.localeCompare(one.until))[0];
+  }
+
   view(): ProgressView {
     return {
       reference: this.reference,
       workflow: this.workflow,
       state: this.state,
       steps: this.steps.filter(({ isShown }) => isShown).map((step) => step.view()),
-      ...definedOnly({ waiting: this.waiting, queued: this.queued }),
+      ...definedOnly({ waiting: this.waiting, queued: this.queued, settling: this.longest() }),
       leftovers: this.leftovers,
       ignored: this.ignored,
       decisions: this.decisions,

@@ -49,8 +49,6 @@ export interface Question {
   choices: DecisionName[];
   lastFailure?: CallFailure;
   correction?: Correction | undefined;
-  /** From then on nobody can be sending what is asked about, in milliseconds since 1970. */
-  notPlacedFromMs?: number;
   /** Where nobody has decided after so long it is decided so. Never a yes. */
   expiry?: { inMs: number; decision: OurOwn<'reject'> };
   /** So it is decided where the run has no room to wait on. Without it the saga fails then. */

@@ -68,6 +68,7 @@ export class Saga {
     readonly notices: Notices,
   ) {
     humanDecisions.standing = () => this.standing();
+    this.journal.progress = progress;
   }
 
   /** What a preview goes by. */

@@ -17,7 +17,7 @@ import type { Leftover } from '../domain/leftovers';
 import type { ResultOf } from '../domain/results';
 import { lookAtAssigned } from './protect-servers';
 import { deleteItems, reportDoubtfulAdds, reportPerhapsOrdered, untold } from './cart-items';
-import { askAboutPlacement } from '../saga/doubt';
+import { askAboutPlacement, untilSettled } from '../saga/doubt';
 import { SagaFailed } from '../saga/ends';
 import type { Saga } from '../saga/saga';
 import { runSaga } from '../saga/run-saga';
@@ -125,8 +125,9 @@ async function settle(saga: Saga, reference: string, sight: Sight): Promise<Stan
     const doubt = {
       ...placement,
       foundBy: note && `${note.foundBy}, ${doubtful.foundBy}`,
-      deniableMs: seenMs + placement.inAirMs,
+      settledMs: seenMs + placement.inAirMs,
     };
+    await untilSettled(saga, doubtful, doubt);
     const placed = await askAboutPlacement(saga, doubtful, doubt);
     leftAlone = placed ? named : [];
     step.end('done', placed ? 'it was placed' : 'it was not placed');

@@ -69,12 +69,6 @@ export async function answer(
   }
 }
 
-/** Waits until "not placed" is taken. */
-export async function untilDeniable({ notPlacedFrom }: Waiting): Promise<void> {
-  // The server's clock is this machine's.
-  if (notPlacedFrom !== undefined) await until(async () => Date.now() >= Date.parse(notPlacedFrom));
-}
-
 export async function stepOf(saga: Pick<SagaHandle, 'progress'>, id: string): Promise<StepView | undefined> {
   return (await saga.progress()).steps.find((step) => step.id === id);
 }

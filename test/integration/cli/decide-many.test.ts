@@ -12,7 +12,7 @@ import { doubtfulSagas, stuckSagas } from '../../support/bad-night';
 import { runHere, startCommand } from '../../support/command-line';
 import { itInWays } from '../../support/left-out';
 import { Rig, until } from '../../support/rig';
-import { outcomeOf, progressOf, untilDeniable, untilWaiting } from '../../support/sagas';
+import { outcomeOf, progressOf, untilWaiting } from '../../support/sagas';
 
 let rig: Rig;
 let folder: string;
@@ -159,7 +159,6 @@ describe('an evidence file', () => {
   it('settles each saga that it names', async () => {
     const sagas = await doubtfulSagas(rig, 3, 1);
     const waits = await Promise.all(sagas.map((saga) => untilWaiting(saga)));
-    await Promise.all(waits.map(untilDeniable));
     const open = await cli('evidence', '--where', 'ProviderAccount="AB-1"');
     const printed = open.out.trim().split('\n');
     expect(printed.map((line) => JSON.parse(line) as unknown)).toEqual(

@@ -16,7 +16,7 @@ import { itInWays } from '../../support/left-out';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { Rig, until } from '../../support/rig';
-import { answer, outcomeOf, stepOf, untilDeniable, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -106,7 +106,6 @@ describe('of an order of which nobody knows', () => {
     const saga = await rig.sagas.provision(request);
     const waiting = await untilWaiting(saga, 'outcome-unknown');
     await untilPast(request.notAfter);
-    await untilDeniable(waiting);
     await untilLookedAt(saga);
     expect((await saga.progress()).waiting?.id).toBe(waiting.id);
     return { request, saga };

@@ -10,7 +10,7 @@ import { itInWays, takesWays } from '../../support/left-out';
 import { panelOf } from '../../support/panel';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
-import { answer, outcomeOf, untilDeniable, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -158,7 +158,6 @@ describe.each(waitsTaken)('%s', (_name, { kind, start, fits, byHand }) => {
             await expect(decided).rejects.toThrow(`Decisions that fit: ${[...waiting.choices, 'cancel'].join(', ')}`);
           } else await decided;
         } else {
-          if (name === 'confirmNotPlaced') await untilDeniable(waiting);
           await raw(saga).signal(name, body);
           if (ends === undefined) {
             const { ignored } = await until(async () => {
@@ -214,7 +213,7 @@ it('is found by its state, step and since when, only while it waits', async () =
 
 itInWays('takes one of two decisions that come at once; the other finds nothing to decide', async () => {
   const saga = await waits['an unknown outcome']!.start();
-  await untilDeniable(await untilWaiting(saga));
+  await untilWaiting(saga);
   const decisions = await Promise.allSettled([
     answer(saga, 'confirmNotPlaced', bodies.confirmNotPlaced),
     answer(saga, 'confirmPlaced', bodies.confirmPlaced),
@@ -247,7 +246,7 @@ itInWays('loses neither the decision nor the cancel when they race', async () =>
     const request = provisionRequest();
     rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label: request.label } });
     const saga = await rig.sagas.provision(request);
-    await untilDeniable(await untilWaiting(saga));
+    await untilWaiting(saga);
     const inOrder = [() => answer(saga, 'confirmNotPlaced', { note: 'looked' }), () => raw(saga).cancel()];
     const [first, second] = round % 2 === 0 ? inOrder : inOrder.reverse();
     await Promise.allSettled([first?.(), second?.()]);

@@ -30,8 +30,7 @@ function unknownOutcome(noun: string, foundBy: string): RegExp {
   return expect.stringMatching(
     new RegExp(
       `^It is not known whether the provider placed ${noun}, which was sent on ${time}\\. ` +
-        `Look in the provider’s control panel \\(${found}\\): is it there\\? “Not placed” is taken from ${time} on: ` +
-        'look then, because the call may be in the air until then\\.$',
+        `Look now in the provider’s control panel \\(${found}\\): is it there\\?$`,
     ),
   ) as RegExp;
 }

@@ -8,7 +8,7 @@ import { parsePayloadKeys } from '../../../src/security/keys';
 import { doubtfulSagas, stuckSagas } from '../../support/bad-night';
 import { newKey } from '../../support/codec-calls';
 import { Rig } from '../../support/rig';
-import { outcomeOf, untilDeniable, untilWaiting } from '../../support/sagas';
+import { outcomeOf, untilWaiting } from '../../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -50,7 +50,6 @@ it('retries by a filter', async () => {
 it('settles by evidence', async () => {
   const [saga] = await doubtfulSagas(rig, 1, 1);
   const waiting = await untilWaiting(saga!);
-  await untilDeniable(waiting);
   const evidence = [{ reference: saga!.reference, question: waiting.id, placed: true }];
   expect((await startInTheClear('evidence', { evidence, note: canary })).counts).toMatchObject({ taken: 1 });
   expect(await outcomeOf(saga!)).toHaveProperty('result');

@@ -8,15 +8,11 @@ import { chanceOf } from '../../../sandbox/chance';
 import { DecisionRefusedError, OrderSagaError } from '../../../src/client/errors';
 import type { SagaRow } from '../../../src/client/saga-list';
 import type { Waiting } from '../../../src/domain/progress';
-import { fittingDecisions, isPlaced, type Fitting } from '../../support/operator';
+import { fittingDecisions, type Fitting } from '../../support/operator';
 import type { Asked } from '../../support/promises';
 import { anyUnderWay } from '../../support/calls-under-way';
 import type { World } from './life';
 import type { PlannedSaga } from './plan';
-
-/** So long the call that is asked about may still arrive; 0 where nothing is asked about a call. */
-const inAirMs = ({ notPlacedFrom }: Waiting) =>
-  notPlacedFrom === undefined ? 0 : Math.max(0, Date.parse(notPlacedFrom) - Date.now());
 
 /** Between two looks at the list. */
 const roundMs = 700;
@@ -28,8 +24,8 @@ export class RandomOperator {
   readonly questionsOf: Record<string, number> = {};
   /** Errors that the client does not promise, in sentences. */
   readonly surprises: string[] = [];
-  /** Decisions of an older question than the one that waits, and “not placed” while the call may be in the air. */
-  readonly refused = { older: 0, early: 0 };
+  /** Decisions of an older question than the one that waits. */
+  refused = 0;
   /** The question that was read last, of each saga. */
   private readonly questions = new Map<string, string>();
   /** Looks at the same wait, and decisions of a saga, so far. */
@@ -77,10 +73,7 @@ export class RandomOperator {
     const wait = `${runId} ${step} ${waitingSince?.getTime()}`;
     const looks = (this.looks.get(wait) ?? 0) + 1;
     this.looks.set(wait, looks);
-    if (looks === 1) {
-      this.questionsOf[row.state] = (this.questionsOf[row.state] ?? 0) + 1;
-      await this.hurry(row);
-    }
+    if (looks === 1) this.questionsOf[row.state] = (this.questionsOf[row.state] ?? 0) + 1;
     // People take their time; and a call that a reset cut short may only just be on its way.
     if (looks < 2 + Math.floor(chance() * 3)) return;
 
@@ -99,43 +92,18 @@ export class RandomOperator {
     this.questions.set(workflowId, waiting.id);
     // Somebody who has the older question open still.
     if (older !== undefined && older !== waiting.id) {
-      await this.refusing('older', () => saga.decide(decision, { ...body, question: older }));
+      await this.refusing(() => saga.decide(decision, { ...body, question: older }));
     }
-    // Come again when it can be said.
-    if (decision === 'confirmNotPlaced' && inAirMs(waiting) > 0) return;
     this.decided.set(workflowId, nth + 1);
     await saga.decide(decision, { ...body, question: waiting.id });
   }
 
-  /**
-   * Somebody who cannot wait. Should it come too late to be early, on a machine that does too much, it is true all the
-   * same.
-   */
-  private async hurry({ reference, workflow }: SagaRow): Promise<void> {
-    const saga = await this.world.sagas.get(reference, workflow);
-    const { waiting } = await saga.progress();
-    const planned = this.planned.get(reference);
-    if (planned === undefined || waiting === undefined || inAirMs(waiting) < 3_000) return;
-    if (isPlaced(this.world.sandbox.ledger, planned.asked)) return;
-    await this.refusing(
-      'early',
-      () => saga.decide('confirmNotPlaced', { question: waiting.id, note: 'nothing to be seen' }),
-      () => inAirMs(waiting) === 0,
-    );
-  }
-
-  private async refusing(
-    why: keyof RandomOperator['refused'],
-    decide: () => Promise<unknown>,
-    mayBeTaken = () => false,
-  ): Promise<void> {
+  private async refusing(decide: () => Promise<unknown>): Promise<void> {
     try {
-      const taken = await decide();
-      if (mayBeTaken()) return;
-      this.surprises.push(`a decision was taken that is ${why}: ${JSON.stringify(taken)}`);
+      this.surprises.push(`a decision of an older question was taken: ${JSON.stringify(await decide())}`);
     } catch (error) {
       if (!(error instanceof DecisionRefusedError)) throw error;
-      this.refused[why] += 1;
+      this.refused += 1;
     }
   }
 

@@ -10,7 +10,7 @@ import { parsePayloadKeys } from '../../../src/security/keys';
 import { unlessLacking } from '../../support/left-out';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
-import { untilDeniable, untilWaiting } from '../../support/sagas';
+import { untilWaiting } from '../../support/sagas';
 import { PythonBackend, whyNoPython, type PythonError } from './python-backend';
 
 const whyNot = whyNoPython();
@@ -94,7 +94,6 @@ here('the Python SDK', () => {
     await expect(decide({ ...said, question: 'an older one' })).rejects.toMatchObject({
       refusal: { message: expect.stringContaining(`is not the one that waits now, which is ${question}`) },
     });
-    await untilDeniable(waiting);
     expect(await decide({ ...said, question })).toEqual({ taken: 'confirmNotPlaced', step: 'place-order' });
     expect(await backend.ask({ do: 'result', workflowId })).toMatchObject({ decisions: [{ by: 'Grace', question }] });
     // And the other way round: what Python said, read here.

@@ -49,9 +49,6 @@ type Command = fc.AsyncCommand<Model, Real>;
 /** Less than a call may take. */
 const heldMaxMs = 20_000;
 
-/** On its way to the worker, a decision should still be too early. */
-const enoughMs = 500;
-
 abstract class Told implements Command {
   /** Set by each run anew. */
   protected said = '';
@@ -209,26 +206,6 @@ class Decide extends Told {
       saga,
       model.states.flatMap((state) => decide(state, decision, named)),
     );
-  }
-}
-
-/** “Not placed”, before the call can no longer be in the air. */
-class DenyTooEarly extends Told {
-  check({ states }: Model) {
-    return states.some((state) => fitting(state).includes('confirmNotPlaced'));
-  }
-
-  async happen(model: Model, { saga, count }: Real) {
-    this.said = 'the operator says confirmNotPlaced at once';
-    const { question, leftMs } = (await saga.inAir()) ?? { question: '', leftMs: 0 };
-    if (leftMs < enoughMs) return;
-    count('refused as too early');
-    expectSame(
-      'the decision',
-      await saga.decide('confirmNotPlaced', { question, by: 'op', note: 'not there yet' }),
-      'refused',
-    );
-    await follow(model, saga, model.states);
   }
 }
 
@@ -412,7 +389,6 @@ export function histories(replayPath: string | undefined): fc.Arbitrary<Iterable
       weight: 2,
       arbitrary: fc.tuple(any, fc.boolean()).map(([pick, signal]): Command => new DecideOlder(pick, signal)),
     },
-    { weight: 2, arbitrary: of(() => new DenyTooEarly()) },
     { weight: 2, arbitrary: any.map((pick): Command => new Reset(pick)) },
     { weight: 1, arbitrary: fc.boolean().map((same): Command => new StartAgain(same)) },
     { weight: 1, arbitrary: of(() => new Restart()) },

@@ -13,7 +13,7 @@ import { brokenPromises, type Asked } from '../../support/promises';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import type { Rig } from '../../support/rig';
-import { answer, outcomeOf, progressOf, untilDeniable, untilWaitingOrEnded, type Ended } from '../../support/sagas';
+import { answer, outcomeOf, progressOf, untilWaitingOrEnded, type Ended } from '../../support/sagas';
 import type { Armed } from './model';
 import type { Story } from './stories';
 
@@ -86,12 +86,11 @@ export class RealSaga {
     delete armed.gate;
   }
 
-  /** What the operator may truly say to what it waits for, naming the question, once it is taken. */
+  /** What the operator may truly say to what it waits for, naming the question. */
   async fitting(): Promise<Fitting[]> {
     const { waiting } = await this.progress();
     if (waiting === undefined) return [];
     const all = fittingDecisions(waiting, this.rig.sandbox.ledger, this.asked);
-    if (all.some(({ decision }) => decision === 'confirmNotPlaced')) await untilDeniable(waiting);
     const byHand = { by: 'op', note: 'done in the panel', steps: waiting.steps ?? [waiting.step] };
     return [
       ...all.filter(({ decision }) => decision !== 'cancel' && decision !== 'markDone'),
@@ -129,13 +128,6 @@ export class RealSaga {
         if (item.item.plan_id === planId) panel.deleteCartItem(item.cartItemId);
       }
     }
-  }
-
-  /** For how long “not placed” is not taken yet, and the id of the question. */
-  async inAir(): Promise<{ question: string; leftMs: number } | undefined> {
-    const { waiting } = await this.progress();
-    if (waiting?.notPlacedFrom === undefined) return undefined;
-    return { question: waiting.id, leftMs: Date.parse(waiting.notPlacedFrom) - Date.now() };
   }
 
   /** The id of a question that it asked before; where there was none, of one that nobody asked. */

@@ -15,7 +15,7 @@ import { panelOf } from '../../support/panel';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { itInWays, unlessLacking } from '../../support/left-out';
 import { Rig, until } from '../../support/rig';
-import { answer, outcomeOf, untilDeniable, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 import { launchChromium, whyNoBrowser } from './chromium';
 import { OperatorPage } from './operator-page';
 
@@ -97,8 +97,7 @@ here('an operator in the Web UI', () => {
     const saga = await order('PO-2026-0043', { kind: 'reset-after' }, { firewalls: [143] });
     const { id } = await openWaiting(saga, 'outcome-unknown');
     const details = await operator.currentDetails(/not known whether the provider placed the order/);
-    expect(details).toContain('Look in the provider’s control panel');
-    expect(details).toMatch(/“Not placed” is taken from .* UTC on: look then/);
+    expect(details).toContain('Look now in the provider’s control panel');
     expect(await operator.detailsFit()).toBe(true);
     await operator.picture('details-outcome-unknown');
 
@@ -117,11 +116,10 @@ here('an operator in the Web UI', () => {
 
   itInWays('orders exactly once after confirmNotPlaced', async () => {
     const saga = await order('PO-2026-0044', { kind: 'reset-before' });
-    const waiting = await openWaiting(saga, 'outcome-unknown');
+    await openWaiting(saga, 'outcome-unknown');
     await operator.currentDetails(/not known whether the provider placed the order/);
     expect(ordersWithLabel(rig.sandbox.ledger, 'PO-2026-0044')).toEqual([]);
 
-    await untilDeniable(waiting);
     const said = await typedOver('confirmNotPlaced', { by: 'Ada', note: 'no order of today' });
     expect(await operator.sendUpdate('confirmNotPlaced', said)).toBeUndefined();
     await operator.untilStatus('Completed');
@@ -162,7 +160,7 @@ here('an operator in the Web UI', () => {
   });
 
   itInWays('says that something was done by hand', async () => {
-    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before' });
+    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 });
     const saga = await order('PO-2026-0053', {}, { firewalls: [143] });
     await openWaiting(saga, 'stuck');
     await operator.currentDetails(/Assign/);
@@ -281,7 +279,6 @@ here('an operator in the Web UI', () => {
     expect(await saga.progress()).toMatchObject({ state: 'outcome-unknown', decisions: [] });
 
     // The dialog stays open, so that what is missing can be added.
-    await untilDeniable(waiting);
     await operator.writeData(said);
     expect(await operator.submitUpdate()).toBeUndefined();
     await operator.untilStatus('Completed');
@@ -348,14 +345,16 @@ here('an operator in the Web UI', () => {
     },
   );
 
-  itInWays('resets a run whose order is of unknown fate: the new run asks the very same question', async () => {
+  itInWays('resets a run whose order is of unknown fate: the new run asks about the same call', async () => {
     const reference = 'PO-2026-0051';
     const saga = await order(reference, { kind: 'reset-after' });
-    const { id } = await openWaiting(saga, 'outcome-unknown');
+    const { id: old } = await openWaiting(saga, 'outcome-unknown');
     const [placed] = ordersWithLabel(rig.sandbox.ledger, reference);
-    await operator.currentDetails(new RegExp(id));
+    await operator.currentDetails(new RegExp(old));
 
     await resetToBeginning(saga);
+    const { id } = await untilWaiting(saga, 'outcome-unknown');
+    expect(id).not.toBe(old);
     await operator.currentDetails(/not known whether the provider placed the order/);
     const said = await typedOver('confirmPlaced', { by: 'Ada', note: 'it is in the control panel' });
     expect(JSON.parse(said)).toMatchObject({ question: id });

@@ -31,10 +31,10 @@ const waiting = {
   question: 'Is it there?',
   choices: ['confirmPlaced'],
   since: at,
-  notPlacedFrom: at,
   expiresAt: at,
   lastFailure,
 };
+const settling = { step: 'place-order', until: at };
 const queued = { resource: 'server 7', since: at, before: 1, holder: 'firewalls/R', lookedAt: at };
 const leftover = { kind: 'cart-item', cartItemId: 1, why: 'w' };
 const ignored = { decision: 'retry', at, why: 'nothing waits', by: 'op' };
@@ -79,7 +79,7 @@ const effect = {
 const ending = { run: 'r', at, workflow: 'provisionServers', outcome: 'done', ended: 'done', report, result: {} };
 
 const examples: [string, z.ZodType, Record<string, unknown>, optional: string[]][] = [
-  ['what it waits for', waitingSchema, waiting, ['notPlacedFrom', 'expiresAt', 'lastFailure']],
+  ['what it waits for', waitingSchema, waiting, ['expiresAt', 'lastFailure']],
   [
     'a decision that was taken',
     decisionRecordSchema,
@@ -89,8 +89,8 @@ const examples: [string, z.ZodType, Record<string, unknown>, optional: string[]]
   [
     'progress',
     progressSchema,
-    { reference: 'R', workflow: 'changeOrder', state: 'stuck', steps: [step], waiting, queued, ...told },
-    ['waiting', 'queued'],
+    { reference: 'R', workflow: 'changeOrder', state: 'stuck', steps: [step], waiting, queued, settling, ...told },
+    ['waiting', 'queued', 'settling'],
   ],
   [
     'a report',
