@@ -205,7 +205,7 @@ describeInWays('a signal that does not fit is told', () => {
       decision: 'retry',
       at: expect.any(String) as string,
       why: expect.stringMatching(/^retry: by: must not have more than 200 characters/) as string,
-      by: 'o'.repeat(200),
+      by: `${'o'.repeat(199)}…`,
     });
   });
 

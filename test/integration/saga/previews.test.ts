@@ -101,11 +101,11 @@ const questions: Record<string, () => Promise<SagaHandle>> = {
     return saga;
   },
   'a purchase, stuck at a firewall': () => {
-    fault('assign-firewalls', 'refuse-before');
+    fault('assign-firewalls', 'refuse-before', { status: 402 });
     return rig.sagas.provision(purchase());
   },
   'a purchase, stuck at the look': () => {
-    fault('list-firewalls', 'refuse-before');
+    fault('list-firewalls', 'refuse-before', { status: 402 });
     return rig.sagas.provision(purchase());
   },
   'a purchase, stuck while it is undone': () => {

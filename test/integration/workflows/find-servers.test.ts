@@ -126,9 +126,9 @@ describe('where the directory has more than the order', () => {
     shared.sandbox.configure({ directory: { lag: looks + 1 } });
     const saga = await shared.sagas.provision(second);
     expect(await untilWaiting(saga, 'servers')).toMatchObject({ step: 'find-servers' });
-    await saga.decide('provideServers', { vmObjectIds: idsOf(second) });
+    await answer(saga, 'provideServers', { vmObjectIds: idsOf(second) });
     await saga.result();
-    await waiting.decide('provideServers', { vmObjectIds: idsOf(first) });
+    await answer(waiting, 'provideServers', { vmObjectIds: idsOf(first) });
     await waiting.result();
     expect(firewallsOf(shared.sandbox.ledger, idsOf(first)[0] ?? 0)).toEqual([143]);
     expect(firewallsOf(shared.sandbox.ledger, idsOf(second)[0] ?? 0)).toEqual([150]);

@@ -329,12 +329,15 @@ describe('the order itself', () => {
     expect(ordersWithLabel(rig.sandbox.ledger, label)).toHaveLength(1);
   });
 
-  itInWays('compensates an order that a body refuses under a 200', async () => {
+  itInWays('asks about an order that a body refuses under a 200', async () => {
     const request = provisionRequest();
     orderFault(request.reference, { kind: 'error-code', code: 409 });
-    const { failure } = await outcomeOf(await rig.sagas.provision(request));
-    expect(failure?.type).toBe('OrderRejected');
-    expect(rig.openItems(request)).toEqual([]);
+    const saga = await rig.sagas.provision(request);
+    const { question } = await untilWaiting(saga, 'outcome-unknown');
+    expect(question).toMatch(/was answered 200, and says (data\.)?code: 409/);
+    await answer(saga, 'confirmNotPlaced', { note: 'the panel shows none' });
+    await saga.result();
+    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
   });
 });
 
@@ -436,7 +439,12 @@ describe('after the order', () => {
     rig.sandbox.configure({ orderResponse: 'opaque' });
     const request = provisionRequest({ firewalls: [143], vmObjectIds: [77_201] });
     rig.sandbox.addServer({ vmObjectId: 77_201, firewalls: [] });
-    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'refuse-before', match: { vmObjectId: 77_201 } });
+    rig.sandbox.faults.add({
+      endpoint: 'list-firewalls',
+      kind: 'refuse-before',
+      status: 402,
+      match: { vmObjectId: 77_201 },
+    });
     const saga = await rig.sagas.provision(request);
     expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', step: 'verify-firewalls-77201' });
     await answer(saga, 'retry');
