@@ -8,6 +8,7 @@ import type { CallMatch } from '../../../sandbox/call-match';
 import type { EndpointName } from '../../../sandbox/endpoints';
 import { faultKinds, type FaultKind } from '../../../sandbox/fault-kinds';
 import type { ServerSeed } from '../../../sandbox/servers';
+import type { SettingsPatch } from '../../../sandbox/settings';
 import { serversOrdered } from '../../../src/domain/plan-types';
 import type { ApprovalRule, ChangeOrderRequest, SetFirewallsRequest } from '../../../src/domain/requests';
 import type { Asked } from '../../support/promises';
@@ -22,6 +23,8 @@ export interface ChaosPlan {
   journalDeaths: number[];
   /** Whose changes and switches the provider calls unavailable. */
   unavailableSubscriptions: number[];
+  /** What the provider does all the time, and the document does not rule out. */
+  unkindness: SettingsPatch;
 }
 
 /**
@@ -44,14 +47,14 @@ export interface PlannedSaga {
   meddling?: Meddling;
 }
 
-/** The call `from` of the saga, and the ones after it. */
+/** The call `from` of the saga, and the ones after it; or those to one row. */
 export interface Spoilt {
   kind: SpoilingKind;
+  endpoint?: EndpointName;
   from: number;
   times: number;
 }
-/** A provider that refuses what it has done (`refuse-after`) tells a lie that no caller can see through. */
-export type SpoilingKind = Exclude<FaultKind, 'gate' | 'refuse-after'>;
+export type SpoilingKind = Exclude<FaultKind, 'gate'>;
 
 /**
  * The worker that holds this call of the saga is killed, told to stop, or stopped for a while as by a paused machine.
@@ -77,9 +80,10 @@ export type Meddling =
   | { how: 'reset-ended'; at: number }
   | { how: 'start-again' | 'delete-ended' };
 
-export const spoilingKinds = faultKinds.filter(
-  (kind): kind is SpoilingKind => kind !== 'gate' && kind !== 'refuse-after',
-);
+export const spoilingKinds = faultKinds.filter((kind): kind is SpoilingKind => kind !== 'gate');
+
+/** Of what can be undone, no caller can see through them. */
+const lies: readonly SpoilingKind[] = ['refuse-after', 'says-no-after'];
 
 type Chance = () => number;
 type ResourceName = ChangeOrderRequest['resources'][number]['resource_name'];
@@ -96,6 +100,22 @@ export function planOf(seed: string, sagas: number): ChaosPlan {
     unavailableSubscriptions: planned.flatMap(({ calls }, index) =>
       index % 25 === 24 && calls.subscriptionId !== undefined ? [calls.subscriptionId] : [],
     ),
+    unkindness: unkindnessBy(chanceOf(`${seed}/unkindness`)),
+  };
+}
+
+/** Locks, servers that are not ready, and lists and forms that the document does not rule out. */
+function unkindnessBy(chance: Chance): SettingsPatch {
+  const oneOf = <T>(...values: T[]): T => values[Math.floor(chance() * values.length)] as T;
+  return {
+    cartLock: oneOf(409, 423),
+    unready: [
+      { after: 0, calls: oneOf(1, 2), statuses: [404, 409, 422, 423, 425, 400], new: true },
+      { after: oneOf(4, 6), calls: 1, statuses: [423], new: false },
+    ],
+    firewallLag: oneOf(0, 1),
+    pendingWhileLagging: oneOf(true, false),
+    oddities: ['texts', oneOf('gzip', 'deflate'), 'mark', 'continue'],
   };
 }
 
@@ -240,7 +260,12 @@ function drawing(chance: Chance) {
   function spoilt(asked: Asked): Spoilt {
     // Three in a row use up the automatic retries, and a person is asked.
     const times = chance() < 0.3 ? 3 : 1;
-    return { kind: kind(), from: 1 + below(usualCalls(asked)), times };
+    const drawn = kind();
+    const pivot = pivotOf(asked);
+    if (!lies.includes(drawn)) return { kind: drawn, from: 1 + below(usualCalls(asked)), times };
+    return pivot === undefined
+      ? { kind: 'odd', from: 1 + below(usualCalls(asked)), times }
+      : { kind: drawn, endpoint: pivot, from: 1, times: 1 };
   }
 
   function meddlingWith(asked: Asked, drawn: Meddling['how']): Meddling {

@@ -126,13 +126,13 @@ export class ChaosRun {
   }
 
   private async world(program: string, { address }: MortalServer, journal: ChaosJournal): Promise<World> {
-    const { unavailableSubscriptions } = this.plan;
+    const { unavailableSubscriptions, unkindness } = this.plan;
     const latencyMs = 20;
     // The document does not say that an item can be ordered only once, so a provider that refuses it would hide second
     // orders.
     const closedCartItems = 'take' as const;
     const answers = { orderResponse: 'ids', anyServer: true, closedCartItems } as const;
-    const options = { ...answers, latencyMs, unavailableSubscriptions };
+    const options = { ...answers, ...unkindness, latencyMs, unavailableSubscriptions };
     const sandbox = await this.closers.keep(Sandbox.start(options), (kept) => kept.close());
     const environment = {
       TEMPORAL_ADDRESS: address,
@@ -250,6 +250,9 @@ export class ChaosRun {
 
   private struck({ sandbox, crew, journal, deeds }: World, testimony: Testimony, operator: RandomOperator): Section[] {
     const strikes = (kind: string) => sandbox.ledger.faultsStruck.filter((struck) => struck.kind === kind).length;
+    const unready = sandbox.ledger.calls.filter(
+      ({ status, faults }) => faults.length === 0 && [400, 404, 409, 422, 423, 425].includes(status ?? 0),
+    ).length;
     const ends = (signal: string) => crew.ends.filter((end) => end.signal === signal).map(({ held }) => held);
     const held = (of: string, signal: string) => ({
       of,
@@ -268,7 +271,10 @@ export class ChaosRun {
     return [
       {
         title: 'Calls that were struck, by the provider’s ledger',
-        figures: spoilingKinds.map((kind) => ({ of: kind, count: strikes(kind), required: true })),
+        figures: [
+          ...spoilingKinds.map((kind) => ({ of: kind, count: strikes(kind), required: true })),
+          { of: 'locked, or not ready, of its own accord', count: unready, required: true },
+        ],
       },
       {
         title: 'Processes that ended',
