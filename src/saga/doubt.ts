@@ -6,7 +6,7 @@
 import { CancellationScope, setCurrentDetails, sleep } from '@temporalio/workflow';
 import { definedOnly } from '../domain/defined-only';
 import type { Placement } from '../domain/effects';
-import type { CallFailure, PivotDoubt } from '../domain/failures';
+import { describeFailure, type CallFailure, type PivotDoubt } from '../domain/failures';
 import type { Act } from './attempts';
 import { describeSettling } from './current-details';
 import { inWords, type Step } from './progress';
@@ -51,6 +51,7 @@ export async function untilSettled(
   { progress }: Saga,
   { step, noun }: Doubtful,
   { settledMs }: Doubt,
+  failure?: CallFailure,
 ): Promise<boolean> {
   const leftMs = settledMs - Date.now();
   if (leftMs <= 0) return false;
@@ -60,7 +61,7 @@ export async function untilSettled(
   setCurrentDetails(describeSettling(noun, until));
   try {
     await sleep(leftMs);
-    step.end('stuck');
+    step.end('stuck', failure && describeFailure(failure));
     return true;
   } catch (error) {
     step.end('failed', `nobody was asked whether ${noun} was placed`);

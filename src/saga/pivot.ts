@@ -61,11 +61,14 @@ export interface Pivot<T> {
    * moved.
    */
   beforeAgain: () => Promise<void>;
-  /** Looks whether it happened, without a person; undefined where no look can show that. */
-  look?: () => Promise<number[] | undefined>;
+  /** Looks whether it happened, without a person. */
+  look?: () => Promise<Looked>;
   /** What a person may say of it who confirms it. */
   confirming?: Confirming | undefined;
 }
+
+/** What a look has found; undefined where it has not found it, `nobody` where no look can show that. */
+export type Looked = number[] | 'nobody' | undefined;
 
 /**
  * @throws SagaFailed where the provider refuses it, and nobody is asked; TakenBack where what it rests on has to be
@@ -149,10 +152,10 @@ async function settleDoubt<T>(
   const doubtful = { ...pivot, foundBy };
   // A look goes by what this run would send now: what was sent may have been something else.
   const look = doubt.foundBy === undefined || doubt.foundBy === foundBy ? pivot.look : undefined;
-  const early = await look?.();
-  const waited = early === undefined && (await untilSettled(saga, doubtful, doubt));
-  const found = waited ? await look?.() : early;
-  return found === undefined
-    ? askAboutPlacement(saga, doubtful, doubt, failure)
-    : writePlaced(saga, doubt.row, { how: 'found', vmObjectIds: found });
+  const early = look === undefined ? 'nobody' : await look();
+  const waited = !Array.isArray(early) && (await untilSettled(saga, doubtful, doubt, failure));
+  const found = waited && early !== 'nobody' ? await look?.() : early;
+  return Array.isArray(found)
+    ? writePlaced(saga, doubt.row, { how: 'found', vmObjectIds: found })
+    : askAboutPlacement(saga, doubtful, doubt, failure);
 }

@@ -11,6 +11,7 @@ import type { Leftover } from '../domain/leftovers';
 import { activities } from '../saga/activities';
 import { attempt } from '../saga/attempts';
 import type { Confirming } from '../saga/doubt';
+import type { Looked } from '../saga/pivot';
 import type { Saga } from '../saga/saga';
 import type { SecretsSent } from './secrets-sent';
 
@@ -49,7 +50,7 @@ export async function findServers(
     return firewalls?.length ? askServers(saga, expected, differs) : [...named];
   if (placement.how !== 'answered' || placement.value.directory) {
     const found = await searchDirectory(saga, { account, label, expected, ...secrets.withOthers });
-    if (found && odd?.every((id) => found.includes(id)) !== false) return found;
+    if (Array.isArray(found) && odd?.every((id) => found.includes(id)) !== false) return found;
   }
   return firewalls?.length ? askServers(saga, expected, differs) : tellOdd();
 }
@@ -63,8 +64,8 @@ function miscountedBy({ how }: Placement<unknown>, named: readonly number[], exp
 
 const findTitle = 'Learn the object ids of the new servers';
 
-/** @returns undefined where no directory can answer, or it never listed as many servers as were ordered */
-export async function searchDirectory(saga: Saga, wanted: Omit<FindServers, 'retry'>): Promise<number[] | undefined> {
+/** @returns undefined where the directory never listed as many servers as were ordered */
+export async function searchDirectory(saga: Saga, wanted: Omit<FindServers, 'retry'>): Promise<Looked> {
   const step = saga.step('find-servers', findTitle);
   const settled = await attempt({ step, journal: saga.journal }, ({ retry }) =>
     activities('look into the server directory').findServers({ ...wanted, retry }),
@@ -75,7 +76,7 @@ export async function searchDirectory(saga: Saga, wanted: Omit<FindServers, 'ret
   }
   if (settled.value.length === 0) {
     step.end('skipped', 'no server directory can answer');
-    return undefined;
+    return 'nobody';
   }
   step.end('done');
   return settled.value;

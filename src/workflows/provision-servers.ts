@@ -179,7 +179,7 @@ function placeOrder(saga: Saga, purchase: Purchase, cart: Cart): Promise<Placeme
     },
     look: async () => {
       const { request, ordered: expected } = purchase;
-      if (expected.most === 0) return undefined;
+      if (expected.most === 0) return 'nobody';
       const { account, label } = request;
       return searchDirectory(saga, { account, label, expected, settles: true, ...secrets.withOthers });
     },
