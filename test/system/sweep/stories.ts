@@ -51,7 +51,7 @@ export function pivotOf({ workflow }: Asked): EndpointName | undefined {
     changeOrder: 'place-change-order',
     switchPlan: 'switch-plan',
   } as const;
-  return rows[workflow as keyof typeof rows] as EndpointName | undefined;
+  return rows[workflow as keyof typeof rows];
 }
 
 type Changes = Parameters<typeof provisionRequest>[0];

@@ -168,10 +168,11 @@ describe('how a saga stands', () => {
     const call = { step: 'place-order', kind: 'pivot' as const, activity: 'placeOrder', about: {} };
     const meaning = { ...saga.key, run: saga.run, call, knows: undefined };
     await stand.journal.mean({ ...meaning, inAirMs: 60_000 });
-    const { retryInMs, ...rest } = await nothingSent(() => saga.refusal('readStanding', {}));
+    const { retryInMs, inFlightMs, ...rest } = await nothingSent(() => saga.refusal('readStanding', {}));
     expect(rest).toEqual({ failure: 'UnderWay', message: 'a call was sent and may still be in the air' });
     expect(retryInMs).toBeGreaterThan(10_000);
     expect(retryInMs).toBeLessThanOrEqual(15_000);
+    expect(inFlightMs).toBeGreaterThan(retryInMs ?? 0);
   });
 
   describe('and whether it is running, of Temporal, where that is asked', () => {
@@ -237,6 +238,7 @@ describe('what a person says of an order of unknown outcome', () => {
       failure: 'UnderWay',
       message: 'the call may still be in the air',
       retryInMs: expect.any(Number) as number,
+      inFlightMs: expect.any(Number) as number,
     });
     expect(tooSoon.retryInMs).toBeGreaterThan(50_000);
     expect(await saga.told()).toEqual(['add-cart-item-1 mutate done', 'place-order pivot unknown UnknownOutcome']);

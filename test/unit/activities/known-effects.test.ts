@@ -126,11 +126,12 @@ describe('under way: the first call may still be in the air', () => {
   ])('%s', async (_, call, refused) => {
     const saga = stand.saga();
     await mean(saga, call);
-    const { retryInMs, ...rest } = await nothingSent(() => refused(saga));
+    const { retryInMs, inFlightMs, ...rest } = await nothingSent(() => refused(saga));
     expect(rest).toEqual({
       failure: 'UnderWay',
       message: 'a call that was sent before may still be in the air; nothing was sent now',
     });
+    expect(inFlightMs).toBeGreaterThan(retryInMs ?? 0);
     expect(retryInMs).toBeGreaterThan(10_000);
     expect(retryInMs).toBeLessThanOrEqual(15_000);
   });

@@ -61,6 +61,7 @@ it('are these', () => {
   expect(sagaStates).toEqual([
     'running',
     'queued',
+    'settling',
     ...waitKinds,
     'undoing',
     'done',
