@@ -41,7 +41,9 @@ async function main(): Promise<void> {
   const inbox = config.inboxAddress && (await startInboxPage(config.inboxAddress));
   try {
     const meter = workerMeter(installRuntime(log, config.metricsAddress), config);
-    const connection = await connectToTemporal(config);
+    const connection = await connectToTemporal(config, (message) => {
+      log.warn(message);
+    });
     try {
       const tracing = await startTracing(config.tracesEndpoint);
       const saga = await createSagaWorker(connection, config, undefined, tracing);

@@ -44,11 +44,27 @@ export async function ensureSearchAttributes({ operatorService }: Operator, name
   } catch (error) {
     // Two workers that start together add them at once; the second gets the error that they exist.
     if (await allThere({ operatorService }, namespace)) return;
+    const why = error instanceof Error ? error.message : String(error);
+    if (/only have up to|cannot have more than|limit/i.test(why))
+      throw new SearchAttributesError(noRoom(namespace, customAttributes, why));
     throw new SearchAttributesError(
       `namespace ${namespace} lacks search attributes, and this worker may not create them ` +
-        `(${error instanceof Error ? error.message : String(error)}). Create them:\n${commands(namespace, missing)}`,
+        `(${why}). Create them:\n${commands(namespace, missing)}`,
     );
   }
+}
+
+/** A visibility store in SQL has a fixed number of places for each type. */
+function noRoom(namespace: string, taken: Record<string, temporal.api.enums.v1.IndexedValueType>, why: string): string {
+  const others = Object.keys(taken).filter(
+    (name) => wanted[name] === undefined && taken[name] === types.KEYWORD.indexed,
+  );
+  const needed = Object.values(wanted).filter((type) => type === types.KEYWORD.indexed).length;
+  return (
+    `namespace ${namespace} has no room for the search attributes of sagas: visibility in SQL has ten places of type Keyword, ` +
+    `sagas need ${needed}, and ${others.length} are taken by ${others.join(', ')} (${why}). ` +
+    'Remove some of those, or give sagas a namespace of their own (TEMPORAL_NAMESPACE)'
+  );
 }
 
 /** Workers may have no access to the operator service; then they cannot know what the namespace lacks. */

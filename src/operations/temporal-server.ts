@@ -9,11 +9,14 @@ export class TemporalServerError extends Error {}
 /** From this version on, updates (by which people decide) are enabled by default. */
 const versionMin = [1, 25] as const;
 
-/** @throws TemporalServerError */
-export async function connectToTemporal(config: ClientConfig): Promise<NativeConnection> {
+/** @param warn is told of a server with known holes. @throws TemporalServerError */
+export async function connectToTemporal(
+  config: ClientConfig,
+  warn: (message: string) => void,
+): Promise<NativeConnection> {
   const connection = await connect(config);
   try {
-    await requireFit(connection, config);
+    await requireFit(connection, config, warn);
     return connection;
   } catch (error) {
     await connection.close();
@@ -34,11 +37,17 @@ async function connect(config: ClientConfig): Promise<NativeConnection> {
   }
 }
 
-async function requireFit({ workflowService }: NativeConnection, config: ClientConfig): Promise<void> {
+async function requireFit(
+  { workflowService }: NativeConnection,
+  config: ClientConfig,
+  warn: (message: string) => void,
+): Promise<void> {
   const { namespace } = config;
   const { serverVersion } = await workflowService.getSystemInfo({});
   const tooOld = whyTooOld(serverVersion);
   if (tooOld !== undefined) throw new TemporalServerError(`at ${temporalAddress(config)}, ${tooOld}`);
+  const unsafe = whyUnsafe(serverVersion);
+  if (unsafe !== undefined) warn(unsafe);
   try {
     await workflowService.describeNamespace({ namespace });
   } catch (error) {
@@ -58,6 +67,20 @@ export function whyTooOld(serverVersion: string): string | undefined {
   const [majorMin, minorMin] = versionMin;
   if (Number(major) > majorMin || (Number(major) === majorMin && Number(minor) >= minorMin)) return undefined;
   return `the Temporal server has version ${serverVersion}; sagas need ${versionMin.join('.')} or later: upgrade it`;
+}
+
+/** The first releases of each line in which CVE-2026-16652 and CVE-2026-87858 are fixed; later lines have it all. */
+const fixedIn = ['1.30.7', '1.31.3', '1.32.0'] as const;
+
+/** @returns a sentence; undefined for a version without a known hole, or an unknown one */
+export function whyUnsafe(serverVersion: string): string | undefined {
+  const [, major, minor, patch] = /^(\d+)\.(\d+)\.(\d+)/.exec(serverVersion)?.map(Number) ?? [];
+  if (major !== 1 || minor === undefined || patch === undefined) return undefined;
+  const fixed = fixedIn.map((version) => version.split('.').map(Number));
+  const isFixed =
+    minor > (fixed.at(-1)?.[1] ?? 0) || fixed.some(([, line, first]) => line === minor && patch >= (first ?? 0));
+  if (isFixed) return undefined;
+  return `the Temporal server has version ${serverVersion}, with CVE-2026-16652 and CVE-2026-87858: fixed in ${fixedIn.join(', ')}`;
 }
 
 const isNotFound = (error: unknown) => grpcCodeOf(error) === grpcCodes.notFound;

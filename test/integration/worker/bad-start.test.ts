@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { startProcess } from '../../../scripts/processes';
-import { whyTooOld } from '../../../src/operations/temporal-server';
+import { whyTooOld, whyUnsafe } from '../../../src/operations/temporal-server';
 import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { provisionRequest } from '../../support/requests';
@@ -36,6 +36,20 @@ it.each([
   const why = whyTooOld(version);
   expect(why === undefined).toBe(fit);
   if (!fit) expect(why).toBe(`the Temporal server has version ${version}; sagas need 1.25 or later: upgrade it`);
+});
+
+it.each([
+  ['1.29.1', true],
+  ['1.30.6', true],
+  ['1.30.7', false],
+  ['1.31.2', true],
+  ['1.31.10', false],
+  ['1.32.0', false],
+  ['1.33.0-rc.1', false],
+  ['2.0.0', false],
+  ['', false],
+])('of a Temporal server of version "%s": has known holes is %s', (version, has) => {
+  expect(whyUnsafe(version)?.includes('fixed in 1.30.7, 1.31.3, 1.32.0') ?? false).toBe(has);
 });
 
 itInWays('goes on when the disk that its log is on is full', async () => {

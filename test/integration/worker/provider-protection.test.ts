@@ -29,6 +29,24 @@ itInWays('keeps to its calls a second over all workers of the task queue', async
   expect(performance.now() - startedMs).toBeGreaterThan((spread / callsPerSecond) * 1_000);
 });
 
+it('accounts take turns: many orders of one do not hold up the order of another', async () => {
+  rig = await Rig.start({ worker: false });
+  await rig.startWorker({ callsPerSecond: 8 });
+  const many = await Promise.all(
+    Array.from({ length: 16 }, () => rig.sagas.provision(provisionRequest({ account: 'AB-1', items: [{}, {}] }))),
+  );
+  await until(() => Promise.resolve(callsOf('AB-1') > 0));
+  const one = await rig.sagas.provision(provisionRequest({ account: 'AB-2', items: [{}, {}] }));
+  await one.result();
+  const before = callsOf('AB-1');
+  await Promise.all(many.map((saga) => saga.result()));
+  // One after the other, it would have come with the last of them.
+  expect(before).toBeLessThan(callsOf('AB-1') / 2);
+});
+
+const callsOf = (account: string) =>
+  rig.sandbox.ledger.calls.filter(({ names }) => names['account']?.includes(account)).length;
+
 it('a saga that is told to wait stops no other saga of its worker', async () => {
   rig = await Rig.start();
   const [told, other] = [provisionRequest(), provisionRequest()];

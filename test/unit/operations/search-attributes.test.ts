@@ -17,6 +17,21 @@ it.each([grpcCodes.permissionDenied, grpcCodes.unimplemented])('code %i comes wi
   );
 });
 
+it('a namespace without room says how many places there are, and what takes them', async () => {
+  const keyword = 2;
+  const operatorService = {
+    listSearchAttributes: () => Promise.resolve({ customAttributes: { CustA: keyword, CustB: keyword } }),
+    addSearchAttributes: () => Promise.reject(new Error('cannot have more than 10 search attribute of type Keyword.')),
+  };
+  const refused = ensureSearchAttributes(
+    { operatorService } as unknown as Pick<NativeConnection, 'operatorService'>,
+    'shop',
+  );
+  await expect(refused).rejects.toThrow(
+    /no room .* ten places of type Keyword, sagas need 7, and 2 are taken by CustA, CustB/,
+  );
+});
+
 it('a server that is not there is another matter', async () => {
   await expect(ensureSearchAttributes(refusing(grpcCodes.unavailable), 'shop')).rejects.toMatchObject({ code: 14 });
 });
