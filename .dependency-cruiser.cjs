@@ -8,7 +8,7 @@
 const rooms = {
   // The vocabulary is read by everybody, in workflows too: it stays pure.
   'src/domain': { packages: ['zod'] },
-  // The engine: it knows no cart, no plan and no firewall. Deterministic: what it does is done by activities, of which it knows the types.
+  // The engine. Deterministic: what it does is done by activities, of which it knows the types.
   'src/saga': {
     rooms: ['src/domain', 'src/temporal'],
     types: ['src/activities'],

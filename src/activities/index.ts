@@ -1,5 +1,5 @@
 /**
- * Each activity makes one provider call at most, or asks the journal or a setting. Workflows import only the type
+ * An activity calls the provider, with a look beside it at most, or asks the journal, a setting or Temporal. Workflows import only the type
  * {@link Activities}.
  */
 import type { Journal } from '../journal/journal';

@@ -71,7 +71,7 @@ function printInbox(printer: Printer, { by, total, groups, rows }: Inbox, nowMs:
 }
 
 /** The two greatest units: `3d 4h`. */
-export function ageInWords(ms: number): string {
+function ageInWords(ms: number): string {
   const minutes = Math.max(0, Math.floor(ms / 60_000));
   const [days, hours, rest] = [Math.floor(minutes / 1_440), Math.floor(minutes / 60) % 24, minutes % 60];
   if (days > 0) return `${days}d ${hours}h`;

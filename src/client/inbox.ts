@@ -134,7 +134,7 @@ interface Narrowed extends InboxFilter {
 }
 
 /** A list filter of Temporal. The types come first in no list of an operator's, but they keep other workflows out. */
-export function inboxQuery({ kind, step, account, workflow, olderThanMs, from, to }: Narrowed, nowMs: number): string {
+function inboxQuery({ kind, step, account, workflow, olderThanMs, from, to }: Narrowed, nowMs: number): string {
   const before = olderThanMs === undefined ? undefined : new Date(nowMs - olderThanMs);
   const steps = step?.endsWith('*') ? `${stepName} STARTS_WITH ${text(step.slice(0, -1))}` : undefined;
   return [

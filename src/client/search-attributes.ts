@@ -14,7 +14,6 @@ export function readAttributes(attributes: TypedSearchAttributes) {
     step: attributes.get(sagaAttributes.step),
     waitingSince: attributes.get(sagaAttributes.waitingSince),
     account: attributes.get(sagaAttributes.account),
-    subscriptionId: attributes.get(sagaAttributes.subscription),
     isPaused: (attributes.get(pauses) ?? []).length > 0,
   };
 }

@@ -54,7 +54,7 @@ export type ProbeSign = 'answered' | 'unanswered' | 'silent' | 'open';
 export type ProbeSigns = Record<ProbeSign, number>;
 
 /** The failures of a call that got no readable answer from the provider. */
-export const unansweredFailures: readonly CallFailureName[] = ['NotSent', 'UnknownOutcome', 'UnexpectedResponse'];
+const unansweredFailures: readonly CallFailureName[] = ['NotSent', 'UnknownOutcome', 'UnexpectedResponse'];
 const answeredFailures: readonly CallFailureName[] = [
   'RateLimited',
   'Unauthorized',

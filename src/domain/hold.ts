@@ -27,7 +27,7 @@ export const keepName = 'keep';
 export const heldReleasedSignal = 'heldReleased';
 
 /** A thousand held sagas begin within a minute. */
-export const releasePerSecondDefault = 20;
+const releasePerSecondDefault = 20;
 
 /** From one in a hundred seconds to a load that a namespace of Temporal takes easily. */
 const perSecondMin = 0.01;

@@ -53,7 +53,6 @@ export const lastFailureSchema = z.strictObject({
   status: z.int().optional(),
   body: z.string().optional(),
 });
-export type LastFailure = z.infer<typeof lastFailureSchema>;
 
 export const waitingSchema = z.strictObject({
   /** Each question has its own; a decision names it. */

@@ -15,7 +15,6 @@ const time = z.iso.datetime();
 
 /** `meant`: written down before it was sent. Nobody has written down its outcome, nor whether it was sent. */
 export const recordedOutcomes = ['meant', ...effectOutcomes] as const;
-export type RecordedOutcome = (typeof recordedOutcomes)[number];
 
 export const endedAs = ['done', 'cancelled', ...sagaFailureNames] as const;
 

@@ -170,7 +170,7 @@ function protecting(steps: Story['steps'], isPerhapsNone: boolean): PlannedStep[
   ];
 }
 
-export function numberOf(step: string): string | undefined {
+function numberOf(step: string): string | undefined {
   return /-(\d+)$/.exec(step)?.[1];
 }
 

@@ -10,7 +10,7 @@
  *                                                   done ──the provider has cancelled it──▶ done, with `cancelled_ms`
  * ```
  *
- * Every transaction writes the reference's row first, as a lock (in PostgreSQL on the row, in SQLite on the file):
+ * Whatever decides writes the reference's row first, as a lock (in PostgreSQL on the row, in SQLite on the file):
  * concurrent calls of one reference decide one after the other.
  */
 import { randomUUID } from 'node:crypto';

@@ -201,9 +201,9 @@ export function cause({ failure, message, status, body }: CallFailure): string {
     case 'UnderWay':
       return `Our own earlier call may still be in the air: ${message}.`;
     case 'TakenBack':
-      return `Another run of ours took back what it rests on: ${message}.`;
+      return `Another run of this saga took back what it rests on: ${message}.`;
     case 'Ordered':
-      return `An order of ours has it, or may: ${message}.`;
+      return `An order has it, or may: ${message}.`;
     case 'TurnLost':
       return `Our own turn is over: ${message}.`;
     case 'CorrectedSince':

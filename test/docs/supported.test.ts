@@ -1,7 +1,8 @@
 /**
- * docs/supported.md against what is pinned, and against the calendar: a line of Node or an image whose makers have left
- * it fails here.
+ * docs/supported.md against what is pinned, and against the day of the commit: a line of Node or an image whose makers
+ * have left it by then fails here.
  */
+import { execFileSync } from 'node:child_process';
 import { readCompose } from '../../deploy/compose';
 import { serverVersion, uiVersion } from '../../deploy/stack/programs';
 import { nodeVersions } from '../../scripts/node-versions';
@@ -20,8 +21,8 @@ const project = JSON.parse(readDocument('package.json')) as {
   devDependencies: Record<string, string>;
 };
 
-/** The days are UTC's; the last one counts. */
-const today = new Date().toISOString().slice(0, 10);
+/** Of the commit, so that an old one does not fail later; the last day of a line counts. */
+const today = execFileSync('git', ['log', '-1', '--format=%cs'], { encoding: 'utf8' }).trim();
 
 const inDockerfile = [...readDocument('Dockerfile').matchAll(/^FROM node:([\d.]+)\S*/gm)].map(
   ([, version]) => version!,
