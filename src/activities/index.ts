@@ -47,7 +47,7 @@ export function createActivities({ provider, journal, secrets, settings, lookUp 
     ...createChangeOrderActivities(provider, call, effect, settings),
     ...createPlanSwitchActivities(provider, call, effect, settings),
     ...createFirewallActivities(provider, journal, { call, effect, readSecrets }, settings),
-    ...createReconcileActivities(journal, provider, call, lookUp),
+    ...createReconcileActivities(journal, provider, call, lookUp, settings),
   };
 }
 

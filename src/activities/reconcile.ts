@@ -3,6 +3,7 @@ import { Context } from '@temporalio/activity';
 import { workflowIdOf } from '../domain/identity';
 import { isLost, type Standing, type WayLost } from '../domain/lost';
 import type { Leftover } from '../domain/leftovers';
+import { changedLately } from '../journal/firewalls';
 import type { Journal } from '../journal/journal';
 import { endedSagas, leftByLost, type ByAge, type LeftBehind } from '../journal/left-behind';
 import { openReferences } from '../journal/open-references';
@@ -14,6 +15,7 @@ import { NotYet } from '../provider/errors';
 import { readFirewallIds } from '../provider/schemas';
 import type { ProviderClient } from '../provider/client';
 import type { Call, CallContext } from './call';
+import type { ActivitySettings } from './settings';
 import { OwnFailure } from './translate-failure';
 
 /** How sagas stand in Temporal, by workflow id; a hundred at most. */
@@ -83,7 +85,13 @@ const idsMax = 20_000;
 /** Longer than visibility and fifty descriptions take, shorter than the activity may. */
 const answerWithinMs = 25_000;
 
-export function createReconcileActivities(journal: Journal, provider: ProviderClient, call: Call, lookUp: LookUp) {
+export function createReconcileActivities(
+  journal: Journal,
+  provider: ProviderClient,
+  call: Call,
+  lookUp: LookUp,
+  { listLagMs }: Pick<ActivitySettings, 'listLagMs'>,
+) {
   /** @throws OwnFailure `TemporalUnavailable` */
   const standingOf = async (workflowIds: readonly string[]) => {
     const { client } = Context.current();
@@ -188,10 +196,15 @@ export function createReconcileActivities(journal: Journal, provider: ProviderCl
         const listed = readFirewallIds(response);
         if (listed === undefined) return { how: 'unseen', why: 'the format of the provider’s list is not known' };
         const shown = listed.ids.filter((id) => !listed.pending.includes(id));
+        const missing = assigned.filter((id) => !shown.includes(id));
+        const surplus = unassigned.filter((id) => listed.ids.includes(id));
+        // Of what was changed a moment ago the list may not know yet.
+        const lately = await changedLately(journal, vmObjectId, listLagMs);
+        if ([...missing, ...surplus].some((id) => lately.has(id))) return { how: 'busy' };
         return {
           how: 'compared',
-          missing: assigned.filter((id) => !shown.includes(id)),
-          surplus: unassigned.filter((id) => listed.ids.includes(id)),
+          missing,
+          surplus,
           unprotected: lacked.filter((id) => !shown.includes(id) && !assigned.includes(id) && !unassigned.includes(id)),
         };
       });

@@ -216,7 +216,7 @@ async function decidePivot(
   if ((await countCorrections(tx, key)) > (meaning.corrections ?? 0)) return { how: 'corrected' };
   const live = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
   if (live?.outcome === 'done') {
-    return { effect: live };
+    return live.cancelled_ms === null ? { effect: live } : { how: 'cancelled', at: iso(live.cancelled_ms) };
   }
   if (live !== undefined) {
     const leftMs = await leftInAir(tx, live, journal);

@@ -14,7 +14,7 @@ let rig: Rig;
 let panel: ProviderClient;
 beforeEach(async () => {
   // Somebody changes firewalls in the control panel, which no journal knows.
-  rig = await Rig.start({ compares: false });
+  rig = await Rig.start({ compares: false, activities: { listLagMs: 0 } });
   panel = new ProviderClient({ baseUrl: rig.sandbox.url });
 });
 afterEach(async () => {
