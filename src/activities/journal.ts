@@ -24,6 +24,7 @@ import { writeByHand } from '../journal/by-hand';
 import type { Corrected, Ending, Journal, Verdict } from '../journal/journal';
 import type { SagaKey } from '../journal/rows';
 import { open } from '../journal/open-references';
+import { JournalUnavailable } from '../journal/errors';
 import { recordOf } from '../journal/record';
 import type { FirewallsWord } from '../journal/schema';
 import { standingOf } from '../journal/standing';
@@ -123,7 +124,23 @@ export interface WriteByHand extends CallContext, Pick<EffectContext, 'knows'>, 
   calls: readonly EffectCall[];
 }
 
+/** A local activity holds a workflow task while it waits. So a journal that was away is not asked again for so long. */
+const awayMs = 1_000;
+
 export function createJournalActivities(journal: Journal, call: Call, settings: ActivitySettings) {
+  let awayUntilMs = 0;
+  /** Makes a call in place fail at once where another one has just found the journal away: see `inPlace`. */
+  const atHand: Call = (kind, asked, act) =>
+    call(kind, asked, async () => {
+      if (Context.current().info.isLocal && performance.now() < awayUntilMs)
+        throw new JournalUnavailable('it was away a moment ago');
+      try {
+        return await act();
+      } catch (error) {
+        if (error instanceof JournalUnavailable) awayUntilMs = performance.now() + awayMs;
+        throw error;
+      }
+    });
   return {
     /**
      * The first thing that a saga does, before any call. A reference is taken for ever; a second call finds what the
@@ -131,7 +148,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      * Fails with `Held` while new sagas are held, and this one is new: a reference that was taken before has begun.
      */
     takeReference(input: TakeReference): Promise<ReferenceTaken> {
-      return call('read', input, async () => {
+      return atHand('read', input, async () => {
         const { saga, run } = sagaOf(Context.current().info);
         const hold = await whoHolds();
         if (hold && !(await journal.isTaken(saga)))
@@ -273,7 +290,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     writeEnding(
       input: CallContext & Pick<Ending, 'outcome' | 'report' | 'resource' | 'leavesOpen' | 'seenMs'> & Partial<Told>,
     ): Promise<void> {
-      return call('mutate', input, async () => {
+      return atHand('mutate', input, async () => {
         const { saga, run, workflow } = sagaOf(Context.current().info);
         const { outcome, report, resource, leavesOpen, seenMs, events = [], account } = input;
         const notices = await noticesOf(journal, settings, { events, account });

@@ -4,7 +4,7 @@
  *
  * Budgets of automatic retries are settings of the activities; they reach the workflow in a failure's `retryInMs`.
  */
-import { proxyActivities, type ActivityInterfaceFor } from '@temporalio/workflow';
+import { log, proxyActivities, proxyLocalActivities, type ActivityInterfaceFor } from '@temporalio/workflow';
 import type { Activities } from '../activities/index';
 
 /**
@@ -22,6 +22,35 @@ export function activities(summary: string): ActivityInterfaceFor<Activities> {
     retry: { maximumAttempts: 1 },
     summary,
   });
+}
+
+/** Calls of the journal alone, which a repeat does not harm. */
+type InPlace = Pick<Activities, 'takeReference' | 'writeEnding'>;
+
+/**
+ * Makes a call of the journal in place, as a local activity: one marker in the history, no workflow task of its own, and
+ * its arguments stand in no history. Where that fails, however it fails, the ordinary activity is called: its failure is
+ * the one that counts, and a person sees it in the Web UI.
+ *
+ * - 3 s, one attempt: a local activity keeps its workflow task open, and a query waits for that.
+ *
+ * @param isRepeat it has failed before: the ordinary activity is called at once
+ */
+export async function inPlace<T>(
+  summary: string,
+  isRepeat: boolean,
+  act: (journal: ActivityInterfaceFor<InPlace>) => Promise<T>,
+): Promise<T> {
+  if (!isRepeat) {
+    try {
+      return await act(
+        proxyLocalActivities<InPlace>({ startToCloseTimeout: '3 seconds', retry: { maximumAttempts: 1 }, summary }),
+      );
+    } catch (error) {
+      log.info('made as an ordinary activity', { summary, why: error instanceof Error ? error.name : typeof error });
+    }
+  }
+  return act(activities(summary));
 }
 
 /**

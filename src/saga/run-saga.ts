@@ -52,7 +52,7 @@ import { Notices, type EndSaid } from './notices';
 import { inWords, Progress } from './progress';
 import { CorrectedSince, SagaFailed } from './ends';
 import { Saga } from './saga';
-import { activities } from './activities';
+import { inPlace } from './activities';
 import { inTurn, waitForTurn } from './turn';
 
 /** What the runner has to know of a story beside the story itself. */
@@ -260,11 +260,9 @@ async function takeReference(
     {
       step,
       act: async ({ retry }) => {
-        const answer = await activities('write the request into the journal').takeReference({
-          request,
-          ...definedOnly({ account, resource }),
-          retry,
-        });
+        const answer = await inPlace('write the request into the journal', retry !== undefined, (journal) =>
+          journal.takeReference({ request, ...definedOnly({ account, resource }), retry }),
+        );
         // Here, because a saga that is cancelled meanwhile hears no more of it.
         if (answer.how !== 'taken') tookIt(journal, answer.knows);
         return answer;
@@ -321,14 +319,16 @@ async function writeEnding(
       step,
       act: async ({ retry }) => {
         const told = notices.withEnd(endSaid(saga, { outcome, ended: ending.ended }));
-        await activities('write the ending into the journal').writeEnding({
-          outcome,
-          report: ending,
-          ...definedOnly({ resource }),
-          ...(known === 'something' ? { leavesOpen: true } : definedOnly({ seenMs: ways.seenOfOtherMs?.() })),
-          ...told,
-          retry,
-        });
+        await inPlace('write the ending into the journal', retry !== undefined, (journal) =>
+          journal.writeEnding({
+            outcome,
+            report: ending,
+            ...definedOnly({ resource }),
+            ...(known === 'something' ? { leavesOpen: true } : definedOnly({ seenMs: ways.seenOfOtherMs?.() })),
+            ...told,
+            retry,
+          }),
+        );
         notices.written(told);
       },
     },

@@ -25,6 +25,8 @@ function reportEnd(start: Payload | undefined, well: boolean): void {
 
 export const interceptors: WorkflowInterceptorsFactory = () => {
   let start: Payload | undefined;
+  const withTrace = <I extends { headers: Record<string, Payload> }>(input: I): I =>
+    start === undefined ? input : { ...input, headers: { ...input.headers, [traceHeader]: start } };
   return {
     inbound: [
       {
@@ -46,9 +48,8 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
     ],
     outbound: [
       {
-        scheduleActivity(input, next) {
-          return next(start === undefined ? input : { ...input, headers: { ...input.headers, [traceHeader]: start } });
-        },
+        scheduleActivity: (input, next) => next(withTrace(input)),
+        scheduleLocalActivity: (input, next) => next(withTrace(input)),
       },
     ],
   };
