@@ -34,14 +34,14 @@ type InPlace = Pick<Activities, 'takeReference' | 'writeEnding'>;
  *
  * - 3 s, one attempt: a local activity keeps its workflow task open, and a query waits for that.
  *
- * @param isRepeat it has failed before: the ordinary activity is called at once
+ * @param asUsual the ordinary activity is called at once: a call in place has failed before, or does not fit
  */
 export async function inPlace<T>(
   summary: string,
-  isRepeat: boolean,
+  asUsual: boolean,
   act: (journal: ActivityInterfaceFor<InPlace>) => Promise<T>,
 ): Promise<T> {
-  if (!isRepeat) {
+  if (!asUsual) {
     try {
       return await act(
         proxyLocalActivities<InPlace>({ startToCloseTimeout: '3 seconds', retry: { maximumAttempts: 1 }, summary }),

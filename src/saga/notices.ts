@@ -47,6 +47,11 @@ export class Notices {
     if (!this.writing) this.beginWriting();
   }
 
+  /** Some are on their way into the journal: a call in place must not be followed by their end in the same task. */
+  get isWriting(): boolean {
+    return this.writing !== undefined;
+  }
+
   /** For the activity that writes the ending: all that is unwritten, and the end. */
   withEnd(said: EndSaid): { events: SagaEvent[]; account?: string } {
     this.end ??= this.add('ended', said);

@@ -319,7 +319,7 @@ async function writeEnding(
       step,
       act: async ({ retry }) => {
         const told = notices.withEnd(endSaid(saga, { outcome, ended: ending.ended }));
-        await inPlace('write the ending into the journal', retry !== undefined, (journal) =>
+        await inPlace('write the ending into the journal', retry !== undefined || notices.isWriting, (journal) =>
           journal.writeEnding({
             outcome,
             report: ending,

@@ -1,20 +1,30 @@
 /** What a run's history says, in few words. */
 import type { WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
+import type { temporal } from '@temporalio/proto';
 
 type Run = Pick<WorkflowHandle, 'fetchHistory'>;
 
 /**
- * Each as `addCartItem: add cart item 1`: the activity, and its summary in the Web UI. What is written beside the saga
- * is left out: how many calls that takes, and when, is a matter of time.
+ * Each as `addCartItem: add cart item 1`: the activity, local ones, too, and its summary in the Web UI. What is written
+ * beside the saga is left out: how many calls that takes, and when, is a matter of time.
  */
 export async function activitiesOf(run: Run): Promise<string[]> {
   const { events } = await run.fetchHistory();
-  return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled, userMetadata }) => {
-    if (!scheduled || scheduled.activityType?.name === 'writeNotifications') return [];
-    const summary = Buffer.from(userMetadata?.summary?.data ?? '').toString();
-    return [`${scheduled.activityType?.name ?? ''}: ${JSON.parse(summary || '""') as string}`];
+  return (events ?? []).flatMap((event) => {
+    const name = event.activityTaskScheduledEventAttributes?.activityType?.name ?? localIn(event)?.name;
+    if (!name || name === 'writeNotifications') return [];
+    const summary = Buffer.from(event.userMetadata?.summary?.data ?? '').toString();
+    return [`${name}: ${JSON.parse(summary || '""') as string}`];
   });
+}
+
+/** A local activity leaves one marker, without its input. */
+function localIn({ markerRecordedEventAttributes: marker }: temporal.api.history.v1.IHistoryEvent) {
+  const [data] = marker?.details?.['data']?.payloads ?? [];
+  if (marker?.markerName !== 'core_local_activity' || !data) return undefined;
+  const { activity_type: name } = JSON.parse(Buffer.from(data.data ?? '').toString()) as { activity_type: string };
+  return { name, result: marker.details?.['result']?.payloads?.[0], failed: marker.failure ?? undefined };
 }
 
 /** The input of each call of an activity. */

@@ -6,7 +6,7 @@ import { callsTo, changeOrdersOf, orders } from '../../../sandbox/sentences';
 import { recordSchema } from '../../../src/domain/record';
 import { recordOf } from '../../../src/journal/record';
 import { describeTimeline } from '../../../src/cli/print-record';
-import { inputsOf } from '../../support/events';
+import { activitiesOf, inputsOf } from '../../support/events';
 import { describeInWays, itInWays } from '../../support/left-out';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
@@ -44,29 +44,26 @@ async function corrected() {
 
 const asCorrected = { items: [{ quantity: 1, password: secret }] };
 
-// The last one is the task that heard of the refusal.
-itInWays.each([0, 1, 2])(
-  'reset to workflow task %d, it orders what was corrected, and nothing is left',
-  async (task) => {
-    const { request, saga, before } = await corrected();
-    // A task more, where what was written beside the saga is already heard of.
-    expect(before).toBeGreaterThanOrEqual(4);
-    await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[task] ?? 0);
-    const again = rig.latest('provisionServers', request);
-    const { outcome, cartItemIds, leftovers } = await again.result();
-    expect({ outcome, leftovers }).toEqual({ outcome: 'done', leftovers: [] });
-    expect(ordersOf(request)).toMatchObject([{ cartItems: cartItemIds, ...asCorrected }]);
-    expect(rig.openItems(request)).toEqual([]);
-  },
-);
+// The one after them heard of the refusal.
+itInWays.each([0, 1])('reset to workflow task %d, it orders what was corrected, and nothing is left', async (task) => {
+  const { request, saga, before } = await corrected();
+  // A task more, where what was written beside the saga is already heard of.
+  expect(before).toBeGreaterThanOrEqual(3);
+  await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[task] ?? 0);
+  const again = rig.latest('provisionServers', request);
+  const { outcome, cartItemIds, leftovers } = await again.result();
+  expect({ outcome, leftovers }).toEqual({ outcome: 'done', leftovers: [] });
+  expect(ordersOf(request)).toMatchObject([{ cartItems: cartItemIds, ...asCorrected }]);
+  expect(rig.openItems(request)).toEqual([]);
+});
 
 itInWays('reset, it still names the last row that it knows, where it has taken the reference once more', async () => {
   const { request, saga } = await corrected();
   await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[1] ?? 0);
   await rig.latest('provisionServers', request).result();
   const run = rig.temporal.workflow.getHandle(saga.workflowId);
-  const [, ...again] = await inputsOf(run, 'takeReference');
-  expect(again).toHaveLength(1);
+  const taken = (await activitiesOf(run)).filter((asked) => asked.startsWith('takeReference'));
+  expect(taken).toHaveLength(2);
   const row = expect.any(String) as string;
   expect((await inputsOf(run, 'addCartItem')).at(-1)).toMatchObject({ knows: { row } });
 });
@@ -74,7 +71,7 @@ itInWays('reset, it still names the last row that it knows, where it has taken t
 describeInWays('reset to where it was refused, it asks again', () => {
   const askedAgain = async () => {
     const { request, saga } = await corrected();
-    await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[3] ?? 0);
+    await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[2] ?? 0);
     const again = rig.latest('provisionServers', request);
     await untilWaiting(again, 'refused');
     return { request, again };

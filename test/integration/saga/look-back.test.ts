@@ -5,7 +5,6 @@
  */
 import { firewallsOf, ordersWithLabel, switchesOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
-import { recordOf } from '../../../src/journal/record';
 import { rigSettings } from '../../support/activity-settings';
 import { planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { resetTo, taskBefore, workflowTasksOf } from '../../support/reset';
@@ -30,13 +29,6 @@ const orderOf = ({ reference }: { reference: string }) => {
   if (order === undefined || more.length > 0) throw new Error(`${reference} has not one order`);
   return order;
 };
-
-/** The second finished task heard that the reference is taken, and new. */
-async function resetToAfterTaking(saga: SagaHandle): Promise<void> {
-  const [, task = 0] = await workflowTasksOf(rig.temporal, { workflowId: saga.workflowId });
-  expect(await taskBefore(rig.temporal, { workflowId: saga.workflowId }, 'takeReference')).toBeLessThan(task);
-  await resetTo(rig.temporal, { workflowId: saga.workflowId }, task);
-}
 
 /** Placed, and all its servers have what was asked for. */
 function expectProtected(request: { reference: string }, servers: number): void {
@@ -104,23 +96,6 @@ describe('an order that was placed as it was corrected, reset to before that', (
     expect(await rig.latest('provisionServers', request).result()).toMatchObject({ outcome: 'done', leftovers: [] });
     expectProtected(request, 2);
   });
-
-  it('takes no other correction, and says so', async () => {
-    const { request, saga, match } = await placedAsCorrected({ quantity: 2 }, { os_template_id: 7 });
-    rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'unauthorized', match });
-    await resetTo(rig.temporal, saga, await taskBefore(rig.temporal, { workflowId: saga.workflowId }, 'addCartItem'));
-    const again = rig.latest('provisionServers', request);
-    await untilWaiting(again, 'stuck');
-    await answer(again, 'retry', { by: 'op', correction: { os_template_id: 8 } });
-    expect(await again.result()).toMatchObject({ outcome: 'done', leftovers: [] });
-    expect(await again.progress()).toMatchObject({
-      ignored: [{ decision: 'retry', by: 'op', why: expect.stringContaining('was placed before') as string }],
-    });
-    const key = { workflow: 'provisionServers', reference: request.reference } as const;
-    const record = await rig.withJournal((journal) => recordOf(journal, key));
-    expect(record?.corrections).toHaveLength(1);
-    expectProtected(request, 2);
-  });
 });
 
 it('an order that was approved and placed is not asked about again', async () => {
@@ -131,7 +106,8 @@ it('an order that was approved and placed is not asked about again', async () =>
   await answer(saga, 'approve');
   await untilWaiting(saga, 'stuck');
   rig.sandbox.faults.lift(atFirewalls);
-  await resetToAfterTaking(saga);
+  const [first = 0] = await workflowTasksOf(rig.temporal, { workflowId: saga.workflowId });
+  await resetTo(rig.temporal, { workflowId: saga.workflowId }, first);
   const again = rig.latest('provisionServers', request);
   expect(await again.result()).toMatchObject({ outcome: 'done', leftovers: [], decisions: [] });
   expect(await stepOf(again, 'approve')).toMatchObject({ status: 'skipped' });

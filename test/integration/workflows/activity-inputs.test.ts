@@ -25,8 +25,8 @@ it.each([
     const run = rig.temporal.workflow.getHandle(saga.workflowId);
     const asked = (await activitiesOf(run)).map((line) => line.split(':')[0]);
     expect([asked[0], asked.at(-1)]).toEqual(['takeReference', 'writeEnding']);
-    const [taken] = await inputsOf(run, 'takeReference');
-    expect(taken).toMatchObject({ request });
+    // Calls in place: what they are given stands in no history.
+    expect([...(await inputsOf(run, 'takeReference')), ...(await inputsOf(run, 'writeEnding'))]).toEqual([]);
   },
 );
 
