@@ -213,7 +213,7 @@ async function untilWaiting(saga: SagaHandle, kind: string): Promise<Waiting> {
       console.log(`    ?  ${waiting.question}`);
       return waiting;
     }
-    expect(waiting === undefined && (state === 'running' || state === kind), `it waits as ${kind}`);
+    expect(waiting === undefined && ['running', 'settling', kind].includes(state), `it waits as ${kind}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
