@@ -45,7 +45,7 @@ it('accounts take turns: many orders of one do not hold up the order of another'
 });
 
 const callsOf = (account: string) =>
-  rig.sandbox.ledger.calls.filter(({ names }) => names['account']?.includes(account)).length;
+  rig.sandbox.ledger.calls.filter(({ names }) => names.account?.includes(account)).length;
 
 it('a saga that is told to wait stops no other saga of its worker', async () => {
   rig = await Rig.start();
