@@ -15,12 +15,15 @@ export interface JournalConfig {
   name: string;
   /** What another timeline of the journal's cluster means. */
   failover: Failover;
+  /** Where a worker keeps what it has seen of the journal; none: only in memory. */
+  witnessFile: string | undefined;
 }
 
 export const journalSettings = {
   JOURNAL_URL: z.string().optional(),
   JOURNAL_URL_FILE: z.string().optional(),
   JOURNAL_FAILOVER: z.enum(['ask', 'lossless']).default('ask'),
+  JOURNAL_WITNESS_FILE: z.string().optional(),
 };
 
 const expected = 'must be postgres://user@host/database or file:/path/of/a/file';
@@ -51,14 +54,14 @@ export function readJournal(
   problems: string[],
 ): JournalConfig | undefined {
   // Apart, so that a wrong one does not hide what is wrong with the others.
-  const { JOURNAL_FAILOVER, ...ofPlace } = journalSettings;
-  const failover = readSettings({ JOURNAL_FAILOVER }, env, problems)?.JOURNAL_FAILOVER;
+  const { JOURNAL_FAILOVER, JOURNAL_WITNESS_FILE, ...ofPlace } = journalSettings;
+  const others = readSettings({ JOURNAL_FAILOVER, JOURNAL_WITNESS_FILE }, env, problems);
   const settings = readSettings(ofPlace, env, problems);
   const place = settings && placeOf(settings, env, temporalHost, problems);
-  return place && failover && { ...place, failover };
+  return place && others && { ...place, failover: others.JOURNAL_FAILOVER, witnessFile: others.JOURNAL_WITNESS_FILE };
 }
 
-type Place = Omit<JournalConfig, 'failover'>;
+type Place = Omit<JournalConfig, 'failover' | 'witnessFile'>;
 
 function placeOf(
   { JOURNAL_URL, JOURNAL_URL_FILE }: { JOURNAL_URL?: string | undefined; JOURNAL_URL_FILE?: string | undefined },

@@ -69,13 +69,14 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
   const bought = await meaning.boughtBy?.(tx);
   const concern = bought && rules && (await concernAbout(tx, key, bought, rules));
   if (concern) return { how: 'asks', concern };
-  await insertEffect(tx, key, meaning, { id: row, epoch: journal.epoch });
+  const top = await insertEffect(tx, key, meaning, { id: row, epoch: journal.epoch });
   if (bought) await insertPurchase(tx, row, bought);
   await noteMeant(tx, key, call);
   const doubts = doubtsBeside(row, rows, meaning.recall);
   return {
     how: 'send',
     knows: { journal: journal.id, epoch: journal.epoch, row },
+    top,
     doubts,
     ...repeats(row, rows, call),
   };

@@ -4,6 +4,7 @@
  * file has none of it.
  */
 import type { JournalRow, Tx } from './rows';
+import type { Witness } from './witness';
 
 /** `lossless`: a later timeline of the same cluster has lost nothing, because every commit waits for the standby. */
 export type Failover = 'ask' | 'lossless';
@@ -12,6 +13,8 @@ export interface FailoverRule {
   how: Failover;
   /** Is told of a failover that was taken for lossless. */
   warn: (message: string) => void;
+  /** What this worker has seen of the journal. */
+  witness?: Witness;
 }
 
 export const askAboutFailovers: FailoverRule = { how: 'ask', warn: () => undefined };

@@ -238,6 +238,11 @@ export class Journal {
     try {
       const decided = await this.decideTwiceAtMost(noted, row);
       if (decided.how === 'unknown') return { ...decided, note: await this.noteOf(decided.note) };
+      if (decided.how === 'send') {
+        const { top, ...send } = decided;
+        this.failover.witness?.see({ id: send.knows.journal, epoch: send.knows.epoch, top });
+        return send;
+      }
       if (decided.how !== 'recorded') return decided;
       const { effect, ...rest } = decided;
       return { ...rest, answer: await this.unseal(effect.answer ?? 'null', `the answer of ${effect.step}`) };

@@ -48,8 +48,14 @@ export async function whatIsLacking(
         : 'the journal lacks what this saga wrote into it: it was put back to an older copy';
     }
   }
+  const missing = failover.witness?.epochOfMissing(journal);
+  if (missing !== undefined) {
+    await markPutBack(tx, missing);
+    return 'the journal lacks rows that this worker has seen: it was put back to an older copy';
+  }
   const why = whyPutBack(journal, failover.how);
   if (why === undefined) await follow(tx, journal, failover);
+  failover.witness?.see(journal);
   return why;
 }
 

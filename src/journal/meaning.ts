@@ -77,6 +77,8 @@ export interface MeantCall {
 }
 
 export type Decided =
-  | Exclude<Meant, { how: 'recorded' | 'unknown' }>
+  | Exclude<Meant, { how: 'recorded' | 'unknown' | 'send' }>
+  /** `top`: the row's place. */
+  | (Extract<Meant, { how: 'send' }> & { top: number })
   | (Omit<Extract<Meant, { how: 'unknown' }>, 'note'> & { note: string | null })
   | (Omit<Extract<Meant, { how: 'recorded' }>, 'answer'> & { effect: Effect });

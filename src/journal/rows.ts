@@ -15,6 +15,8 @@ export type Effect = Selectable<JournalTables['effect']>;
 export interface JournalRow extends Selectable<JournalTables['journal']> {
   /** As `incarnation`, but of the database that answers now; null where it does not say. */
   here: string | null;
+  /** The youngest row of a call. */
+  top: number | null;
 }
 
 export type Tx = Transaction<JournalTables>;
@@ -157,7 +159,11 @@ export async function closeAsSeen(
 }
 
 export function theJournal(tx: Kysely<JournalTables>): Promise<JournalRow> {
-  return tx.selectFrom('journal').selectAll().select(incarnationHere(tx).as('here')).executeTakeFirstOrThrow();
+  return tx
+    .selectFrom('journal')
+    .selectAll()
+    .select([incarnationHere(tx).as('here'), sql<number | null>`(select max(seq) from effect)`.as('top')])
+    .executeTakeFirstOrThrow();
 }
 
 export function referenceOf(tx: Kysely<JournalTables>, key: SagaKey) {
@@ -204,8 +210,8 @@ export async function insertEffect(
   key: SagaKey,
   { call: { about, ...call }, run, inAirMs, note = null, sent }: Insertable,
   row: Pick<Effect, 'id' | 'epoch'> & Partial<Pick<Effect, 'outcome' | 'failure'>>,
-): Promise<void> {
-  await tx
+): Promise<number> {
+  const { seq } = await tx
     .insertInto('effect')
     .values({
       ...key,
@@ -220,7 +226,9 @@ export async function insertEffect(
       meant_ms: nowMs(tx),
       in_air_ms: inAirMs,
     })
-    .execute();
+    .returning('seq')
+    .executeTakeFirstOrThrow();
+  return seq;
 }
 
 export function aboutOf({ about }: Pick<Effect, 'about'>): About {

@@ -17,6 +17,7 @@ import type { ProviderConfig, WorkerConfig, WorkerVersion } from '../config';
 import { definedOnly } from '../domain/defined-only';
 import type { Journal } from '../journal/journal';
 import { isSilent } from '../journal/health';
+import { Witness } from '../journal/witness';
 import { openJournal } from '../journal/open';
 import { ProviderClient, type CallEvent, type Credentials } from '../provider/client';
 import { createWorkerDataConverter } from '../security/data-converter';
@@ -84,8 +85,9 @@ export async function createSagaWorker(
   const warn = (message: string): void => {
     log.warn(message);
   };
-  const { address, failover } = config.journal;
-  const journal = await openJournal(address, createSealing(config.payloadKeys), { how: failover, warn });
+  const { address, failover, witnessFile } = config.journal;
+  const witness = new Witness(witnessFile, warn);
+  const journal = await openJournal(address, createSealing(config.payloadKeys), { how: failover, warn, witness });
   try {
     await checkJournalKeys(journal, warn);
     if (await isSilent(journal))

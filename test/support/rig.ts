@@ -42,6 +42,8 @@ export interface RigOptions {
   worker?: boolean;
   /** Another journal than a new file. */
   journal?: JournalAddress;
+  /** Where workers keep what they have seen of the journal. */
+  witnessFile?: string;
   /** With keys; needs a bundle of its own, see {@link bundle}. */
   payloadKeys?: PayloadKeys;
   secrets?: Partial<SecretSources>;
@@ -258,7 +260,12 @@ export class Rig {
         proxy: undefined,
         ...this.options.provider,
       },
-      journal: { address: this.journalAddress, name: this.journalUrl, failover: 'ask' },
+      journal: {
+        address: this.journalAddress,
+        name: this.journalUrl,
+        failover: 'ask',
+        witnessFile: this.options.witnessFile,
+      },
       activities: { ...rigSettings, ...this.options.activities },
       outage: undefined,
       payloadKeys: this.options.payloadKeys,

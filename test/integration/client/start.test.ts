@@ -287,7 +287,6 @@ it('starts with search attributes and a note, on the task queue that was chosen'
   expect(readAttributes(description.typedSearchAttributes)).toEqual({
     account: 'AB-77',
     isPaused: false,
-    subscriptionId: String(request.subscription_id),
     state: undefined,
     step: undefined,
     waitingSince: undefined,

@@ -143,7 +143,10 @@ describeWithPostgres('the timeline of the journal’s database', () => {
     const run = await Run.begin(await asWorker());
     await becomeStandby();
     const address = { postgres: server.url({ database, user: 'worker', password: 'canary-of-a-worker' }) };
-    const journal = await openToAsk(address, createSealing(undefined), { writes: false, failover: 'ask' });
+    const ask = () => openToAsk(address, createSealing(undefined), { writes: false, failover: 'ask' });
+    // It answers before it has replayed all, the grants among it.
+    await untilReady('the standby', async () => (await ask()).close());
+    const journal = await ask();
     opened.push(journal);
     expect(await journal.inTransaction(theJournal)).toMatchObject({ here: null });
     const pid = sql<{ pid: number }>`select pg_backend_pid() as pid`;

@@ -14,6 +14,7 @@ import { OrderSagaClient } from '../../../src/client/client';
 import { SagaHandle } from '../../../src/client/handle';
 import { workflowIdOf, type WorkflowName } from '../../../src/domain/identity';
 import { restored, trustNewReferences } from '../../../src/journal/ceremony';
+import { deleteRun } from '../../support/delete-run';
 import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { changeRequest, provisionRequest } from '../../support/requests';
@@ -136,7 +137,7 @@ describe('the journal', () => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'order-saga-put-back-'));
     file = join(folder, 'journal.db');
-    rig = await Rig.start({ journal: { file } });
+    rig = await Rig.start({ journal: { file }, witnessFile: join(folder, 'state', 'witness.json') });
   });
   afterEach(async () => {
     await rig.close();
@@ -197,6 +198,26 @@ describe('the journal', () => {
     }
     // Once: what was asked about in this time is not asked about again.
     expect(callsTo(rig.sandbox.ledger, 'place-change-order')).toHaveLength(3);
+  });
+
+  it('put back with Temporal, and nobody says so: the worker has seen more rows, and sends nothing', async () => {
+    await (await rig.sagas.change(changeRequest())).result();
+    backup();
+    const request = changeRequest();
+    const saga = await rig.sagas.change(request);
+    await saga.result();
+    // As a Temporal that was put back, too, knows nothing of it.
+    await deleteRun(rig.temporal, saga);
+    await putBack();
+    const again = await startAgain('changeOrder', request);
+    expect(await untilWaiting(again, 'stuck')).toMatchObject({ lastFailure: { failure: 'JournalPutBack' } });
+    expect(placed(request)).toHaveLength(1);
+    await rig.withJournal((journal) => restored(journal, 'ask', said));
+    await answer(again, 'retry');
+    await untilWaiting(again, 'outcome-unknown');
+    await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
+    await again.result();
+    expect(placed(request)).toHaveLength(1);
   });
 
   it('put back to before an order: its reference is asked about, whoever starts it again', async () => {

@@ -1,0 +1,64 @@
+/**
+ * What a worker has seen of the journal, kept outside of it: in memory, and in a small file of the worker's own. A
+ * journal with less than that was put back to an older copy. So a restore is noticed that begins no timeline: a copied
+ * file or disk, a former primary that is started again, a dump that is read into the same cluster.
+ */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { JournalRow } from './rows';
+
+type Looked = Pick<JournalRow, 'id' | 'epoch' | 'top'>;
+
+interface Seen {
+  journal: string;
+  epoch: number;
+  /** The youngest row. Rows are never deleted. */
+  seq: number;
+}
+
+/** A row that only this file knows is one that this worker could not lose: it is written before the next call is sent. */
+export class Witness {
+  private seen: Seen | undefined;
+
+  /** @param file none: only while the worker runs. @param warn is told where the file cannot be used */
+  constructor(
+    private readonly file: string | undefined,
+    private readonly warn: (message: string) => void,
+  ) {
+    if (file === undefined) return;
+    try {
+      mkdirSync(dirname(file), { recursive: true });
+      this.seen = JSON.parse(readFileSync(file, 'utf8')) as Seen;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.tell(error);
+    }
+  }
+
+  /** @returns the epoch of what is missing; undefined where nothing is, or where a person has said since what was lost */
+  epochOfMissing({ id, epoch, top }: Looked): number | undefined {
+    const { seen } = this;
+    if (seen?.journal !== id || epoch > seen.epoch) return undefined;
+    return epoch < seen.epoch || (top ?? 0) < seen.seq ? seen.epoch : undefined;
+  }
+
+  see({ id, epoch, top }: Looked): void {
+    const seq = top ?? 0;
+    const { seen } = this;
+    if (seen?.journal === id && seen.epoch === epoch && seen.seq >= seq) return;
+    this.seen = { journal: id, epoch, seq };
+    if (this.file === undefined) return;
+    try {
+      const beside = `${this.file}.${process.pid}`;
+      writeFileSync(beside, JSON.stringify(this.seen));
+      renameSync(beside, this.file);
+    } catch (error) {
+      this.tell(error);
+    }
+  }
+
+  private told = false;
+  private tell(error: unknown): void {
+    if (!this.told) this.warn(`the witness of the journal cannot be kept in ${this.file ?? ''}: ${String(error)}`);
+    this.told = true;
+  }
+}
