@@ -16,7 +16,8 @@ export async function connectToTemporal(
 ): Promise<NativeConnection> {
   const connection = await connect(config);
   try {
-    await requireFit(connection, config, warn);
+    const unsafe = whyUnsafe(await requireFit(connection, config));
+    if (unsafe !== undefined) warn(unsafe);
     return connection;
   } catch (error) {
     await connection.close();
@@ -37,27 +38,23 @@ async function connect(config: ClientConfig): Promise<NativeConnection> {
   }
 }
 
-async function requireFit(
-  { workflowService }: NativeConnection,
-  config: ClientConfig,
-  warn: (message: string) => void,
-): Promise<void> {
+/** @returns the server's version */
+async function requireFit({ workflowService }: NativeConnection, config: ClientConfig): Promise<string> {
   const { namespace } = config;
   const { serverVersion } = await workflowService.getSystemInfo({});
   const tooOld = whyTooOld(serverVersion);
   if (tooOld !== undefined) throw new TemporalServerError(`at ${temporalAddress(config)}, ${tooOld}`);
-  const unsafe = whyUnsafe(serverVersion);
-  if (unsafe !== undefined) warn(unsafe);
   try {
     await workflowService.describeNamespace({ namespace });
   } catch (error) {
     // A worker that may not ask may still be allowed to work.
-    if (!isNotFound(error)) return;
+    if (!isNotFound(error)) return serverVersion;
     throw new TemporalServerError(
       `the Temporal server at ${temporalAddress(config)} has no namespace ${namespace}: set TEMPORAL_NAMESPACE to one that ` +
         `it has, or create it with \`temporal operator namespace create --namespace ${namespace} --retention 30d\``,
     );
   }
+  return serverVersion;
 }
 
 /** @returns a sentence; undefined for a version that is new enough or unknown */

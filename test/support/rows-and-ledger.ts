@@ -97,23 +97,23 @@ export function differences(rows: readonly Row[], ledger: LedgerSnapshot): strin
   return broken;
 }
 
-/** A look has found what an earlier call of the same change may have done: nothing was sent for the row. */
+/** A look has found what another call of the same change may have done: nothing was sent for one of the two rows. */
 function isFound(row: Row, rows: readonly Row[]): boolean {
-  const isSame = (other: Row) =>
-    other.reference === row.reference &&
-    other.activity === row.activity &&
-    other.about.vmObjectId === row.about.vmObjectId &&
-    sameList(other.about.firewalls, row.about.firewalls ?? []);
-  const before = rows.slice(0, rows.indexOf(row)).filter(isSame);
+  const at = rows.indexOf(row);
+  const ends = ({ answeredMs }: Row) => answeredMs ?? Infinity;
   return (
     row.about.firewalls !== undefined &&
-    before.some(
-      ({ outcome, failure, answeredMs }) =>
-        outcome === null ||
-        (outcome !== 'not-done' && failure !== null) ||
-        // Its answer came after the look.
-        (answeredMs ?? 0) >= row.meantMs,
-    )
+    rows.some((other, place) => {
+      const isSame =
+        place !== at &&
+        other.reference === row.reference &&
+        other.activity === row.activity &&
+        other.about.vmObjectId === row.about.vmObjectId &&
+        sameList(other.about.firewalls, row.about.firewalls ?? []);
+      const wasUnsure =
+        place < at && (other.outcome === null || (other.outcome !== 'not-done' && other.failure !== null));
+      return isSame && (wasUnsure || (ends(other) >= row.meantMs && ends(row) >= other.meantMs));
+    })
   );
 }
 

@@ -234,10 +234,10 @@ function accesses(plan: string): string[] {
 /** By the whole key of a reference, by a namespace among what is open, or by a row's id. */
 function isNarrow(access: string): boolean {
   return (
-    /(\(workflow=\? AND reference=\?|\(open_in=\?|resource=\?|vm_object_id=\?|first_seen_ms>\?|(same|account)=\? AND meant_ms>\?|\(id=\?\)|rowid=\?)/.test(
+    /(\(workflow=\? AND reference=\?|\(open_in=\?|resource=\?|vm_object_id=\?|first_seen_ms>\?|(same|account)=\? AND meant_ms>\?|\(id=\?\)|rowid=\?|\((cart_item_id|effect)=\?)|^SEARCH effect $|using open_reference on reference/.test(
       access,
     ) ||
-    /Index Cond: \(.*(\breference = |\bopen_in = |\bresource = |\bvm_object_id = |\bfirst_seen_ms >= |\((same|account) = [^)]*\) AND \(meant_ms > |\bseq = |\bid = )/.test(
+    /Index Cond: \(.*(\breference = |\bopen_in = |\bresource = |\bvm_object_id = |\bfirst_seen_ms >= |\((same|account) = [^)]*\) AND \(meant_ms > |\bseq = |\bid = |\bcart_item_id = )/.test(
       access,
     )
   );
