@@ -22,6 +22,8 @@ export class Printer {
   /** The id of the question. */
   private shownWait: string | undefined;
 
+  private shownUntil: string | undefined;
+
   constructor(
     private readonly streams: Streams,
     private readonly json: boolean,
@@ -46,13 +48,16 @@ export class Printer {
   }
 
   /** The steps that changed since the last call, and a wait that is new. */
-  progress({ steps, waiting }: ProgressView, workflowId: string): void {
+  progress({ steps, waiting, settling }: ProgressView, workflowId: string): void {
     for (const step of steps) {
       const line = describeStep(step);
       if (step.status === 'pending' || this.shown.get(step.id) === line) continue;
       this.shown.set(step.id, line);
       this.line(line);
     }
+    if (settling && !waiting && settling.until !== this.shownUntil)
+      this.line(`settling: ${settling.step} may still take effect until ${settling.until}; nobody is asked before`);
+    this.shownUntil = settling?.until;
     if (waiting && waiting.id !== this.shownWait) for (const line of describeWait(waiting, workflowId)) this.line(line);
     this.shownWait = waiting?.id;
   }

@@ -26,6 +26,13 @@ const waitingFor = (
   ...{ id, kind: 'outcome-unknown', step: 'place-order', question: 'Is it there?', choices, since: at },
 });
 
+it('a saga that is settling says until when', () => {
+  const settling = { ...progressOf(), state: 'settling', settling: { step: 'place-order', until: at } } as const;
+  expect(printed((printer) => [1, 2].forEach(() => printer.progress(settling, 'provision/R')))).toBe(
+    `settling: place-order may still take effect until ${at}; nobody is asked before\n`,
+  );
+});
+
 describe('leftovers', () => {
   const told = (leftover: Leftover) =>
     printed((printer) => {
