@@ -440,7 +440,7 @@ Tick ==
 
 BecomeCalm ==
   /\ Calms /\ ~calm /\ calm' = TRUE
-  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, nextTok, task, kind, said, stays, asked, looked, settling, raised, effects, took, restarts, begun>>
+  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, nextTok, task, kind, said, stays, asked, looked, settling, raised, effects, took, stale, restarts, begun>>
 
 -----------------------------------------------------------------------------
 

@@ -99,7 +99,7 @@ write_config() {
     if [[ $line =~ $known && -n ${value[${BASH_REMATCH[2]}]-} ]]; then
       key=${BASH_REMATCH[2]}
       changed="${BASH_REMATCH[1]}$key${BASH_REMATCH[3]} ${value[$key]}"
-      [[ ${changed// /} != "${line// /}" ]] || fail "$row says $key=${value[$key]}, and so does $module.base.cfg"
+      [[ $key == INVARIANTS || ${changed// /} != "${line// /}" ]] || fail "$row says $key=${value[$key]}, and so does $module.base.cfg"
       unset "value[$key]"
       if [[ $changed == *' none' ]]; then continue; fi
       line=$changed
