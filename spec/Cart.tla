@@ -5,59 +5,54 @@
 (* An add may be repeated, so there may come more than one item of it. The *)
 (* order names one of them. A delete takes one of them back.               *)
 (*                                                                         *)
-(* As in Pivot.tla any task may be handed out at any time, with whatever   *)
-(* any history of the reference knows: it may add, delete any item that    *)
-(* somebody learnt of, and order it. Tasks of an earlier run go on while   *)
-(* the next one works.                                                     *)
+(* A run reads its state, and has in mind what that allows. The task takes *)
+(* with it what the run knows, and may then stand still for any time.      *)
+(* Several tasks may have been handed out by one state: by a run that gave *)
+(* a call up, or in a Temporal that was restored and has the same run      *)
+(* decide otherwise.                                                       *)
 (*                                                                         *)
 (* An item has the id of the row of its add. All spans of time are one     *)
 (* tick: who meant something before the tick sends nothing after it, and   *)
 (* what was sent before it takes effect before it or never.                *)
-(*                                                                         *)
-(* Left out: that the order happens once (Pivot.tla), several items in one *)
-(* order, firewalls.                                                       *)
 (***************************************************************************)
 EXTENDS Naturals, FiniteSets, TLC
 
 CONSTANTS
-  Tasks,    \* activity executions at one time, of whichever run
-  RowsMax,  \* how many rows are meant at all
-  Rewinds   \* how often the journal is put back
+  Tasks,     \* activity executions at one time, of whichever run
+  RunsMax,   \* runs; 1 is the first start, the others are resets
+  BeginsMax, \* how many begins, where each has a number of its own
+  RowsMax,   \* how many rows are meant at all
+  Rewinds    \* how often the journal is put back
 
-\* The rules. FALSE takes one away.
+\* The fence. FALSE takes a rule away.
 CONSTANTS
-  DeleteAsksOrder,   \* Order guard: no delete while an order that names the item is meant, unknown or done
-  OrderAsksDeletes,  \* Order guard: no order with an item that was taken back, or is just being taken back
-  DeleteAsksEpoch,   \* no delete while the reference is in doubt after a ceremony
-  DoubtNamesAll,     \* what a person, or a lost row, says to be placed after a ceremony stands for an order of any item
-  Wait,              \* "not placed" is believed only when nobody can be sending any more
-  Clock,             \* who meant it long ago does not send
-  ClockOfDeletes,    \* ... a delete neither, of which a journal that was put back may know nothing
-  Wanted,            \* a task that was given up does not send; not of the order alone, of an add too
-  UnsureIsUnknown,   \* an answer that does not prove "not done" is not taken for it
-  EndReadsJournal    \* what is left is told from the journal, and so for all runs of the reference
+  Owner,             \* a row is inserted only for the owner: a "run", a "begin", or "none": no check
+  LostBegins,        \* a run that lost a call hands out nothing more before it has begun again. Not in a Temporal that was restored
+  EpochInMean,       \* ... in the epoch that the task knows
+  OneStep,           \* the checks and the insert are one step
+  EndClears,         \* the ending clears the owner
+  EndAsksOwner,      \* the ending is refused to whom the reference is not owned by
+  EndAsksAfter,      \* ... and to whom does not know the reference's last row: what is left is told from the state
+  DeleteAsksOrder,   \* a delete is not meant beside an order that names the item and is meant, unknown or done
+  OrderAsksDeletes,  \* an order is not meant with an item that is being deleted, or was
+  Cross              \* in their place: a delete names the last order that its run knows, an order the last delete
+
+\* The other rules.
+CONSTANTS DeleteAsksEpoch, DoubtNamesAll, Wait, Clock, ClockOfDeletes, UnsureIsUnknown
+
+ASSUME Owner \in {"none", "run", "begin"}
 
 VARIABLES
-  rows,     \* what each row is: kind, item, outcome, epoch
+  rows, owner, ended, runs,
+  begins,   \* how many there were
   copy,     \* an earlier journal, to which it may be put back
-  copied,   \* whether that copy was made
-  lostOrders,\* the rows of orders that were lost then
-  epoch,
-  rewound,  \* how often the journal was put back; the ceremony follows at once
-  nextId,
-  task,
-  known,    \* the items that some history knows
+  copied, lostOrders, epoch, rewound, nextId, task,
   run,      \* "open" or "ended"
-  mine,     \* the rows that the present run knows of by itself; empty where it reads the journal
-  young,    \* the rows that somebody may still be sending
-  raised,   \* a ceremony was in this tick
-  items,    \* at the provider: the items that were added
-  ordered,  \* ... that an order names which took effect
-  deleted,  \* ... that were deleted
-  broken,   \* a delete took effect on an item that was ordered
-  told      \* the items that the outcome tells of, by their id or as a doubt
+  lost,     \* the run has lost a call since it began
+  young,    \* the rows that were meant in this tick
+  raised, items, ordered, deleted, broken, told
 
-vars == <<rows, copy, copied, lostOrders, epoch, rewound, nextId, task, known, run, mine, young, raised, items, ordered, deleted, broken, told>>
+vars == <<rows, owner, ended, runs, begins, copy, copied, lostOrders, epoch, rewound, nextId, task, run, lost, young, raised, items, ordered, deleted, broken, told>>
 
 Symmetry == Permutations(Tasks)
 
@@ -65,7 +60,8 @@ Symmetry == Permutations(Tasks)
 (* The journal *)
 
 Ids == 1 .. RowsMax
-NoRow == [kind |-> "absent", item |-> 0, out |-> "absent", epoch |-> 0]
+Runs == 1 .. RunsMax
+NoRow == [kind |-> "absent", item |-> 0, any |-> FALSE, out |-> "absent", epoch |-> 0]
 AnyItem == 0
 NoItem == 99
 
@@ -74,9 +70,8 @@ MayHaveHappened(i) == Open(i) \/ rows[i].out = "done"
 Orders == {i \in Ids : rows[i].kind = "order"}
 LiveOrders == {i \in Orders : MayHaveHappened(i)}
 
-\* An item that was added since the ceremony is in no order of the lost time.
 MayBeOld(i) == ~(rows[i].kind = "add" /\ rows[i].epoch = epoch)
-Names(o, i) == rows[o].item = i \/ (rows[o].item = AnyItem /\ MayBeOld(i))
+Names(o, i) == rows[o].item = i \/ (rows[o].any /\ MayBeOld(i))
 
 InDoubt == /\ epoch > 1
            /\ ~\E o \in Orders : rows[o].out = "done" \/ rows[o].epoch = epoch
@@ -85,102 +80,104 @@ BeingTakenBack(i) == \E d \in Ids : rows[d].kind = "delete" /\ rows[d].item = i 
 Added == {i \in Ids : rows[i].kind = "add" /\ rows[i].out = "done"}
 DoubtfulAdds == {i \in Ids : rows[i].kind = "add" /\ Open(i)}
 
------------------------------------------------------------------------------
-(* Tasks *)
+Last(s) == IF s = {} THEN 0 ELSE CHOOSE i \in s : \A k \in s : k <= i
 
-Idle == [pc |-> "idle", kind |-> "", item |-> 0, row |-> 0, fresh |-> FALSE, given |-> FALSE, air |-> FALSE, hit |-> FALSE]
+\* The row that a task names, and that has still to be the last one.
+After(kind) == CASE kind = "end" /\ EndAsksAfter -> Last({i \in Ids : rows[i].kind # "absent"})
+                 [] kind = "delete" /\ Cross -> Last(Orders)
+                 [] kind = "order" /\ Cross -> Last({i \in Ids : rows[i].kind = "delete"})
+                 [] OTHER -> 0
+
+-----------------------------------------------------------------------------
+(* Runs and tasks *)
+
+Idle == [pc |-> "idle", kind |-> "", item |-> 0, row |-> 0, owner |-> 0, epoch |-> 0, after |-> 0, out |-> "", tells |-> {},
+         mine |-> FALSE, fresh |-> FALSE, air |-> FALSE, hit |-> FALSE]
 Active(t) == task[t].pc # "idle"
 
-\* What is left of a task that has ended: its call, while that is in the air.
-Ended(r) == IF r.air THEN [r EXCEPT !.pc = "idle", !.fresh = FALSE, !.given = FALSE] ELSE Idle
+Ended(r) == IF r.air THEN [Idle EXCEPT !.row = r.row, !.kind = r.kind, !.item = r.item, !.air = TRUE, !.hit = r.hit] ELSE Idle
 End(t) == task' = [task EXCEPT ![t] = Ended(task[t])]
+Lose(t) == lost' = (lost \/ task[t].mine)
 
-\* A second start, a reset or a retry. The saga is open again.
-HandOut(t) ==
-  /\ ~Active(t) /\ ~task[t].air /\ nextId \in Ids
-  /\ task' = [task EXCEPT ![t] = [Idle EXCEPT !.pc = "handed"]]
+\* Any run there ever was, at any time.
+Begin(r) ==
+  /\ ended => r \notin runs
+  /\ r > 1 => \E o \in runs : o + 1 >= r
+  /\ IF Owner = "begin" THEN begins < BeginsMax ELSE owner # r \/ lost \/ \E t \in Tasks : task[t].mine
+  /\ owner' = (IF Owner = "begin" THEN begins + 1 ELSE r) /\ begins' = (IF Owner = "begin" THEN begins + 1 ELSE 0)
+  /\ ended' = FALSE /\ runs' = runs \cup {r} /\ lost' = FALSE
+  /\ task' = [t \in Tasks |-> [task[t] EXCEPT !.mine = FALSE]]
   /\ run' = "open" /\ told' = {}
-  /\ mine' = IF run = "open" THEN mine ELSE {}
-  /\ UNCHANGED <<rows, copy, copied, lostOrders, epoch, rewound, nextId, known, young, raised, items, ordered, deleted, broken>>
+  /\ UNCHANGED <<rows, copy, copied, lostOrders, epoch, rewound, nextId, young, raised, items, ordered, deleted, broken>>
 
-GiveUp(t) ==
-  /\ Active(t) /\ ~task[t].given
-  /\ task' = [task EXCEPT ![t].given = TRUE]
-  /\ UNCHANGED <<rows, copy, copied, lostOrders, epoch, rewound, nextId, known, run, mine, young, raised, items, ordered, deleted, broken, told>>
+InOrder(i) == \E o \in LiveOrders : rows[o].out = "done" /\ rows[o].item = i
+Left == {i \in Ids : (i \in Added /\ ~InOrder(i)) \/ i \in DoubtfulAdds}
 
-\* The run is ended from outside, and another one begins: what it had in mind is gone.
-Reset ==
-  /\ mine # {} /\ mine' = {}
-  /\ task' = [t \in Tasks |-> IF Active(t) THEN [task[t] EXCEPT !.given = TRUE] ELSE task[t]]
-  /\ UNCHANGED <<rows, copy, copied, lostOrders, epoch, rewound, nextId, known, run, young, raised, items, ordered, deleted, broken, told>>
+\* What the state allows.
+MayAdd == {i \in Added : ~BeingTakenBack(i)} = {}
+MayDelete(i) == /\ i \in Added \cup DoubtfulAdds \cup items  \* an id that somebody has read, too
+                /\ ~\E o \in LiveOrders : Names(o, i)
+                /\ DeleteAsksEpoch => ~(InDoubt /\ MayBeOld(i))
+                /\ rows[i].out # "undone"
+MayOrder(i) == /\ LiveOrders = {}
+               /\ i \in Added /\ ~BeingTakenBack(i)
+
+Hand(t, kind, item, out) ==
+  task' = [task EXCEPT ![t] = [Idle EXCEPT !.pc = "handed", !.kind = kind, !.item = item, !.owner = owner, !.epoch = epoch, !.out = out,
+                                           !.after = After(kind), !.mine = LostBegins,
+                                           !.tells = IF kind = "end" THEN Left ELSE {}]]
+
+HandOut(t) ==
+  /\ ~Active(t) /\ ~task[t].air /\ owner # 0 /\ run = "open"
+  /\ ~lost /\ \A u \in Tasks : ~task[u].mine
+  /\ \/ nextId \in Ids /\ MayAdd /\ Hand(t, "add", 0, "none")
+     \/ nextId \in Ids /\ \E i \in Ids : MayDelete(i) /\ Hand(t, "delete", i, "none")
+     \/ nextId \in Ids /\ \E i \in Ids : /\ MayOrder(i)
+                     /\ IF InDoubt THEN Hand(t, "order", IF DoubtNamesAll THEN AnyItem ELSE i, "unknown") ELSE Hand(t, "order", i, "none")
+     \/ Rewinds = 0 /\ Hand(t, "end", 0, "none")
+  /\ UNCHANGED <<rows, owner, ended, runs, begins, copy, copied, lostOrders, epoch, rewound, nextId, run, lost, young, raised, items, ordered, deleted, broken, told>>
 
 Crash(t) ==
   /\ Active(t)
-  /\ End(t)
-  /\ UNCHANGED <<rows, copy, copied, lostOrders, epoch, rewound, nextId, known, run, mine, young, raised, items, ordered, deleted, broken, told>>
+  /\ End(t) /\ Lose(t)
+  /\ UNCHANGED <<rows, owner, ended, runs, begins, copy, copied, lostOrders, epoch, rewound, nextId, run, young, raised, items, ordered, deleted, broken, told>>
 
 -----------------------------------------------------------------------------
-(* Mean: one transaction *)
+(* Mean *)
 
-Mine(ids) == IF EndReadsJournal THEN {} ELSE ids
+Guards(t) ==
+  LET i == task[t].item IN
+  CASE task[t].kind = "delete" -> DeleteAsksOrder => ~\E o \in LiveOrders : Names(o, i)
+    [] task[t].kind = "order" -> LiveOrders = {} /\ (OrderAsksDeletes /\ i \in Ids => ~BeingTakenBack(i) /\ rows[i].out # "undone")
+    [] OTHER -> TRUE
 
-\* A pivot's row of a doubt has no task: nobody of ours is sending it.
-Insert(t, kind, item, out) ==
-  /\ nextId \in Ids
-  /\ rows' = [rows EXCEPT ![nextId] = [kind |-> kind, item |-> item, out |-> out, epoch |-> epoch]]
-  /\ nextId' = nextId + 1
-  /\ young' = IF kind = "order" THEN young \cup {nextId} ELSE young
-  /\ mine' = mine \cup Mine(IF task[t].given THEN {} ELSE {nextId})
-  /\ task' = [task EXCEPT ![t] = IF out = "unknown" THEN Ended(@)
-                ELSE [@ EXCEPT !.pc = "meant", !.kind = kind, !.item = item, !.row = nextId, !.fresh = TRUE]]
-  /\ UNCHANGED known
-
-MeanNothing(t) == End(t) /\ UNCHANGED <<rows, nextId, young, mine, known>>
-
-MeanAdd(t) ==
-  LET made == {i \in Added : ~BeingTakenBack(i)} IN
-  IF made # {}
-  THEN /\ known' = known \cup made  \* the recorded item
-       /\ mine' = mine \cup Mine(IF task[t].given THEN {} ELSE made)
-       /\ End(t)
-       /\ UNCHANGED <<rows, nextId, young>>
-  ELSE Insert(t, "add", 0, "none")
-
-MeanDelete(t, i) ==
-  IF \/ DeleteAsksOrder /\ \E o \in LiveOrders : Names(o, i)
-     \/ DeleteAsksEpoch /\ InDoubt /\ MayBeOld(i)
-     \/ rows[i].out = "undone"
-  THEN MeanNothing(t)
-  ELSE Insert(t, "delete", i, "none")
-
-MeanOrder(t, i) ==
-  IF \/ LiveOrders # {}  \* asked about, or recorded: Pivot.tla
-     \/ OrderAsksDeletes /\ (rows[i].out = "undone" \/ BeingTakenBack(i))
-  THEN MeanNothing(t)
-  ELSE IF InDoubt
-  THEN Insert(t, "order", IF DoubtNamesAll THEN AnyItem ELSE i, "unknown")
-  ELSE Insert(t, "order", i, "none")
+Fence(t) == /\ Owner # "none" => task[t].owner = owner
+            /\ task[t].after = After(task[t].kind)
+            /\ EpochInMean => task[t].epoch = epoch
+            /\ Guards(t)
 
 Mean(t) ==
-  /\ task[t].pc = "handed"
-  /\ MeanAdd(t) \/ \E i \in known : MeanDelete(t, i) \/ MeanOrder(t, i)
-  /\ UNCHANGED <<copy, copied, lostOrders, epoch, rewound, run, raised, items, ordered, deleted, broken, told>>
+  /\ task[t].pc \in {"handed", "checked"} /\ task[t].kind # "end"
+  /\ IF (task[t].pc = "handed" /\ ~Fence(t)) \/ nextId \notin Ids \/ (task[t].kind = "order" /\ LiveOrders # {})
+     THEN End(t) /\ Lose(t) /\ UNCHANGED <<rows, nextId, young>>
+     ELSE IF task[t].pc = "handed" /\ ~OneStep
+     THEN task' = [task EXCEPT ![t].pc = "checked"] /\ UNCHANGED <<rows, nextId, lost, young>>
+     ELSE /\ rows' = [rows EXCEPT ![nextId] = [kind |-> task[t].kind, item |-> task[t].item, any |-> task[t].kind = "order" /\ task[t].item = AnyItem,
+                                             out |-> task[t].out, epoch |-> epoch]]
+          /\ nextId' = nextId + 1
+          /\ young' = young \cup {nextId} /\ UNCHANGED lost
+          /\ task' = [task EXCEPT ![t] = IF task[t].out = "unknown" THEN Ended(@)
+                        ELSE [Idle EXCEPT !.pc = "ready", !.kind = task[t].kind, !.item = task[t].item, !.row = nextId, !.mine = task[t].mine, !.fresh = TRUE]]
+  /\ UNCHANGED <<owner, ended, runs, begins, copy, copied, lostOrders, epoch, rewound, run, raised, items, ordered, deleted, broken, told>>
 
 Settle(i, out) == IF Open(i) THEN [rows EXCEPT ![i].out = out] ELSE rows
-
-AskWanted(t) ==
-  /\ task[t].pc = "meant"
-  /\ IF Wanted /\ task[t].given
-     THEN rows' = Settle(task[t].row, "not-done") /\ End(t)
-     ELSE task' = [task EXCEPT ![t].pc = "ready"] /\ UNCHANGED rows
-  /\ UNCHANGED <<copy, copied, lostOrders, epoch, rewound, nextId, known, run, mine, young, raised, items, ordered, deleted, broken, told>>
 
 Send(t) ==
   /\ task[t].pc = "ready"
   /\ IF Clock /\ ~task[t].fresh /\ (ClockOfDeletes \/ task[t].kind # "delete")
      THEN rows' = Settle(task[t].row, "not-done") /\ End(t)
      ELSE task' = [task EXCEPT ![t].pc = "sent", ![t].air = TRUE, ![t].fresh = FALSE] /\ UNCHANGED rows
-  /\ UNCHANGED <<copy, copied, lostOrders, epoch, rewound, nextId, known, run, mine, young, raised, items, ordered, deleted, broken, told>>
+  /\ UNCHANGED <<owner, ended, runs, begins, copy, copied, lostOrders, epoch, rewound, nextId, run, lost, young, raised, items, ordered, deleted, broken, told>>
 
 \* The provider takes whatever it is sent: an order of an item that is gone, and a delete of one that was ordered.
 TakeEffect(t) ==
@@ -190,32 +187,30 @@ TakeEffect(t) ==
   /\ deleted' = IF task[t].kind = "delete" THEN deleted \cup {task[t].item} ELSE deleted
   /\ broken' = (broken \/ (task[t].kind = "delete" /\ task[t].item \in ordered))
   /\ task' = [task EXCEPT ![t] = IF Active(t) THEN [@ EXCEPT !.air = FALSE, !.hit = TRUE] ELSE Ended([@ EXCEPT !.air = FALSE])]
-  /\ UNCHANGED <<rows, copy, copied, lostOrders, epoch, rewound, nextId, known, run, mine, young, raised, told>>
+  /\ UNCHANGED <<rows, owner, ended, runs, begins, copy, copied, lostOrders, epoch, rewound, nextId, run, lost, young, raised, told>>
 
 Answer(t) ==
   /\ task[t].pc = "sent"
   /\ \/ task[t].hit /\ task' = [task EXCEPT ![t].pc = "got done"]
-     \/ task[t].air /\ task' = [task EXCEPT ![t].pc = "got not-done", ![t].air = FALSE]  \* a refusal
+     \/ task[t].air /\ task' = [task EXCEPT ![t].pc = "got not-done", ![t].air = FALSE]
      \/ task' = [task EXCEPT ![t].pc = "got unknown"]
      \/ ~UnsureIsUnknown /\ task' = [task EXCEPT ![t].pc = "got not-done"]
-  /\ known' = IF task'[t].pc = "got done" /\ task[t].kind = "add" THEN known \cup {task[t].row} ELSE known
-  /\ UNCHANGED <<rows, copy, copied, lostOrders, epoch, rewound, nextId, run, mine, young, raised, items, ordered, deleted, broken, told>>
+  /\ UNCHANGED <<rows, owner, ended, runs, begins, copy, copied, lostOrders, epoch, rewound, nextId, run, lost, young, raised, items, ordered, deleted, broken, told>>
 
-\* Of which items the order is, nobody knows here where the row is of before the ceremony, or stands for a lost one.
-Placed(o) == [rows EXCEPT ![o].out = "done", ![o].item = IF DoubtNamesAll /\ epoch > 1 THEN AnyItem ELSE @]
+\* It keeps its own item, too.
+Placed(o) == [rows EXCEPT ![o].out = "done", ![o].any = @ \/ (DoubtNamesAll /\ epoch > 1)]
 
 Outcome(t) == CASE task[t].pc = "got done" -> "done"
                 [] task[t].pc = "got not-done" -> "not-done"
                 [] task[t].pc = "got unknown" -> "unknown"
                 [] OTHER -> ""
 
-\* A delete that is done makes its item's row "undone". A row that was lost is written again as done.
 WriteOutcome(t) ==
   /\ Outcome(t) # ""
   /\ LET r == task[t].row
-         lost == rows[r].kind = "absent"
-         row == [kind |-> task[t].kind, item |-> task[t].item, out |-> "done", epoch |-> 1]
-         written == IF ~lost THEN Settle(r, Outcome(t))
+         gone == rows[r].kind = "absent"
+         row == [kind |-> task[t].kind, item |-> task[t].item, any |-> FALSE, out |-> "done", epoch |-> 1]
+         written == IF ~gone THEN Settle(r, Outcome(t))
                     ELSE IF Outcome(t) # "done" THEN rows
                     ELSE IF task[t].kind = "order" /\ LiveOrders # {}
                     THEN Placed(CHOOSE o \in LiveOrders : TRUE)
@@ -223,7 +218,7 @@ WriteOutcome(t) ==
      IN rows' = IF task[t].kind = "delete" /\ Outcome(t) = "done" /\ written[task[t].item].out = "done"
                 THEN [written EXCEPT ![task[t].item].out = "undone"] ELSE written
   /\ End(t)
-  /\ UNCHANGED <<copy, copied, lostOrders, epoch, rewound, nextId, known, run, mine, young, raised, items, ordered, deleted, broken, told>>
+  /\ UNCHANGED <<owner, ended, runs, begins, copy, copied, lostOrders, epoch, rewound, nextId, run, lost, young, raised, items, ordered, deleted, broken, told>>
 
 -----------------------------------------------------------------------------
 (* A person, the end of a saga, and time *)
@@ -232,100 +227,85 @@ Deny(o) ==
   /\ rows[o].kind = "order" /\ Open(o) /\ ordered = {}
   /\ Wait => o \notin young /\ ~raised
   /\ rows' = [rows EXCEPT ![o].out = "denied"]
-  /\ UNCHANGED <<copy, copied, lostOrders, epoch, rewound, nextId, task, known, run, mine, young, raised, items, ordered, deleted, broken, told>>
+  /\ UNCHANGED <<owner, ended, runs, begins, copy, copied, lostOrders, epoch, rewound, nextId, task, run, lost, young, raised, items, ordered, deleted, broken, told>>
 
 Confirm(o) ==
   /\ rows[o].kind = "order" /\ Open(o) /\ ordered # {}
   /\ rows' = Placed(o)
-  /\ UNCHANGED <<copy, copied, lostOrders, epoch, rewound, nextId, task, known, run, mine, young, raised, items, ordered, deleted, broken, told>>
+  /\ UNCHANGED <<owner, ended, runs, begins, copy, copied, lostOrders, epoch, rewound, nextId, task, run, lost, young, raised, items, ordered, deleted, broken, told>>
 
-\* The same of a row that was lost since it was asked about. It is written again; what it named is not known here.
 ConfirmLost(o) ==
   /\ o \in lostOrders /\ rows[o] = NoRow /\ ordered # {} /\ LiveOrders = {}
-  /\ rows' = [rows EXCEPT ![o] = [kind |-> "order", item |-> IF DoubtNamesAll THEN AnyItem ELSE NoItem, out |-> "done", epoch |-> 0]]
-  /\ UNCHANGED <<copy, copied, lostOrders, epoch, rewound, nextId, task, known, run, mine, young, raised, items, ordered, deleted, broken, told>>
+  /\ rows' = [rows EXCEPT ![o] = [kind |-> "order", item |-> IF DoubtNamesAll THEN AnyItem ELSE NoItem, any |-> DoubtNamesAll, out |-> "done", epoch |-> 0]]
+  /\ UNCHANGED <<owner, ended, runs, begins, copy, copied, lostOrders, epoch, rewound, nextId, task, run, lost, young, raised, items, ordered, deleted, broken, told>>
 
-\* The saga has ended, whatever it deleted or left. It tells what stands in the rows that it knows of. An order that is
-\* done tells of its own items; one that may have been placed does not, and neither does one that is not ours.
-SayEnd ==
-  /\ run = "open" /\ Rewinds = 0
-  /\ \A t \in Tasks : Active(t) => task[t].given
-  /\ LET mayTell == IF EndReadsJournal THEN Ids ELSE mine
-         inOrder(i) == \E o \in LiveOrders : rows[o].out = "done" /\ rows[o].item = i
-     IN told' = {i \in mayTell : (i \in Added /\ ~inOrder(i)) \/ i \in DoubtfulAdds}
-  /\ run' = "ended"
-  /\ UNCHANGED <<rows, copy, copied, lostOrders, epoch, rewound, nextId, task, known, mine, young, raised, items, ordered, deleted, broken>>
+\* The saga has ended, whatever it deleted or left.
+SayEnd(t) ==
+  /\ task[t].pc = "handed" /\ task[t].kind = "end"
+  /\ IF (EndAsksOwner => task[t].owner = owner) /\ task[t].after = After("end")
+     THEN /\ told' = task[t].tells /\ run' = "ended" /\ ended' = TRUE
+          /\ owner' = IF EndClears /\ (EndAsksOwner \/ owner = task[t].owner) THEN 0 ELSE owner
+          /\ UNCHANGED lost
+     ELSE Lose(t) /\ UNCHANGED <<told, run, ended, owner>>
+  /\ End(t)
+  /\ UNCHANGED <<rows, runs, begins, copy, copied, lostOrders, epoch, rewound, nextId, young, raised, items, ordered, deleted, broken>>
 
 Tick ==
   /\ young # {} \/ raised \/ \E t \in Tasks : task[t].fresh \/ task[t].air
   /\ young' = {} /\ raised' = FALSE
   /\ task' = [t \in Tasks |-> IF Active(t) THEN [task[t] EXCEPT !.fresh = FALSE, !.air = FALSE] ELSE Ended([task[t] EXCEPT !.air = FALSE])]
-  /\ UNCHANGED <<rows, copy, copied, lostOrders, epoch, rewound, nextId, known, run, mine, items, ordered, deleted, broken, told>>
+  /\ UNCHANGED <<rows, owner, ended, runs, begins, copy, copied, lostOrders, epoch, rewound, nextId, run, lost, items, ordered, deleted, broken, told>>
 
 -----------------------------------------------------------------------------
 (* The journal is put back, and that is noticed: the ceremony follows before anything is meant *)
 
+Now == [rows |-> rows, owner |-> owner, ended |-> ended, runs |-> runs, begins |-> begins]
+
 Backup ==
-  /\ rewound < Rewinds /\ ~copied /\ copy # rows
-  /\ copy' = rows /\ copied' = TRUE
-  /\ UNCHANGED <<rows, lostOrders, epoch, rewound, nextId, task, known, run, mine, young, raised, items, ordered, deleted, broken, told>>
+  /\ rewound < Rewinds /\ ~copied /\ copy # Now
+  /\ copy' = Now /\ copied' = TRUE
+  /\ UNCHANGED <<rows, owner, ended, runs, begins, lostOrders, epoch, rewound, nextId, task, run, lost, young, raised, items, ordered, deleted, broken, told>>
 
 PutBack ==
-  /\ rewound < Rewinds /\ copy # rows
-  /\ lostOrders' = {o \in Orders : copy[o] = NoRow}
-  /\ rows' = copy /\ epoch' = epoch + 1 /\ rewound' = rewound + 1 /\ raised' = TRUE
-  /\ UNCHANGED <<copy, copied, nextId, task, known, run, mine, young, items, ordered, deleted, broken, told>>
+  /\ rewound < Rewinds /\ copy # Now
+  /\ lostOrders' = {o \in Orders : copy.rows[o] = NoRow}
+  /\ rows' = copy.rows /\ owner' = copy.owner /\ ended' = copy.ended /\ runs' = copy.runs /\ begins' = copy.begins
+  /\ epoch' = epoch + 1 /\ rewound' = rewound + 1 /\ raised' = TRUE
+  /\ UNCHANGED <<copy, copied, nextId, task, run, lost, young, items, ordered, deleted, broken, told>>
 
 Init ==
-  /\ rows = [i \in Ids |-> NoRow] /\ copy = [i \in Ids |-> NoRow] /\ copied = FALSE /\ lostOrders = {}
+  /\ rows = [i \in Ids |-> NoRow] /\ owner = 0 /\ ended = FALSE /\ runs = {} /\ begins = 0
+  /\ copy = Now /\ copied = FALSE /\ lostOrders = {}
   /\ epoch = 1 /\ rewound = 0 /\ nextId = 1
-  /\ task = [t \in Tasks |-> Idle] /\ known = {}
-  /\ run = "open" /\ mine = {} /\ young = {} /\ raised = FALSE
+  /\ task = [t \in Tasks |-> Idle]
+  /\ run = "open" /\ lost = FALSE /\ young = {} /\ raised = FALSE
   /\ items = {} /\ ordered = {} /\ deleted = {} /\ broken = FALSE /\ told = {}
 
 Next ==
-  \/ \E t \in Tasks : \/ HandOut(t) \/ GiveUp(t) \/ Crash(t) \/ Mean(t) \/ AskWanted(t) \/ Send(t) \/ TakeEffect(t)
-                      \/ Answer(t) \/ WriteOutcome(t)
-  \/ Reset \/ (\E o \in Ids : Deny(o) \/ Confirm(o) \/ ConfirmLost(o)) \/ SayEnd \/ Tick \/ Backup \/ PutBack
+  \/ \E r \in Runs : Begin(r)
+  \/ \E t \in Tasks : HandOut(t) \/ Crash(t) \/ Mean(t) \/ Send(t) \/ TakeEffect(t) \/ Answer(t) \/ WriteOutcome(t) \/ SayEnd(t)
+  \/ (\E o \in Ids : Deny(o) \/ Confirm(o) \/ ConfirmLost(o)) \/ Tick \/ Backup \/ PutBack
 
 Spec == Init /\ [][Next]_vars
 
-\* For the configurations that have to go far: no task is given up, and none dies before it has sent.
-Smooth == \A t \in Tasks : ~task'[t].given /\ (task[t].pc \in {"meant", "ready"} => task'[t].pc # "idle")
+\* For the configurations that have to go far: none dies before it has sent.
+Smooth == \A t \in Tasks : task[t].pc \in {"handed", "ready"} => (task'[t].pc # "idle" \/ rows' # rows \/ run' # run)
 
 -----------------------------------------------------------------------------
 (* What must hold *)
 
-\* No delete takes effect on an item that is ordered.
 OrderIsKept == ~broken
-
-\* No order names an item that was deleted before.
 NothingGoneIsOrdered == broken \/ ordered \cap deleted = {}
-
-\* When the saga has ended, whatever is at the provider is in the order, deleted, or told.
 NothingIsSilent == run = "ended" => items \subseteq ordered \cup deleted \cup told
-
 OneOrder == Cardinality(LiveOrders) <= 1
 
 -----------------------------------------------------------------------------
 (* What must be possible. Each of these has to be found violated. *)
 
-\* An order is refused or denied, and then its item is deleted.
 NoDeleteAfterOrder == ~(deleted # {} /\ ordered = {} /\ \E o \in Orders : rows[o].out \in {"denied", "not-done"})
-
-\* An item is taken back, another one is added, and that one is ordered.
 NoOrderOfSecondItem == ~(\E i \in deleted : rows[i].out = "undone" /\ \E k \in ordered : k > i)
-
-\* A repeated add made two items: one is ordered, the other one is told as a doubt.
 NoDoubtBesideOrder == ~(run = "ended" /\ ordered # {} /\ \E i \in items \cap told : i \in DoubtfulAdds)
-
-\* A saga ends beside a task that has not woken up yet.
 NoEndBesideZombie == ~(run = "ended" /\ \E t \in Tasks : task[t].pc = "handed")
-
-\* An item that was told of is deleted later, by a second run.
-NoLaterDelete == ~(\E i \in deleted : i \in told)
-
-\* An order of the lost time is seen by a person, and its item is kept.
+NoLaterDelete == ~(run = "open" /\ 2 \in runs /\ deleted # {})
 NoLostOrderKept == ~(epoch > 1 /\ ordered # {} /\ \E o \in Orders : rows[o].epoch = epoch /\ rows[o].out = "done")
-
 =============================================================================

@@ -1,100 +1,90 @@
 ------------------------------- MODULE Pivot -------------------------------
 (***************************************************************************)
-(* One reference and its pivot: an order, a change order or a switch.      *)
+(* One reference and its pivot.                                            *)
 (*                                                                         *)
-(*   mean --> still wanted? --> the clock, and send --> answer --> outcome *)
+(*   begin (own the reference) --> read the state --> mean --> the clock,  *)
+(*     send --> answer --> outcome ... --> end (disown the reference)      *)
 (*                                                                         *)
-(* Temporal protects nothing here. A task may be handed out at any time    *)
-(* for the same reference: a retry, a reset, a second start, a copy of     *)
-(* Temporal that is older or lags behind. It may be given up, and wanted   *)
-(* again. It may stand still between any two steps, and die at each.       *)
+(* Temporal protects nothing. A task takes what its run knows (owner, last *)
+(* row, epoch, corrections, what the state says) when it is handed out, and*)
+(* may then stand still for any time: it is a slow worker, a retry, a task *)
+(* of a run that was reset or terminated since, or of a Temporal that was  *)
+(* restored and has the same run know less. Several tasks may know the     *)
+(* same. Any run that there ever was may begin again at any time.          *)
 (*                                                                         *)
-(* The journal may be put back to any earlier copy. A person looks and     *)
-(* tells the truth of that moment, but may answer later, and twice.        *)
-(*                                                                         *)
-(* Time is ticks. Within one tick things happen in any order. A span of n  *)
-(* ticks that began within a tick is over at the n-th tick after it. So    *)
-(* SendWithin + InAir - 1 is the shortest wait that covers both spans, and *)
-(* the configurations use just that one.                                   *)
-(*                                                                         *)
-(* Left out: what is ordered (Cart.tla), the text of answers, two sagas at *)
-(* once, clocks that run at different speeds.                              *)
+(* The journal may be put back to any earlier copy, with its owner, ending *)
+(* and runs. A person looks and tells the truth of that moment, but may    *)
+(* answer later, and twice. Time is ticks: a tick passes when nothing that *)
+(* has to happen within it is left.                                        *)
 (***************************************************************************)
 EXTENDS Naturals, FiniteSets, TLC
 
 CONSTANTS
-  Tasks,       \* activity executions, of whichever run
-  SendWithin,  \* ticks after which a task does not send any more
-  InAir,       \* ticks after which a call that was sent takes effect no more
-  WaitFor,     \* ticks before a person is asked, and may say "not placed"
-  Rewinds,     \* how often the journal is put back
-  Calms        \* whether the harm ends at some time, to ask whether the saga goes on then
+  Tasks,       \* activity executions
+  RunsMax,     \* runs of this reference: 1 is the first start
+  BeginsMax,   \* how many begins, where each has a number of its own
+  CorrectionsMax, \* how often a person corrects the request
+  SendWithin, InAir, WaitFor, Rewinds, Calms,
+  Survivors,   \* how many runs go on once the harm has ended: 1, or 2 in a split brain
+  RestartsMax  \* ... and how often one of them begins again before it asks a person; 0: always
 
-\* The rules. FALSE takes one away.
+\* The fence. FALSE takes a rule away.
 CONSTANTS
-  Unique,          \* nothing is meant beside a row without outcome, or one that is done or unknown
-  Recall,          \* a row that is done gives its answer
-  Clock,           \* who meant it long ago does not send
-  ClockBeforeMean, \* that time counts from before the row was written
-  Wanted,          \* a task that was given up does not send
-  WantedAfterMean, \* that is asked when the row is there already
-  WaitToAsk,       \* a person is asked, and looks, only when nobody can be sending any more
-  WaitToDeny,      \* "not placed" is refused before that time
-  Bind,            \* an answer is for the row that was asked about
-  UnsureIsUnknown, \* an answer that does not prove "not done" is not taken for it
-  AskAnew,         \* a question whose row was settled or lost meanwhile is dropped: the pivot is tried again
-  RandomIds,       \* a row's id is never given twice
-  Epoch,           \* after a ceremony, a reference of before is asked about first
-  EpochAtTheEnd,   \* ... and "nothing was placed" is not said of it either
-  EndWaits,        \* ... nor of any, while the journal is an older copy and nobody has seen to it
-  DoubtOutlivesDenial, \* ... also where a row of before was open, and a person has said "not placed" of it
-  FlagNew,         \* whether a new reference is asked about is written down when it is first seen
-  LostOnlyDone,    \* of calls whose row was lost, only "done" is written into the row that stands for the doubt
-  LostWaits,       \* a row that is written again waits like a new one
-  LostKeepsEpoch,  \* ... and has the epoch in which it was meant
-  LostPlaced,      \* "placed" is written down also where the row was lost
-  SureAlarm        \* a row that may never have been written does not prove that the journal was put back
+  Owner,             \* a call names its owner: a "run", a "begin" (run and number of the begin), or "none": no check
+  After,             \* a row is inserted only after the row that the run knows as its step's last one
+  EpochInMean,       \* ... in the epoch that it knows
+  CorrectionsInMean, \* ... and after the corrections that it knows
+  OneStep,           \* the checks and the insert are one step: no begin and no other mean in between
+  EndClears,         \* the ending clears the owner
+  EndAsksOwner,      \* the ending is refused to whom the reference is not owned by
+  EndAsksAfter,      \* ... and to whom does not know the last row
+  EndWritten,        \* who cannot write the ending does not say "nothing was placed"
+  EndEpoch,          \* a recorded "nothing" of an earlier epoch is told as "not known"
+  Closed,            \* an ended reference is opened by a reset only
+  KnownRuns          \* ... whose run has never begun before
 
-\* What the promise rests on. FALSE takes one away.
+\* The other rules.
 CONSTANTS
-  OneTick,         \* the last look at the clock and the write to the socket are one tick of the event loop
-  Settles,         \* the provider lets a call take effect within InAir, or never
-  PersonLooks,     \* who says "not placed" has looked, and seen nothing
-  Noticed,         \* the put-back journal is noticed by whoever comes first to mean something in it
-  TrustIsTrue      \* references are trusted only where none was lost, or those that were lost have come again
+  Unique, Clock, ClockBeforeMean, WaitToAsk, WaitToDeny, Bind, UnsureIsUnknown, AskAnew, RandomIds,
+  Epoch,           \* after a ceremony the state of a reference of before is "doubt"
+  EndWaits, DoubtOutlivesDenial, FlagNew, LostOnlyDone, LostWaits, LostKeepsEpoch, LostPlaced, SureAlarm
 
-ASSUME /\ {SendWithin, InAir, WaitFor, Rewinds} \subseteq Nat
+\* What the promise rests on.
+CONSTANTS OneTick, Settles, PersonLooks, Noticed, TrustIsTrue
+
+ASSUME /\ {CorrectionsMax, SendWithin, InAir, WaitFor, Rewinds, RunsMax, BeginsMax, Survivors, RestartsMax} \subseteq Nat
        /\ SendWithin > 0 /\ InAir > 0
+       /\ Owner \in {"none", "run", "begin"}
 
 VARIABLES
-  journal,  \* its rows, when the reference was first seen, its epoch, and whether new references are asked about
-  copy,     \* an earlier journal, to which it may be put back
-  copied,   \* whether that copy was made since the last time
-  mode,     \* "open", "behind" (put back, and nobody knows), "marked" (put back, and everything stops)
-  rewound,  \* how often the journal was put back
-  nextId,   \* the next random id
-  task,     \* where each task is
-  run,      \* what the saga says: "open", "placed", "nothing", "unwritten"
-  asked,    \* the row that its question is about
-  looked,   \* the rows for which somebody has looked, and seen nothing
-  settling, \* for each row, the ticks until nobody who meant it can be sending
-  raised,   \* the same since the ceremony
-  effects,  \* how often the pivot took effect
-  took,     \* the rows whose call took effect
-  calm      \* the harm has ended
+  journal, copy, copied, mode, rewound, nextId,
+  nextTok,  \* the number of the next begin
+  task,
+  kind,     \* of each run: "no" (not yet), "fresh", "reset"
+  said,     \* what was last told of the reference: "open", "placed", "nothing", "unknown", "unwritten"
+  stays,    \* "nothing was placed" was told and written, and no person has reset the saga since
+  asked, looked, settling, raised, effects, took,
+  stale,    \* an order took effect that did not know of a correction
+  calm,
+  restarts, \* how often each run has begun since the harm ended
+  begun     \* the runs that have ever begun, whatever the journal knows
 
-vars == <<journal, copy, copied, mode, rewound, nextId, task, run, asked, looked, settling, raised, effects, took, calm>>
+vars == <<journal, copy, copied, mode, rewound, nextId, nextTok, task, kind, said, stays, asked, looked, settling, raised,
+          effects, took, stale, calm, restarts, begun>>
 
 Symmetry == Permutations(Tasks)
+Runs == 1 .. RunsMax
 
 -----------------------------------------------------------------------------
 (* The journal *)
 
 Ids == 1 .. Cardinality(Tasks) + (IF Calms THEN 2 ELSE 0)
 NoRow == [out |-> "absent", epoch |-> 0]
-Stuck == 99  \* a question that no decision settles
+Nobody == [run |-> 0, tok |-> 0]
+NotEnded == [what |-> "", epoch |-> 0]
 
-Fresh == [rows |-> [i \in Ids |-> NoRow], seen |-> 0, doubtful |-> FALSE, epoch |-> 1, asks |-> FALSE]
+Fresh == [rows |-> [i \in Ids |-> NoRow], last |-> 0, seen |-> 0, doubtful |-> FALSE, epoch |-> 1, asks |-> FALSE,
+          owner |-> Nobody, ended |-> NotEnded, runs |-> {}, corrections |-> 0]
 
 Open(i) == journal.rows[i].out \in {"none", "unknown"}
 OpenRows == {i \in Ids : Open(i)}
@@ -113,103 +103,135 @@ NewId == IF RandomIds THEN nextId
          ELSE CHOOSE i \in Ids : Missing(i) /\ \A k \in Ids : k < i => ~Missing(k)
 
 Put(j, i, out) == [j EXCEPT !.rows[i].out = out]
-Insert(j, i, out) == [j EXCEPT !.rows[i] = [out |-> out, epoch |-> journal.epoch]]
+Insert(j, i, out) == [j EXCEPT !.rows[i] = [out |-> out, epoch |-> journal.epoch], !.last = i]
+
+-----------------------------------------------------------------------------
+(* Runs *)
+
+Exists(r) == kind[r] # "no"
+Owned == journal.owner # Nobody
+
+\* A second start, or a reset by a person.
+NewRun(r, k) ==
+  /\ ~Exists(r) /\ (\A o \in Runs : o < r => Exists(o)) /\ ~calm
+  /\ kind' = [kind EXCEPT ![r] = k]
+  /\ stays' = IF k = "reset" THEN FALSE ELSE stays
+  /\ said' = IF k = "reset" THEN "open" ELSE said
+  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, nextTok, task, asked, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
+
+\* What a run that may not open an ended reference tells.
+Recorded == IF EndEpoch /\ journal.ended.what # "placed" /\ journal.ended.epoch # journal.epoch THEN "unknown" ELSE journal.ended.what
+
+MayOpen(r) == \/ journal.ended = NotEnded
+              \/ ~Closed
+              \/ /\ kind[r] = "reset"
+                 /\ KnownRuns => r \notin journal.runs
+
+LastRun(n) == {r \in Runs : Exists(r) /\ Cardinality({o \in Runs : Exists(o) /\ o > r}) < n}
+
+Begin(r) ==
+  /\ Exists(r) /\ mode # "marked"
+  /\ calm => /\ r \in LastRun(Survivors) /\ said = "open"
+             /\ journal.owner.run # r \/ journal.ended # NotEnded
+             /\ RestartsMax > 0 => restarts[r] < RestartsMax
+  /\ restarts' = IF calm /\ RestartsMax > 0 THEN [restarts EXCEPT ![r] = @ + 1] ELSE restarts
+  /\ IF mode = "behind" /\ Noticed
+     THEN /\ mode' = "marked"
+          /\ UNCHANGED <<journal, nextTok, said, stays, begun>>
+     ELSE IF ~MayOpen(r)
+     THEN /\ said' = Recorded
+          /\ mode = "open"
+          /\ UNCHANGED <<journal, mode, nextTok, stays, begun>>
+     ELSE /\ Owner = "begin" => nextTok <= BeginsMax
+          /\ journal' = [Seen EXCEPT !.owner = [run |-> r, tok |-> IF Owner = "begin" THEN nextTok ELSE 0],
+                                     !.ended = NotEnded,
+                                     !.runs = IF KnownRuns THEN @ \cup {r} ELSE @]
+          /\ nextTok' = IF Owner = "begin" THEN nextTok + 1 ELSE nextTok
+          /\ said' = "open"
+          /\ stays' = (stays /\ ~(kind[r] = "reset" /\ r \notin begun))
+          /\ begun' = begun \cup {r}
+          /\ UNCHANGED mode
+  /\ UNCHANGED <<copy, copied, rewound, nextId, task, kind, asked, looked, settling, raised, effects, took, stale, calm>>
 
 -----------------------------------------------------------------------------
 (* Tasks *)
 
-New == [pc |-> "new", row |-> 0, left |-> 0, given |-> FALSE, air |-> 0, hit |-> FALSE, epoch |-> 0]
-Inactive == {"new", "fin", "recalled"}
+New == [pc |-> "new", row |-> 0, left |-> 0, air |-> 0, hit |-> FALSE, epoch |-> 0, owner |-> Nobody, last |-> 0, st |-> "", corrections |-> 0]
+Inactive == {"new", "fin"}
 Active(t) == task[t].pc \notin Inactive
 
-\* What is left of a task that has ended: its call, while that is in the air.
-Ended(r, pc) == [New EXCEPT !.pc = pc, !.row = IF r.air > 0 THEN r.row ELSE 0, !.air = r.air]
+Ended(r, pc) == IF r.air > 0 THEN [New EXCEPT !.pc = pc, !.row = r.row, !.air = r.air, !.corrections = r.corrections]
+                             ELSE [New EXCEPT !.pc = pc]
 End(t) == task' = [task EXCEPT ![t] = Ended(task[t], "fin")]
 Go(t, pc) == task' = [task EXCEPT ![t].pc = pc]
 
-\* Temporal hands out a task: a retry, a reset, a second start. The saga is open again.
+State == IF OpenRows \cup DoneRows # {} THEN "live" ELSE IF Epoch /\ InDoubt THEN "doubt" ELSE "none"
+
+\* The owner reads its state, and has something in mind: the pivot, the question of a doubt, or the end.
 HandOut(t) ==
-  /\ task[t].pc = "new" /\ ~calm
-  /\ Go(t, "handed")
-  /\ run' = "open"
-  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, asked, looked, settling, raised, effects, took, calm>>
-
-\* Nobody waits for this task any more.
-GiveUp(t) ==
-  /\ Active(t) /\ ~task[t].given /\ ~calm
-  /\ task' = [task EXCEPT ![t].given = TRUE]
-  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, run, asked, looked, settling, raised, effects, took, calm>>
-
-\* Temporal was restored from an older copy: what was given up or had ended is wanted again.
-RestoreTemporal ==
-  /\ ~calm
-  /\ run # "open" \/ \E t \in Tasks : task[t].given
-  /\ run' = "open"
-  /\ task' = [t \in Tasks |-> [task[t] EXCEPT !.given = FALSE]]
-  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, asked, looked, settling, raised, effects, took, calm>>
+  /\ \/ task[t].pc = "new" /\ ~calm
+     \/ calm /\ said = "open" /\ asked = 0 /\ task[t].air = 0 /\ \A o \in Tasks : ~Active(o)
+  /\ Owned /\ mode # "marked" /\ State # "live"
+  /\ task' = [task EXCEPT ![t] = [New EXCEPT !.pc = "handed", !.owner = journal.owner, !.last = IF After \/ EndAsksAfter THEN journal.last ELSE 0,
+                                             !.epoch = journal.epoch, !.corrections = journal.corrections, !.st = State]]
+  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, nextTok, kind, said, stays, asked, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
 
 Crash(t) ==
   /\ Active(t) /\ ~calm
   /\ End(t)
-  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, run, asked, looked, settling, raised, effects, took, calm>>
+  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, nextTok, kind, said, stays, asked, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
 
 -----------------------------------------------------------------------------
-(* Mean: one transaction *)
+(* Mean *)
 
-Inserts(out) ==
-  /\ NewId \in Ids
-  /\ journal' = Insert(Seen, NewId, out)
-  /\ nextId' = nextId + 1
-  /\ settling' = [settling EXCEPT ![NewId] = WaitFor]
+IsOwner(t) == Owner = "none" \/ task[t].owner = journal.owner
+Fence(t) == /\ IsOwner(t)
+            /\ After => task[t].last = journal.last
+            /\ EpochInMean => task[t].epoch = journal.epoch
+            /\ CorrectionsInMean => task[t].corrections = journal.corrections
 
-MeanNothing(t, pc, question) ==
-  /\ task' = [task EXCEPT ![t] = Ended(task[t], pc)]
-  /\ asked' = question
-  /\ journal' = Seen
-  /\ UNCHANGED <<mode, nextId, settling>>
+Notices == mode = "marked" \/ (mode = "behind" /\ Noticed)
 
 Mean(t) ==
-  /\ task[t].pc = IF WantedAfterMean THEN "handed" ELSE "wanted"
-  /\ IF mode = "marked" \/ (mode = "behind" /\ Noticed)
+  /\ task[t].pc \in {"handed", "checked"}
+  /\ IF Notices
      THEN /\ mode' = "marked"
           /\ End(t)
           /\ UNCHANGED <<journal, nextId, settling, asked>>
-     ELSE IF DoneRows # {} /\ Recall
-     THEN MeanNothing(t, "recalled", 0)
-     ELSE IF Unique /\ OpenRows # {}
-     THEN MeanNothing(t, "fin", CHOOSE i \in OpenRows : TRUE)
-     ELSE IF Unique /\ DoneRows # {}
-     THEN MeanNothing(t, "fin", Stuck)  \* the index refuses it
-     ELSE IF Epoch /\ InDoubt
-     THEN /\ Inserts("unknown")
-          /\ asked' = NewId
-          /\ End(t)
+     ELSE IF \/ task[t].pc = "handed" /\ ~Fence(t)
+             \/ (task[t].pc = "checked" \/ OneStep) /\ Unique /\ OpenRows \cup DoneRows # {}
+             \/ NewId \notin Ids
+     THEN /\ End(t)  \* StateChanged
+          /\ UNCHANGED <<journal, nextId, settling, asked, mode>>
+     ELSE IF task[t].pc = "handed" /\ ~OneStep
+     THEN /\ task' = [task EXCEPT ![t].pc = "checked"]
+          /\ UNCHANGED <<journal, nextId, settling, asked, mode>>
+     ELSE /\ nextId' = nextId + 1
+          /\ settling' = [settling EXCEPT ![NewId] = WaitFor]
+          /\ IF task[t].st = "doubt"
+             THEN /\ journal' = Insert(journal, NewId, "unknown")
+                  /\ asked' = NewId
+                  /\ End(t)
+             ELSE /\ journal' = Insert(journal, NewId, "none")
+                  /\ task' = [task EXCEPT ![t] = [New EXCEPT !.pc = "ready", !.row = NewId, !.epoch = journal.epoch, !.corrections = task[t].corrections,
+                                                             !.left = IF ClockBeforeMean THEN SendWithin ELSE 0]]
+                  /\ UNCHANGED asked
           /\ UNCHANGED mode
-     ELSE /\ Inserts("none")
-          /\ task' = [task EXCEPT ![t].pc = IF WantedAfterMean THEN "meant" ELSE "ready", ![t].row = NewId,
-                                  ![t].left = SendWithin, ![t].epoch = journal.epoch]
-          /\ UNCHANGED <<mode, asked>>
-  /\ UNCHANGED <<copy, copied, rewound, run, looked, raised, effects, took, calm>>
+  /\ UNCHANGED <<copy, copied, rewound, nextTok, kind, said, stays, looked, raised, effects, took, stale, calm, restarts, begun>>
 
-\* The journal does not answer. Nothing was written, and the task cannot know that: it asks for "not done" later.
+\* The worker learns that the row is there. Only where its time counts from then.
+HearMeant(t) ==
+  /\ task[t].pc = "ready" /\ ~ClockBeforeMean /\ task[t].last = 0
+  /\ task' = [task EXCEPT ![t].last = 1, ![t].left = SendWithin]
+  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, nextTok, kind, said, stays, asked, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
+
 MeanIsLost(t) ==
   /\ task[t].pc = "handed" /\ mode = "open" /\ ~SureAlarm
   /\ End(t)
   /\ mode' = "marked"
-  /\ UNCHANGED <<journal, copy, copied, rewound, nextId, run, asked, looked, settling, raised, effects, took, calm>>
+  /\ UNCHANGED <<journal, copy, copied, rewound, nextId, nextTok, kind, said, stays, asked, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
 
-\* What is known of a row is written into it, if it is open still.
 Settle(i, out) == IF Open(i) THEN Put(journal, i, out) ELSE journal
-
-AskWanted(t) ==
-  /\ task[t].pc = IF WantedAfterMean THEN "meant" ELSE "handed"
-  /\ IF Wanted /\ task[t].given
-     THEN /\ journal' = IF task[t].row # 0 THEN Settle(task[t].row, "not-done") ELSE journal
-          /\ End(t)
-     ELSE /\ task' = [task EXCEPT ![t].pc = IF WantedAfterMean THEN "ready" ELSE "wanted",
-                                  ![t].left = IF ClockBeforeMean THEN @ ELSE SendWithin]
-          /\ UNCHANGED journal
-  /\ UNCHANGED <<copy, copied, mode, rewound, nextId, run, asked, looked, settling, raised, effects, took, calm>>
 
 -----------------------------------------------------------------------------
 (* Send, and what comes of it *)
@@ -217,47 +239,46 @@ AskWanted(t) ==
 Late(t) == Clock /\ task[t].left = 0
 
 TooLate(t) ==
-  /\ task[t].pc = "ready" /\ Late(t)
+  /\ task[t].pc = "ready" /\ Late(t) /\ (ClockBeforeMean \/ task[t].last = 1)
   /\ journal' = Settle(task[t].row, "not-done")
   /\ End(t)
-  /\ UNCHANGED <<copy, copied, mode, rewound, nextId, run, asked, looked, settling, raised, effects, took, calm>>
+  /\ UNCHANGED <<copy, copied, mode, rewound, nextId, nextTok, kind, said, stays, asked, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
 
-\* Only where the two are not one tick of the event loop.
 LookAtClock(t) ==
   /\ task[t].pc = "ready" /\ ~OneTick /\ ~Late(t)
   /\ Go(t, "timely")
-  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, run, asked, looked, settling, raised, effects, took, calm>>
+  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, nextTok, kind, said, stays, asked, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
 
 Send(t) ==
   /\ IF OneTick THEN task[t].pc = "ready" /\ ~Late(t) ELSE task[t].pc = "timely"
   /\ task' = [task EXCEPT ![t].pc = "sent", ![t].air = InAir, ![t].left = 0]
-  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, run, asked, looked, settling, raised, effects, took, calm>>
+  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, nextTok, kind, said, stays, asked, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
 
 TakeEffect(t) ==
   /\ task[t].air > 0
   /\ effects' = effects + 1
   /\ took' = took \cup {task[t].row}
+  /\ stale' = (stale \/ task[t].corrections # journal.corrections)
   /\ task' = [task EXCEPT ![t] = IF Active(t) THEN [@ EXCEPT !.air = 0, !.hit = TRUE] ELSE Ended([@ EXCEPT !.air = 0], "fin")]
-  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, run, asked, looked, settling, raised, calm>>
+  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, nextTok, kind, said, stays, asked, looked, settling, raised, calm, restarts, begun>>
 
 Answer(t) ==
   /\ task[t].pc = "sent"
   /\ \/ task[t].hit /\ Go(t, "got done")
-     \/ task[t].air > 0 /\ ~calm /\ task' = [task EXCEPT ![t].pc = "got not-done", ![t].air = 0]  \* a refusal
+     \/ task[t].air > 0 /\ ~calm /\ task' = [task EXCEPT ![t].pc = "got not-done", ![t].air = 0]
      \/ (~calm \/ (~task[t].hit /\ task[t].air = 0)) /\ Go(t, "got unknown")
      \/ ~UnsureIsUnknown /\ Go(t, "got not-done")
-  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, run, asked, looked, settling, raised, effects, took, calm>>
+  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, nextTok, kind, said, stays, asked, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
 
 Outcome(t) == CASE task[t].pc = "got done" -> "done"
                 [] task[t].pc = "got not-done" -> "not-done"
                 [] task[t].pc = "got unknown" -> "unknown"
                 [] OTHER -> ""
 
-\* The row is gone. It is written again where no other one stands for the pivot; a refusal is not, because it says nothing
-\* of what else was lost.
 WriteLost(t) ==
   LET epoch == IF LostKeepsEpoch THEN task[t].epoch ELSE journal.epoch
       again == [journal EXCEPT !.rows[task[t].row] = [out |-> Outcome(t), epoch |-> epoch],
+                               !.last = task[t].row,
                                !.seen = IF @ = 0 THEN task[t].epoch ELSE @]
   IN
   /\ mode' = IF mode = "behind" THEN "marked" ELSE mode
@@ -270,29 +291,34 @@ WriteLost(t) ==
           /\ settling' = [settling EXCEPT ![task[t].row] = IF LostWaits THEN WaitFor ELSE 0]
      ELSE UNCHANGED <<journal, settling>>
 
-\* By the task itself, or much later by the workflow that got its answer. The saga asks about its own row at once.
 WriteOutcome(t) ==
   /\ Outcome(t) # ""
-  /\ asked' = IF Outcome(t) = "unknown" /\ ~task[t].given THEN task[t].row ELSE asked
+  /\ asked' = IF Outcome(t) = "unknown" /\ asked = 0 THEN task[t].row ELSE asked
   /\ IF ~Missing(task[t].row)
      THEN journal' = Settle(task[t].row, Outcome(t)) /\ UNCHANGED <<mode, settling>>
      ELSE WriteLost(t)
   /\ End(t)
-  /\ UNCHANGED <<copy, copied, rewound, nextId, run, looked, raised, effects, took, calm>>
+  /\ UNCHANGED <<copy, copied, rewound, nextId, nextTok, kind, said, stays, looked, raised, effects, took, stale, calm, restarts, begun>>
 
 -----------------------------------------------------------------------------
 (* A person *)
 
 Settled(i) == settling[i] = 0 /\ raised = 0
 
+\* The owner's state says "unknown".
+Ask ==
+  /\ Owned /\ asked = 0 /\ OpenRows # {}
+  /\ asked' = CHOOSE i \in OpenRows : TRUE
+  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, nextTok, task, kind, said, stays, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
+
 Look ==
   /\ asked \in Ids /\ asked \notin looked
   /\ WaitToAsk => Settled(asked)
   /\ PersonLooks => effects = 0
   /\ looked' = looked \cup {asked}
-  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, task, run, asked, settling, raised, effects, took, calm>>
+  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, nextTok, task, kind, said, stays, asked, settling, raised, effects, took, stale, calm, restarts, begun>>
 
-\* "Not placed", by whoever has looked for row r once.
+\* "Not placed": then it is placed again. After a put-back this may be of a saga that had ended in the lost time.
 Deny(r) ==
   /\ r \in looked
   /\ \E i \in (IF Bind THEN {r} ELSE OpenRows) :
@@ -300,81 +326,101 @@ Deny(r) ==
        /\ WaitToDeny => Settled(i)
        /\ journal' = IF DoubtOutlivesDenial THEN Put(journal, i, "denied") ELSE Insert(journal, i, "denied")
        /\ asked' = IF asked = i THEN 0 ELSE asked
-  /\ UNCHANGED <<copy, copied, mode, rewound, nextId, task, run, looked, settling, raised, effects, took, calm>>
+  /\ stays' = FALSE
+  /\ UNCHANGED <<copy, copied, mode, rewound, nextId, nextTok, task, kind, said, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
 
-\* "Placed": the effect is there for everybody to see.
+\* What is ordered is corrected. Not once it was ordered, or may have been.
+Correct ==
+  /\ Owned /\ mode = "open" /\ ~calm /\ journal.corrections < CorrectionsMax /\ OpenRows \cup DoneRows = {}
+  /\ journal' = [journal EXCEPT !.corrections = @ + 1]
+  /\ UNCHANGED <<copy, copied, mode, rewound, nextId, nextTok, task, kind, said, stays, asked, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
+
 Confirm ==
   /\ asked \in Ids /\ effects > 0
   /\ \/ /\ Open(asked)
-        /\ journal' = Put(journal, asked, "done") /\ UNCHANGED <<mode, run>>
+        /\ journal' = Put(journal, asked, "done") /\ UNCHANGED <<mode, said>>
      \/ /\ Missing(asked) /\ OpenRows \cup DoneRows = {}
         /\ IF LostPlaced
-           THEN /\ journal' = Insert(Seen, asked, "done") /\ UNCHANGED run
+           THEN /\ journal' = Insert(Seen, asked, "done") /\ UNCHANGED said
                 /\ mode' = IF mode = "behind" THEN "marked" ELSE mode
-           ELSE run' = "unwritten" /\ UNCHANGED <<journal, mode>>
+           ELSE said' = "unwritten" /\ UNCHANGED <<journal, mode>>
   /\ asked' = 0
-  /\ UNCHANGED <<copy, copied, rewound, nextId, task, looked, settling, raised, effects, took, calm>>
+  /\ UNCHANGED <<copy, copied, rewound, nextId, nextTok, task, kind, stays, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
 
-\* The row that was asked about is settled, or lost: the pivot is tried again.
 DropQuestion ==
   /\ AskAnew /\ asked \in Ids /\ ~Open(asked)
   /\ asked' = 0
-  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, task, run, looked, settling, raised, effects, took, calm>>
+  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, nextTok, task, kind, said, stays, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
 
 -----------------------------------------------------------------------------
-(* What the saga says. It reads the journal when nobody works for it any more. *)
+(* The ending: one transaction, before the run is closed *)
 
+Close(what, run) ==
+  /\ journal' = [journal EXCEPT !.owner = IF EndClears /\ (EndAsksOwner \/ @.run = run) THEN Nobody ELSE @,
+                                !.ended = [what |-> what, epoch |-> journal.epoch],
+                                !.runs = IF KnownRuns THEN @ \cup {run} ELSE @]
+  /\ said' = what
+
+\* Placed, or cancelled while nobody knows: the ending reads the rows.
 SayPlaced ==
-  /\ run = "open" /\ mode = "open" /\ DoneRows # {} /\ asked # Stuck
-  /\ run' = "placed" /\ asked' = 0
-  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, task, looked, settling, raised, effects, took, calm>>
+  /\ Owned /\ mode = "open" /\ DoneRows # {}
+  /\ Close("placed", journal.owner.run) /\ asked' = 0
+  /\ UNCHANGED <<copy, copied, mode, rewound, nextId, nextTok, task, kind, stays, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
 
-\* Cancelled, or refused.
-SayNothing ==
-  /\ run = "open" /\ ~calm
+SayUnknown ==
+  /\ Owned /\ mode = "open" /\ ~calm /\ OpenRows # {}
+  /\ Close("unknown", journal.owner.run) /\ asked' = 0
+  /\ UNCHANGED <<copy, copied, mode, rewound, nextId, nextTok, task, kind, stays, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
+
+\* Cancelled or refused, by what a run knew. A doubt is told as such.
+SayNothing(t) ==
+  /\ task[t].pc = "handed" /\ ~calm
   /\ EndWaits => mode = "open"
-  /\ \A t \in Tasks : Active(t) => task[t].given
-  /\ OpenRows \cup DoneRows = {}
-  /\ Epoch /\ EpochAtTheEnd => ~InDoubt
-  /\ run' = "nothing" /\ asked' = 0
-  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, task, looked, settling, raised, effects, took, calm>>
+  /\ EndAsksOwner => IsOwner(t)
+  /\ EndAsksAfter => task[t].last = journal.last
+  /\ EndAsksOwner => (EpochInMean => task[t].epoch = journal.epoch)
+  /\ Close(IF task[t].st = "doubt" THEN "unknown" ELSE "nothing", task[t].owner.run)
+  /\ stays' = (stays \/ task[t].st = "none")
+  /\ asked' = 0
+  /\ End(t)
+  /\ UNCHANGED <<copy, copied, mode, rewound, nextId, nextTok, kind, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
+
+\* The journal is away, and a person ends the run nevertheless.
+SayUnwritten(t) ==
+  /\ task[t].pc = "handed" /\ ~calm /\ ~EndWritten /\ task[t].st = "none" /\ IsOwner(t) /\ task[t].last = journal.last
+  /\ said' = "nothing"
+  /\ End(t)
+  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, nextTok, kind, stays, asked, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
 
 -----------------------------------------------------------------------------
 (* The journal is put back *)
 
-\* A saga begins: the reference is seen, before its pivot's turn has come.
-See ==
-  /\ mode = "open" /\ journal.seen = 0 /\ run = "open" /\ (\E t \in Tasks : task[t].pc # "new")
-  /\ journal' = Seen
-  /\ UNCHANGED <<copy, copied, mode, rewound, nextId, task, run, asked, looked, settling, raised, effects, took, calm>>
-
 Backup ==
   /\ rewound < Rewinds /\ ~copied /\ mode = "open" /\ ~calm /\ journal # copy
   /\ copy' = journal /\ copied' = TRUE
-  /\ UNCHANGED <<journal, mode, rewound, nextId, task, run, asked, looked, settling, raised, effects, took, calm>>
+  /\ UNCHANGED <<journal, mode, rewound, nextId, nextTok, task, kind, said, stays, asked, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
 
 PutBack ==
   /\ rewound < Rewinds /\ ~calm /\ journal # copy
   /\ journal' = copy /\ copied' = FALSE
   /\ rewound' = rewound + 1 /\ mode' = "behind"
-  /\ UNCHANGED <<copy, nextId, task, run, asked, looked, settling, raised, effects, took, calm>>
+  /\ UNCHANGED <<copy, nextId, nextTok, task, kind, said, stays, asked, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
 
-TrustIsGood == TrustIsTrue => (journal.seen # 0 \/ nextId = 1)
+\* A reference that had ended in the lost time was lost, too, if it had no row.
+TrustIsGood == TrustIsTrue => (journal.seen # 0 \/ (nextId = 1 /\ ~stays))
 
-\* `order-saga journal restored`
 Ceremony ==
   /\ mode # "open"
   /\ \E asks \in BOOLEAN :
        /\ ~asks => TrustIsGood
        /\ journal' = [journal EXCEPT !.epoch = rewound + 1, !.asks = asks]
   /\ mode' = "open" /\ raised' = WaitFor
-  /\ UNCHANGED <<copy, copied, rewound, nextId, task, run, asked, looked, settling, effects, took, calm>>
+  /\ UNCHANGED <<copy, copied, rewound, nextId, nextTok, task, kind, said, stays, asked, looked, settling, effects, took, stale, calm, restarts, begun>>
 
-\* `order-saga journal trust-new-references`
 TrustNew ==
   /\ mode = "open" /\ journal.asks /\ TrustIsGood
   /\ journal' = [journal EXCEPT !.asks = FALSE]
-  /\ UNCHANGED <<copy, copied, mode, rewound, nextId, task, run, asked, looked, settling, raised, effects, took, calm>>
+  /\ UNCHANGED <<copy, copied, mode, rewound, nextId, nextTok, task, kind, said, stays, asked, looked, settling, raised, effects, took, stale, calm, restarts, begun>>
 
 -----------------------------------------------------------------------------
 (* Time, and its end *)
@@ -390,115 +436,70 @@ Tick ==
        LET air == IF Settles THEN Less(task[t].air) ELSE task[t].air IN
        IF Active(t) THEN [task[t] EXCEPT !.left = Less(@), !.air = air]
                     ELSE Ended([task[t] EXCEPT !.air = air], task[t].pc)]
-  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, run, asked, looked, effects, took, calm>>
+  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, nextTok, kind, said, stays, asked, looked, effects, took, stale, calm, restarts, begun>>
 
-\* From now on nobody dies, nobody is given up, and the provider takes what it is sent.
 BecomeCalm ==
   /\ Calms /\ ~calm /\ calm' = TRUE
-  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, task, run, asked, looked, settling, raised, effects, took>>
-
-\* Then the saga tries its pivot whenever nothing is asked.
-TryAgain(t) ==
-  /\ calm /\ run = "open" /\ asked = 0 /\ ~Active(t) /\ task[t].air = 0
-  /\ \A o \in Tasks : ~Active(o)
-  /\ task' = [task EXCEPT ![t] = [New EXCEPT !.pc = "handed"]]
-  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, run, asked, looked, settling, raised, effects, took, calm>>
+  /\ UNCHANGED <<journal, copy, copied, mode, rewound, nextId, nextTok, task, kind, said, stays, asked, looked, settling, raised, effects, took, stale, restarts, begun>>
 
 -----------------------------------------------------------------------------
 
 Init ==
-  /\ journal = Fresh /\ copy = Fresh /\ copied = FALSE /\ mode = "open" /\ rewound = 0 /\ nextId = 1
+  /\ journal = Fresh /\ copy = Fresh /\ copied = FALSE /\ mode = "open" /\ rewound = 0 /\ nextId = 1 /\ nextTok = 1
   /\ task = [t \in Tasks |-> New]
-  /\ run = "open" /\ asked = 0 /\ looked = {}
+  /\ kind = [r \in Runs |-> IF r = 1 THEN "fresh" ELSE "no"]
+  /\ said = "open" /\ stays = FALSE /\ asked = 0 /\ looked = {}
   /\ settling = [i \in Ids |-> 0] /\ raised = 0
-  /\ effects = 0 /\ took = {} /\ calm = FALSE
+  /\ effects = 0 /\ took = {} /\ stale = FALSE /\ calm = FALSE /\ restarts = [r \in Runs |-> 0] /\ begun = {}
 
 Next ==
-  \/ \E t \in Tasks : \/ HandOut(t) \/ GiveUp(t) \/ Crash(t) \/ Mean(t) \/ MeanIsLost(t) \/ AskWanted(t) \/ TooLate(t)
-                      \/ LookAtClock(t) \/ Send(t) \/ TakeEffect(t) \/ Answer(t) \/ WriteOutcome(t) \/ TryAgain(t)
-  \/ RestoreTemporal \/ Look \/ (\E r \in Ids : Deny(r)) \/ Confirm \/ DropQuestion \/ SayPlaced \/ SayNothing
-  \/ See \/ Backup \/ PutBack \/ Ceremony \/ TrustNew \/ Tick \/ BecomeCalm
+  \/ \E r \in Runs : Begin(r) \/ NewRun(r, "fresh") \/ NewRun(r, "reset")
+  \/ \E t \in Tasks : \/ HandOut(t) \/ Crash(t) \/ Mean(t) \/ HearMeant(t) \/ MeanIsLost(t) \/ TooLate(t)
+                      \/ LookAtClock(t) \/ Send(t) \/ TakeEffect(t) \/ Answer(t) \/ WriteOutcome(t) \/ SayNothing(t) \/ SayUnwritten(t)
+  \/ Ask \/ Look \/ (\E r \in Ids : Deny(r)) \/ Correct \/ Confirm \/ DropQuestion \/ SayPlaced \/ SayUnknown
+  \/ Backup \/ PutBack \/ Ceremony \/ TrustNew \/ Tick \/ BecomeCalm
 
 Spec == Init /\ [][Next]_vars
+Fair == Spec /\ WF_vars(Next)
 
 -----------------------------------------------------------------------------
 (* Constraints of single configurations *)
 
-\* To go far: no task is given up, and none ends before it has sent, unless it has written something.
-Smooth == \A t \in Tasks :
-  /\ ~task'[t].given
-  /\ task[t].pc \in {"handed", "meant", "ready"} => (task'[t].pc # "fin" \/ journal' # journal)
-
-\* The others have the shape of one finding of the review.
-HandsOut == \E t \in Tasks : task[t].pc = "new" /\ task'[t].pc = "handed"
-First == \A t \in Tasks : task[t].pc = "new"
-NobodyIsAsked == looked' = {}
-
-\* 1: the first run has placed it and ended; then it is deleted in Temporal, and the reference started again.
-AfterDeletion == NobodyIsAsked /\ (HandsOut => First \/ run = "placed")
-
-\* 4: the worker is killed while its call is out; attempts are raised, the activity is reset, and is attempt 1 again.
-AfterReset == NobodyIsAsked /\ (HandsOut => First \/ (run = "open" /\ OpenRows # {} /\ \A t \in Tasks : ~Active(t)))
-
-\* 6: a forged start ends the run that is at work, and says that it is the first one.
-Forged == NobodyIsAsked /\ (HandsOut => First \/ \E t \in Tasks : Active(t) /\ task[t].given)
+Smooth == \A t \in Tasks : task[t].pc \in {"handed", "ready"} => (task'[t].pc # "fin" \/ journal' # journal)
 
 -----------------------------------------------------------------------------
 (* What must hold *)
 
-\* The promise.
 AtMostOne == effects <= 1
 
-\* "Nothing was placed", and "placed", are true, and stay true.
-NoLie == /\ run = "nothing" => effects = 0
-         /\ run = "placed" => effects > 0
+NoLie == /\ said = "nothing" => effects = 0
+         /\ said = "placed" => effects > 0
 
-\* A row that says "not done" or "denied" says the truth, and no answer comes late.
+\* After "nothing was placed" was told and written, nothing takes effect, unless a person has reset the saga since, or has
+\* answered the question of a put-back.
+EndedStays == stays => effects = 0
+
+NoStaleOrder == ~stale
 RowsAreTrue == \A i \in Ids : journal.rows[i].out \in {"not-done", "denied"} => i \notin took
-
-\* A saga that says "placed" has it in the journal.
-PlacedIsWritten == run # "unwritten"
-
-\* The journal has one row at most that is open or done: its index says so.
-OneRow == Unique => Cardinality(OpenRows \cup DoneRows) <= 1
-
-\* Everything is stopped only where the journal was put back indeed.
+PlacedIsWritten == said # "unwritten"
+OneRow == Cardinality(OpenRows \cup DoneRows) <= 1
 NoFalseAlarm == mode = "marked" => rewound > 0
 
-\* Once the harm has ended, a saga that is open goes on until the pivot is placed; a truthful person is all that it needs.
-NeverStuck == (calm /\ run = "open") => ENABLED Next
+\* Once the harm has ended, a saga that is open has always something to do ...
+NeverStuck == (calm /\ said = "open") => ENABLED Next
+\* ... and comes to its end.
+GoesOn == (calm /\ said = "open") ~> (said # "open")
 
 -----------------------------------------------------------------------------
 (* What must be possible. Each of these has to be found violated. *)
 
-\* A person says "not placed", and then the pivot is placed.
-NoOrderAfterDenial == ~(run = "placed" /\ \E i \in Ids : journal.rows[i].out = "denied")
-
-\* A second run gets the answer that is recorded.
-NoRecordedAnswer == ~\E t \in Tasks : task[t].pc = "recalled"
-
-\* After a ceremony a person is asked, sees the pivot of the lost time, and says so.
+NoOrderAfterDenial == ~(said = "placed" /\ \E i \in Ids : journal.rows[i].out = "denied")
+NoReopening == ~(effects = 1 /\ \E r \in Runs : r \in journal.runs /\ kind[r] = "reset")
+NoEndBesideZombie == ~(said = "nothing" /\ \E t \in Tasks : Active(t))
+NoRefusedZombie == ~(said = "nothing" /\ \E t \in Tasks : task[t].pc = "handed" /\ task[t].st = "none" /\ task[t].last = journal.last)
+NoEffectBehindTheBack == ~(effects = 1 /\ DoneRows = {} /\ OpenRows = {1} /\ \A t \in Tasks : ~Active(t))
+NoHappyEnd == ~(calm /\ said = "placed" /\ journal.epoch > 1)
+NoToldUnknown == ~(said = "unknown" /\ journal.ended.what = "nothing")
 NoLostOrderFound == ~(/\ effects = 1 /\ journal.epoch > 1
                       /\ \E i \in DoneRows : journal.rows[i].epoch = journal.epoch /\ i \notin took)
-
-\* After a ceremony a person says that nothing was placed in the lost time, and then it is placed.
-NoOrderAfterEpochQuestion == ~(/\ effects = 1 /\ journal.epoch > 1
-                               /\ \E i, k \in Ids : /\ journal.rows[i] = [out |-> "denied", epoch |-> journal.epoch]
-                                                    /\ journal.rows[k] = [out |-> "done", epoch |-> journal.epoch])
-
-\* A new reference, which was never lost, is asked about because of --new-references ask.
-NoNewReferenceAsked == ~(journal.doubtful /\ nextId = 2 /\ asked = 1)
-
-\* A saga says "nothing was placed", with a task of its own that has still to wake up.
-NoEndBesideZombie == ~(run = "nothing" /\ \E t \in Tasks : Active(t))
-
-\* A call takes effect although its task has ended, and nobody has written it down.
-NoEffectBehindTheBack == ~(effects = 1 /\ DoneRows = {} /\ OpenRows = {1} /\ \A t \in Tasks : ~Active(t))
-
-\* The harm ends after the journal was put back, and the pivot is placed.
-NoHappyEnd == ~(calm /\ run = "placed" /\ journal.epoch > 1)
-
-\* The answer of a call whose row was lost is written down.
-NoLostRowWritten == ~(\E i \in DoneRows : rewound > 0 /\ i \in took /\ copy.rows[i].out = "absent" /\ journal.epoch = 1)
-
 =============================================================================
