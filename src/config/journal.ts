@@ -15,7 +15,7 @@ export interface JournalConfig {
   name: string;
   /** What another timeline of the journal's cluster means. */
   failover: Failover;
-  /** Where a worker keeps what it has seen of the journal; none: only in memory. */
+  /** Where a worker keeps what it has seen of the journal; none: nowhere. */
   witnessFile: string | undefined;
 }
 

@@ -14,7 +14,7 @@ export interface FailoverRule {
   /** Is told of a failover that was taken for lossless. */
   warn: (message: string) => void;
   /** What this worker has seen of the journal. */
-  witness?: Witness;
+  witness?: Witness | undefined;
 }
 
 export const askAboutFailovers: FailoverRule = { how: 'ask', warn: () => undefined };

@@ -48,7 +48,7 @@ export async function whatIsLacking(
         : 'the journal lacks what this saga wrote into it: it was put back to an older copy';
     }
   }
-  const missing = failover.witness?.epochOfMissing(journal);
+  const missing = await failover.witness?.epochOfMissing(journal, () => theJournal(tx));
   if (missing !== undefined) {
     await markPutBack(tx, missing);
     return 'the journal lacks rows that this worker has seen: it was put back to an older copy';

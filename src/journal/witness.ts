@@ -1,6 +1,5 @@
 /**
- * What a worker has seen of the journal, kept outside of it: in memory, and in a small file of the worker's own. A
- * journal with less than that was put back to an older copy. So a restore is noticed that begins no timeline: a copied
+ * What a worker has seen of the journal, kept outside of it: in a small file of the worker's own. A journal with less than that was put back to an older copy. So a restore is noticed that begins no timeline: a copied
  * file or disk, a former primary that is started again, a dump that is read into the same cluster.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -20,12 +19,11 @@ interface Seen {
 export class Witness {
   private seen: Seen | undefined;
 
-  /** @param file none: only while the worker runs. @param warn is told where the file cannot be used */
+  /** @param warn is told where the file cannot be used */
   constructor(
-    private readonly file: string | undefined,
+    private readonly file: string,
     private readonly warn: (message: string) => void,
   ) {
-    if (file === undefined) return;
     try {
       mkdirSync(dirname(file), { recursive: true });
       this.seen = JSON.parse(readFileSync(file, 'utf8')) as Seen;
@@ -34,11 +32,16 @@ export class Witness {
     }
   }
 
-  /** @returns the epoch of what is missing; undefined where nothing is, or where a person has said since what was lost */
-  epochOfMissing({ id, epoch, top }: Looked): number | undefined {
+  /**
+   * Another transaction may have written, and been seen, since a look began: so what seems to be missing is looked for
+   * once more, and held against what was seen before that.
+   *
+   * @returns the epoch of what is missing; undefined where nothing is, or where a person has said since what was lost
+   */
+  async epochOfMissing(looked: Looked, lookAgain: () => Promise<Looked>): Promise<number | undefined> {
     const { seen } = this;
-    if (seen?.journal !== id || epoch > seen.epoch) return undefined;
-    return epoch < seen.epoch || (top ?? 0) < seen.seq ? seen.epoch : undefined;
+    if (seen === undefined || !lacks(looked, seen)) return undefined;
+    return lacks(await lookAgain(), seen) ? seen.epoch : undefined;
   }
 
   see({ id, epoch, top }: Looked): void {
@@ -46,7 +49,6 @@ export class Witness {
     const { seen } = this;
     if (seen?.journal === id && seen.epoch === epoch && seen.seq >= seq) return;
     this.seen = { journal: id, epoch, seq };
-    if (this.file === undefined) return;
     try {
       const beside = `${this.file}.${process.pid}`;
       writeFileSync(beside, JSON.stringify(this.seen));
@@ -58,7 +60,12 @@ export class Witness {
 
   private told = false;
   private tell(error: unknown): void {
-    if (!this.told) this.warn(`the witness of the journal cannot be kept in ${this.file ?? ''}: ${String(error)}`);
+    if (!this.told) this.warn(`the witness of the journal cannot be kept in ${this.file}: ${String(error)}`);
     this.told = true;
   }
+}
+
+function lacks({ id, epoch, top }: Looked, seen: Seen): boolean {
+  if (seen.journal !== id || epoch > seen.epoch) return false;
+  return epoch < seen.epoch || (top ?? 0) < seen.seq;
 }

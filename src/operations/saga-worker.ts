@@ -86,7 +86,7 @@ export async function createSagaWorker(
     log.warn(message);
   };
   const { address, failover, witnessFile } = config.journal;
-  const witness = new Witness(witnessFile, warn);
+  const witness = witnessFile === undefined ? undefined : new Witness(witnessFile, warn);
   const journal = await openJournal(address, createSealing(config.payloadKeys), { how: failover, warn, witness });
   try {
     await checkJournalKeys(journal, warn);
