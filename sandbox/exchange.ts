@@ -84,7 +84,7 @@ export async function exchange({ call, response, faults, settings, act, elsewher
       case 'says-no-after':
         return send({ status: 200, body: spec.body === undefined ? inTurn(noes) : spec.body });
       case 'other-body':
-        return send({ status: 200, body: spec.body === undefined ? {} : spec.body });
+        return send({ status: usual.status, body: spec.body === undefined ? {} : spec.body });
       case 'reset-before':
       case 'reset-after':
         // With RST instead of FIN: the client sees a connection reset, not an incomplete answer.
@@ -97,11 +97,11 @@ export async function exchange({ call, response, faults, settings, act, elsewher
         await sleep(spec.delayMs ?? 100, undefined, { signal: closing }).catch(() => undefined);
         return send(usual);
       case 'garbage':
-        return sendText(200, spec.text ?? '<html><body>It works!</body>');
+        return sendText(usual.status, spec.text ?? '<html><body>It works!</body>');
       case 'empty':
-        return sendText(200, '');
+        return sendText(usual.status, '');
       case 'oversized':
-        return sendText(200, padded(usual.body, spec.sizeBytes ?? 5 * 1024 * 1024));
+        return sendText(usual.status, padded(usual.body, spec.sizeBytes ?? 5 * 1024 * 1024));
       case 'truncated':
         return cutShort(JSON.stringify(usual.body ?? {}));
       case 'odd':

@@ -53,6 +53,16 @@ describe('an answer that is spoilt', () => {
     expect((await add(sandbox)).status).toBe(200);
   });
 
+  test.each<FaultKind>(['other-body', 'garbage', 'empty', 'oversized'])(
+    '%s: what it has refused it does not call a success',
+    async (kind) => {
+      const sandbox = await startSandbox();
+      sandbox.faults.add({ endpoint: 'place-order', kind });
+      const reply = await call(sandbox, 'POST', '/order', { account: 'AB-1', cartItems: [999_999] });
+      expect(reply.status).toBeGreaterThanOrEqual(400);
+    },
+  );
+
   test.each([
     [undefined, undefined],
     [7, '7'],
