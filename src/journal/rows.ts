@@ -95,34 +95,65 @@ export async function inAirOf(tx: Tx, key: SagaKey): Promise<number> {
   return leftMs;
 }
 
-/**
- * @param by the run in which the reference is open from now on, unless it already is. @returns false where it is not
- * known
- */
-export async function lock(tx: Tx, key: SagaKey, by?: { namespace: string; run: string }): Promise<boolean> {
+/** @returns false where the reference is not known */
+export async function lock(tx: Tx, key: SagaKey): Promise<boolean> {
   const locked = await tx
     .updateTable('reference')
-    .set((set) => ({
-      touched_ms: nowMs(tx),
-      ...(by
-        ? {
-            open_in: set.fn.coalesce('open_in', set.val(by.namespace)),
-            namespace: by.namespace,
-            runs: runsWith(by.run),
-          }
-        : {}),
-    }))
+    .set({ touched_ms: nowMs(tx) })
     .where((where) => where.and({ ...key }))
     .executeTakeFirst();
   return locked.numUpdatedRows > 0n;
 }
+
+/** A begin of a run, by its number: as it stands in `owner`. */
+export const beginOf = (run: string, begun: number | undefined) => `${run}/${begun ?? 0}`;
 
 /**
  * Of a new reference. Each run of it stands in `runs` with a space before and after, in the order in which they were
  * first seen.
  */
 export function openedBy(run: string, namespace: string | undefined) {
-  return namespace === undefined ? undefined : { open_in: namespace, namespace, runs: ` ${run} ` };
+  return namespace === undefined
+    ? undefined
+    : { open_in: namespace, namespace, runs: ` ${run} `, begun: 1, owner: beginOf(run, 1) };
+}
+
+export interface Begin {
+  namespace: string;
+  run: string;
+  /** The number of the begin that the run knows: nothing is changed where there was another one since. */
+  renews?: number | undefined;
+}
+
+/**
+ * From here on the reference is open for this run, and only this begin of it means anything. A call of an earlier one
+ * that stood still, and would be meant now, is refused.
+ *
+ * @returns the number of the begin; undefined where there was another one since, or the reference is not known
+ */
+export async function own(tx: Tx, key: SagaKey, { namespace, run, renews }: Begin): Promise<number | undefined> {
+  const own = tx
+    .updateTable('reference')
+    .set({
+      ...{ touched_ms: nowMs(tx), open_in: namespace, namespace, runs: runsWith(run) },
+      begun: sql`begun + 1`,
+      owner: sql`cast(${`${run}/`} as text) || (begun + 1)`,
+    })
+    .where((where) => where.and({ ...key }))
+    .returning('begun');
+  const owned = await (
+    renews === undefined ? own : own.where('begun', '=', renews)
+  ).executeTakeFirst();
+  return owned?.begun;
+}
+
+/** No begin owns the reference any more: nothing is meant under it until a run has begun again. */
+export async function disown(tx: Tx, key: SagaKey): Promise<void> {
+  await tx
+    .updateTable('reference')
+    .set({ owner: null, begun: sql`begun + 1` })
+    .where((where) => where.and({ ...key }))
+    .execute();
 }
 
 const anywhere = (run: string) => `% ${run} %`;
@@ -137,9 +168,10 @@ function runsWith(run: string) {
  */
 export async function closeByRun(tx: Tx, key: SagaKey, run: string): Promise<void> {
   const isLater = sql<boolean>`runs like ${anywhere(run)} and runs not like ${`% ${run} `}`;
+  const unlessLater = (column: 'open_in' | 'owner') => sql<null>`case when ${isLater} then ${sql.ref(column)} end`;
   await tx
     .updateTable('reference')
-    .set({ open_in: sql`case when ${isLater} then open_in end`, runs: runsWith(run) })
+    .set({ open_in: unlessLater('open_in'), owner: unlessLater('owner'), runs: runsWith(run) })
     .where((where) => where.and({ ...key }))
     .execute();
 }
@@ -183,11 +215,10 @@ export async function insertReference(
   key: SagaKey,
   run: string,
   epoch: number,
-  namespace?: string,
 ): Promise<void> {
   const now = nowMs(tx);
   const times = { first_seen_ms: now, touched_ms: now };
-  const row = { ...key, ...times, account: null, request: null, first_run: run, epoch, ...openedBy(run, namespace) };
+  const row = { ...key, ...times, account: null, request: null, first_run: run, epoch };
   await tx.insertInto('reference').values(row).execute();
 }
 

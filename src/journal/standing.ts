@@ -25,8 +25,6 @@ export interface Standing {
   known: boolean;
   /** The reference's `touched_ms` when this was read; see `Ending.seenMs`. */
   seenMs?: number | undefined;
-  /** The namespace in which its run is open; undefined where the run has ended. */
-  openIn?: string | undefined;
   placement:
     | { how: 'none' }
     | { how: 'placed'; at: string; run: string; answer: unknown; note: PivotNote | undefined; cancelled?: true }
@@ -82,7 +80,6 @@ export async function standingOf(journal: Journal, key: SagaKey, { knows, inAirM
   return {
     known: taken !== undefined,
     seenMs: taken?.touched_ms,
-    openIn: taken?.open_in ?? undefined,
     placement: lacks === undefined ? await placementOf(journal, pivot, leftMs) : { how: 'put-back', why: lacks },
     items: items.filter(({ cartItemId }) => !named.includes(cartItemId)),
     perhapsOrdered: pivot?.outcome === 'done' ? [] : items.filter(({ cartItemId }) => named.includes(cartItemId)),
