@@ -5,7 +5,7 @@
  */
 import { type Kysely, sql } from 'kysely';
 import { definedOnly } from '../domain/defined-only';
-import type { EffectCall, OpenPivot } from '../domain/effects';
+import type { EffectCall, JournalKnowledge, OpenPivot } from '../domain/effects';
 import { stillDoneByHand } from './by-hand-rows';
 import { countCorrections } from './correction-rows';
 import { incarnationHere, isPostgres, nowMs } from './dialects';
@@ -35,6 +35,14 @@ import {
 import { noteMeant } from './servers';
 import type { JournalTables } from './schema';
 
+/** A call that can be taken back, by a run that has begun: see {@link meanAtOnce}. */
+type Plain = Noted & { knows: JournalKnowledge };
+
+export function isPlain(meaning: Noted): meaning is Plain {
+  const { call, namespace, knows } = meaning;
+  return call.kind === 'mutate' && namespace !== undefined && knows?.begun !== undefined;
+}
+
 /**
  * Means the first call of a step that can be taken back, in one statement: it is written only where the begin that
  * means it owns the reference, the journal is what the run knows, and the step has no row. The reference's row is
@@ -44,11 +52,10 @@ import type { JournalTables } from './schema';
  */
 export async function meanAtOnce(
   db: Kysely<JournalTables>,
-  { workflow, reference, namespace, run, call, knows, failover, inAirMs, sent }: Noted,
+  { workflow, reference, run, call, knows, failover, inAirMs, sent }: Plain,
   row: string,
 ): Promise<Extract<Decided, { how: 'send' }> | undefined> {
   const { step, kind, activity, about } = call;
-  if (kind !== 'mutate' || namespace === undefined || knows?.begun === undefined) return undefined;
   const { vmObjectId = null } = about;
   const seen = failover.witness?.seqOf(knows.journal) ?? 0;
   const protects = workflow === 'provisionServers' && vmObjectId !== null;

@@ -22,7 +22,7 @@ import type { WorkflowName } from '../domain/identity';
 import type { RecordedEnding } from '../domain/record';
 import { purchaseOf } from '../domain/spending';
 import { type CorrectionRow, correctionsOf, insertCorrection } from './correction-rows';
-import { decide, doubtsBeside, meanAtOnce, repeats } from './decide';
+import { decide, doubtsBeside, isPlain, meanAtOnce, repeats } from './decide';
 import { isPostgres, nowMs } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
 import { askAboutFailovers, type FailoverRule } from './incarnation';
@@ -164,10 +164,7 @@ export class Journal {
    * `changed` where another begin owns the reference
    * @throws JournalUnavailable
    */
-  async correct(
-    key: SagaKey,
-    { id, run, step, begun, ...said }: Corrected,
-  ): Promise<'written' | 'placed' | 'changed'> {
+  async correct(key: SagaKey, { id, run, step, begun, ...said }: Corrected): Promise<'written' | 'placed' | 'changed'> {
     const correction = await this.sealing.seal(said satisfies SealedCorrection);
     return this.inTransaction(async (tx) => {
       await lock(tx, key);
@@ -307,8 +304,8 @@ export class Journal {
     };
   }
 
-  private meanAtOnce(meaning: Noted, row: string) {
-    return this.inOneStatement((db) => meanAtOnce(db, meaning, row));
+  private async meanAtOnce(meaning: Noted, row: string) {
+    return isPlain(meaning) ? this.inOneStatement((db) => meanAtOnce(db, meaning, row)) : undefined;
   }
 
   /** The constraint is violated only where a lock has failed; then the rows are read once more. */
@@ -325,7 +322,10 @@ export class Journal {
    * Finds the row of a commit whose confirmation was lost. Where its database has failed over meanwhile, the row is
    * there with all that was committed before it.
    */
-  private async findWritten({ workflow, reference, call, recall, knows }: Meaning, row: string): Promise<Meant | undefined> {
+  private async findWritten(
+    { workflow, reference, call, recall, knows }: Meaning,
+    row: string,
+  ): Promise<Meant | undefined> {
     return this.inTransaction(async (tx) => {
       const key = { workflow, reference };
       // Waits for that commit, if the database is still working on it.

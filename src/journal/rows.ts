@@ -141,9 +141,7 @@ export async function own(tx: Tx, key: SagaKey, { namespace, run, renews }: Begi
     })
     .where((where) => where.and({ ...key }))
     .returning('begun');
-  const owned = await (
-    renews === undefined ? own : own.where('begun', '=', renews)
-  ).executeTakeFirst();
+  const owned = await (renews === undefined ? own : own.where('begun', '=', renews)).executeTakeFirst();
   return owned?.begun;
 }
 
@@ -210,12 +208,7 @@ export function effectOf(tx: Tx, id: string): Promise<Effect | undefined> {
   return tx.selectFrom('effect').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-export async function insertReference(
-  tx: Tx,
-  key: SagaKey,
-  run: string,
-  epoch: number,
-): Promise<void> {
+export async function insertReference(tx: Tx, key: SagaKey, run: string, epoch: number): Promise<void> {
   const now = nowMs(tx);
   const times = { first_seen_ms: now, touched_ms: now };
   const row = { ...key, ...times, account: null, request: null, first_run: run, epoch };

@@ -72,8 +72,7 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
       await saga.one(
         {
           step: unassigning,
-          act: (asked) =>
-            activities('unassign firewalls').unassignFirewalls({ ...removal, ...countsByHand, ...asked }),
+          act: (asked) => activities('unassign firewalls').unassignFirewalls({ ...removal, ...countsByHand, ...asked }),
           byHand: changed('mutate', 'unassignFirewalls', removal),
           armed: assignAgain(saga, vmObjectId, unassign),
         },
