@@ -41,6 +41,11 @@ export class JournalMemory {
     this.isInQuestion = true;
   }
 
+  /** The reference is about to be taken anew. */
+  giveUpOwnership(): void {
+    this.isInQuestion = false;
+  }
+
   /** @returns why the reference could not be kept; nothing may be sent then */
   async keep(): Promise<CallFailure | undefined> {
     const { knows } = this;

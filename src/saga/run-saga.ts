@@ -196,6 +196,9 @@ async function giveUp<W extends WorkflowName>(
   const { progress } = saga;
   saga.humanDecisions.isLast = true;
   const pivot = pivotOf(saga, ways);
+  // Whatever a call of the story has not meant by now it never means: what is undone stays undone.
+  if (pivot) saga.journal.giveUpOwnership();
+  else saga.journal.ownershipIsInQuestion();
   const standing = pivot && (await lookBack(saga, pivot));
   const own = saga.undoable;
   if (own.length > 0) progress.enter('undoing');

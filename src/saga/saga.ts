@@ -139,6 +139,7 @@ export class Saga {
   beginAgain(): void {
     this.levels.length = 0;
     this.journal.inDoubt = true;
+    this.journal.giveUpOwnership();
   }
 
   /**
