@@ -43,6 +43,8 @@ export interface TakeReference extends CallContext {
   request: unknown;
   /** What only one saga at a time may work on, where there is such a resource. */
   resource?: string | undefined;
+  /** What the run knows of the journal, where it takes the reference again. */
+  knows?: JournalKnowledge | undefined;
 }
 
 export type ReferenceTaken =
@@ -114,8 +116,8 @@ export interface Standing {
    * ending. Looked up only where `orRunning` is set.
    */
   unprotected?: Leftover[];
-  /** The number of the run's begin. Only where `owns` is set. */
-  begun?: number;
+  /** Only where `owns` is set: the run's begin. */
+  knows?: JournalKnowledge;
 }
 
 export interface Settle extends CallContext, Verdict {
@@ -155,9 +157,10 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const hold = await whoHolds();
         if (hold && !(await journal.isTaken(saga)))
           throw new OwnFailure('Held', `${describeHolder(hold)}; nothing was sent`);
-        const { account, request, resource } = input;
+        const { account, request, resource, knows: before } = input;
         const { namespace } = Context.current().info;
-        const { knows, first } = await journal.take(saga, { account, request, run, namespace });
+        const { knows, first, lacks } = await journal.take(saga, { account, request, run, namespace, knows: before });
+        if (lacks !== undefined) throw new OwnFailure('JournalPutBack', `${lacks}; nothing was sent`);
         const fields = first?.request === undefined ? [] : differences(first.request, request);
         if (first !== undefined && fields.length > 0) return { how: 'taken', at: first.at, run: first.run, fields };
         const begun = first && (await begin(journal, saga, { namespace, run }));
@@ -184,7 +187,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       return atHand('read', input, async () => {
         const { saga, run } = sagaOf(Context.current().info);
         const { namespace } = Context.current().info;
-        const begun = await begin(journal, saga, { namespace, run, renews: input.knows.begun ?? 0 });
+        const begun = await begin(journal, saga, { namespace, run, renews: input.knows });
         if (begun === undefined) throw new OwnFailure('StateChanged', `${notOwned}; nothing was sent`);
         return { ...input.knows, begun };
       });
@@ -216,7 +219,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const { saga, run: own } = sagaOf(Context.current().info);
         if (await isAnothers(journal, saga, input)) return standingOfAnother;
         const running = input.orRunning ? await whetherRunning(journal, saga) : { running: false };
-        const { placement, seenMs, ...rest } = await standingOf(journal, saga, {
+        const { placement, seenMs, from, ...rest } = await standingOf(journal, saga, {
           knows: input.knows,
           inAirMs: settings.inAirMs,
           ...(input.orRunning ? {} : { run: own }),
@@ -230,7 +233,8 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         }
         const { namespace } = Context.current().info;
         const begun = input.owns ? await begin(journal, saga, { namespace, run: own }) : undefined;
-        const looked = { ...rest, ...running, ...(input.orRunning ? { seenMs } : {}), ...definedOnly({ begun }) };
+        const owned = begun === undefined ? {} : { knows: { ...from, begun } };
+        const looked = { ...rest, ...running, ...(input.orRunning ? { seenMs } : {}), ...owned };
         if (placement.how !== 'placed') return { ...looked, placement };
         const { answer, ...placedThen } = placement;
         const placed = { ...placedThen, placed: answer as Placement<unknown> };

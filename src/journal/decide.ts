@@ -97,8 +97,7 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
   const journal = await theJournal(tx);
   const lacks = await whatIsLacking(tx, journal, { taken, knows, failover });
   if (lacks !== undefined) return { how: 'put-back', why: lacks };
-  if (namespace !== undefined && (await referenceOf(tx, key))?.owner !== beginOf(run, knows?.begun))
-    return { how: 'not-owned' };
+  if (namespace !== undefined && !(await isOwned(tx, key, run, { journal, knows }))) return { how: 'not-owned' };
   if (!taken) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(journal));
 
   const rows = await rowsOfStep(tx, key, call);
@@ -144,6 +143,16 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
     doubts,
     ...repeats(row, rows, call),
   };
+}
+
+/** By this begin, in this epoch: after a put-back the numbers of begins come again. */
+async function isOwned(
+  tx: Tx,
+  key: SagaKey,
+  run: string,
+  { journal, knows }: { journal: JournalRow; knows: Noted['knows'] },
+): Promise<boolean> {
+  return knows?.epoch === journal.epoch && (await referenceOf(tx, key))?.owner === beginOf(run, knows.begun);
 }
 
 function knowledgeOf({ id, epoch }: JournalRow, row: string, knows: Noted['knows']) {

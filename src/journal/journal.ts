@@ -26,7 +26,7 @@ import { decide, doubtsBeside, isPlain, meanAtOnce, repeats } from './decide';
 import { isPostgres, nowMs } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
 import { askAboutFailovers, type FailoverRule } from './incarnation';
-import { epochOfNew, insertLost, insertSeen, noteLoss, putBack } from './lost-time';
+import { epochOfNew, insertLost, insertSeen, noteLoss, putBack, whatIsLacking } from './lost-time';
 import type { Decided, Meaning, Meant, MeantCall, Noted } from './meaning';
 import type { Bought } from './purchases';
 import { insertNotices, type Notice } from './outbox-rows';
@@ -105,6 +105,7 @@ export class Journal {
    *
    * @param namespace the run's: a new reference is open there until an ending is written, and owned by the run's first
    * begin. One that was taken before is owned by `begin`
+   * @param knows of a run that takes it again: a journal that lacks that was put back, and nothing is taken then
    * @returns the request that it was taken with first, undefined where only its effects are still known
    * @throws JournalUnavailable, JournalUnreadable
    */
@@ -115,11 +116,24 @@ export class Journal {
       request,
       run,
       namespace,
-    }: { account: string | undefined; request: unknown; run: string; namespace?: string },
-  ): Promise<{ knows: JournalKnowledge; first: FirstTaken | undefined }> {
+      knows: before,
+    }: {
+      account: string | undefined;
+      request: unknown;
+      run: string;
+      namespace?: string;
+      knows?: JournalKnowledge | undefined;
+    },
+  ): Promise<{ knows: JournalKnowledge; first: FirstTaken | undefined; lacks?: string | undefined }> {
     const sealed = await this.sealing.seal(request);
-    const { journal, first } = await this.inTransaction(async (tx) => {
+    const { journal, first, lacks } = await this.inTransaction(async (tx) => {
       const journal = await theJournal(tx);
+      const taken = before && (await referenceOf(tx, key)) !== undefined;
+      const lacks =
+        taken === undefined
+          ? undefined
+          : await whatIsLacking(tx, journal, { taken, knows: before, failover: this.failover });
+      if (lacks !== undefined) return { journal, first: undefined, lacks };
       const now = nowMs(tx);
       const inserted = await tx
         .insertInto('reference')
@@ -129,7 +143,8 @@ export class Journal {
           request: sealed,
           first_seen_ms: now,
           first_run: run,
-          epoch: epochOfNew(journal),
+          // A run that knows it from before has perhaps ordered in the lost time.
+          epoch: Math.min(epochOfNew(journal), before?.epoch ?? Infinity),
           touched_ms: now,
           ...openedBy(run, namespace),
         })
@@ -147,6 +162,7 @@ export class Journal {
       return { journal, first: await referenceOf(tx, key) };
     });
     const knows = { journal: journal.id, epoch: journal.epoch };
+    if (lacks !== undefined) return { knows, first, lacks };
     if (first === undefined) return { knows: { ...knows, ...(namespace === undefined ? {} : { begun: 1 }) }, first };
     const original = first.request === null ? undefined : await this.unseal(first.request, 'the first request');
     return { knows, first: { at: iso(first.first_seen_ms), run: first.first_run, request: original } };

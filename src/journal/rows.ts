@@ -121,8 +121,8 @@ export function openedBy(run: string, namespace: string | undefined) {
 export interface Begin {
   namespace: string;
   run: string;
-  /** The number of the begin that the run knows: nothing is changed where there was another one since. */
-  renews?: number | undefined;
+  /** The begin that the run knows: nothing is changed where there was another one since, or the journal was put back. */
+  renews?: { epoch: number; begun?: number | undefined } | undefined;
 }
 
 /**
@@ -141,8 +141,14 @@ export async function own(tx: Tx, key: SagaKey, { namespace, run, renews }: Begi
     })
     .where((where) => where.and({ ...key }))
     .returning('begun');
-  const owned = await (renews === undefined ? own : own.where('begun', '=', renews)).executeTakeFirst();
-  return owned?.begun;
+  if (renews === undefined) return (await own.executeTakeFirst())?.begun;
+  const isOfThisEpoch = sql<boolean>`exists (select 1 from journal where epoch = ${renews.epoch})`;
+  return (
+    await own
+      .where('begun', '=', renews.begun ?? 0)
+      .where(isOfThisEpoch)
+      .executeTakeFirst()
+  )?.begun;
 }
 
 /** No begin owns the reference any more: nothing is meant under it until a run has begun again. */

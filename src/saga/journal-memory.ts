@@ -2,7 +2,6 @@
  * What a run knows of the journal, and what is still to be written into it: a call whose outcome could not be written
  * down when it had ended. It is written before the next call is made, whatever that is.
  */
-import { definedOnly } from '../domain/defined-only';
 import type { Effected, JournalKnowledge, Unwritten } from '../domain/effects';
 import type { CallFailure } from '../domain/failures';
 import type { Progress } from './progress';
@@ -65,12 +64,11 @@ export class JournalMemory {
     return this.keeping;
   }
 
-  /** The reference was taken anew: the number of that begin counts, whatever was known before. */
+  /** The reference was taken, or taken anew: what was known before was looked for then. */
   own(knows: JournalKnowledge): void {
     this.isInQuestion = false;
     this.isOwn = true;
-    // Otherwise what the run has known since its last call counts: a journal that lacks that row was put back.
-    this.knows = { ...(this.knows ?? knows), ...definedOnly({ begun: knows.begun }) };
+    this.knows = knows;
   }
 
   /** Calls side by side may be answered out of order: an older number of ours does not count any more. */

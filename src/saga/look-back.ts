@@ -28,7 +28,7 @@ function look({ journal }: Saga, asked: EffectContext): Promise<Standing> {
 async function lookAndOwn({ journal }: Saga, { knows, retry }: EffectContext): Promise<Standing> {
   const asked = { ...definedOnly({ knows, retry }), ...journal.toCompare, owns: true };
   const standing = await inPlace('read what was placed', retry !== undefined, (calls) => calls.readStanding(asked));
-  if (standing.begun !== undefined && journal.knows) journal.own({ ...journal.knows, begun: standing.begun });
+  if (standing.knows !== undefined) journal.own(standing.knows);
   return standing;
 }
 

@@ -165,8 +165,8 @@ export async function runSaga<W extends WorkflowName>(
     );
     // Once more: a person may have left out the writing.
     const last = result();
-    progress.enter(last.outcome);
     await ended(saga, last.outcome, { outcome: last.outcome, ended: 'done' });
+    progress.enter(last.outcome);
     return last;
   } catch (thrown) {
     const error = thrown instanceof HistoryIsFull ? new SagaFailed('HistoryFull', thrown.message) : thrown;
@@ -217,16 +217,16 @@ async function giveUp<W extends WorkflowName>(
     const why = error instanceof SagaFailed ? `${said}; before that, ${error.type}: ${error.message}` : said;
     const report = reportOf(progress, outcome, why);
     await writeEnding(saga, { ended: 'cancelled', report }, ways);
+    await ended(saga, 'cancelled', { outcome, ended: 'cancelled' });
     progress.enter(outcome, true);
     upsertMemo({ report });
-    await ended(saga, 'cancelled', { outcome, ended: 'cancelled' });
     throw new CancelledFailure(why);
   }
   if (!(error instanceof SagaFailed)) throw error;
   const report = reportOf(progress, outcome, error.message);
   await writeEnding(saga, { ended: error.type, report }, ways);
-  progress.enter(outcome, true);
   await ended(saga, error.type, { outcome, ended: error.type });
+  progress.enter(outcome, true);
   throw endedAs(error.type, error.message, report);
 }
 
@@ -272,9 +272,9 @@ async function takeReference(
   const taken = await saga.must(
     {
       step,
-      act: async ({ retry }) => {
+      act: async ({ retry, knows }) => {
         const answer = await inPlace('write the request into the journal', retry !== undefined, (journal) =>
-          journal.takeReference({ request, ...definedOnly({ account, resource }), retry }),
+          journal.takeReference({ request, ...definedOnly({ account, resource, knows }), retry }),
         );
         // Here, because a saga that is cancelled meanwhile hears no more of it.
         if (answer.how !== 'taken') journal.own(answer.knows);
@@ -373,8 +373,8 @@ function reportOf(progress: Progress, outcome: SagaOutcome, why: string): Report
 /** Ends a saga that has done nothing yet, and may not know what other runs of its reference did. */
 async function fail(saga: Saga, type: SagaFailureName, message: string, problems: Problem[]): Promise<never> {
   const { progress } = saga;
-  progress.enter('untouched');
   await ended(saga, type, { outcome: 'untouched', ended: type });
+  progress.enter('untouched');
   throw endedAs(type, message, { ...reportOf(progress, 'untouched', message), problems });
 }
 

@@ -53,14 +53,14 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
     // A readable list counts more than what a person said earlier.
     const countsByHand = before === undefined ? { countsByHand: true } : {};
 
-    let isByHand = false;
+    const said = { byHand: false };
     if (assign.length === 0) assigning.end('skipped', 'nothing to assign');
     else {
       await saga.one(
         {
           step: assigning,
           act: (asked) => activities('assign firewalls').assignFirewalls({ ...assignment, ...countsByHand, ...asked }),
-          byHand: changed('mutate', 'assignFirewalls', assignment, () => (isByHand = true)),
+          byHand: changed('mutate', 'assignFirewalls', assignment, () => (said.byHand = true)),
           armed: unassignAgain(saga, { vmObjectId, assigned: assign, before, replaced: unassign, by: unassigning }),
         },
         { refusal: 'FirewallsRejected' },
@@ -68,7 +68,7 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
     }
     if (unassign.length === 0) unassigning.end('skipped', 'nothing to unassign');
     else {
-      if (isByHand) await lookAgain(saga, assignment);
+      if (said.byHand) await lookAgain(saga, assignment);
       await saga.one(
         {
           step: unassigning,

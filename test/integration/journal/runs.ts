@@ -6,7 +6,7 @@ import type { WorkflowName } from '../../../src/domain/identity';
 import type { JournalAddress } from '../../../src/journal/dialects';
 import type { Answer, Journal } from '../../../src/journal/journal';
 import type { Meaning, Meant } from '../../../src/journal/meaning';
-import type { SagaKey } from '../../../src/journal/rows';
+import type { Begin, SagaKey } from '../../../src/journal/rows';
 import { openJournal } from '../../../src/journal/open';
 import { begin } from '../../../src/journal/open-references';
 import type { Sealing } from '../../../src/journal/sealing';
@@ -110,9 +110,10 @@ export class Run {
   }
 
   /** From here on only this run means anything in this namespace: see `Meaning.namespace`. */
-  async own(namespace: string, renews?: number): Promise<number | undefined> {
+  async own(namespace: string, renews?: Begin['renews']): Promise<number | undefined> {
     const begun = await begin(this.journal, this.key, { namespace, run: this.run, renews });
-    if (begun !== undefined) this.knows = { ...(this.knows ?? (await this.take()).knows), begun };
+    const { id, epoch } = await journalRow(this.journal);
+    if (begun !== undefined) this.knows = { journal: id, epoch, begun };
     return begun;
   }
 

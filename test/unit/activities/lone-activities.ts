@@ -146,8 +146,8 @@ export class LoneSaga {
       const { id, epoch } = await theJournal(tx);
       const taken = await referenceOf(tx, key);
       if (taken === undefined) await insertReference(tx, key, run, epoch);
-      const isOwn = taken?.owner === beginOf(run, taken?.begun);
-      const number = isOwn ? taken?.begun : await own(tx, key, { namespace: 'the-namespace', run });
+      const isOwn = taken !== undefined && taken.owner === beginOf(run, taken.begun);
+      const number = isOwn ? taken.begun : await own(tx, key, { namespace: 'the-namespace', run });
       return { journal: id, epoch, ...knows, begun: number };
     });
     return { ...input, knows: begun };

@@ -210,7 +210,7 @@ export function turns(databases: TestDatabases): void {
     await first.answer(assign, await first.send(assign, { namespace: 'orders' }), 'done');
     await end(first);
     await expect(first.mean(assign, { namespace: 'orders' })).resolves.toEqual({ how: 'not-owned' });
-    await expect(first.own('orders', begun)).resolves.toBeUndefined();
+    await expect(first.own('orders', { epoch: first.knows!.epoch, begun })).resolves.toBeUndefined();
     await arrive(second);
     await first.own('orders');
     await expect(first.mean(assign, { namespace: 'orders' })).resolves.toMatchObject({ how: 'send' });
@@ -224,6 +224,6 @@ export function turns(databases: TestDatabases): void {
     if (queued.how !== 'queued') throw new Error('it is not queued');
     await expect(dropTurn(journal, queued.behind)).resolves.toBe(0);
     await expect(gone.mean(assign, { namespace: 'orders' })).resolves.toEqual({ how: 'not-owned' });
-    await expect(gone.own('orders', begun)).resolves.toBeUndefined();
+    await expect(gone.own('orders', { epoch: gone.knows!.epoch, begun })).resolves.toBeUndefined();
   });
 }
