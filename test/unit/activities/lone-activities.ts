@@ -142,15 +142,15 @@ export class LoneSaga {
     const { key, run, workflowId, stand } = this;
     if (step === undefined || !this.owns || workflowId !== workflowIdOf(key.workflow, key.reference)) return input;
     const { journal } = stand;
-    const begun = await journal.inTransaction(async (tx) => {
+    const owned = await journal.inTransaction(async (tx) => {
       const { id, epoch } = await theJournal(tx);
       const taken = await referenceOf(tx, key);
       if (taken === undefined) await insertReference(tx, key, run, epoch);
-      const isOwn = taken !== undefined && taken.owner === beginOf(run, taken.begun);
-      const number = isOwn ? taken.begun : await own(tx, key, { namespace: 'the-namespace', run });
+      const { owner, begun } = taken ?? {};
+      const number = owner === beginOf(run, begun) ? begun : await own(tx, key, { namespace: 'the-namespace', run });
       return { journal: id, epoch, ...knows, begun: number };
     });
-    return { ...input, knows: begun };
+    return { ...input, knows: owned };
   }
 
   /** How it fails: a call that succeeds fails the test. */
