@@ -5,10 +5,10 @@
  * ```text
  *   mean ──nothing is to be sent──▶ the recorded answer, or a failure that says why
  *     │
- *   still wanted? ── the clock, as the request is written ── send ── write the outcome
- *     │ no                        │ too late                            │ the journal is down
- *     └────── not sent ◀──────────┘                                     ▼
- *                                              the answer goes to the workflow, which has it written
+ *   the clock, as the request is written ── send ── write the outcome
+ *     │ too late                                     │ the journal is down
+ *     ▼                                              ▼
+ *   not sent                    the answer goes to the workflow, which has it written
  * ```
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -36,7 +36,6 @@ import type { CallContext, Call } from './call';
 import { sagaOf } from './saga-of';
 import type { ActivitySettings } from './settings';
 import type { ReadTold } from './secrets-sent';
-import { stillWanted } from './still-wanted';
 import { callFailureOf, OwnFailure } from './translate-failure';
 
 /** What the workflow says of a call with an effect, beside the call's own arguments. */
@@ -68,8 +67,6 @@ export interface EffectSpec<T> {
   about: About;
   /** The step is not sent again where the journal has its answer. */
   recall?: boolean;
-  /** Steps that must not have been undone. */
-  restsOn?: readonly string[];
   /** Not sent where a person has done the same by hand, and nothing has changed it since. */
   countsByHand?: boolean | undefined;
   /** The secrets that the call sends by their names: what was sent is recognised, also after it was rotated. */
@@ -175,12 +172,11 @@ function mean(
   journal: Journal,
   { inAirMs, planTypesMore, duplicateWithinMs, spendLimits }: ActivitySettings,
   meaning: Pick<Meaning, 'workflow' | 'reference' | 'call' | 'run' | 'namespace' | 'sent'>,
-  { kind, recall, restsOn, countsByHand }: Pick<EffectSpec<unknown>, 'kind' | 'recall' | 'restsOn' | 'countsByHand'>,
+  { kind, recall, countsByHand }: Pick<EffectSpec<unknown>, 'kind' | 'recall' | 'countsByHand'>,
   { knows, note, turn, corrections, recallOnly, approved }: EffectContext,
 ): Promise<Meant> {
   const guards = {
     ...(recall ? { recall } : {}),
-    ...(restsOn ? { restsOn } : {}),
     ...(countsByHand ? { countsByHand } : {}),
     ...(kind === 'pivot' ? { rules: { planTypesMore, duplicateWithinMs, spendLimits, approved } } : {}),
   };
@@ -216,7 +212,6 @@ async function sendOnce<T>(
   let late: Lateness | undefined;
   const mayLeave = () => (late = whyTooLate())?.message;
   try {
-    await stillWanted();
     const value = await send({ mayLeave });
     const cartItemId = cartItemIdOf?.(value);
     return { value, unwritten: await write(written, { outcome: 'done', answer: value, cartItemId }) };
@@ -250,6 +245,9 @@ async function write({ journal, saga, meant }: Written, answer: Answer): Promise
   return { unwritten: { call, knows, inAirMs, outcome, ...(failure ? { failure } : {}) } };
 }
 
+/** Of a reference. */
+export const notOwned = 'another run has begun since, or this one has gone on without this call';
+
 function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): OwnFailure {
   switch (meant.how) {
     case 'under-way':
@@ -266,10 +264,10 @@ function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): 
         doubt: { row, at, run, inAirMs, putBack, foundBy: note?.foundBy },
       });
     }
-    case 'undone':
-      return new OwnFailure('TakenBack', `${meant.steps.join(', ')}: undone since then; nothing was sent`, {
-        steps: meant.steps,
-      });
+    case 'not-owned':
+      return new OwnFailure('StateChanged', `${notOwned}; nothing was sent`, { notOwned: true });
+    case 'changed':
+      return new OwnFailure('StateChanged', `${meant.why}; nothing was sent`);
     case 'ordered':
       return new OwnFailure(
         'Ordered',
@@ -286,13 +284,6 @@ function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): 
       return new OwnFailure('JournalPutBack', `${meant.why}; nothing was sent`);
     case 'cancelled':
       return new OwnFailure('OrderCancelled', `the provider has cancelled it, as a person said on ${meant.at}`);
-    case 'corrected':
-      return new OwnFailure('CorrectedSince', 'another run has corrected the request since then; nothing was sent');
-    case 'turn-lost':
-      return new OwnFailure(
-        'TurnLost',
-        'another saga may have worked on it since this one had its turn; nothing was sent',
-      );
     case 'no-terms':
       return new OwnFailure(
         'TermsMissing',

@@ -34,13 +34,6 @@ export interface ChangeFirewalls extends EffectContext {
   countsByHand?: boolean;
 }
 
-export interface UnassignFirewalls extends ChangeFirewalls {
-  /**
-   * Steps whose firewalls protect the server instead. Fails with `TakenBack`, and sends nothing, where one was undone.
-   */
-  restsOn?: string[];
-}
-
 export interface ListFirewalls extends CallContext {
   vmObjectId: number;
   /**
@@ -133,11 +126,8 @@ export function createFirewallActivities(
     },
 
     /** Row 9. A second call finds them unassigned. */
-    unassignFirewalls(input: UnassignFirewalls): Promise<Effected<null>> {
-      const { restsOn } = input;
-      return effect({ ...specOf(input), ...(restsOn ? { restsOn } : {}) }, input, (options) =>
-        change('unassignFirewalls', input, options),
-      );
+    unassignFirewalls(input: ChangeFirewalls): Promise<Effected<null>> {
+      return effect(specOf(input), input, (options) => change('unassignFirewalls', input, options));
     },
 
     /** What runs of the saga have changed and not undone, as the journal has it. It does not call the provider. */

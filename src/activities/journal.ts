@@ -23,13 +23,13 @@ import type { TurnAnswer } from '../domain/turns';
 import { writeByHand } from '../journal/by-hand';
 import type { Corrected, Ending, Journal, Verdict } from '../journal/journal';
 import type { SagaKey } from '../journal/rows';
-import { open } from '../journal/open-references';
+import { begin, closeToRuns } from '../journal/open-references';
 import { JournalUnavailable } from '../journal/errors';
 import { recordOf } from '../journal/record';
 import type { FirewallsWord } from '../journal/schema';
 import { standingOf } from '../journal/standing';
 import type { CallContext, Call } from './call';
-import { lookAgainIn, reportLate, type EffectContext } from './effect';
+import { lookAgainIn, notOwned, reportLate, type EffectContext } from './effect';
 import { whoHolds } from './hold';
 import { isRunning } from './is-running';
 import { noticesOf, type Told } from './notifications';
@@ -43,6 +43,8 @@ export interface TakeReference extends CallContext {
   request: unknown;
   /** What only one saga at a time may work on, where there is such a resource. */
   resource?: string | undefined;
+  /** What the run knows of the journal, where it takes the reference again. */
+  knows?: JournalKnowledge | undefined;
 }
 
 export type ReferenceTaken =
@@ -114,6 +116,8 @@ export interface Standing {
    * ending. Looked up only where `orRunning` is set.
    */
   unprotected?: Leftover[];
+  /** Only where `owns` is set: the run's begin. */
+  knows?: JournalKnowledge;
 }
 
 export interface Settle extends CallContext, Verdict {
@@ -153,28 +157,53 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const hold = await whoHolds();
         if (hold && !(await journal.isTaken(saga)))
           throw new OwnFailure('Held', `${describeHolder(hold)}; nothing was sent`);
-        const { account, request, resource } = input;
+        const { account, request, resource, knows: before } = input;
         const { namespace } = Context.current().info;
-        const { knows, first } = await journal.take(saga, { account, request, run, namespace });
+        const { knows, first, lacks } = await journal.take(saga, { account, request, run, namespace, knows: before });
+        if (lacks !== undefined) throw new OwnFailure('JournalPutBack', `${lacks}; nothing was sent`);
         const fields = first?.request === undefined ? [] : differences(first.request, request);
         if (first !== undefined && fields.length > 0) return { how: 'taken', at: first.at, run: first.run, fields };
-        if (first !== undefined) await open(journal, saga, { namespace, run });
+        const begun = first && (await begin(journal, saga, { namespace, run }));
         const turn = resource === undefined ? {} : { turn: await askForTurn(journal, saga, resource, settings) };
         if (first === undefined) return { how: 'new', knows, ...turn };
-        const { at, corrections } = first;
-        const corrected = corrections.length > 0 ? { corrections } : {};
-        return { how: 'known', knows, at, run: first.run, ...corrected, ...turn };
+        // Read once the reference is owned: nobody else corrects it any more.
+        const corrections = await journal.corrections(saga);
+        return {
+          how: 'known',
+          knows: { ...knows, ...definedOnly({ begun }) },
+          at: first.at,
+          run: first.run,
+          ...(corrections.length > 0 ? { corrections } : {}),
+          ...turn,
+        };
+      });
+    },
+
+    /**
+     * Owns the reference anew, after a call was lost, or in a run that was reset: whatever was not meant by now is never
+     * meant. Fails with `StateChanged` where another run has begun since.
+     */
+    keepReference(input: CallContext & { knows: JournalKnowledge }): Promise<JournalKnowledge> {
+      return atHand('read', input, async () => {
+        const { saga, run } = sagaOf(Context.current().info);
+        const { namespace } = Context.current().info;
+        const begun = await begin(journal, saga, { namespace, run, renews: input.knows });
+        if (begun === undefined) throw new OwnFailure('StateChanged', `${notOwned}; nothing was sent`);
+        return { ...input.knows, begun };
       });
     },
 
     /**
      * Writes a person's correction of the request, for this run and every later one of the reference. A second call
-     * changes nothing, and neither does a call after the pivot was placed, or may have been.
+     * changes nothing, and neither does a call after the pivot was placed, or may have been. Fails with `StateChanged`
+     * where another begin owns the reference.
      */
     writeCorrection({ retry, ...said }: CallContext & Omit<Corrected, 'run'>): Promise<'written' | 'placed'> {
-      return call('mutate', { retry }, () => {
+      return call('mutate', { retry }, async () => {
         const { saga, run } = sagaOf(Context.current().info);
-        return journal.correct(saga, { ...said, run });
+        const written = await journal.correct(saga, { ...said, run });
+        if (written !== 'changed') return written;
+        throw new OwnFailure('StateChanged', `${notOwned}; nothing was corrected`, { notOwned: true });
       });
     },
 
@@ -184,12 +213,13 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      * confirms that.
      */
     readStanding(
-      input: CallContext & Pick<EffectContext, 'knows'> & ToCompare & { orRunning?: boolean },
+      input: CallContext & Pick<EffectContext, 'knows'> & ToCompare & { orRunning?: boolean; owns?: boolean },
     ): Promise<Standing> {
       return call('read', input, async () => {
         const { saga, run: own } = sagaOf(Context.current().info);
         if (await isAnothers(journal, saga, input)) return standingOfAnother;
-        const { placement, seenMs, openIn, ...rest } = await standingOf(journal, saga, {
+        const running = input.orRunning ? await whetherRunning(journal, saga) : { running: false };
+        const { placement, seenMs, from, ...rest } = await standingOf(journal, saga, {
           knows: input.knows,
           inAirMs: settings.inAirMs,
           ...(input.orRunning ? {} : { run: own }),
@@ -201,13 +231,16 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
             inFlightMs: placement.leftMs,
           });
         }
-        const running = input.orRunning ? { ...(await whetherRunning(saga, openIn)), seenMs } : { running: false };
-        if (placement.how !== 'placed') return { ...rest, ...running, placement };
+        const { namespace } = Context.current().info;
+        const begun = input.owns ? await begin(journal, saga, { namespace, run: own }) : undefined;
+        const owned = begun === undefined ? {} : { knows: { ...from, begun } };
+        const looked = { ...rest, ...running, ...(input.orRunning ? { seenMs } : {}), ...owned };
+        if (placement.how !== 'placed') return { ...looked, placement };
         const { answer, ...placedThen } = placement;
         const placed = { ...placedThen, placed: answer as Placement<unknown> };
         const unprotected = input.orRunning && !placement.cancelled ? await unprotectedOf(journal, saga) : undefined;
         const bought = input.orRunning ? undefined : await boughtBy(journal, saga, settings.planTypesMore);
-        return { ...rest, ...running, placement: placed, ...definedOnly({ bought, unprotected }) };
+        return { ...looked, placement: placed, ...definedOnly({ bought, unprotected }) };
       });
     },
 
@@ -321,14 +354,11 @@ export async function isAnothers(journal: Journal, saga: SagaKey, { request }: T
   return first !== undefined && differences(first, request).length > 0;
 }
 
-/** @param openIn the namespace in which its run is open, as the journal has it */
-async function whetherRunning(
-  { workflow, reference }: SagaKey,
-  openIn: string | undefined,
-): Promise<Pick<Standing, 'running' | 'runningIn'>> {
-  if (await isRunning(workflowIdOf(workflow, reference))) return { running: true };
-  if (openIn === undefined || openIn === Context.current().info.namespace) return { running: false };
-  return { running: true, runningIn: openIn };
+/** Where it does not run, nothing is meant under its reference from here on, until a run begins again. */
+async function whetherRunning(journal: Journal, saga: SagaKey): Promise<Pick<Standing, 'running' | 'runningIn'>> {
+  if (await isRunning(workflowIdOf(saga.workflow, saga.reference))) return { running: true };
+  const openIn = await closeToRuns(journal, saga, Context.current().info.namespace);
+  return openIn === undefined ? { running: false } : { running: true, runningIn: openIn };
 }
 
 /**

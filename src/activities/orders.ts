@@ -87,7 +87,7 @@ export function createOrderActivities(
   return {
     /**
      * Row 1: a pivot. A second call buys a second time, so an order that was placed before, or may have been, is not
-     * sent again. Fails with `TakenBack` where a cart item that it names was deleted since. Where there is a server
+     * sent again. Fails with `StateChanged` where a cart item that it names was deleted since. Where there is a server
      * directory, it is asked before: what it lists then is not of this order.
      */
     placeOrder({

@@ -135,7 +135,6 @@ function isRepeated(failure: CallFailure['failure'], kind: CallKind): boolean {
     case 'StoodStill':
     case 'JournalUnavailable':
     case 'TemporalUnavailable':
-    case 'Unwanted':
     case 'QuoteAged':
       return true;
     case 'UnknownOutcome':
@@ -150,10 +149,8 @@ function isRepeated(failure: CallFailure['failure'], kind: CallKind): boolean {
     case 'SecretMissing':
     case 'JournalUnreadable':
     case 'JournalPutBack':
-    case 'TakenBack':
+    case 'StateChanged':
     case 'Ordered':
-    case 'TurnLost':
-    case 'CorrectedSince':
     case 'TermsMissing':
     case 'DeadlinePassed':
     case 'NeedsApproval':

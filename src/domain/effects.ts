@@ -79,6 +79,8 @@ export interface JournalKnowledge {
   epoch: number;
   /** The id of the last row that the run learnt of. */
   row?: string;
+  /** The number of the begin by which the run owns the reference; absent where it is another saga's. */
+  begun?: number;
 }
 
 /** A call with an effect, as the journal has it. */

@@ -43,23 +43,17 @@ export const failureOwners = {
   JournalUnreadable: 'journal',
   /** The journal is an older copy of what it was, or another one. */
   JournalPutBack: 'journal',
-  /** Temporal cannot say whether the call is still wanted. */
+  /** Temporal cannot say whether new sagas are held. */
   TemporalUnavailable: 'Temporal',
-  /** Temporal has given the call up: no run waits for it. */
-  Unwanted: 'Temporal',
   /** The same call, or its opposite, was sent before, and may still be in the air. */
   UnderWay: 'us',
-  /** A step that this one rests on was undone since. */
-  TakenBack: 'us',
+  /**
+   * What the run goes by is not so any more: another run or another saga has worked since, or a person has corrected the
+   * request. The run begins again.
+   */
+  StateChanged: 'us',
   /** A cart item that is to be deleted belongs to an order, or may. */
   Ordered: 'us',
-  /**
-   * The saga's turn at a server or a subscription is over: it was reset to before its end, or to before another saga
-   * took its place.
-   */
-  TurnLost: 'us',
-  /** The request was corrected in a run that this one does not know: it was reset to before the correction. */
-  CorrectedSince: 'us',
   /** It is known by now that nothing was placed, but while that was in doubt the run agreed to no terms. */
   TermsMissing: 'us',
   /** The request's `notAfter` has passed. */
@@ -119,8 +113,8 @@ export interface CallFailure {
   lacks?: number[];
   /** For `NotVisibleYet`: what it shows, and should not. */
   surplus?: number[];
-  /** For `TakenBack`: the steps that have to be done again. */
-  steps?: string[];
+  /** For `StateChanged`: another begin owns the reference. Perhaps only this run's own number is an older one. */
+  notOwned?: true;
   /** For `NeedsApproval`: what a person is asked about. */
   concern?: Concern;
   /** What the journal knows by now. */
@@ -150,7 +144,6 @@ const withoutEffect: readonly CallFailureName[] = [
   'SecretMissing',
   'StoodStill',
   'TemporalUnavailable',
-  'Unwanted',
   'DeadlinePassed',
   'QuoteAged',
 ];

@@ -1,12 +1,20 @@
-/** The rules by which a call may be sent, or not: one transaction reads the rows of the saga, decides, and writes. */
-import type { EffectCall, OpenPivot } from '../domain/effects';
+/**
+ * The rules by which a call may be sent, or not. Most calls are the first of their step, and nothing stands against
+ * them: one statement asks all that, and writes. Otherwise one transaction reads the rows of the saga, decides, and
+ * writes.
+ */
+import { type Kysely, sql } from 'kysely';
+import { definedOnly } from '../domain/defined-only';
+import type { EffectCall, JournalKnowledge, OpenPivot } from '../domain/effects';
 import { stillDoneByHand } from './by-hand-rows';
 import { countCorrections } from './correction-rows';
+import { incarnationHere, isPostgres, nowMs } from './dialects';
 import { epochOfNew, inDoubt, insertDoubt, isOfAny, mayBeOfLostTime, putBack, whatIsLacking } from './lost-time';
 import type { Decided, Noted } from './meaning';
 import { concernAbout, insertPurchase } from './purchases';
 import {
   aboutOf,
+  beginOf,
   type Effect,
   insertEffect,
   insertReference,
@@ -18,27 +26,84 @@ import {
   lock,
   mayHaveHappened,
   openRows,
+  referenceOf,
   rowsOfStep,
   type SagaKey,
   theJournal,
   type Tx,
 } from './rows';
 import { noteMeant } from './servers';
-import { hasTurn } from './turn-rows';
+import type { JournalTables } from './schema';
+
+/** A call that can be taken back, by a run that has begun: see {@link meanAtOnce}. */
+type Plain = Noted & { knows: JournalKnowledge };
+
+export function isPlain(meaning: Noted): meaning is Plain {
+  const { call, namespace, knows } = meaning;
+  return call.kind === 'mutate' && namespace !== undefined && knows?.begun !== undefined;
+}
+
+/**
+ * Means the first call of a step that can be taken back, in one statement: it is written only where the begin that
+ * means it owns the reference, the journal is what the run knows, and the step has no row. The reference's row is
+ * locked by it: a begin waits for it, and it waits for a begin, and looks again.
+ *
+ * @returns undefined where nothing was written, for whatever reason
+ */
+export async function meanAtOnce(
+  db: Kysely<JournalTables>,
+  { workflow, reference, run, call, knows, failover, inAirMs, sent }: Plain,
+  row: string,
+): Promise<Extract<Decided, { how: 'send' }> | undefined> {
+  const { step, kind, activity, about } = call;
+  const { vmObjectId = null } = about;
+  const seen = failover.witness?.seqOf(knows.journal) ?? 0;
+  const protects = workflow === 'provisionServers' && vmObjectId !== null;
+  const { rows } = await sql<{ seq: number }>`
+    insert into effect (id, workflow, reference, step, kind, activity, run, about, sent, vm_object_id, epoch, meant_ms, in_air_ms)
+    select ${row}, r.workflow, r.reference, ${step}, ${kind}, ${activity}, ${run}, ${JSON.stringify(about)},
+      ${sent === undefined ? null : JSON.stringify(sent)}, cast(${vmObjectId} as bigint), j.epoch, ${nowMs(db)}, cast(${inAirMs} as bigint)
+    from reference r, journal j
+    where r.workflow = ${workflow} and r.reference = ${reference} and r.owner = ${beginOf(run, knows.begun)}
+      and j.id = ${knows.journal} and j.epoch = ${knows.epoch} and j.put_back_ms is null
+      and ${isPostgres(db) ? sql`j.incarnation is not distinct from ${incarnationHere(db)}` : sql`j.incarnation is null`}
+      and not exists (select 1 from effect e where e.workflow = r.workflow and e.reference = r.reference and e.step = ${step})
+      ${knows.row === undefined ? sql`` : sql`and exists (select 1 from effect e where e.id = ${knows.row})`}
+      ${seen === 0 ? sql`` : sql`and exists (select 1 from effect e where e.seq >= cast(${seen} as bigint))`}
+      ${
+        vmObjectId === null
+          ? sql``
+          : sql`and not exists (select 1 from effect e where e.workflow = r.workflow and e.reference = r.reference
+              and e.kind = 'compensate' and e.vm_object_id = cast(${vmObjectId} as bigint))`
+      }
+      ${
+        protects
+          ? sql`and exists (select 1 from server s where s.workflow = r.workflow and s.reference = r.reference
+              and s.vm_object_id = cast(${vmObjectId} as bigint) and s.firewalls = ${JSON.stringify(about.firewalls ?? [])}
+              and s.open_since_ms is not null)`
+          : sql``
+      }
+    ${isPostgres(db) ? sql`for share of r, j` : sql``}
+    returning seq`.execute(db);
+  const [written] = rows;
+  if (written === undefined) return undefined;
+  return { how: 'send', knows: { ...knows, row }, top: written.seq, doubts: 0 };
+}
 
 export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decided> {
   const { workflow, reference, namespace, run, call, knows, failover } = meaning;
   const key = { workflow, reference };
-  const taken = await lock(tx, key, namespace === undefined ? undefined : { namespace, run });
+  const taken = await lock(tx, key);
   const journal = await theJournal(tx);
   const lacks = await whatIsLacking(tx, journal, { taken, knows, failover });
   if (lacks !== undefined) return { how: 'put-back', why: lacks };
-  if (!taken) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(journal), namespace);
+  if (namespace !== undefined && !(await isOwned(tx, key, run, { journal, knows }))) return { how: 'not-owned' };
+  if (!taken) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(journal));
 
   const rows = await rowsOfStep(tx, key, call);
   // An undo of something that is gone is recorded already: no other reason counts.
   const isGone = call.kind === 'compensate' && recall(rows, meaning) !== undefined;
-  const refused = isGone ? undefined : await whyNot(tx, key, journal, call, meaning.restsOn ?? []);
+  const refused = isGone ? undefined : await whyNot(tx, key, journal, call);
   if (refused !== undefined) return refused;
 
   const known =
@@ -48,10 +113,9 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
   if (known !== undefined) {
     if ('how' in known) return known;
     const at = iso(known.effect.answered_ms ?? known.effect.decided_ms ?? known.effect.meant_ms);
-    const knowledge = { journal: journal.id, epoch: journal.epoch, row: known.effect.id };
     return {
       how: 'recorded',
-      knows: knowledge,
+      knows: knowledgeOf(journal, known.effect.id, knows),
       at,
       run: known.effect.run,
       doubts: doubtsBeside(known.effect.id, rows, meaning.recall),
@@ -63,7 +127,6 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
     const leftMs = youngest?.outcome === null ? await leftInAir(tx, youngest, journal) : 0;
     if (youngest && leftMs > 0) return { how: 'under-way', row: youngest.id, leftMs };
   }
-  if (meaning.turn !== undefined && !(await hasTurn(tx, key, meaning.turn))) return { how: 'turn-lost' };
   if (meaning.recallOnly) return { how: 'no-terms' };
   const { rules } = meaning;
   const bought = await meaning.boughtBy?.(tx);
@@ -75,11 +138,25 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
   const doubts = doubtsBeside(row, rows, meaning.recall);
   return {
     how: 'send',
-    knows: { journal: journal.id, epoch: journal.epoch, row },
+    knows: knowledgeOf(journal, row, knows),
     top,
     doubts,
     ...repeats(row, rows, call),
   };
+}
+
+/** By this begin, in this epoch: after a put-back the numbers of begins come again. */
+async function isOwned(
+  tx: Tx,
+  key: SagaKey,
+  run: string,
+  { journal, knows }: { journal: JournalRow; knows: Noted['knows'] },
+): Promise<boolean> {
+  return knows?.epoch === journal.epoch && (await referenceOf(tx, key))?.owner === beginOf(run, knows.begun);
+}
+
+function knowledgeOf({ id, epoch }: JournalRow, row: string, knows: Noted['knows']) {
+  return { journal: id, epoch, row, ...definedOnly({ begun: knows?.begun }) };
 }
 
 /** Why other calls about the same things forbid this call now. */
@@ -88,7 +165,6 @@ async function whyNot(
   key: SagaKey,
   journal: JournalRow,
   { kind, activity, about }: EffectCall,
-  restsOn: readonly string[],
 ): Promise<Exclude<Decided, { how: 'recorded' | 'send' }> | undefined> {
   if (kind === 'compensate' && about.cartItemId !== undefined) {
     const item = about.cartItemId;
@@ -106,9 +182,8 @@ async function whyNot(
     return { how: 'ordered', placed: order.outcome === 'done', at: iso(order.meant_ms), run: order.run };
   }
   if (kind === 'compensate') return changeInAir(tx, key, journal, { vmObjectId: about.vmObjectId, besides: activity });
-  const items = kind === 'pivot' ? (about.cartItems ?? []) : [];
-  const steps = await takenBackOf(tx, key, items, restsOn);
-  if (steps.length > 0) return { how: 'undone', steps };
+  const steps = kind === 'pivot' ? await takenBackOf(tx, key, about.cartItems ?? []) : [];
+  if (steps.length > 0) return { how: 'changed', why: `${steps.join(', ')}: undone since then` };
   const { vmObjectId } = about;
   return vmObjectId === undefined ? undefined : changeInAir(tx, key, journal, { vmObjectId, kind: 'compensate' });
 }
@@ -130,24 +205,14 @@ async function itemOfAnother(
   return isOwn ? undefined : { how: 'anothers', of: youngest.reference, at: iso(youngest.meant_ms) };
 }
 
-/** Steps that made these items, or have these ids, and were undone, or are being undone. */
-async function takenBackOf(
-  tx: Tx,
-  key: SagaKey,
-  items: readonly number[],
-  restsOn: readonly string[],
-): Promise<string[]> {
-  if (items.length === 0 && restsOn.length === 0) return [];
+/** Steps that made these items, and were undone, or are being undone. */
+async function takenBackOf(tx: Tx, key: SagaKey, items: readonly number[]): Promise<string[]> {
+  if (items.length === 0) return [];
   const rows = await tx
     .selectFrom('effect')
     .selectAll()
     .where((where) => where.and({ ...key }))
-    .where((where) =>
-      where.or([
-        ...(items.length > 0 ? [where('cart_item_id', 'in', [...items])] : []),
-        ...(restsOn.length > 0 ? [where('step', 'in', [...restsOn])] : []),
-      ]),
-    )
+    .where('cart_item_id', 'in', [...items])
     .where('kind', '!=', 'pivot')
     .orderBy('seq')
     .execute();
@@ -214,7 +279,8 @@ async function decidePivot(
   meaning: Noted,
 ): Promise<Known | undefined> {
   // This also counts for a placed pivot: the number of its servers follows from all corrections.
-  if ((await countCorrections(tx, key)) > (meaning.corrections ?? 0)) return { how: 'corrected' };
+  if ((await countCorrections(tx, key)) > (meaning.corrections ?? 0))
+    return { how: 'changed', why: 'the request was corrected since' };
   const live = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
   if (live?.outcome === 'done') {
     return live.cancelled_ms === null ? { effect: live } : { how: 'cancelled', at: iso(live.cancelled_ms) };

@@ -16,24 +16,27 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { correctedBy } from '../domain/corrections';
+import { definedOnly } from '../domain/defined-only';
 import type { AnsweredOutcome, JournalKnowledge, PivotNote } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
 import type { RecordedEnding } from '../domain/record';
 import { purchaseOf } from '../domain/spending';
 import { type CorrectionRow, correctionsOf, insertCorrection } from './correction-rows';
-import { decide, doubtsBeside, repeats } from './decide';
-import { nowMs } from './dialects';
+import { decide, doubtsBeside, isPlain, meanAtOnce, repeats } from './decide';
+import { isPostgres, nowMs } from './dialects';
 import { asUnavailable, isUniqueViolation, JournalUnavailable, JournalUnreadable } from './errors';
 import { askAboutFailovers, type FailoverRule } from './incarnation';
-import { epochOfNew, insertLost, insertSeen, noteLoss, putBack } from './lost-time';
+import { epochOfNew, insertLost, insertSeen, noteLoss, putBack, whatIsLacking } from './lost-time';
 import type { Decided, Meaning, Meant, MeantCall, Noted } from './meaning';
 import type { Bought } from './purchases';
 import { insertNotices, type Notice } from './outbox-rows';
 import { markUndone } from './put-back-firewalls';
 import {
   aboutOf,
+  beginOf,
   closeAsSeen,
   closeByRun,
+  disown,
   type Effect,
   effectOf,
   inAirOf,
@@ -50,7 +53,7 @@ import {
 } from './rows';
 import type { FirewallsWord, JournalTables } from './schema';
 import type { Sealing } from './sealing';
-import { idsIn, noteAssigned, noteEnding, notePlaced, noteWord } from './servers';
+import { idsIn, isProtecting, noteAssigned, noteEnding, notePlaced, noteWord } from './servers';
 import { endTurn, type Place } from './turn-rows';
 
 export interface Answer {
@@ -68,7 +71,6 @@ export interface FirstTaken {
   at: string;
   run: string;
   request: unknown;
-  corrections: unknown[];
 }
 
 export interface SealedCorrection {
@@ -82,6 +84,8 @@ export interface Corrected extends SealedCorrection {
   id: string;
   run: string;
   step: string;
+  /** The number of the run's begin. */
+  begun?: number | undefined;
 }
 
 export interface Verdict {
@@ -99,9 +103,10 @@ export class Journal {
   /**
    * Takes a reference for ever, or finds the run that took it.
    *
-   * @param namespace the run's: the reference is open there until an ending is written
-   * @returns the request that it was taken with first, undefined where only its effects are still known; and the
-   * corrections since, in order
+   * @param namespace the run's: a new reference is open there until an ending is written, and owned by the run's first
+   * begin. One that was taken before is owned by `begin`
+   * @param knows of a run that takes it again: a journal that lacks that was put back, and nothing is taken then
+   * @returns the request that it was taken with first, undefined where only its effects are still known
    * @throws JournalUnavailable, JournalUnreadable
    */
   async take(
@@ -111,11 +116,24 @@ export class Journal {
       request,
       run,
       namespace,
-    }: { account: string | undefined; request: unknown; run: string; namespace?: string },
-  ): Promise<{ knows: JournalKnowledge; first: FirstTaken | undefined }> {
+      knows: before,
+    }: {
+      account: string | undefined;
+      request: unknown;
+      run: string;
+      namespace?: string;
+      knows?: JournalKnowledge | undefined;
+    },
+  ): Promise<{ knows: JournalKnowledge; first: FirstTaken | undefined; lacks?: string | undefined }> {
     const sealed = await this.sealing.seal(request);
-    const { journal, first, corrected } = await this.inTransaction(async (tx) => {
+    const { journal, first, lacks } = await this.inTransaction(async (tx) => {
       const journal = await theJournal(tx);
+      const taken = before && (await referenceOf(tx, key)) !== undefined;
+      const lacks =
+        taken === undefined
+          ? undefined
+          : await whatIsLacking(tx, journal, { taken, knows: before, failover: this.failover });
+      if (lacks !== undefined) return { journal, first: undefined, lacks };
       const now = nowMs(tx);
       const inserted = await tx
         .insertInto('reference')
@@ -125,13 +143,14 @@ export class Journal {
           request: sealed,
           first_seen_ms: now,
           first_run: run,
-          epoch: epochOfNew(journal),
+          // A run that knows it from before has perhaps ordered in the lost time.
+          epoch: Math.min(epochOfNew(journal), before?.epoch ?? Infinity),
           touched_ms: now,
           ...openedBy(run, namespace),
         })
         .onConflict((conflict) => conflict.columns(['workflow', 'reference']).doNothing())
         .executeTakeFirst();
-      if (inserted.numInsertedOrUpdatedRows === 1n) return { journal, first: undefined, corrected: [] };
+      if (inserted.numInsertedOrUpdatedRows === 1n) return { journal, first: undefined };
       // After the journal was put back, an effect or a doubt may have come before its reference: the request is filled
       // in.
       await tx
@@ -140,26 +159,33 @@ export class Journal {
         .where((where) => where.and({ ...key }))
         .where('request', 'is', null)
         .execute();
-      return { journal, first: await referenceOf(tx, key), corrected: await correctionsOf(tx, key) };
+      return { journal, first: await referenceOf(tx, key) };
     });
     const knows = { journal: journal.id, epoch: journal.epoch };
-    if (first === undefined) return { knows, first };
+    if (lacks !== undefined) return { knows, first, lacks };
+    if (first === undefined) return { knows: { ...knows, ...(namespace === undefined ? {} : { begun: 1 }) }, first };
     const original = first.request === null ? undefined : await this.unseal(first.request, 'the first request');
-    const corrections = await this.unsealAll(corrected);
-    return { knows, first: { at: iso(first.first_seen_ms), run: first.first_run, request: original, corrections } };
+    return { knows, first: { at: iso(first.first_seen_ms), run: first.first_run, request: original } };
+  }
+
+  /** What people have corrected of a request, in order. @throws JournalUnavailable, JournalUnreadable */
+  async corrections(key: SagaKey): Promise<unknown[]> {
+    return this.unsealAll(await this.inTransaction((tx) => correctionsOf(tx, key)));
   }
 
   /**
    * Writes a correction, before anything is sent with it. A second call with the same id changes nothing.
    *
-   * @returns `placed`, and writes nothing, where the pivot happened, or may have: it was sent without the correction
+   * @returns `placed`, and writes nothing, where the pivot happened, or may have: it was sent without the correction;
+   * `changed` where another begin owns the reference
    * @throws JournalUnavailable
    */
-  async correct(key: SagaKey, { id, run, step, ...said }: Corrected): Promise<'written' | 'placed'> {
+  async correct(key: SagaKey, { id, run, step, begun, ...said }: Corrected): Promise<'written' | 'placed' | 'changed'> {
     const correction = await this.sealing.seal(said satisfies SealedCorrection);
     return this.inTransaction(async (tx) => {
       await lock(tx, key);
       if ((await livePivot(tx, key)) !== undefined) return 'placed';
+      if (begun !== undefined && (await referenceOf(tx, key))?.owner !== beginOf(run, begun)) return 'changed';
       await insertCorrection(tx, { ...key, id, run, step, correction });
       return 'written';
     });
@@ -236,7 +262,7 @@ export class Journal {
       boughtBy: (tx: Tx) => this.boughtBy(tx, meaning),
     };
     try {
-      const decided = await this.decideTwiceAtMost(noted, row);
+      const decided = (await this.meanAtOnce(noted, row)) ?? (await this.decideTwiceAtMost(noted, row));
       if (decided.how === 'unknown') return { ...decided, note: await this.noteOf(decided.note) };
       if (decided.how === 'send') {
         const { top, ...send } = decided;
@@ -294,6 +320,10 @@ export class Journal {
     };
   }
 
+  private async meanAtOnce(meaning: Noted, row: string) {
+    return isPlain(meaning) ? this.inOneStatement((db) => meanAtOnce(db, meaning, row)) : undefined;
+  }
+
   /** The constraint is violated only where a lock has failed; then the rows are read once more. */
   private async decideTwiceAtMost(meaning: Noted, row: string): Promise<Decided> {
     try {
@@ -308,7 +338,10 @@ export class Journal {
    * Finds the row of a commit whose confirmation was lost. Where its database has failed over meanwhile, the row is
    * there with all that was committed before it.
    */
-  private async findWritten({ workflow, reference, call, recall }: Meaning, row: string): Promise<Meant | undefined> {
+  private async findWritten(
+    { workflow, reference, call, recall, knows }: Meaning,
+    row: string,
+  ): Promise<Meant | undefined> {
     return this.inTransaction(async (tx) => {
       const key = { workflow, reference };
       // Waits for that commit, if the database is still working on it.
@@ -320,7 +353,7 @@ export class Journal {
       const doubts = doubtsBeside(row, rows, recall);
       return {
         how: 'send',
-        knows: { journal: id, epoch: found.epoch, row },
+        knows: { journal: id, epoch: found.epoch, row, ...definedOnly({ begun: knows?.begun }) },
         doubts,
         ...repeats(row, rows, call),
       };
@@ -340,9 +373,13 @@ export class Journal {
     { outcome, failure, answer, cartItemId }: Answer,
   ): Promise<'written' | 'late'> {
     const sealed = await this.sealing.seal(answer);
+    const { call, knows } = meant;
+    // Nothing else is written of it.
+    const isAlone = outcome !== 'done' || (call.kind === 'mutate' && !isProtecting(key, call));
+    if (isAlone && (await this.answeredAtOnce(knows.row, { outcome, failure, answer: sealed, cartItemId })))
+      return 'written';
     return this.inTransaction(async (tx) => {
       await lock(tx, key);
-      const { call, knows } = meant;
       const found = await effectOf(tx, knows.row);
       // Perhaps the row was never written. The call did nothing, so nothing is lost.
       if (found === undefined && outcome === 'not-done') return 'written';
@@ -366,6 +403,23 @@ export class Journal {
         if (call.kind === 'mutate') await noteAssigned(tx, key, call);
       }
       return says === 'late' ? 'late' : 'written';
+    });
+  }
+
+  /** @returns false where the row has an outcome, or is gone */
+  private answeredAtOnce(
+    row: string,
+    { outcome, failure, answer, cartItemId }: Answer & { answer: string },
+  ): Promise<boolean> {
+    return this.inOneStatement(async (db) => {
+      const { numUpdatedRows } = await db
+        .updateTable('effect')
+        .set({ outcome, answered_ms: nowMs(db), answer, failure: failure ?? null })
+        .$if(cartItemId !== undefined, (update) => update.set({ cart_item_id: cartItemId ?? null }))
+        .where('id', '=', row)
+        .where('outcome', 'is', null)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
     });
   }
 
@@ -494,6 +548,8 @@ export class Journal {
       const isInAir = resource !== undefined && (await inAirOf(tx, key)) > 0;
       const next = resource === undefined ? undefined : await endTurn(tx, key, resource, { isInAir });
       if (!isTaken) return next;
+      // Another saga may work on it from now on: a run that is reset to before this has to begin again.
+      if (resource !== undefined && by === key.workflow) await disown(tx, key);
       const said = { resource: resource ?? null, word: word === undefined ? null : JSON.stringify(word) };
       const ending = { ended_by: by, outcome, report: sealed, ended_ms: nowMs(tx), ...said };
       await tx
@@ -521,6 +577,14 @@ export class Journal {
     } catch (error) {
       throw new JournalUnreadable(what, { cause: error });
     }
+  }
+
+  /** A statement of its own is its own transaction; a file is locked first, outside of SQLite. */
+  private inOneStatement<T>(work: (db: Kysely<JournalTables>) => Promise<T>): Promise<T> {
+    if (!isPostgres(this.db)) return this.inTransaction(work);
+    return work(this.db).catch((error: unknown) => {
+      throw isUniqueViolation(error) ? error : asUnavailable(error);
+    });
   }
 
   /** @throws JournalUnavailable */

@@ -16,15 +16,13 @@ export interface Meaning extends SagaKey {
   inAirMs: number;
   /** If the step has already made something, return its recorded answer and send nothing. Always so for a pivot. */
   recall?: boolean;
-  /** Steps that must not have been undone: what is sent now relies on them. */
-  restsOn?: readonly string[];
   /** If a person has done the call by hand, send nothing; see by-hand.ts. */
   countsByHand?: boolean;
   /** Is sealed. */
   note?: PivotNote | undefined;
   /** Of the secrets that the call sends by their names. */
   sent?: SentDigests | undefined;
-  /** The saga's turn, if it has one. After the turn is over, nothing is meant. */
+  /** The saga's turn, if it has one: what a person did by hand counts within it. */
   turn?: string | undefined;
   /** For a pivot: how many corrections of the request the run knows. */
   corrections?: number | undefined;
@@ -49,8 +47,10 @@ export type Meant =
   /** The first call may still be in the air for so long: ask again then. */
   | { how: 'under-way'; row: string; leftMs: number }
   | ({ how: 'unknown'; leftMs: number } & OpenPivot)
-  /** These steps, on which it rests, were undone since. */
-  | { how: 'undone'; steps: string[] }
+  /** Another begin owns the reference. */
+  | { how: 'not-owned' }
+  /** What the run goes by is not so any more: it has to begin again. */
+  | { how: 'changed'; why: string }
   /** The item is in an order that was placed, or may have been. */
   | { how: 'ordered'; placed: boolean; at: string; run: string }
   /** The item's id is that of an item of this reference, which is younger. */
@@ -58,10 +58,6 @@ export type Meant =
   | { how: 'put-back'; why: string }
   /** It was placed, and the provider has cancelled it, as a person said then. */
   | { how: 'cancelled'; at: string }
-  /** The request was corrected since: the run knows an older version. */
-  | { how: 'corrected' }
-  /** The saga's turn is over: another saga may have worked on the same server or subscription since. */
-  | { how: 'turn-lost' }
   /** It may be meant, but not by a run without agreed terms. */
   | { how: 'no-terms' }
   /** A person has to agree first. */

@@ -7,7 +7,7 @@
  * costs the same among millions of references as among hundreds.
  */
 import { sql } from 'kysely';
-import { iso, livePivot, lock, type SagaKey } from './rows';
+import { type Begin, disown, iso, livePivot, lock, own, referenceOf, type SagaKey } from './rows';
 import type { Journal } from './journal';
 
 export interface OpenReference extends SagaKey {
@@ -54,15 +54,25 @@ export function mayBePlaced(journal: Journal, { workflow, reference }: SagaKey):
   return journal.inTransaction(async (tx) => (await livePivot(tx, { workflow, reference })) !== undefined);
 }
 
-/** Opens a reference again for another run. @throws JournalUnavailable */
-export function open(journal: Journal, key: SagaKey, by: { namespace: string; run: string }): Promise<void> {
+/** As {@link own}. @throws JournalUnavailable */
+export function begin(journal: Journal, key: SagaKey, by: Begin): Promise<number | undefined> {
+  return journal.inTransaction((tx) => own(tx, key, by));
+}
+
+/**
+ * For a clean-up of a saga that does not run: no run owns its reference any more.
+ *
+ * @returns the other namespace in which its run is open; nothing was changed then
+ * @throws JournalUnavailable
+ */
+export function closeToRuns(journal: Journal, key: SagaKey, namespace: string): Promise<string | undefined> {
   return journal.inTransaction(async (tx) => {
-    await lock(tx, key, by);
-    await tx
-      .updateTable('reference')
-      .set({ open_in: by.namespace })
-      .where((where) => where.and({ ...key }))
-      .execute();
+    await lock(tx, key);
+    const taken = await referenceOf(tx, key);
+    if (taken === undefined) return undefined;
+    if (taken.open_in !== null && taken.open_in !== namespace) return taken.open_in;
+    if (taken.owner !== null) await disown(tx, key);
+    return undefined;
   });
 }
 

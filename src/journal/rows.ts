@@ -95,34 +95,69 @@ export async function inAirOf(tx: Tx, key: SagaKey): Promise<number> {
   return leftMs;
 }
 
-/**
- * @param by the run in which the reference is open from now on, unless it already is. @returns false where it is not
- * known
- */
-export async function lock(tx: Tx, key: SagaKey, by?: { namespace: string; run: string }): Promise<boolean> {
+/** @returns false where the reference is not known */
+export async function lock(tx: Tx, key: SagaKey): Promise<boolean> {
   const locked = await tx
     .updateTable('reference')
-    .set((set) => ({
-      touched_ms: nowMs(tx),
-      ...(by
-        ? {
-            open_in: set.fn.coalesce('open_in', set.val(by.namespace)),
-            namespace: by.namespace,
-            runs: runsWith(by.run),
-          }
-        : {}),
-    }))
+    .set({ touched_ms: nowMs(tx) })
     .where((where) => where.and({ ...key }))
     .executeTakeFirst();
   return locked.numUpdatedRows > 0n;
 }
+
+/** A begin of a run, by its number: as it stands in `owner`. */
+export const beginOf = (run: string, begun: number | undefined) => `${run}/${begun ?? 0}`;
 
 /**
  * Of a new reference. Each run of it stands in `runs` with a space before and after, in the order in which they were
  * first seen.
  */
 export function openedBy(run: string, namespace: string | undefined) {
-  return namespace === undefined ? undefined : { open_in: namespace, namespace, runs: ` ${run} ` };
+  return namespace === undefined
+    ? undefined
+    : { open_in: namespace, namespace, runs: ` ${run} `, begun: 1, owner: beginOf(run, 1) };
+}
+
+export interface Begin {
+  namespace: string;
+  run: string;
+  /** The begin that the run knows: nothing is changed where there was another one since, or the journal was put back. */
+  renews?: { epoch: number; begun?: number | undefined } | undefined;
+}
+
+/**
+ * From here on the reference is open for this run, and only this begin of it means anything. A call of an earlier one
+ * that stood still, and would be meant now, is refused.
+ *
+ * @returns the number of the begin; undefined where there was another one since, or the reference is not known
+ */
+export async function own(tx: Tx, key: SagaKey, { namespace, run, renews }: Begin): Promise<number | undefined> {
+  const own = tx
+    .updateTable('reference')
+    .set({
+      ...{ touched_ms: nowMs(tx), open_in: namespace, namespace, runs: runsWith(run) },
+      begun: sql`begun + 1`,
+      owner: sql`cast(${`${run}/`} as text) || (begun + 1)`,
+    })
+    .where((where) => where.and({ ...key }))
+    .returning('begun');
+  if (renews === undefined) return (await own.executeTakeFirst())?.begun;
+  const isOfThisEpoch = sql<boolean>`exists (select 1 from journal where epoch = ${renews.epoch})`;
+  return (
+    await own
+      .where('begun', '=', renews.begun ?? 0)
+      .where(isOfThisEpoch)
+      .executeTakeFirst()
+  )?.begun;
+}
+
+/** No begin owns the reference any more: nothing is meant under it until a run has begun again. */
+export async function disown(tx: Tx, key: SagaKey): Promise<void> {
+  await tx
+    .updateTable('reference')
+    .set({ owner: null, begun: sql`begun + 1` })
+    .where((where) => where.and({ ...key }))
+    .execute();
 }
 
 const anywhere = (run: string) => `% ${run} %`;
@@ -137,9 +172,10 @@ function runsWith(run: string) {
  */
 export async function closeByRun(tx: Tx, key: SagaKey, run: string): Promise<void> {
   const isLater = sql<boolean>`runs like ${anywhere(run)} and runs not like ${`% ${run} `}`;
+  const unlessLater = (column: 'open_in' | 'owner') => sql<null>`case when ${isLater} then ${sql.ref(column)} end`;
   await tx
     .updateTable('reference')
-    .set({ open_in: sql`case when ${isLater} then open_in end`, runs: runsWith(run) })
+    .set({ open_in: unlessLater('open_in'), owner: unlessLater('owner'), runs: runsWith(run) })
     .where((where) => where.and({ ...key }))
     .execute();
 }
@@ -178,16 +214,10 @@ export function effectOf(tx: Tx, id: string): Promise<Effect | undefined> {
   return tx.selectFrom('effect').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-export async function insertReference(
-  tx: Tx,
-  key: SagaKey,
-  run: string,
-  epoch: number,
-  namespace?: string,
-): Promise<void> {
+export async function insertReference(tx: Tx, key: SagaKey, run: string, epoch: number): Promise<void> {
   const now = nowMs(tx);
   const times = { first_seen_ms: now, touched_ms: now };
-  const row = { ...key, ...times, account: null, request: null, first_run: run, epoch, ...openedBy(run, namespace) };
+  const row = { ...key, ...times, account: null, request: null, first_run: run, epoch };
   await tx.insertInto('reference').values(row).execute();
 }
 

@@ -64,6 +64,13 @@ interface ReferenceTable {
    * The runs that opened it, meant anything or ended, as they were first seen, with a space around each. Null: none.
    */
   runs: string | null;
+  /** How often a run has begun under it, or gone on after a call of it was lost. */
+  begun: Generated<number>;
+  /**
+   * The begin that owns it, as a run and its number: `b1c2…/3`. Only its calls are meant. Null where no run works under
+   * it.
+   */
+  owner: string | null;
 }
 
 interface EffectTable {

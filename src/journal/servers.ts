@@ -113,7 +113,8 @@ export async function noteAssigned(tx: Tx, key: SagaKey, call: Pick<EffectCall, 
     .execute();
 }
 
-function isProtecting({ workflow }: SagaKey, { activity }: Pick<EffectCall, 'activity'>): boolean {
+/** Firewalls that a bought server is to have are assigned. */
+export function isProtecting({ workflow }: SagaKey, { activity }: Pick<EffectCall, 'activity'>): boolean {
   return workflow === 'provisionServers' && activity === 'assignFirewalls';
 }
 

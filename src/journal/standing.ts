@@ -23,10 +23,10 @@ import type { JournalTables } from './schema';
 export interface Standing {
   /** False: this reference was never taken. */
   known: boolean;
+  /** The journal that says so. */
+  from: Pick<JournalKnowledge, 'journal' | 'epoch'>;
   /** The reference's `touched_ms` when this was read; see `Ending.seenMs`. */
   seenMs?: number | undefined;
-  /** The namespace in which its run is open; undefined where the run has ended. */
-  openIn?: string | undefined;
   placement:
     | { how: 'none' }
     | { how: 'placed'; at: string; run: string; answer: unknown; note: PivotNote | undefined; cancelled?: true }
@@ -60,7 +60,7 @@ export interface Asking {
  * @throws JournalUnavailable, JournalUnreadable
  */
 export async function standingOf(journal: Journal, key: SagaKey, { knows, inAirMs, run }: Asking): Promise<Standing> {
-  const { taken, rows, pivot, leftMs, lacks } = await journal.inTransaction(async (tx) => {
+  const { from, taken, rows, pivot, leftMs, lacks } = await journal.inTransaction(async (tx) => {
     const isKnown = await lock(tx, key);
     const from = await theJournal(tx);
     const lacks = await whatIsLacking(tx, from, { taken: isKnown, knows, failover: journal.failover });
@@ -72,7 +72,7 @@ export async function standingOf(journal: Journal, key: SagaKey, { knows, inAirM
     const pivot =
       rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome)) ??
       (lacks === undefined ? await doubt() : undefined);
-    return { taken, rows, pivot, leftMs: pivot ? await leftInAir(tx, pivot, from) : 0, lacks };
+    return { from, taken, rows, pivot, leftMs: pivot ? await leftInAir(tx, pivot, from) : 0, lacks };
   });
   const named = pivot ? (aboutOf(pivot).cartItems ?? []) : [];
   const items = rows.flatMap((row) => {
@@ -81,8 +81,8 @@ export async function standingOf(journal: Journal, key: SagaKey, { knows, inAirM
   });
   return {
     known: taken !== undefined,
+    from: { journal: from.id, epoch: from.epoch },
     seenMs: taken?.touched_ms,
-    openIn: taken?.open_in ?? undefined,
     placement: lacks === undefined ? await placementOf(journal, pivot, leftMs) : { how: 'put-back', why: lacks },
     items: items.filter(({ cartItemId }) => !named.includes(cartItemId)),
     perhapsOrdered: pivot?.outcome === 'done' ? [] : items.filter(({ cartItemId }) => named.includes(cartItemId)),

@@ -18,12 +18,6 @@ export function turnOf(tx: Tx, { workflow, reference }: Key): Promise<Turn | und
     .executeTakeFirst();
 }
 
-/** Whether a saga still has the turn that it began with. The caller holds the lock on its reference. */
-export async function hasTurn(tx: Tx, key: Key, turn: string): Promise<boolean> {
-  const mine = await turnOf(tx, key);
-  return mine?.id === turn && mine.begun_ms !== null && mine.ended_ms === null;
-}
-
 /**
  * Ends a saga's turn, or its place in the queue. While a call of the saga may be in the air, its row stays, and the
  * next saga waits that long.

@@ -16,7 +16,7 @@ import type { Transaction } from 'kysely';
 import { workflowIdOf } from '../domain/identity';
 import type { QueuedTurn, TurnAnswer } from '../domain/turns';
 import { lockName, nowMs } from './dialects';
-import { inAirOf, iso, livePivot, lock, type SagaKey } from './rows';
+import { disown, inAirOf, iso, livePivot, lock, type SagaKey } from './rows';
 import type { Journal } from './journal';
 import type { JournalTables } from './schema';
 import { nextOf, turnOf, type Place, type Turn } from './turn-rows';
@@ -89,11 +89,14 @@ export function takeTurn(
 export function dropTurn(journal: Journal, { id, workflow, reference }: Place): Promise<number> {
   const key = { workflow, reference };
   return journal.inTransaction(async (tx) => {
-    // A call that is meant before this is seen here; one that comes later has no turn.
+    // A call that is meant before this is seen here; one that comes later has no owner.
     await lock(tx, key);
     const leftMs = await inAirOf(tx, key);
-    if (leftMs === 0) await tx.deleteFrom('turn').where('id', '=', id).execute();
-    return leftMs;
+    if (leftMs > 0) return leftMs;
+    await tx.deleteFrom('turn').where('id', '=', id).execute();
+    // What it has seen there does not count any more.
+    await disown(tx, key);
+    return 0;
   });
 }
 

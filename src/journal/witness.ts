@@ -44,6 +44,11 @@ export class Witness {
     return lacks(await lookAgain(), seen) ? seen.epoch : undefined;
   }
 
+  /** The youngest row that was seen of this journal; 0 where none was. */
+  seqOf(journal: string): number {
+    return this.seen?.journal === journal ? this.seen.seq : 0;
+  }
+
   see({ id, epoch, top }: Looked): void {
     const seq = top ?? 0;
     const { seen } = this;

@@ -25,7 +25,7 @@ export function activities(summary: string): ActivityInterfaceFor<Activities> {
 }
 
 /** Calls of the journal alone, which a repeat does not harm. */
-type InPlace = Pick<Activities, 'takeReference' | 'writeEnding'>;
+type InPlace = Pick<Activities, 'takeReference' | 'keepReference' | 'readStanding' | 'writeEnding'>;
 
 /**
  * Makes a call of the journal in place, as a local activity: one marker in the history, no workflow task of its own, and

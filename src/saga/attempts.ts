@@ -4,7 +4,8 @@
  * Every attempt is an activity of its own, so the saga sees each one: it counts them truthfully, and stops between two
  * of them when it is cancelled. A call in flight is always awaited: what it did must be known before it can be undone.
  *
- * A call that was lost with its worker is simply made again, a pivot too: the journal knows whether it was sent.
+ * A call that was lost with its worker is made again, a pivot too, once the run owns its reference anew: the journal
+ * knows whether it was sent, and it is not sent any more if it was not.
  */
 import {
   ActivityFailure,
@@ -95,18 +96,29 @@ export async function attempt<T>(attempting: AttemptOptions<T>, act: Act<T>): Pr
   }
 }
 
-/** One attempt. While the same call may be in the air from before, it waits, and looks again: that is no attempt. */
+/**
+ * One attempt. While the same call may be in the air from before, it waits, and looks again; in a run that was reset, or
+ * after a call beside it was lost, the reference is kept first. That is no attempt.
+ */
 async function call<T>(
   { step, journal, deadline }: AttemptOptions<T>,
   act: Act<T>,
   count: number,
   retry: EffectContext['retry'],
 ): Promise<AttemptResult<T>> {
+  let kept = 0;
   try {
     for (;;) {
-      const unwritten = await journal.write();
-      if (unwritten !== undefined) return { ok: false, failure: unwritten };
+      const notWritten = (await journal.write()) ?? (await journal.keep());
+      if (notWritten !== undefined) return { ok: false, failure: notWritten };
+      const begun = journal.knows?.begun;
       const settled = await callOnce({ step, journal, deadline }, act, count, retry);
+      if (!settled.ok && settled.failure.notOwned && (kept === 0 || journal.knows?.begun !== begun)) {
+        if (journal.knows?.begun === begun) kept += 1;
+        if (kept > 0) journal.ownershipIsInQuestion();
+        journal.inDoubt = true;
+        continue;
+      }
       if (settled.ok || settled.failure.failure !== 'UnderWay') return settled;
       const { message, retryInMs = lostCallDelayMs, inFlightMs = retryInMs } = settled.failure;
       journal.inDoubt = true;
@@ -143,7 +155,10 @@ async function callOnce<T>(
     return { ok: true, value, detail: `from the journal: ${inWords(recorded.at)}, run ${recorded.run}` };
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    const failure = readFailure(error) ?? lostCall(error, count);
+    const said = readFailure(error);
+    // Whatever it has not meant by now it shall never mean.
+    if (said === undefined) journal.ownershipIsInQuestion();
+    const failure = said ?? lostCall(error, count);
     await journal.learn(failure, failure);
     return { ok: false, failure };
   }

@@ -20,30 +20,13 @@ export function describeRejection({ reason }: Extract<Decision, { decision: 'rej
 /** The decision that says it. */
 export type MarkCancelled = Extract<Decision, { decision: 'markCancelled' }>;
 
-/** Steps on which this one rests were taken back since, by another run: they have to be done again first. */
-export class TakenBack extends Error {
+/** What the run goes by is not so any more: it begins again, and the journal knows what stands. */
+export class StateChanged extends Error {
   constructor(
     readonly spec: { step: Step },
     readonly failure: CallFailure,
   ) {
     super(failure.message);
-  }
-}
-
-/**
- * Its turn is over, and another saga may have worked on the same thing since: what it has seen there does not count any
- * more.
- */
-export class TurnLost extends Error {
-  constructor({ message }: CallFailure) {
-    super(message);
-  }
-}
-
-/** The request was corrected in another run: what this one has done is not what is wanted any more. */
-export class CorrectedSince extends Error {
-  constructor({ message }: CallFailure) {
-    super(message);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Steps that were tried and failed, and what that says of the story: that it goes on, begins again, or ends. */
 import { describeFailure, type CallFailure, type CallFailureName } from '../domain/failures';
-import { CorrectedSince, PlacedBefore, SagaFailed, TakenBack, TurnLost, whyPlacedBefore } from './ends';
+import { PlacedBefore, SagaFailed, StateChanged, whyPlacedBefore } from './ends';
 import type { Step } from './progress';
 
 export interface Failed<P> {
@@ -11,12 +11,8 @@ export interface Failed<P> {
 /** Throws where a failure says that the story has to be begun again, or to end. */
 export function breakOff(failed: readonly Failed<{ step: Step }>[]): void {
   const first = (name: CallFailureName) => failed.find(({ failure }) => failure.failure === name);
-  const takenBack = first('TakenBack');
-  if (takenBack) throw new TakenBack(takenBack.spec, takenBack.failure);
-  const turnLost = first('TurnLost');
-  if (turnLost) throw new TurnLost(turnLost.failure);
-  const corrected = first('CorrectedSince');
-  if (corrected) throw new CorrectedSince(corrected.failure);
+  const changed = first('StateChanged');
+  if (changed) throw new StateChanged(changed.spec, changed.failure);
   const cancelled = first('OrderCancelled');
   if (cancelled) {
     endAll(failed, 'failed');
@@ -37,7 +33,7 @@ export function endAll(failed: readonly Failed<{ step: Step }>[], as: 'failed' |
   for (const { spec, failure } of failed) spec.step.end(as, describeFailure(failure));
 }
 
-/** It belongs to an order by now, or to another saga. */
+/** It belongs to an order by now, to another saga, or to another run. */
 export function isNotToBeUndone({ failure }: CallFailure): boolean {
-  return failure === 'Ordered' || failure === 'TurnLost';
+  return failure === 'Ordered' || failure === 'StateChanged';
 }

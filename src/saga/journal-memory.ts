@@ -6,8 +6,13 @@ import type { Effected, JournalKnowledge, Unwritten } from '../domain/effects';
 import type { CallFailure } from '../domain/failures';
 import type { Progress } from './progress';
 
-/** Writes one outcome; what could not be written is a failure. */
-export type WriteOutcome = (unwritten: Unwritten, answer: unknown) => Promise<CallFailure | undefined>;
+/** The activities that a run's memory needs; what could not be done is a failure. */
+export interface JournalCalls {
+  /** Writes one outcome. */
+  write: (unwritten: Unwritten, answer: unknown) => Promise<CallFailure | undefined>;
+  /** Owns the reference anew. */
+  keep: (knows: JournalKnowledge) => Promise<JournalKnowledge | CallFailure>;
+}
 
 export class JournalMemory {
   /** From the last answer. A journal that lacks it was put back. */
@@ -25,8 +30,52 @@ export class JournalMemory {
   request: unknown;
   private readonly unwritten: { unwritten: Unwritten; answer: unknown }[] = [];
   private writing: Promise<CallFailure | undefined> | undefined;
+  private isInQuestion = false;
+  private keeping: Promise<CallFailure | undefined> | undefined;
 
-  constructor(private readonly writeOutcome: WriteOutcome) {}
+  constructor(private readonly calls: JournalCalls) {}
+
+  /** A call was lost, or the journal says that another begin owns the reference: no call is made before {@link keep}. */
+  ownershipIsInQuestion(): void {
+    this.isInQuestion = true;
+  }
+
+  /** The reference is about to be taken anew. */
+  giveUpOwnership(): void {
+    this.isInQuestion = false;
+  }
+
+  /** @returns why the reference could not be kept; nothing may be sent then */
+  async keep(): Promise<CallFailure | undefined> {
+    const { knows } = this;
+    if (!this.isInQuestion || knows?.begun === undefined) return undefined;
+    // Calls side by side wait for the same.
+    this.keeping ??= this.calls
+      .keep(knows)
+      .then((kept) => {
+        if ('failure' in kept) return kept;
+        this.isInQuestion = false;
+        this.learnKnowledge(kept);
+        return undefined;
+      })
+      .finally(() => {
+        this.keeping = undefined;
+      });
+    return this.keeping;
+  }
+
+  /** The reference was taken, or taken anew: what was known before was looked for then. */
+  own(knows: JournalKnowledge): void {
+    this.isInQuestion = false;
+    this.isOwn = true;
+    this.knows = knows;
+  }
+
+  /** Calls side by side may be answered out of order: an older number of ours does not count any more. */
+  private learnKnowledge(knows: JournalKnowledge): void {
+    const begun = Math.max(knows.begun ?? 0, this.knows?.begun ?? 0);
+    this.knows = { ...knows, ...(begun > 0 ? { begun } : {}) };
+  }
 
   /**
    * Goes along with each look into the journal, until the reference is known to belong to the request: where it belongs
@@ -46,7 +95,7 @@ export class JournalMemory {
     { knows, doubts, unwritten }: Pick<Partial<Effected<unknown>>, 'knows' | 'doubts' | 'unwritten'>,
     answer: unknown,
   ): Promise<void> {
-    if (knows) this.knows = knows;
+    if (knows) this.learnKnowledge(knows);
     if (doubts) this.inDoubt = true;
     if (!unwritten) return;
     this.unwritten.push({ unwritten, answer });
@@ -68,7 +117,7 @@ export class JournalMemory {
 
   private async writeFirst(): Promise<CallFailure | undefined> {
     const [first] = this.unwritten;
-    const failure = first && (await this.writeOutcome(first.unwritten, first.answer));
+    const failure = first && (await this.calls.write(first.unwritten, first.answer));
     if (!failure) this.unwritten.shift();
     return failure;
   }

@@ -4,12 +4,13 @@
  */
 import { CancellationScope } from '@temporalio/workflow';
 import type { EffectContext } from '../activities/effect';
+import { definedOnly } from '../domain/defined-only';
 import type { Standing } from '../activities/journal';
 import type { Placement } from '../domain/effects';
 import { attempt } from './attempts';
 import { inWords, Step } from './progress';
 import type { Saga } from './saga';
-import { activities } from './activities';
+import { activities, inPlace } from './activities';
 
 /** The step of a story that cannot be undone. */
 export interface PivotStep {
@@ -21,6 +22,14 @@ export interface PivotStep {
 
 function look({ journal }: Saga, asked: EffectContext): Promise<Standing> {
   return activities('read what was placed').readStanding({ ...asked, ...journal.toCompare });
+}
+
+/** Nothing that was called before is meant after this, in whichever run. */
+async function lookAndOwn({ journal }: Saga, { knows, retry }: EffectContext): Promise<Standing> {
+  const asked = { ...definedOnly({ knows, retry }), ...journal.toCompare, owns: true };
+  const standing = await inPlace('read what was placed', retry !== undefined, (calls) => calls.readStanding(asked));
+  if (standing.knows !== undefined) journal.own(standing.knows);
+  return standing;
 }
 
 /** What was placed, or may have been, by whichever run. */
@@ -72,7 +81,7 @@ export async function lookBack(saga: Saga, pivot: PivotStep): Promise<Standing |
   const looked = await saga.one(
     {
       step: saga.quietStep('read-journal', 'Look into the journal for what was placed'),
-      act: (asked) => look(saga, asked),
+      act: (asked) => lookAndOwn(saga, asked),
     },
     { refusal: 'ask', skippable: true },
   );

@@ -7,7 +7,6 @@
  *   [ask for terms again] ── attempt ──answered, or recorded──▶ placed ═▶ settle│
  *                              │                                                │
  *                              ├─ Rejected ───────▶ SagaFailed, undo; or asked ─┤
- *                              ├─ TakenBack ──────▶ what it rests on, again     │
  *                              ├─ TermsMissing ───▶ [ask for terms], attempt
  *                              ├─ NeedsApproval ──▶ duplicate, over-limit ──approve: attempt; reject: SagaFailed, undo
  *                              ├─ not sent, 401 … ─▶ stuck ─────────────────────┤
@@ -71,8 +70,8 @@ export interface Pivot<T> {
 export type Looked = number[] | 'nobody' | undefined;
 
 /**
- * @throws SagaFailed where the provider refuses it, and nobody is asked; TakenBack where what it rests on has to be
- * done again; CorrectedSince where another request is wanted by now
+ * @throws SagaFailed where the provider refuses it, and nobody is asked; StateChanged where what it rests on has to be
+ * done again, or another request is wanted by now
  */
 export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placement<T>> {
   const { step, refusal, beforeSending } = pivot;

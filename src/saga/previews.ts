@@ -41,6 +41,6 @@ export function askedOf(question: OpenQuestion, steps: readonly { id: string; ti
   return {
     ...{ id, kind, step, undoing, heedsCancel },
     tried: question.tried ?? [{ step, title }],
-    takenBack: lastFailure?.failure === 'TakenBack',
+    takenBack: lastFailure?.failure === 'StateChanged',
   };
 }

@@ -196,18 +196,12 @@ export function cause({ failure, message, status, body }: CallFailure): string {
       return `The provider’s own list does not show it: ${message}.`;
     case 'SecretMissing':
       return `Our own secret cannot be read: ${message}.`;
-    case 'Unwanted':
-      return `Temporal has given the call up, again and again: ${message}.`;
     case 'UnderWay':
       return `Our own earlier call may still be in the air: ${message}.`;
-    case 'TakenBack':
-      return `Another run of this saga took back what it rests on: ${message}.`;
+    case 'StateChanged':
+      return `Our own run goes by what is not so any more, again and again: ${message}.`;
     case 'Ordered':
       return `An order has it, or may: ${message}.`;
-    case 'TurnLost':
-      return `Our own turn is over: ${message}.`;
-    case 'CorrectedSince':
-      return `Our own request is an older one: ${message}.`;
     case 'TermsMissing':
       return `Our own run has come to no terms: ${message}.`;
     case 'DeadlinePassed':

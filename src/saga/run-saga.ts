@@ -8,7 +8,8 @@
  *          │
  *   wait for the turn, where another saga works on the same server or subscription
  *          │
- *        story ──returns──────────────────▶ write the ending ──▶ Completed, result
+ *        story ──StateChanged─────────────▶ take the reference again, and the story from its beginning
+ *          ├──returns──────────────────▶ write the ending ──▶ Completed, result
  *          ├──SagaFailed──▶ look ── undo ──▶ write the ending ──▶ Failed, details[0] = report
  *          └──cancelled───▶ look ── undo ──▶ write the ending ──▶ Cancelled, memo.report
  * ```
@@ -30,8 +31,7 @@ import {
 } from '@temporalio/workflow';
 import type { Standing } from '../activities/journal';
 import { definedOnly } from '../domain/defined-only';
-import type { JournalKnowledge } from '../domain/effects';
-import type { SagaFailureName } from '../domain/failures';
+import { describeFailure, type SagaFailureName } from '../domain/failures';
 import { attributesGivenMemo, type WorkflowName } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
 import { outcomeOfEnd, type SagaOutcome } from '../domain/outcomes';
@@ -45,15 +45,15 @@ import { throwIfCancelled } from './attempts';
 import { checkRequest, stringField, type CheckedRequest } from './check-request';
 import { HumanDecisions } from './human-decisions';
 import { HistoryIsFull } from './history-left';
-import type { JournalMemory } from './journal-memory';
 import { knowsNothingPlaced, lookBack, placementOf, type PivotStep } from './look-back';
 import { countEnd, type SagaEnd } from './metrics';
 import { Notices, type EndSaid } from './notices';
 import { inWords, Progress } from './progress';
-import { CorrectedSince, SagaFailed } from './ends';
+import { stuckQuestion } from './questions';
+import { SagaFailed, StateChanged } from './ends';
 import { Saga } from './saga';
 import { inPlace } from './activities';
-import { inTurn, waitForTurn } from './turn';
+import { waitForTurn } from './turn';
 
 /** What the runner has to know of a story beside the story itself. */
 export interface SagaDefinition<W extends WorkflowName = WorkflowName> {
@@ -142,13 +142,14 @@ export async function runSaga<W extends WorkflowName>(
       async () => {
         const take = () => takeReference(saga, request, resourceOf(workflow, request));
         const known = { planTypesMore, corrections: ways.knowsOfOther ? [] : await take() };
-        for (;;) {
+        for (let times = 1; ; times += 1) {
           try {
-            return await inTurn(saga, () => story(saga, request, known));
+            return await story(saga, request, known);
           } catch (error) {
-            if (!(error instanceof CorrectedSince) && !(await mayBePlacedInTime(error))) throw error;
-            log.warn('begins again, because the request was corrected since, or was placed in time by another run');
+            if (!(error instanceof StateChanged) && !(await mayBePlacedInTime(error))) throw error;
+            log.warn('begins again', { why: (error as Error).message });
             saga.beginAgain();
+            if (error instanceof StateChanged && times % begunAgainMax === 0) await askToBeginAgain(saga, error);
             known.corrections = await take();
           }
         }
@@ -164,8 +165,8 @@ export async function runSaga<W extends WorkflowName>(
     );
     // Once more: a person may have left out the writing.
     const last = result();
-    progress.enter(last.outcome);
     await ended(saga, last.outcome, { outcome: last.outcome, ended: 'done' });
+    progress.enter(last.outcome);
     return last;
   } catch (thrown) {
     const error = thrown instanceof HistoryIsFull ? new SagaFailed('HistoryFull', thrown.message) : thrown;
@@ -174,6 +175,15 @@ export async function runSaga<W extends WorkflowName>(
     const why = ended && isCancellation(error) ? new SagaFailed('DeadlinePassed', ended.why) : error;
     return await CancellationScope.nonCancellable(() => giveUp(saga, why, { cancelled, isThrough, checked }, ways));
   }
+}
+
+/** So often a story begins again by itself before a person is asked. */
+const begunAgainMax = 3;
+
+async function askToBeginAgain({ humanDecisions }: Saga, { spec, failure }: StateChanged): Promise<void> {
+  spec.step.end('stuck', describeFailure(failure));
+  const asking = { undoing: false, skippable: false, correction: undefined };
+  await humanDecisions.ask(stuckQuestion([{ spec, failure }], asking));
 }
 
 async function giveUp<W extends WorkflowName>(
@@ -186,6 +196,9 @@ async function giveUp<W extends WorkflowName>(
   const { progress } = saga;
   saga.humanDecisions.isLast = true;
   const pivot = pivotOf(saga, ways);
+  // Whatever a call of the story has not meant by now it never means: what is undone stays undone.
+  if (pivot) saga.journal.giveUpOwnership();
+  else saga.journal.ownershipIsInQuestion();
   const standing = pivot && (await lookBack(saga, pivot));
   const own = saga.undoable;
   if (own.length > 0) progress.enter('undoing');
@@ -204,16 +217,16 @@ async function giveUp<W extends WorkflowName>(
     const why = error instanceof SagaFailed ? `${said}; before that, ${error.type}: ${error.message}` : said;
     const report = reportOf(progress, outcome, why);
     await writeEnding(saga, { ended: 'cancelled', report }, ways);
+    await ended(saga, 'cancelled', { outcome, ended: 'cancelled' });
     progress.enter(outcome, true);
     upsertMemo({ report });
-    await ended(saga, 'cancelled', { outcome, ended: 'cancelled' });
     throw new CancelledFailure(why);
   }
   if (!(error instanceof SagaFailed)) throw error;
   const report = reportOf(progress, outcome, error.message);
   await writeEnding(saga, { ended: error.type, report }, ways);
-  progress.enter(outcome, true);
   await ended(saga, error.type, { outcome, ended: error.type });
+  progress.enter(outcome, true);
   throw endedAs(error.type, error.message, report);
 }
 
@@ -259,12 +272,12 @@ async function takeReference(
   const taken = await saga.must(
     {
       step,
-      act: async ({ retry }) => {
+      act: async ({ retry, knows }) => {
         const answer = await inPlace('write the request into the journal', retry !== undefined, (journal) =>
-          journal.takeReference({ request, ...definedOnly({ account, resource }), retry }),
+          journal.takeReference({ request, ...definedOnly({ account, resource, knows }), retry }),
         );
         // Here, because a saga that is cancelled meanwhile hears no more of it.
-        if (answer.how !== 'taken') tookIt(journal, answer.knows);
+        if (answer.how !== 'taken') journal.own(answer.knows);
         return answer;
       },
     },
@@ -288,15 +301,6 @@ async function takeReference(
   }
   if (resource !== undefined) await waitForTurn(saga, resource, taken.turn);
   return taken.how === 'known' ? (taken.corrections ?? []) : [];
-}
-
-/**
- * Where it is taken again, what the run has known since its last call counts: a journal that lacks that row was put
- * back.
- */
-function tookIt(journal: JournalMemory, knows: JournalKnowledge): void {
-  journal.knows ??= knows;
-  journal.isOwn = true;
 }
 
 /**
@@ -369,8 +373,8 @@ function reportOf(progress: Progress, outcome: SagaOutcome, why: string): Report
 /** Ends a saga that has done nothing yet, and may not know what other runs of its reference did. */
 async function fail(saga: Saga, type: SagaFailureName, message: string, problems: Problem[]): Promise<never> {
   const { progress } = saga;
-  progress.enter('untouched');
   await ended(saga, type, { outcome: 'untouched', ended: type });
+  progress.enter('untouched');
   throw endedAs(type, message, { ...reportOf(progress, 'untouched', message), problems });
 }
 

@@ -11,10 +11,10 @@
  * Steps of one level run side by side. A failed one waits for its siblings, so that what they made is known; then the
  * levels are undone backwards, each level side by side.
  */
-import { CancellationScope, log } from '@temporalio/workflow';
+import { CancellationScope } from '@temporalio/workflow';
 import { definedOnly } from '../domain/defined-only';
-import type { Unwritten } from '../domain/effects';
-import { describeFailure, type CallFailure } from '../domain/failures';
+import type { JournalKnowledge, Unwritten } from '../domain/effects';
+import type { CallFailure } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
 import type { Standing } from '../domain/preview';
 import type { Quote } from '../domain/quotes';
@@ -23,17 +23,13 @@ import type { Concern } from '../domain/spending';
 import { attempt, throwIfCancelled } from './attempts';
 import { Deadline } from './deadline';
 import type { HumanDecisions } from './human-decisions';
-import { SagaFailed, TakenBack, type MarkCancelled } from './ends';
+import { SagaFailed, type MarkCancelled } from './ends';
 import { JournalMemory } from './journal-memory';
 import { StepRunner, type FailurePolicy, type StepOutcome, type StepSpec, type Undo } from './step-runner';
 import { countUndo } from './metrics';
 import type { Notices } from './notices';
 import { Step, type Progress } from './progress';
-import { stuckQuestion } from './questions';
-import { activities } from './activities';
-
-/** So often what was taken back is done again before a person is asked. */
-const doneAgainMax = 3;
+import { activities, inPlace } from './activities';
 
 interface ArmedUndo extends Undo {
   step: Step;
@@ -52,7 +48,7 @@ type Mode = { name: 'undoable' } | { name: 'suspended'; why: string } | { name: 
 
 export class Saga {
   private readonly levels: ArmedUndo[][] = [];
-  readonly journal = new JournalMemory(writeOutcome);
+  readonly journal = new JournalMemory(journalCalls);
   readonly deadline = new Deadline();
   /** As the request says it. */
   onRefusal?: OnRefusal | undefined;
@@ -137,35 +133,13 @@ export class Saga {
   }
 
   /**
-   * Does `before`, then `rest`, which relies on it. Where another run has taken some of it back since, both are done
-   * again: what still stands is known to the journal, and not done twice.
-   */
-  async relying<A, T>(before: () => Promise<A>, rest: (made: A) => Promise<T>): Promise<T> {
-    for (let again = 1; ; again += 1) {
-      const made = await before();
-      try {
-        return await rest(made);
-      } catch (error) {
-        if (!(error instanceof TakenBack)) throw error;
-        log.warn('done again, because it was taken back since', { steps: error.message });
-        this.beginAgain();
-        const { spec, failure } = error;
-        if (again % doneAgainMax > 0) continue;
-        spec.step.end('stuck', describeFailure(failure));
-        await this.humanDecisions.ask(
-          stuckQuestion([{ spec, failure }], { undoing: false, skippable: false, correction: undefined }),
-        );
-      }
-    }
-  }
-
-  /**
    * What was done is known to the journal: it is used, or deleted in the end. What was taken back may be only half
    * gone.
    */
   beginAgain(): void {
     this.levels.length = 0;
     this.journal.inDoubt = true;
+    this.journal.giveUpOwnership();
   }
 
   /**
@@ -226,14 +200,6 @@ export class Saga {
     return this.mode.name === 'placed';
   }
 
-  /**
-   * Another saga may rely on what was done by now: none of it is undone, and it is reported where the saga does not get
-   * to its end.
-   */
-  undoNothingSoFar(): void {
-    for (const undo of this.levels.flat()) delete undo.act;
-  }
-
   /** What would be left behind if nothing were undone. */
   get undoable(): Leftover[] {
     return this.levels.flat().map(({ leftover }) => leftover(''));
@@ -284,9 +250,21 @@ export class Saga {
 async function writeOutcome(unwritten: Unwritten, answer: unknown): Promise<CallFailure | undefined> {
   const step = new Step('write-outcome', 'Write into the journal what came of a call');
   const settled = await CancellationScope.nonCancellable(() =>
-    attempt({ step, journal: new JournalMemory(writeOutcome) }, ({ retry }) =>
+    attempt({ step, journal: new JournalMemory(journalCalls) }, ({ retry }) =>
       activities('write what came of a call into the journal').writeOutcome({ unwritten, answer, retry }),
     ),
   );
   return settled.ok ? undefined : settled.failure;
 }
+
+async function keepReference(knows: JournalKnowledge): Promise<JournalKnowledge | CallFailure> {
+  const step = new Step('keep-reference', 'Go on under the reference');
+  const kept = await CancellationScope.nonCancellable(() =>
+    attempt({ step, journal: new JournalMemory(journalCalls) }, ({ retry }) =>
+      inPlace('go on under the reference', retry !== undefined, (journal) => journal.keepReference({ knows, retry })),
+    ),
+  );
+  return kept.ok ? kept.value : kept.failure;
+}
+
+const journalCalls = { write: writeOutcome, keep: keepReference };

@@ -116,7 +116,7 @@ export class StepRunner<T, P extends StepSpec<T>> {
   /**
    * @returns one outcome for each spec, in their order
    * @throws SagaFailed when the provider refuses one and `policy.refusal` names how that ends
-   * @throws TakenBack | TurnLost | CorrectedSince | PlacedBefore where another run or another saga was there meanwhile
+   * @throws StateChanged | PlacedBefore where another run or another saga was there meanwhile
    * @throws CancelledFailure when the saga is cancelled while one waits; calls in flight were awaited
    */
   async through(specs: readonly P[]): Promise<StepOutcome<T>[]> {

@@ -2,7 +2,7 @@
  * Waiting for the turn at a server or a subscription, on which only one saga at a time works.
  *
  * ```text
- *   ask ──begun──▶ the story ──TurnLost──▶ ask, and the story from its beginning
+ *   ask ──begun──▶ the story
  *    ▲ │queued
  *    │ ▼
  *    wait for the signal, or for some time; a cancellation ends it at once
@@ -15,7 +15,6 @@ import { condition, defineSignal, log, setCurrentDetails, setHandler } from '@te
 import { turnSignal, type TurnAnswer } from '../domain/turns';
 import { describeQueue } from './current-details';
 import { inWords, now, type Step } from './progress';
-import { TurnLost } from './ends';
 import type { Saga } from './saga';
 import { activities } from './activities';
 
@@ -59,22 +58,6 @@ export async function waitForTurn(saga: Saga, resource: string, first?: TurnAnsw
   } finally {
     progress.stopQueueing();
     setCurrentDetails('');
-  }
-}
-
-/** Runs the story; once more where the saga's turn was over in between, as after a reset to before its end. */
-export async function inTurn<T>(saga: Saga, story: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await story();
-    } catch (error) {
-      const { resource } = saga.journal;
-      if (!(error instanceof TurnLost) || resource === undefined) throw error;
-      log.warn('begins again in a new turn', { resource });
-      saga.undoNothingSoFar();
-      saga.journal.inDoubt = true;
-      await waitForTurn(saga, resource);
-    }
   }
 }
 

@@ -52,17 +52,10 @@ export function provisionServers(input: unknown): Promise<ResultOf['provisionSer
     const protection = new Protection(first.firewalls ?? []);
     asked = { purchase, protection };
     await purchase.agree();
-    const { cartItemIds, placement } = await saga.relying(
-      async () => {
-        const cart = new Cart(saga, purchase, unknownAdds);
-        await fill(saga, purchase, cart);
-        return cart;
-      },
-      async (cart) => {
-        const placement = await placeOrder(saga, purchase, cart);
-        return { cartItemIds: cart.itemIds, placement };
-      },
-    );
+    const cart = new Cart(saga, purchase, unknownAdds);
+    await fill(saga, purchase, cart);
+    const placement = await placeOrder(saga, purchase, cart);
+    const cartItemIds = cart.itemIds;
     protection.isPlaced = true;
     const { request, ordered, secrets } = purchase;
     const strays = saga.journal.inDoubt ? await findStrayItems(saga, unknownAdds.numbers) : [];

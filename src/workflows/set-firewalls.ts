@@ -53,44 +53,32 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
     // A readable list counts more than what a person said earlier.
     const countsByHand = before === undefined ? { countsByHand: true } : {};
 
-    let isByHand = false;
-    await saga.relying(
-      async () => {
-        isByHand = false;
-        if (assign.length === 0) return assigning.end('skipped', 'nothing to assign');
-        await saga.one(
-          {
-            step: assigning,
-            act: (asked) =>
-              activities('assign firewalls').assignFirewalls({ ...assignment, ...countsByHand, ...asked }),
-            byHand: changed('mutate', 'assignFirewalls', assignment, () => (isByHand = true)),
-            armed: unassignAgain(saga, {
-              vmObjectId,
-              assigned: assign,
-              before,
-              replaced: unassign,
-              by: unassigning,
-            }),
-          },
-          { refusal: 'FirewallsRejected' },
-        );
-      },
-      async () => {
-        if (unassign.length === 0) return unassigning.end('skipped', 'nothing to unassign');
-        if (isByHand) await lookAgain(saga, assignment);
-        const restsOn = assign.length > 0 ? { restsOn: [assigning.id] } : {};
-        await saga.one(
-          {
-            step: unassigning,
-            act: (asked) =>
-              activities('unassign firewalls').unassignFirewalls({ ...removal, ...countsByHand, ...restsOn, ...asked }),
-            byHand: changed('mutate', 'unassignFirewalls', removal),
-            armed: assignAgain(saga, vmObjectId, unassign),
-          },
-          { refusal: 'FirewallsRejected' },
-        );
-      },
-    );
+    const said = { byHand: false };
+    if (assign.length === 0) assigning.end('skipped', 'nothing to assign');
+    else {
+      await saga.one(
+        {
+          step: assigning,
+          act: (asked) => activities('assign firewalls').assignFirewalls({ ...assignment, ...countsByHand, ...asked }),
+          byHand: changed('mutate', 'assignFirewalls', assignment, () => (said.byHand = true)),
+          armed: unassignAgain(saga, { vmObjectId, assigned: assign, before, replaced: unassign, by: unassigning }),
+        },
+        { refusal: 'FirewallsRejected' },
+      );
+    }
+    if (unassign.length === 0) unassigning.end('skipped', 'nothing to unassign');
+    else {
+      if (said.byHand) await lookAgain(saga, assignment);
+      await saga.one(
+        {
+          step: unassigning,
+          act: (asked) => activities('unassign firewalls').unassignFirewalls({ ...removal, ...countsByHand, ...asked }),
+          byHand: changed('mutate', 'unassignFirewalls', removal),
+          armed: assignAgain(saga, vmObjectId, unassign),
+        },
+        { refusal: 'FirewallsRejected' },
+      );
+    }
 
     // What follows only looks.
     saga.deadline.lift();

@@ -125,6 +125,9 @@ export function show({ report }: Sweep, doing: string): void {
 /** As often as the settings let a step look. */
 export function tryToLook<T>(what: string, act: Act<T>) {
   // Nothing of it is written down anywhere, so there is nothing to remember.
-  const journal = new JournalMemory(() => Promise.resolve<CallFailure | undefined>(undefined));
+  const journal = new JournalMemory({
+    write: () => Promise.resolve(undefined),
+    keep: (knows) => Promise.resolve(knows),
+  });
   return attempt({ step: new Step(what, what), journal }, act);
 }

@@ -4,7 +4,6 @@
  *
  *   before-mean     the task was received; nothing is written down
  *   after-mean      it is written down; nothing is sent
- *   after-wanted    it was asked whether it is still wanted, as for each call with an effect; the clock is not looked at yet
  *   before-answered the provider has answered; the answer is not written down
  */
 const Module = require('node:module');
@@ -21,13 +20,6 @@ function stop() {
 
 Module._load = function (request, ...rest) {
   const loaded = load.call(this, request, ...rest);
-  if (at === 'after-wanted' && loaded?.stillWanted !== undefined) {
-    const stillWanted = async () => {
-      await loaded.stillWanted();
-      stop();
-    };
-    return { ...loaded, stillWanted };
-  }
   const journal = loaded?.Journal?.prototype;
   if (journal?.mean === undefined || journal.mean.watched) return loaded;
   const { mean, answered } = journal;

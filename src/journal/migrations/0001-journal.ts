@@ -88,6 +88,8 @@ async function makeReference(db: Kysely<unknown>, { integer }: Types): Promise<v
     .addColumn('open_in', 'text')
     .addColumn('namespace', 'text')
     .addColumn('runs', 'text')
+    .addColumn('begun', 'integer', (column) => column.notNull().defaultTo(0))
+    .addColumn('owner', 'text')
     .addPrimaryKeyConstraint('reference_pk', ['workflow', 'reference'])
     .execute();
   // Contains open references only, and no column that changes while they are open: a few hundred entries among millions

@@ -6,8 +6,9 @@ import type { WorkflowName } from '../../../src/domain/identity';
 import type { JournalAddress } from '../../../src/journal/dialects';
 import type { Answer, Journal } from '../../../src/journal/journal';
 import type { Meaning, Meant } from '../../../src/journal/meaning';
-import type { SagaKey } from '../../../src/journal/rows';
+import type { Begin, SagaKey } from '../../../src/journal/rows';
 import { openJournal } from '../../../src/journal/open';
+import { begin } from '../../../src/journal/open-references';
 import type { Sealing } from '../../../src/journal/sealing';
 import { createSealing } from '../../../src/security/sealing';
 import type { TestDatabases } from './databases';
@@ -70,10 +71,7 @@ export const putBackOld: EffectCall = { ...unassignOld, kind: 'compensate', acti
 export type Sent = Extract<Meant, { how: 'send' }>;
 
 interface Ways extends Partial<
-  Pick<
-    Meaning,
-    'recall' | 'restsOn' | 'countsByHand' | 'inAirMs' | 'note' | 'turn' | 'corrections' | 'rules' | 'namespace'
-  >
+  Pick<Meaning, 'recall' | 'countsByHand' | 'inAirMs' | 'note' | 'turn' | 'corrections' | 'rules' | 'namespace'>
 > {
   knows?: JournalKnowledge | undefined;
 }
@@ -109,6 +107,14 @@ export class Run {
     const taken = await this.journal.take(this.key, { account, request, run: this.run });
     this.knows = taken.knows;
     return taken;
+  }
+
+  /** From here on only this run means anything in this namespace: see `Meaning.namespace`. */
+  async own(namespace: string, renews?: Begin['renews']): Promise<number | undefined> {
+    const begun = await begin(this.journal, this.key, { namespace, run: this.run, renews });
+    const { id, epoch } = await journalRow(this.journal);
+    if (begun !== undefined) this.knows = { journal: id, epoch, begun };
+    return begun;
   }
 
   async mean(call: EffectCall, { knows = this.knows, ...ways }: Ways = {}): Promise<Meant> {

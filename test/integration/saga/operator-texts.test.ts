@@ -215,6 +215,7 @@ it('a change of firewalls that is undone', async () => {
     'list firewalls',
     'assign firewalls',
     'unassign firewalls',
+    'go on under the reference',
     'assign firewalls again',
     'list firewalls',
     'unassign firewalls again',

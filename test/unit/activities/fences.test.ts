@@ -1,13 +1,12 @@
 /**
- * The two looks right before a call is sent: whether Temporal still wants it, and whether it is too late. A process
+ * What stands between a call and its sending: whether its run owns the reference, and whether it is too late. A process
  * that stood still in between does not send, whichever clock shows it, and wherever it stood.
  */
-import type { CallFailureName } from '../../../src/domain/failures';
-import { grpcCodes } from '../../../src/temporal/grpc';
+import { notOwned } from '../../../src/activities/effect';
 import { ProviderClient } from '../../../src/provider/client';
 import { rigSettings } from '../../support/activity-settings';
 import { cartItem } from '../../support/requests';
-import { grpcError, journalThat, LoneActivities, temporalThat, type LoneSaga } from './lone-activities';
+import { journalThat, LoneActivities, type LoneSaga } from './lone-activities';
 
 let stand: LoneActivities;
 beforeAll(async () => {
@@ -75,18 +74,6 @@ describe.each(standstills)('%s', (_, standStill) => {
     expect(stand.calls).toBe(before);
     expect(await saga.told()).toEqual([expect.stringMatching(/ not-done StoodStill$/)]);
   });
-
-  it('does not send a pivot that it had asked about', async () => {
-    const moved = clocks();
-    const saga = stand.saga({ settings });
-    const refused = await saga.refusal(
-      'placeChangeOrder',
-      placeChange,
-      temporalThat(() => standStill(moved)),
-    );
-    expect(refused).toMatchObject({ failure: 'StoodStill', message: expect.stringMatching(tooLate) as string });
-    expect(stand.sent('place-change-order')).toBe(0);
-  });
 });
 
 it('a call leaves until the last millisecond, and not in the next one', async () => {
@@ -94,10 +81,14 @@ it('a call leaves until the last millisecond, and not in the next one', async ()
   jest.spyOn(performance, 'now').mockImplementation(() => frozen.monotonicMs);
   jest.spyOn(Date, 'now').mockImplementation(() => frozen.wallMs);
   const add = async (clock: keyof typeof frozen, ms: number) => {
-    const temporal = temporalThat(() => {
-      frozen[clock] += ms;
-    });
-    return stand.saga({ settings }).do('placeChangeOrder', placeChange, temporal);
+    const journal = journalThat(stand.journal, (real) => ({
+      mean: async (meaning) => {
+        const meant = await real.mean(meaning);
+        frozen[clock] += ms;
+        return meant;
+      },
+    }));
+    return stand.saga({ journal, settings }).do('placeChangeOrder', placeChange);
   };
   for (const clock of ['monotonicMs', 'wallMs'] as const) {
     await expect(add(clock, sendWithinMs + 1)).rejects.toThrow(`it was meant ${sendWithinMs + 1} ms ago`);
@@ -155,71 +146,8 @@ it('a slow store of secrets does not cost the time to leave', async () => {
   expect(await saga.do('addCartItem', { ...add, item })).toMatchObject({ value: {} });
 });
 
-describe('before a call with an effect Temporal is asked whether the task is still wanted', () => {
-  const unwanted = 'Temporal no longer waits for this call; nothing was sent';
-  const unavailable = 'Temporal could not say whether this call is still wanted; nothing was sent';
-  it.each<[string, Error, CallFailureName, string]>([
-    ['the task is not known', grpcError(grpcCodes.notFound, 'no such task'), 'Unwanted', unwanted],
-    [
-      'the run has ended, behind another error',
-      new Error('wrapped', { cause: grpcError(grpcCodes.notFound, 'already completed') }),
-      'Unwanted',
-      unwanted,
-    ],
-    ['nobody answers', grpcError(grpcCodes.unavailable, 'refused'), 'TemporalUnavailable', unavailable],
-    ['no answer in time', grpcError(grpcCodes.deadlineExceeded, 'slow'), 'TemporalUnavailable', unavailable],
-    ['not allowed', grpcError(grpcCodes.permissionDenied, 'not you'), 'TemporalUnavailable', unavailable],
-    ['a token that is none', grpcError(grpcCodes.invalidArgument, 'none'), 'TemporalUnavailable', unavailable],
-    ['anything else', new Error('something else'), 'TemporalUnavailable', unavailable],
-  ])('%s: nothing is sent', async (_, error, failure, message) => {
-    const saga = stand.saga({}, 'changeOrder');
-    const temporal = temporalThat(() => {
-      throw error;
-    });
-    const before = stand.calls;
-    const refused = await saga.refusal('placeChangeOrder', placeChange, temporal);
-    const [row] = await saga.rows();
-    expect(refused).toEqual({
-      failure,
-      message,
-      retryInMs: expect.any(Number) as number,
-      knows: expect.objectContaining({ row: row?.id }) as object,
-    });
-    expect(stand.calls).toBe(before);
-    expect(await saga.told()).toEqual([`place-change-order pivot not-done ${failure}`]);
-    // It is known that nothing was sent: the next one is.
-    expect(await saga.again().do('placeChangeOrder', placeChange)).toMatchObject({ value: { how: 'answered' } });
-  });
-
-  it('by its own token, in its own namespace, once its row is there and before it is sent', async () => {
-    const saga = stand.saga({}, 'changeOrder');
-    const before = stand.sent('place-change-order');
-    const seen: unknown[] = [];
-    const temporal = temporalThat(async () => {
-      seen.push(await saga.told(), stand.sent('place-change-order') - before);
-    });
-    await saga.do('placeChangeOrder', placeChange, temporal);
-    expect(seen).toEqual([['place-change-order pivot meant'], 0]);
-    expect(stand.sent('place-change-order')).toBe(before + 1);
-    const [asked, ...more] = temporal.heartbeats;
-    expect(more).toEqual([]);
-    expect(asked).toMatchObject({ namespace: 'the-namespace', taskToken: 'the token of this task' });
-    // Well within the time to leave.
-    expect(asked?.withinMs).toBeGreaterThan(500);
-    expect(asked?.withinMs).toBeLessThanOrEqual(2_500);
-  });
-
-  it('and not where the answer is known', async () => {
-    const temporal = temporalThat(() => {
-      throw new Error('nobody should ask');
-    });
-    const saga = stand.saga({}, 'changeOrder');
-    const { value } = await saga.do('placeChangeOrder', placeChange);
-    expect(await saga.do('placeChangeOrder', placeChange, temporal)).toMatchObject({ value, recorded: {} });
-    expect(temporal.heartbeats).toEqual([]);
-  });
-
-  it.each([
+describe('a call of a begin that does not own the reference any more', () => {
+  it.each<[string, object]>([
     ['addCartItem', add],
     ['deleteCartItem', { step: add.step, cartItemId: 5 }],
     ['assignFirewalls', assign],
@@ -227,12 +155,19 @@ describe('before a call with an effect Temporal is asked whether the task is sti
     ['placeOrder', { step: 'place-order', order: { account: 'AB-1', cartItems: [] } }],
     ['placeChangeOrder', placeChange],
     ['switchPlan', { step: 'switch-plan', change: { subscription_id: 6001, plan_id: 21 } }],
-  ] as const)('so before each that there is: %s', async (name, input) => {
-    const temporal = temporalThat(() => {
-      throw grpcError(grpcCodes.notFound, 'no such task');
+  ])('is not sent: %s', async (name, input) => {
+    const saga = stand.saga() as LoneSaga & { refusal: (...args: unknown[]) => Promise<unknown> };
+    const { knows } = await saga.do('addCartItem', { ...add, step: 'another' });
+    await saga.again().do('addCartItem', { ...add, step: 'of another run' });
+    saga.owns = false;
+    const before = stand.calls;
+    expect(await saga.refusal(name, { ...input, knows })).toEqual({
+      failure: 'StateChanged',
+      message: `${notOwned}; nothing was sent`,
+      notOwned: true,
     });
-    const saga = stand.saga() as { refusal: (...args: unknown[]) => Promise<unknown> };
-    expect(await saga.refusal(name, input, temporal)).toMatchObject({ failure: 'Unwanted' });
+    expect(stand.calls).toBe(before);
+    expect(await saga.rows()).toHaveLength(2);
   });
 });
 

@@ -53,7 +53,7 @@ describe('taking a reference', () => {
     const again = saga.again();
     expect(await again.do('takeReference', { account: 'AB-1', request })).toEqual({
       how: 'known',
-      knows: first.how === 'new' ? first.knows : undefined,
+      knows: first.how === 'new' ? { ...first.knows, begun: 2 } : undefined,
       at,
       run: saga.run,
     });
@@ -67,7 +67,7 @@ describe('taking a reference', () => {
     });
   });
 
-  const held = temporalThat(undefined, (id) => (id === 'hold' ? 'RUNNING' : 'COMPLETED'));
+  const held = temporalThat((id) => (id === 'hold' ? 'RUNNING' : 'COMPLETED'));
 
   it('waits while new sagas are held, and takes nothing', async () => {
     const saga = stand.saga();
@@ -78,7 +78,7 @@ describe('taking a reference', () => {
     });
     expect(await referenceOf(stand.journal.db, saga.key)).toBeUndefined();
     for (const status of ['COMPLETED', 'TERMINATED']) {
-      const over = temporalThat(undefined, () => status);
+      const over = temporalThat(() => status);
       expect(await saga.again().do('takeReference', { request }, over)).toMatchObject({ knows: {} });
     }
   });
@@ -91,7 +91,7 @@ describe('taking a reference', () => {
 
   it('takes nothing while Temporal does not say whether new sagas are held', async () => {
     const saga = stand.saga();
-    const mute = temporalThat(undefined, () => {
+    const mute = temporalThat(() => {
       throw grpcError(14, 'unavailable');
     });
     expect(await saga.refusal('takeReference', { request }, mute)).toMatchObject({
@@ -178,7 +178,7 @@ describe('how a saga stands', () => {
   describe('and whether it is running, of Temporal, where that is asked', () => {
     const asked: string[] = [];
     const says = (status: string | Error) =>
-      temporalThat(undefined, (workflowId) => {
+      temporalThat((workflowId) => {
         asked.push(workflowId);
         if (status instanceof Error) throw status;
         return status;

@@ -15,11 +15,12 @@ import { callsTo } from '../../../sandbox/sentences';
 import { Sandbox, type SandboxOptions } from '../../../sandbox/server';
 import { createActivities, type Activities, type ActivityNeeds } from '../../../src/activities/index';
 import { standingOf } from '../../../src/client/lost';
+import type { JournalKnowledge } from '../../../src/domain/effects';
 import type { CallFailure } from '../../../src/domain/failures';
 import { holdWorkflow } from '../../../src/domain/hold';
 import { workflowIdOf, type WorkflowName } from '../../../src/domain/identity';
 import type { Journal } from '../../../src/journal/journal';
-import type { SagaKey } from '../../../src/journal/rows';
+import { beginOf, insertReference, own, referenceOf, theJournal, type SagaKey } from '../../../src/journal/rows';
 import { openJournal } from '../../../src/journal/open';
 import { effectsOf } from '../../../src/journal/standing';
 import { ProviderClient } from '../../../src/provider/client';
@@ -92,6 +93,9 @@ export class LoneActivities {
 
 /** Tasks of one run of a saga. */
 export class LoneSaga {
+  /** False: it goes by what it knows, whoever owns the reference. */
+  owns = true;
+
   constructor(
     private readonly stand: LoneActivities,
     private readonly activities: Activities,
@@ -123,13 +127,30 @@ export class LoneSaga {
     return new LoneSaga(stand, activities, key, randomUUID(), workflowId);
   }
 
-  do<N extends keyof Activities>(name: N, input: Input<N>, temporal = temporalThat()): Promise<Answer<N>> {
+  do<N extends keyof Activities>(name: N, asked: Input<N>, temporal = temporalThat()): Promise<Answer<N>> {
     const { workflowId, run: runId } = this;
     const info = { activityType: name, taskToken, workflowExecution: { workflowId, runId } };
     const { logger, metricMeter } = this.stand;
     const environment = new MockActivityEnvironment(info, { client: temporal.client, logger, metricMeter });
     const activity = this.activities[name] as (input: Input<N>) => Promise<Answer<N>>;
-    return environment.run(() => activity(input));
+    return this.asOwner(asked).then((input) => environment.run(() => activity(input)));
+  }
+
+  /** A call with an effect names the begin by which its run owns the reference, as the workflow lets it. */
+  private async asOwner<I>(input: I): Promise<I> {
+    const { step, knows } = (input ?? {}) as { step?: string; knows?: JournalKnowledge };
+    const { key, run, workflowId, stand } = this;
+    if (step === undefined || !this.owns || workflowId !== workflowIdOf(key.workflow, key.reference)) return input;
+    const { journal } = stand;
+    const owned = await journal.inTransaction(async (tx) => {
+      const { id, epoch } = await theJournal(tx);
+      const taken = await referenceOf(tx, key);
+      if (taken === undefined) await insertReference(tx, key, run, epoch);
+      const { owner, begun } = taken ?? {};
+      const number = owner === beginOf(run, begun) ? begun : await own(tx, key, { namespace: 'the-namespace', run });
+      return { journal: id, epoch, ...knows, begun: number };
+    });
+    return { ...input, knows: owned };
   }
 
   /** How it fails: a call that succeeds fails the test. */
@@ -163,27 +184,14 @@ const taskToken = Buffer.from('the token of this task');
 
 export interface Temporal {
   client: Client;
-  /** What it was asked, by whom. */
-  heartbeats: { namespace: string; taskToken: string; withinMs: number }[];
 }
 
-/**
- * @param answer whether the task is still wanted: it says nothing, or throws
- * @param statusOf of a workflow's latest run; it throws where there is none
- */
-export function temporalThat(
-  answer: () => unknown = () => undefined,
-  statusOf: (workflowId: string) => string = unlessHold,
-): Temporal {
-  const heartbeats: Temporal['heartbeats'] = [];
-  let deadlineMs = Infinity;
+/** @param statusOf of a workflow's latest run; it throws where there is none */
+export function temporalThat(statusOf: (workflowId: string) => string = unlessHold): Temporal {
   const client = {
     options: { namespace: 'the-namespace' },
     withAbortSignal: <T>(_signal: AbortSignal, call: () => T) => call(),
-    withDeadline: (deadline: number, call: () => Promise<unknown>) => {
-      deadlineMs = deadline;
-      return call();
-    },
+    withDeadline: (_deadline: number, call: () => Promise<unknown>) => call(),
     workflow: {
       getHandle: (workflowId: string) => ({
         describe: () =>
@@ -195,16 +203,8 @@ export function temporalThat(
           })),
       }),
     },
-    workflowService: {
-      recordActivityTaskHeartbeat: async (asked: { namespace: string; taskToken: Uint8Array }) => {
-        const { namespace, taskToken: token } = asked;
-        heartbeats.push({ namespace, taskToken: Buffer.from(token).toString(), withinMs: deadlineMs - Date.now() });
-        await answer();
-        return {};
-      },
-    },
   };
-  return { client: client as unknown as Client, heartbeats };
+  return { client: client as unknown as Client };
 }
 
 /** Sagas are running, and nothing holds new ones. */

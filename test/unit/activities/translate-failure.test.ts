@@ -240,7 +240,7 @@ const triedAgain: CallFailureName[] = [
     'NotYet',
     'StoodStill',
   ] as const),
-  ...(['JournalUnavailable', 'TemporalUnavailable', 'Unwanted', 'QuoteAged'] as const),
+  ...(['JournalUnavailable', 'TemporalUnavailable', 'QuoteAged'] as const),
 ];
 
 it.each(callFailureNames)('what was decided here, as %s, is tried again or not', (name) => {

@@ -330,6 +330,7 @@ describe('where the journal is away before the call', () => {
 
   it('and where its row may be there all the same, that nothing was sent is yet to be written', async () => {
     const saga = stand.saga({ journal: failing(perhapsWritten) });
+    saga.owns = false;
     const before = stand.calls;
     const refused = await saga.refusal('placeOrder', { ...place([1]), knows });
     expect(refused).toEqual({
@@ -349,6 +350,7 @@ describe('where the journal is away before the call', () => {
 
   it('which a run that has not heard of the journal cannot say', async () => {
     const saga = stand.saga({ journal: failing(perhapsWritten) });
+    saga.owns = false;
     expect(await saga.refusal('placeOrder', place([1]))).not.toHaveProperty('unwritten');
   });
 });

@@ -84,7 +84,6 @@ export function byHand(databases: TestDatabases): void {
     await say([assign], one);
     expect(await one.again().mean(assign, { ...counting, turn })).toMatchObject({ how: 'recorded' });
     await journal.ended(one.key, { run: one.run, by: 'setFirewalls', outcome: 'done', report: {}, resource });
-    expect(await one.again().mean(assign, { ...counting, turn })).toMatchObject({ how: 'turn-lost' });
     const next = await begin();
     await laterBegun(next);
     expect(await one.again().mean(assign, { ...counting, turn: next })).toMatchObject({ how: 'send' });
@@ -104,12 +103,6 @@ export function byHand(databases: TestDatabases): void {
     expect(await rowOf(journal, knows.row)).toMatchObject({ outcome: 'undone', undone_by: row });
     expect((await standingOf(journal, run.key, { inAirMs })).items).toEqual([]);
     expect(await run.again().mean(remove(5))).toMatchObject({ how: 'recorded', answer: null });
-  });
-
-  it('takes back an assignment, so that what rests on it is not done', async () => {
-    await run.do(assign);
-    await say([takeBackAssign]);
-    expect(await run.mean(unassignOld, { restsOn: ['assign-new'] })).toMatchObject({ how: 'undone' });
   });
 
   it('is of a reference that was not taken, too', async () => {

@@ -6,7 +6,6 @@ import { takeTurn } from '../../../../src/journal/turns';
 import type { TestDatabases } from '../databases';
 import { assign, inAirMs, letPass, putBackOld, sharedJournal, rowOf, Run, takeBackAssign, unassignOld } from '../runs';
 
-/** The old firewalls go only while the new ones protect the server. */
 export function firewalls(databases: TestDatabases): void {
   let journal: Journal;
   sharedJournal(databases, (opened) => {
@@ -16,62 +15,6 @@ export function firewalls(databases: TestDatabases): void {
   beforeEach(async () => {
     run = await Run.begin(journal);
   });
-
-  const goOn = () => run.mean(unassignOld, { restsOn: ['assign-new'] });
-
-  it('go when the new ones are assigned', async () => {
-    await run.do(assign);
-    expect(await goOn()).toMatchObject({ how: 'send' });
-  });
-
-  it('stay when the new ones were taken back, by whichever run', async () => {
-    const { knows } = await run.do(assign);
-    const other = run.again();
-    const back = await other.do(takeBackAssign);
-    expect(await rowOf(journal, knows.row)).toMatchObject({ outcome: 'undone', undone_by: back.knows.row });
-    expect(await goOn()).toEqual({ how: 'undone', steps: ['assign-new'] });
-  });
-
-  it.each([null, 'unknown'] as const)('stay while taking back the new ones has the outcome %s', async (outcome) => {
-    await run.do(assign);
-    const back = await run.again().send(takeBackAssign);
-    if (outcome !== null) await run.answer(takeBackAssign, back, outcome);
-    expect(await goOn()).toEqual({ how: 'undone', steps: ['assign-new'] });
-  });
-
-  it('go when taking back the new ones was refused', async () => {
-    await run.do(assign);
-    await run.do(takeBackAssign, 'not-done');
-    expect(await goOn()).toMatchObject({ how: 'send' });
-  });
-
-  it('go when the new ones were taken back and assigned again', async () => {
-    await run.do(assign);
-    await run.do(takeBackAssign);
-    await run.do(assign);
-    expect(await goOn()).toMatchObject({ how: 'send' });
-  });
-
-  it.each(['not-done', 'unknown', null] as const)(
-    'stay when the new ones were taken back, and assigning them again has the outcome %s',
-    async (outcome) => {
-      await run.do(assign);
-      await run.do(takeBackAssign);
-      const again = await run.send(assign);
-      if (outcome !== null) await run.answer(assign, again, outcome);
-      expect(await goOn()).toEqual({ how: 'undone', steps: ['assign-new'] });
-    },
-  );
-
-  it.each(['not-done', 'unknown', null] as const)(
-    'go when the new ones are assigned, and assigning them once more has the outcome %s',
-    async (outcome) => {
-      await run.do(assign);
-      const again = await run.again().send(assign);
-      if (outcome !== null) await run.answer(assign, again, outcome);
-      expect(await goOn()).toMatchObject({ how: 'send' });
-    },
-  );
 
   it('are marked as taken back also where nobody knew whether they had been assigned', async () => {
     const { knows } = await run.do(assign, 'unknown');

@@ -8,7 +8,6 @@ import type { RecordedEnding } from '../../../../src/domain/record';
 import type { Journal } from '../../../../src/journal/journal';
 import { endedSagas, leftByLost, type ByAge } from '../../../../src/journal/left-behind';
 import type { FirewallsWord } from '../../../../src/journal/schema';
-import { open } from '../../../../src/journal/open-references';
 import { statedFirewalls } from '../../../../src/journal/stated-firewalls';
 import { takeTurn } from '../../../../src/journal/turns';
 import type { TestDatabases } from '../databases';
@@ -144,7 +143,7 @@ export function leftBehind(databases: TestDatabases): void {
 
     it('those of its namespace only, where several share the journal, also after a run in another one', async () => {
       const [here, moved, unknown] = [await begin(), await begin(), await begin()];
-      await open(journal, moved.key, { namespace: 'more', run: moved.again().run });
+      await moved.again().own('more');
       for (const run of [here, moved, unknown]) await end(run);
       const later = journal.db.updateTable('reference').where('reference', '=', unknown.key.reference);
       await later.set({ namespace: null }).execute();

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Journal } from '../../../../src/journal/journal';
-import { close, open, openReferences } from '../../../../src/journal/open-references';
+import { close, openReferences } from '../../../../src/journal/open-references';
 import { recordOf } from '../../../../src/journal/record';
 import { standingOf } from '../../../../src/journal/standing';
 import type { TestDatabases } from '../databases';
-import { add, assign, inAirMs, sharedJournal, Run } from '../runs';
+import { assign, inAirMs, sharedJournal, Run } from '../runs';
 
 export function openOnes(databases: TestDatabases): void {
   let journal: Journal;
@@ -70,7 +70,7 @@ export function openOnes(databases: TestDatabases): void {
     await end(run);
     expect(await found()).toEqual([]);
     const again = run.again();
-    await open(journal, run.key, { namespace, run: again.run });
+    await again.own(namespace);
     expect(await found()).toEqual(references([run]));
     expect(await recordOf(journal, run.key)).toMatchObject({ state: 'open' });
     await end(again);
@@ -78,14 +78,10 @@ export function openOnes(databases: TestDatabases): void {
     expect(await recordOf(journal, run.key)).toMatchObject({ state: 'done' });
   });
 
-  it.each(['opens it again', 'means anything'])('stay open where a later run %s before the ending', async (how) => {
+  it('stay open where a later run begins before the ending', async () => {
     const run = await begin();
     const later = run.again();
-    const goOn = () =>
-      how === 'means anything'
-        ? later.mean(assign, { namespace })
-        : open(journal, run.key, { namespace, run: later.run });
-    await goOn();
+    await later.own(namespace);
     // Late, and then once more, as its activity is tried again.
     for (const one of [run, run]) await end(one);
     expect(await found()).toEqual(references([run]));
@@ -94,41 +90,24 @@ export function openOnes(databases: TestDatabases): void {
     expect(await found()).toEqual([]);
   });
 
-  it('are closed by a run that has meant nothing itself, and stay open where a later one means anything', async () => {
+  it('are closed by a run that has not begun itself, and stay open where a later one begins', async () => {
     const run = await begin();
     const [second, third] = [run.again(), run.again()];
     await end(second);
     expect(await found()).toEqual([]);
-    await third.mean(assign, { namespace });
+    await third.own(namespace);
     for (const one of [run, second]) await end(one);
     expect(await found()).toEqual(references([run]));
     await end(third);
     expect(await found()).toEqual([]);
   });
 
-  it('are closed by the run that goes on, whatever a run before it means late', async () => {
-    const run = await begin();
-    const later = run.again();
-    await later.mean(add(), { namespace });
-    await run.mean(add(2), { namespace });
-    await end(later);
-    expect(await found()).toEqual([]);
-  });
-
-  it('are open again where a run that was reset means anything after the ending, and stay where they are open', async () => {
+  it('are open again where a run that was reset begins after the ending', async () => {
     const run = await begin();
     await end(run);
     await run.mean(assign);
     expect(await found()).toEqual([]);
-    await run.mean(assign, { namespace });
-    expect(await found()).toEqual(references([run]));
-    await run.mean(assign, { namespace: 'another' });
-    expect(await found()).toEqual(references([run]));
-  });
-
-  it('are open where an effect comes before its reference', async () => {
-    const run = new Run(journal, { workflow: 'setFirewalls', reference: randomUUID() });
-    await run.mean(assign, { namespace });
+    await run.own(namespace);
     expect(await found()).toEqual(references([run]));
   });
 

@@ -194,37 +194,36 @@ export function turns(databases: TestDatabases): void {
 
     it('are over for it: where it begins again it has another one, before all that wait', async () => {
       const { first, second, turn } = await ended();
-      await expect(first.mean(assign, { turn })).resolves.toEqual({ how: 'turn-lost' });
       const another = await turnOf(first.again());
       expect(another).not.toBe(turn);
       await expect(arrive(second)).resolves.not.toHaveProperty('inAirMs');
-      await expect(first.mean(assign, { turn: another })).resolves.toMatchObject({ how: 'send' });
       // It has not ended any more.
       await letPass(journal);
       await expect(arrive(second)).resolves.toMatchObject({ how: 'queued', before: 1 });
     });
   });
 
-  it('allow what is meant in them, and nothing when they are over, nor while the saga waits again', async () => {
+  it('end with the begin that had them: nothing is meant any more, and it cannot go on', async () => {
     const [first, second] = [await begin(), await begin()];
-    const turn = await turnOf(first);
-    await first.answer(assign, await first.send(assign, { turn }), 'done');
+    const begun = await first.own('orders');
+    await turnOf(first);
+    await first.answer(assign, await first.send(assign, { namespace: 'orders' }), 'done');
     await end(first);
-    await expect(first.mean(assign, { turn })).resolves.toEqual({ how: 'turn-lost' });
+    await expect(first.mean(assign, { namespace: 'orders' })).resolves.toEqual({ how: 'not-owned' });
+    await expect(first.own('orders', { epoch: first.knows!.epoch, begun })).resolves.toBeUndefined();
     await arrive(second);
-    await expect(arrive(first)).resolves.toMatchObject({ how: 'queued' });
-    await expect(first.mean(assign, { turn })).resolves.toEqual({ how: 'turn-lost' });
-    await end(second);
-    const another = await turnOf(first);
-    await expect(first.mean(assign, { turn })).resolves.toEqual({ how: 'turn-lost' });
-    await expect(first.mean(assign, { turn: another })).resolves.toMatchObject({ how: 'send' });
+    await first.own('orders');
+    await expect(first.mean(assign, { namespace: 'orders' })).resolves.toMatchObject({ how: 'send' });
   });
 
-  it('do not stand against a recorded answer', async () => {
-    const run = await Run.begin(journal, 'changeOrder');
-    const turn = await turnOf(run);
-    await run.do(place());
-    await end(run);
-    await expect(run.mean(place(), { turn })).resolves.toMatchObject({ how: 'recorded' });
+  it('that are taken from a saga leave it nothing to go on with', async () => {
+    const [gone, next] = [await begin(), await begin()];
+    const begun = await gone.own('orders');
+    await turnOf(gone);
+    const queued = await arrive(next);
+    if (queued.how !== 'queued') throw new Error('it is not queued');
+    await expect(dropTurn(journal, queued.behind)).resolves.toBe(0);
+    await expect(gone.mean(assign, { namespace: 'orders' })).resolves.toEqual({ how: 'not-owned' });
+    await expect(gone.own('orders', { epoch: gone.knows!.epoch, begun })).resolves.toBeUndefined();
   });
 }
