@@ -108,7 +108,7 @@ export interface ListedFirewalls {
 }
 
 /**
- * The firewalls in a list (row 10), whose shape is not documented: an array of ids, of objects with an `id`, or of
+ * The firewalls in a list (row 10), whose shape is not documented: an array of ids, of objects with a `firewall_id` or an `id`, or of
  * both, at the top or under `firewalls` or `data`. Duplicates are removed. Undefined where any element cannot be read,
  * where `firewalls` and `data` are both lists, where the list is one page of several, and for a list that is too long:
  * a list that is partly guessed is worse than none.
@@ -116,12 +116,17 @@ export interface ListedFirewalls {
 export function readFirewallIds(response: unknown): ListedFirewalls | undefined {
   const list = findList(response);
   if (list === undefined || list.length > firewallsListedMax || isPage(response, list.length)) return undefined;
-  const ids = readIds(list, (element) => readId(isRecord(element) ? element['id'] : element));
+  const ids = readIds(list, idOfFirewall);
   if (ids === undefined) return undefined;
   const pending = list.flatMap((element) =>
-    isRecord(element) && !isActive(element) ? (readId(element['id']) ?? []) : [],
+    isRecord(element) && !isActive(element) ? (idOfFirewall(element) ?? []) : [],
   );
   return { ids, pending: [...new Set(pending)] };
+}
+
+/** An element that has both is an assignment, and its `id` is that one's own. */
+function idOfFirewall(element: unknown): number | undefined {
+  return readId(isRecord(element) ? (element['firewall_id'] ?? element['id']) : element);
 }
 
 function findList(response: unknown): unknown[] | undefined {
@@ -205,6 +210,8 @@ const activeWords = new Set(
   ),
 );
 
+const leaving = new Set('pending ispending deleting detaching deletedat removedat detachedat unassignedat'.split(' '));
+
 /** A firewall without a word about its state counts as active: the document shows none. */
 function isActive(firewall: Record<string, unknown>): boolean {
   return Object.entries(firewall).every(([name, value]) => {
@@ -222,13 +229,17 @@ function isActive(firewall: Record<string, unknown>): boolean {
         'isenabled',
         'applied',
         'assigned',
+        'attached',
+        'isapplied',
+        'isassigned',
+        'isattached',
       ].includes(field)
     ) {
       if (typeof value === 'object')
         return !isRecord(value) || isActive({ status: value['name'] ?? value['code'] ?? value['status'] });
       return activeWords.has(bareWord(value));
     }
-    if (['pending', 'ispending', 'deleting', 'detaching'].includes(field)) return isNone(value);
+    if (leaving.has(field)) return isNone(value);
     return true;
   });
 }

@@ -132,7 +132,13 @@ export interface Sign {
 }
 
 /** Where the document shows that an answer speaks of itself (the top, `data`), and where other interfaces do. */
-const places = ['', 'data', 'result', 'response', 'status', 'meta', 'metadata', 'order', 'error'] as const;
+const outer = ['data', 'result', 'response', 'status', 'meta', 'metadata', 'order', 'error'] as const;
+const inner = ['order', 'result', 'error', 'status'] as const;
+const places: readonly (readonly string[])[] = [
+  [],
+  ...outer.map((place) => [place]),
+  ...(['data', 'result', 'response'] as const).flatMap((place) => inner.map((within) => [place, within])),
+];
 /** More elements of a list are not searched. */
 const elementsMax = 100;
 
@@ -145,20 +151,48 @@ export function signIn(body: unknown, call: ProviderCall): Sign | undefined {
   const isAboutAList = call === 'list' || call === 'directory';
   const whole = ofValue('the whole body', body);
   if (whole) return whole;
-  for (const place of places) {
-    const value = place === '' ? body : isRecord(body) ? body[place] : undefined;
+  for (const path of places) {
+    const value = path.reduce<unknown>((at, name) => (isRecord(at) ? at[name] : undefined), body);
+    const place = path.join('.');
     const isList = Array.isArray(value);
     const objects = isList ? (value as unknown[]).slice(0, elementsMax) : [value];
     for (const object of objects) {
       if (place === 'data' && object === false) return { says: 'data: false', isPlain: true };
       if (!isRecord(object) || (isList && isAboutAList && hasId(object))) continue;
       for (const [name, inner] of Object.entries(object)) {
-        const sign = ofField(name, inner);
+        const sign = ofField(name, inner) ?? (isShown(call) ? undefined : ofUnshown(name, inner, call));
         if (sign) return place === '' ? sign : { ...sign, says: `${place}.${sign.says}` };
       }
     }
   }
   return undefined;
+}
+
+/** The document shows what a success of these looks like: what it says beside that is no sign. */
+const isShown = (call: ProviderCall) => call === 'add' || call === 'quote' || call === 'list' || call === 'directory';
+
+const texts = new Set([
+  'message',
+  'msg',
+  'detail',
+  'details',
+  'description',
+  'reason',
+  'info',
+  'note',
+  'statusmessage',
+]);
+const textCharsMax = 500;
+const noInWords =
+  /\b(?:insufficient|not enough|denied|declined|refused|rejected|(?<!no |without )(?:failed|failures?|fails|errors?)(?!-free)|invalid|unable|cannot|can't|could not|couldn't|not (?:allowed|permitted|found|available|possible|supported|placed|processed|completed)|forbidden|unauthori[sz]ed|suspended|exceeded|overdue)\b/i;
+
+/** Where nobody knows what a success looks like, a no in words is none for sure, and no yes either. */
+function ofUnshown(name: string, value: unknown, call: ProviderCall): Sign | undefined {
+  const field = bare(name.slice(0, 60));
+  if (call === 'pivot' && field === 'available' && isNo(value)) return { says: `${name}: no`, isPlain: false };
+  if (!texts.has(field) || typeof value !== 'string') return undefined;
+  const [found] = noInWords.exec(value.slice(0, textCharsMax)) ?? [];
+  return found === undefined ? undefined : { says: `${name.slice(0, 60)}: “… ${found} …”`, isPlain: false };
 }
 
 const hasId = (object: object) => Object.keys(object).some((name) => /(^|_)id$|Id$/.test(name));
@@ -179,6 +213,17 @@ const yes = new Set([
   'valid',
   'accepted',
   'placed',
+  'ack',
+  'acknowledged',
+  'processed',
+  'executed',
+  'created',
+  'deleted',
+  'removed',
+  'assigned',
+  'unassigned',
+  'applied',
+  'saved',
 ]);
 const no = new Set(['failed', 'failure', 'haserror', 'haserrors', 'iserror', 'rejected', 'refused', 'declined']);
 const words = new Set(['status', 'result', 'state', 'outcome', 'type', 'return', 'response']);
@@ -202,7 +247,8 @@ const errors = new Set([
 const refusalWords = new Set(
   (
     'error errors err fail failed fails failure ko nok no false refused rejected reject declined denied deny invalid ' +
-    'unauthorized forbidden exception cancelled canceled notfound unsuccessful unavailable insufficient aborted fatal'
+    'unauthorized forbidden exception cancelled canceled notfound unsuccessful unavailable insufficient aborted fatal ' +
+    'fraud fraudulent void voided expired blocked suspended'
   ).split(' '),
 );
 

@@ -31,6 +31,8 @@ export class JournalMemory {
   private readonly unwritten: { unwritten: Unwritten; answer: unknown }[] = [];
   private writing: Promise<CallFailure | undefined> | undefined;
   private isInQuestion = false;
+  /** The saga does nothing more but undo, look and say how it has ended. */
+  isEnding = false;
   private keeping: Promise<CallFailure | undefined> | undefined;
 
   constructor(private readonly calls: JournalCalls) {}
@@ -53,8 +55,11 @@ export class JournalMemory {
     this.keeping ??= this.calls
       .keep(knows)
       .then((kept) => {
-        if ('failure' in kept) return kept;
+        const isOthers = 'failure' in kept && kept.failure === 'StateChanged';
+        if ('failure' in kept && !isOthers) return kept;
         this.isInQuestion = false;
+        // Who ends leaves alone what is not its own by now, and still looks, and writes its ending.
+        if ('failure' in kept) return this.isEnding ? undefined : kept;
         this.learnKnowledge(kept);
         return undefined;
       })

@@ -156,6 +156,7 @@ export async function runSaga<W extends WorkflowName>(
       },
     );
     isThrough = true;
+    saga.journal.isEnding = true;
     // A call in flight is awaited; where it was the last one, the story does not notice.
     throwIfCancelled();
     const result = () => ({ ...returned, outcome: isWhole(progress) ? 'done' : 'partly' }) as ResultOf[W];
@@ -195,10 +196,11 @@ async function giveUp<W extends WorkflowName>(
   const { cleanUp, reportLeftovers, reportOthers, knowsOfOther } = ways;
   const { progress } = saga;
   saga.humanDecisions.isLast = true;
+  saga.journal.isEnding = true;
   const pivot = pivotOf(saga, ways);
   // Whatever a call of the story has not meant by now it never means: what is undone stays undone.
   if (pivot) saga.journal.giveUpOwnership();
-  else saga.journal.ownershipIsInQuestion();
+  else if (saga.undoable.length > 0) saga.journal.ownershipIsInQuestion();
   const standing = pivot && (await lookBack(saga, pivot));
   const own = saga.undoable;
   if (own.length > 0) progress.enter('undoing');

@@ -222,6 +222,26 @@ itInWays(
   },
 );
 
+it('a saga that is put back to before its end, and cancelled, leaves alone what others have done since', async () => {
+  const { vmObjectId, start } = serverWith([1, 2]);
+  const first = await start({ exactly: [1] });
+  await first.result();
+  await (await start({ exactly: [2] })).result();
+  const changes = () => firewallMoments(rig.sandbox.ledger, vmObjectId);
+  const before = changes();
+
+  // To where it had unassigned 2, and was about to look.
+  const [, , changed] = await workflowTasksOf(rig.temporal, first);
+  await rig.withoutWorkers(async () => {
+    await resetTo(rig.temporal, first, changed!);
+    await (await rig.sagas.get(first.reference, 'setFirewalls')).cancel();
+  });
+  const again = await rig.sagas.get(first.reference, 'setFirewalls');
+  await outcomeOf(again);
+  expect(await again.describe()).toMatchObject({ status: { name: 'CANCELLED' } });
+  expect(changes()).toEqual(before);
+});
+
 itInWays('only tells the recorded answer, and does not wait, where its change was placed before', async () => {
   const request = changeRequest();
   const { subscription_id } = request;

@@ -112,6 +112,9 @@ describe('a success that says no', () => {
     { code: 'INSUFFICIENT_FUNDS' },
     { metadata: { result: 0 } },
     { order: { status: 'rejected' } },
+    { data: { order: { status: 'cancelled' } } },
+    { result: { error: { message: 'no' } } },
+    { order_id: 5, status: 'fraud' },
   ];
   test.each(refusals.map((body) => [JSON.stringify(body)]))('%s', async (body) => {
     const server = await serve({ body });
@@ -123,6 +126,40 @@ describe('a success that says no', () => {
       const failure = await failureOf(calls[name](client));
       expect(['Rejected', 'NotYet', 'UnknownOutcome', 'Unauthorized', 'RateLimited']).toContain(failure.name);
     }
+  });
+
+  test.each([
+    [{ message: 'Insufficient credit' }],
+    [{ data: { msg: 'The order could not be placed.' } }],
+    [{ detail: 'Payment declined' }],
+    [{ ack: false }],
+  ])('%j is not known to be one, where the document shows none', async (body) => {
+    for (const name of ['pivot', 'delete', 'assign'] as const) {
+      expect(['UnknownOutcome', 'Rejected']).toContain(await verdict(name, { body: JSON.stringify(body) }));
+    }
+    expect(await verdict('pivot', { body: JSON.stringify(body) })).toBe('UnknownOutcome');
+  });
+
+  test.each([[false], ['false'], [0]])(
+    'nobody knows whether what is not available (%j) was placed',
+    async (available) => {
+      expect(await verdict('pivot', { body: JSON.stringify({ available, total: 5 }) })).toBe('UnknownOutcome');
+    },
+  );
+
+  test.each([['delete'], ['directory']] as const)(
+    'a 404 with a page for people says nothing of what is there: %s',
+    async (name) => {
+      const page = { status: 404, body: '<html><h1>Not Found</h1></html>' };
+      expect(await verdict(name, page)).toBe('UnexpectedResponse');
+      for (const body of ['', '{"message":"no such item"}'])
+        expect(await verdict(name, { status: 404, body })).not.toBe('UnexpectedResponse');
+    },
+  );
+
+  test('what the document shows is a success, whatever its message says', async () => {
+    const body = JSON.stringify({ '0': 5, data: { code: 200, message: 'Added. The coupon is invalid.' } });
+    expect(await verdict('add', { body })).toBe('done');
   });
 
   test.each([[{ code: 0 }], [{ code: 1000 }], [{ code: 400.5 }], [{ data: { code: '0' } }], [{ status: 0 }]])(
@@ -156,6 +193,7 @@ describe('a success that says no', () => {
     [{ success: true, error: null, errors: [] }],
     [{ result: 'success', code: 'OK', error: '' }],
     [{ data: { code: 200, message: 'error-free' } }],
+    [{ message: 'Placed without errors' }],
     [{ code: '201', failed: 0, failure: null }],
     [{ status: 1, error: false, error_code: 0 }],
     [{ customer: { code: 500, success: false } }],
