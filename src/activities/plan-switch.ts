@@ -9,7 +9,6 @@ import type { Call, CallContext } from './call';
 import type { Effect, EffectContext } from './effect';
 import { createQuoting, type QuoteAnswer } from './quotes';
 import type { ActivitySettings } from './settings';
-import { OwnFailure } from './translate-failure';
 
 export interface PlanSwitch {
   subscription_id: number;
@@ -31,22 +30,14 @@ export function createPlanSwitchActivities(
 
     /**
      * Row 6: a pivot. The document does not say what `available` means in the answer to a switch: after the switch the
-     * plan may no longer be available. So `false` does not say whether the plan was switched.
+     * plan may no longer be available. So `false` does not say whether the plan was switched: it is of unknown outcome.
      */
     switchPlan(input: EffectContext & { change: PlanSwitch }): Promise<Effected<Placement<{ quote: Quote }>>> {
       const { subscription_id, plan_id } = input.change;
       const about = { subscriptionId: subscription_id, planId: plan_id };
       return effect({ kind: 'pivot', about }, input, async (options) => {
         const quote = await provider.switchPlan(subscription_id, plan_id, options);
-        if (quote.available) return { how: 'answered', value: { quote: shown(quote) } };
-        throw new OwnFailure(
-          'UnknownOutcome',
-          'the answer to the switch says “not available”, which may mean before or after the switch',
-          {
-            endpoint: 'PUT /order/switch/{subscription_id}',
-            status: 200,
-          },
-        );
+        return { how: 'answered', value: { quote: shown(quote) } };
       });
     },
   };

@@ -189,7 +189,8 @@ const noInWords =
 /** Where nobody knows what a success looks like, a no in words is none for sure, and no yes either. */
 function ofUnshown(name: string, value: unknown, call: ProviderCall): Sign | undefined {
   const field = bare(name.slice(0, 60));
-  if (call === 'pivot' && field === 'available' && isNo(value)) return { says: `${name}: no`, isPlain: false };
+  if (call === 'pivot' && field === 'available' && isNo(value))
+    return { says: `${name}: ${shown(value)}`, isPlain: false };
   if (!texts.has(field) || typeof value !== 'string') return undefined;
   const [found] = noInWords.exec(value.slice(0, textCharsMax)) ?? [];
   return found === undefined ? undefined : { says: `${name.slice(0, 60)}: “… ${found} …”`, isPlain: false };

@@ -378,6 +378,7 @@ describe.each(taken)('the answer to %s is of unknown outcome unless it is surely
     const inner = [data].flat().map((one) => (Object(one) as { code?: unknown }).code);
     const said = [code, ...inner].filter((one) => typeof one === 'number' || typeof one === 'string').map(Number);
     if (said.some((one) => !(one >= 200 && one < 300))) return unknown;
+    if ((Object(json) as { available?: unknown }).available === false) return unknown;
     if (noun !== 'a switch') return 'done';
     const { code: _code, data: _data, ...rest } = Object(json) as Record<string, unknown>;
     const isQuote =

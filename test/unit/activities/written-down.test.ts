@@ -182,7 +182,7 @@ describe('of a call that fails', () => {
         endpoint: 'PUT /order/switch/{subscription_id}',
         doubt: { row: row!.id, run: saga.run, inAirMs: 1_000, putBack: false },
       });
-      expect(failure.message).toMatch(/“not available”/);
+      expect(failure.message).toMatch(/says available: false/);
       expect(failure.retryInMs).toBeUndefined();
       expect(await saga.told()).toEqual([`switch-plan pivot ${unknown}`]);
     } finally {

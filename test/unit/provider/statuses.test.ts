@@ -22,7 +22,7 @@ test('a redirect is not followed, with the token or without', async () => {
 
 describe('deleting an item that is not there', () => {
   test.each([
-    ['by status', { status: 404, body: '<h1>Not found</h1>' }],
+    ['by status', { status: 404, body: '{"message":"Not found"}' }],
     ['because it has expired', { status: 410, body: '{"message":"cart item has expired"}' }],
     ['by the body’s code', { status: 200, body: '{"data":{"code":404}}' }],
     ['with an empty 404', { status: 404, body: '' }],
