@@ -15,7 +15,6 @@ import { holdSchema, keepSchema, releaseSchema } from '../src/domain/hold';
 import { firewallsOfSchema, serverFirewallsSchema } from '../src/domain/firewalls-of';
 import { jobProgressSchema, jobReportSchema } from '../src/domain/job-report';
 import { messageSchema } from '../src/domain/notifications';
-import { previewSchema } from '../src/domain/preview';
 import { progressSchema } from '../src/domain/progress';
 import { reconcileSchema, sweepReportSchema } from '../src/domain/reconcile';
 import { recordSchema } from '../src/domain/record';
@@ -41,7 +40,6 @@ const sources: Record<string, z.ZodType> = {
   'decideMany.progress': jobProgressSchema(),
   'decideMany.result': jobReportSchema(),
   progress: progressSchema,
-  preview: previewSchema,
   report: reportSchema,
   record: recordSchema,
   notification: messageSchema(),

@@ -22,7 +22,7 @@ import { holdOff, holdOn, holdStatus } from './hold-commands';
 import { objectId, positive, rate } from './kinds';
 import { Printer, type Streams } from './print';
 import { addReconcileCommands } from './reconcile-commands';
-import { inbox, preview } from './view-commands';
+import { inbox } from './view-commands';
 
 export interface Terminal extends Streams {
   stdin: Readable;
@@ -135,16 +135,6 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     .addOption(workflowOption())
     .action(async (reference: string, decision: string, json: string | undefined, options: Options) => {
       settle(await decide(context, targetOf(reference, options), decision, json));
-    });
-
-  command(
-    program,
-    'preview <REFERENCE> <DECISION> [JSON]',
-    'show what a decision, or cancel, would lead to; it changes nothing (status 2: it would be refused)',
-  )
-    .addOption(workflowOption())
-    .action(async (reference: string, decision: string, json: string | undefined, options: Options) => {
-      settle(await preview(context, targetOf(reference, options), decision, json));
     });
 
   saying(

@@ -23,7 +23,6 @@ import {
 } from '../domain/decisions';
 import { sagaFailureNames } from '../domain/failures';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
-import { previewName, type Preview, type Previewable } from '../domain/preview';
 import type { ProgressView } from '../domain/progress';
 import type { Report, ResultOf } from '../domain/results';
 import { describeProblems } from '../domain/problems';
@@ -72,18 +71,6 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
    */
   progress({ withinMs = answerWithinMs }: { withinMs?: number } = {}): Promise<ProgressView> {
     return query(this.temporal, this.workflowId, { name: 'progress', withinMs });
-  }
-
-  /**
-   * What a decision, or `cancel`, would lead to: the steps that follow, their calls, what cannot be undone, what is
-   * spent. It changes nothing. `refused` is there where the decision would not be taken.
-   *
-   * @param body as for {@link decide}; without it, it is only looked whether the decision fits the question
-   * @throws NoWorkerError, UnknownReferenceError, NoConnectionError
-   */
-  preview(decision: Previewable, body?: unknown): Promise<Preview> {
-    const args = body === undefined ? [decision] : [decision, body];
-    return query(this.temporal, this.workflowId, { name: previewName, args });
   }
 
   /**

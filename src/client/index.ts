@@ -17,7 +17,6 @@ export type { JobProgress, JobReport } from '../domain/job-report';
 export type { SagaFailureName } from '../domain/failures';
 export type { WorkflowName } from '../domain/identity';
 export type { Leftover } from '../domain/leftovers';
-export type { Preview } from '../domain/preview';
 export type { ProgressView } from '../domain/progress';
 export type { RequestOf } from '../domain/requests';
 export type { Report, ResultOf } from '../domain/results';

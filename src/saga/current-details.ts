@@ -3,9 +3,7 @@
  * decisions that fit with what to paste, then the rest. Under 2 KB, because it travels in an address.
  */
 import { decisionHints, exampleFor, type DecisionName } from '../domain/decisions';
-import type { Preview, Previewable } from '../domain/preview';
 import { cutWell, plainMarkdown } from '../domain/markdown';
-import { inShort } from '../domain/preview-words';
 import type { Queued } from '../domain/progress';
 import { secretFields } from '../domain/secrets';
 import { inWords } from './progress';
@@ -35,19 +33,32 @@ const exampleValues: Record<string, unknown> = {
  */
 const hiddenEnd = '\n\n\u00a0';
 
-/** @param previewOf what each choice leads to */
+/** What a decision means beyond what it does. */
+const consequences: Partial<Record<DecisionName, string>> = {
+  skip: 'What is skipped is not done later by this saga; its outcome tells it.',
+  markDone: 'Your word is written into the journal: no later run makes the call.',
+  confirmPlaced: 'Your word is written into the journal: nothing is placed under this reference again.',
+  markCancelled:
+    'Your word is written into the journal: it counts for no limit any more, and nothing is placed under this reference again.',
+  confirmNotPlaced: 'If it was placed after all, it is there twice then, and both cost money.',
+};
+
+const whileUnknown = 'All stays as it is, and the report says that nobody knows whether it was placed.';
+
+/** @param undoes what an end without success puts back, in a sentence */
 export function describeWait(
   question: Question & { id: string; heedsCancel: boolean },
   since: string,
-  previewOf: (decision: Previewable) => Preview,
+  undoes: string,
 ): string {
   const { id, kind, step, steps, choices, correction, lastFailure, heedsCancel } = question;
+  const stopping = kind === 'outcome-unknown' ? whileUnknown : undoes;
   const paragraphs = [
     `### ${plainMarkdown(question.question, questionCharsMax)}`,
     'Press **More Actions**, then **Send an Update**, choose the name and paste the data:',
-    choices.map((name) => describeChoice(name, id, steps, previewOf(name))).join('\n'),
+    choices.map((name) => describeChoice(name, id, steps, stopping)).join('\n'),
     ...(correction ? [describeCorrection(Object.keys(correction.schema().shape), id)] : []),
-    ...(heedsCancel ? [`Or press **Request Cancellation** to stop. ${inShort(previewOf('cancel'))}`] : []),
+    ...(heedsCancel ? [`Or press **Request Cancellation** to stop. ${stopping}`] : []),
     `It waits as *${kind}* at step \`${step}\` since ${inWords(since)}. This is question \`${id}\`.`,
     ...(lastFailure
       ? [`Last failure: ${plainMarkdown(lastFailure.message, excerptCharsMax)} (${lastFailure.failure}).`]
@@ -83,10 +94,12 @@ function describeChoice(
   name: DecisionName,
   question: string,
   steps: readonly string[] | undefined,
-  preview: Preview,
+  stopping: string,
 ): string {
   const { does } = decisionHints[name];
-  return `- **${name}** — ${does}. ${inShort(preview)}  \n  \`${exampleFor(name, question, steps)}\``;
+  const consequence = name === 'reject' ? stopping : consequences[name];
+  const said = consequence === undefined ? '' : ` ${consequence}`;
+  return `- **${name}** — ${does}.${said}  \n  \`${exampleFor(name, question, steps)}\``;
 }
 
 function describeCorrection(fields: readonly string[], question: string): string {

@@ -42,9 +42,6 @@ import { definedOnly } from '../domain/defined-only';
 import { ownerOf, type CallFailure } from '../domain/failures';
 import { heldReleasedSignal, readHoldWords } from '../domain/hold';
 import { cutWell } from '../domain/markdown';
-import { isOutcome } from '../domain/outcomes';
-import { previewName, type Preview, type Previewable, type Standing } from '../domain/preview';
-import { previewOf } from '../domain/preview-of';
 import type { DecisionRecord, ProgressView } from '../domain/progress';
 import { holdsSecret, redact } from '../domain/secrets';
 import { describeProblems } from '../domain/problems';
@@ -54,13 +51,19 @@ import { hasRoomToAsk, HistoryIsFull, whyFull } from './history-left';
 import { countDecision, countWait } from './metrics';
 import { describeWait, howToSendSecrets } from './current-details';
 import type { EventSaid, Notices } from './notices';
-import { answerPreview, askedOf, isCancellable, type OpenQuestion } from './previews';
 import { now, type Progress } from './progress';
 import type { Question } from './questions';
 import { reminderDelaysMs } from './reminders';
 
 const progressQuery = defineQuery<ProgressView>('progress');
-const previewQuery = defineQuery<Preview, [unknown, unknown]>(previewName);
+
+/** `heedsCancel`: false where what is being done is brought to its end, cancelled or not. */
+type OpenQuestion = Question & { id: string; heedsCancel: boolean };
+
+/** Within a scope that is not cancellable, nothing hears of a cancellation. */
+function isCancellable(scope: CancellationScope): boolean {
+  return scope.cancellable && (scope.parent === undefined || isCancellable(scope.parent));
+}
 
 /** Enough of a random id to distinguish the questions of one saga, and few enough to type. */
 const idChars = 8;
@@ -83,26 +86,14 @@ export class HumanDecisions {
   private resumes: 'running' | 'undoing' = 'running';
   /** The saga ends: there is nothing that it could give up instead of waiting on, however full its history is. */
   isLast = false;
-  /** What the saga knows of itself. */
-  standing?: () => Omit<Standing, 'waiting' | 'isEnding'>;
+  /** What an end without success would put back, in a sentence. */
+  undoes: () => string = () => '';
 
   constructor(
     private readonly progress: Progress,
     private readonly notices: Notices,
   ) {
     setHandler(progressQuery, () => progress.view(), { description: 'State, steps, what it waits for, decisions' });
-    setHandler(
-      previewQuery,
-      (name, body) =>
-        answerPreview(name, body, {
-          previewOf: (decision) => this.previewOf(decision),
-          whyNot: (decision, as) => this.whyNot(decision, as),
-        }),
-      {
-        description:
-          'What a decision would lead to, by its name: next steps, calls, what cannot be undone. Or "cancel"',
-      },
-    );
     for (const name of decisionNames) this.receive(name);
     this.receiveRelease();
     this.receiveCancellation();
@@ -138,7 +129,7 @@ export class HumanDecisions {
       ...(expiresMs === undefined ? {} : { expiresAt: new Date(expiresMs).toISOString() }),
       ...(lastFailure ? { lastFailure: withoutInstructions(lastFailure) } : {}),
     });
-    setCurrentDetails(describeWait(question, since, (name) => this.previewOf(name)));
+    setCurrentDetails(describeWait(question, since, this.undoes()));
     log.warn('waiting for a decision', { id, kind, step, question: question.question, choices });
     countWait('waits', kind);
     const told = toldOf(question, since, expiresMs);
@@ -157,31 +148,6 @@ export class HumanDecisions {
     const decision = this.decision();
     if (decision === undefined) throw new Error('the wait ended without a decision');
     return decision;
-  }
-
-  /**
-   * A sentence where a decision would not be taken. @param body undefined where it is only asked whether it fits the
-   * question
-   */
-  private whyNot(name: Previewable, body: unknown): string | undefined {
-    const { state } = this.progress;
-    if (isOutcome(state)) return `the saga has ended as ${state}`;
-    if (name === 'cancel') return undefined;
-    try {
-      if (body === undefined) this.fitting(name, body);
-      else this.read(name, body);
-      return undefined;
-    } catch (error) {
-      if (error instanceof ApplicationFailure) return error.message;
-      throw error;
-    }
-  }
-
-  private previewOf(decision: Previewable): Preview {
-    if (this.standing === undefined) throw new Error('nobody has said what the saga knows of itself');
-    const standing = this.standing();
-    const { open, isLast: isEnding } = this;
-    return previewOf({ ...standing, isEnding, waiting: open && askedOf(open, standing.steps) }, decision);
   }
 
   private decision(): Decision | undefined {

@@ -16,8 +16,6 @@ import { definedOnly } from '../domain/defined-only';
 import type { JournalKnowledge, Unwritten } from '../domain/effects';
 import type { CallFailure } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
-import type { Standing } from '../domain/preview';
-import type { Quote } from '../domain/quotes';
 import type { OnRefusal } from '../domain/requests';
 import type { Concern } from '../domain/spending';
 import { attempt, throwIfCancelled } from './attempts';
@@ -63,24 +61,18 @@ export class Saga {
     readonly humanDecisions: HumanDecisions,
     readonly notices: Notices,
   ) {
-    humanDecisions.standing = () => this.standing();
+    humanDecisions.undoes = () => this.describeUndo();
     this.journal.progress = progress;
   }
 
-  /** What a preview goes by. */
-  private standing(): Omit<Standing, 'waiting' | 'isEnding'> {
-    const { progress, journal, mode, levels } = this;
-    return {
-      workflow: progress.workflow,
-      request: journal.request,
-      steps: progress.steps,
-      inDoubt: journal.inDoubt,
-      mode: mode.name,
-      armed: levels.map((level) =>
-        level.map(({ step, title, act }) => ({ step: step.id, title, acts: act !== undefined })),
-      ),
-      quote: progress.known['quote'] as Quote | undefined,
-    };
+  /** What its end without success would put back. */
+  private describeUndo(): string {
+    if (this.mode.name === 'placed') return 'What was placed stays, and is paid for.';
+    const count = (acts: boolean) =>
+      this.levels.flat().filter(({ act }) => (act !== undefined) === acts && this.mode.name === 'undoable').length;
+    const [back, left] = [count(true), count(false)];
+    const puts = back === 0 ? 'Nothing has to be put back by this run' : `It puts back ${back} of its steps`;
+    return left === 0 ? `${puts}.` : `${puts}, and leaves ${left} behind, which its report lists.`;
   }
 
   step(id: string, title: string): Step {

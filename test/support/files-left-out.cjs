@@ -12,7 +12,6 @@ module.exports = {
   'integration/saga/cancel': 'system/sweep/sweep',
   'integration/saga/check-request': 'integration/client/start',
   'integration/saga/look-back': 'integration/saga/reset',
-  'integration/saga/previews': 'integration/cli/views',
   'integration/saga/progress': 'integration/saga/turn',
   'integration/saga/refused-by-setting': 'integration/saga/corrected-request',
   'integration/saga/reset-decisions': 'integration/saga/reset',

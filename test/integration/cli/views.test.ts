@@ -1,6 +1,6 @@
 /**
- * What waits, and what a decision would lead to: the inbox by every grouping and filter, its links, its page for
- * Prometheus, the preview.
+ * What waits: the inbox by every grouping and filter, its links, its page for
+ * Prometheus.
  */
 import { OrderSagaClient } from '../../../src/client/client';
 import { inboxGroupings, oldestOfEachKind, type InboxOptions } from '../../../src/client/inbox';
@@ -160,42 +160,6 @@ describe('on the command line', () => {
       expect((await runHere(['inbox', ...args], '', environment())).status).toBe(2);
     },
   );
-
-  it('shows what a decision would lead to, and changes nothing', async () => {
-    const { saga } = waiting[1]!;
-    const before = await saga.progress();
-    const { status, out } = await runHere(['preview', saga.workflowId, 'retry'], '', environment());
-    expect(status).toBe(0);
-    expect(out).toMatch(/retry, question \w+: Try the waiting step again\n/);
-    expect(out).toMatch(/\n {4}Place the order \(cannot be undone\)\n {6}sends {2}POST \/order\n/);
-    expect(out).toMatch(/\n {2}it spends: 2 servers; the provider names no price in advance\n/);
-    const cancel = await runHere(['preview', saga.workflowId, 'cancel', '--json'], '', environment());
-    expect(JSON.parse(cancel.out)).toMatchObject({
-      workflowId: saga.workflowId,
-      decision: 'cancel',
-      next: [{ undoes: true, calls: [{ call: 'DELETE /order/cartItems/delete/{cart_item_id}', changes: true }] }, {}],
-      spends: 'nothing more',
-    });
-    expect(await saga.progress()).toEqual(before);
-  });
-
-  it('says why a decision would be refused, and ends with 2', async () => {
-    const { saga } = waiting[0]!;
-    const preview = (...args: string[]) => runHere(['preview', saga.workflowId, ...args], '', environment());
-    const unfit = await preview('skip');
-    expect(unfit).toMatchObject({
-      status: 2,
-      out: expect.stringContaining('Decisions that fit: approve, reject') as string,
-    });
-    expect(await preview('approve')).toMatchObject({ status: 0 });
-    const other = await preview('approve', '{"question":"another"}');
-    expect(other).toMatchObject({ status: 2, out: expect.stringContaining('not the one that waits') as string });
-    expect(await preview('guess')).toMatchObject({
-      status: 2,
-      err: expect.stringContaining('there is no decision guess') as string,
-    });
-    expect((await saga.progress()).ignored).toEqual([]);
-  });
 });
 
 describe('the page for Prometheus', () => {

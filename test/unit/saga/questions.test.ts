@@ -1,7 +1,6 @@
 /** What a person is asked, word for word: by the question alone they decide about somebody's order. */
 import { z } from 'zod';
 import { callFailureNames, type CallFailure, type CallFailureName } from '../../../src/domain/failures';
-import type { NextStep } from '../../../src/domain/preview';
 import type { Correction } from '../../../src/saga/questions';
 import { describeWait } from '../../../src/saga/current-details';
 import type { Step } from '../../../src/saga/progress';
@@ -152,35 +151,20 @@ describe('the notice in the Web UI', () => {
     schema: () => z.strictObject({ firewalls: z.array(z.int()), os_template_id: z.int() }),
   };
   const question = { kind: 'stuck', step: 'place-order', question: 'Is it there?', choices: ['retry'] } as const;
-  const placing: NextStep = {
-    step: 'place-order',
-    title: 'Place the order',
-    calls: [{ call: 'POST /order', changes: true }],
-    irreversible: true,
-  };
+  const undoes = 'It puts back 2 of its steps.';
   const notice = (changes: object = {}) =>
-    describeWait(
-      { ...question, id: '1a2b3c4d', choices: ['retry'], heedsCancel: true, ...changes },
-      since,
-      (decision) => ({
-        decision,
-        does: 'what it does',
-        next: decision === 'cancel' ? [] : [placing],
-        spends: 'nothing more',
-        notes: ['What was placed stays, and is paid for.'],
-      }),
-    );
+    describeWait({ ...question, id: '1a2b3c4d', choices: ['retry'], heedsCancel: true, ...changes }, since, undoes);
 
   it('puts the question first, then what to paste, then the rest', () => {
     const lastFailure = failed('UnknownOutcome', { message: 'no  answer\n in time', body: 'a `quoted`\nword' });
     expect(notice({ lastFailure, correction }).split('\n\n')).toEqual([
       '### Is it there?',
       'Press **More Actions**, then **Send an Update**, choose the name and paste the data:',
-      '- **retry** — Try the waiting step again. Then: Place the order (cannot be undone). It sends POST /order.  \n  `{"question":"1a2b3c4d","by":"you"}`',
+      '- **retry** — Try the waiting step again.  \n  `{"question":"1a2b3c4d","by":"you"}`',
       'A *retry* may correct the request first (`item`, `password`, `os_template_id`), like this: ' +
         '`{"question":"1a2b3c4d","by":"you","correction":{"item":1,"password":{"secret":"its name"}}}`. ' +
         'Send a secret with `order-saga decide`, which encrypts it, or by its name: {"secret":"its name"}.',
-      'Or press **Request Cancellation** to stop. Then: no call. What was placed stays, and is paid for.',
+      'Or press **Request Cancellation** to stop. It puts back 2 of its steps.',
       'It waits as *stuck* at step `place-order` since 2026-01-02 03:04:05 UTC. This is question `1a2b3c4d`.',
       'Last failure: no answer in time (UnknownOutcome).',
       "The provider said: `a 'quoted' word`",
@@ -191,9 +175,19 @@ describe('the notice in the Web UI', () => {
   it('names the first steps that wait together where somebody may have done them by hand', () => {
     expect(notice({ choices: ['retry', 'markDone'], steps: ['a', 'b', 'c', 'd'] })).toContain(
       '`{"question":"1a2b3c4d","by":"you"}`\n- **markDone** — You have done it by hand: go on as if the call had succeeded. ' +
-        'Then: Place the order (cannot be undone). It sends POST /order. What was placed stays, and is paid for.  \n' +
+        'Your word is written into the journal: no later run makes the call.  \n' +
         '  `{"question":"1a2b3c4d","by":"you","note":"where you did it, and what you saw","steps":["a","b","c"]}`',
     );
+  });
+
+  it('says of an end without success what it puts back, unless nobody knows whether it was placed', () => {
+    expect(notice({ choices: ['approve', 'reject'] })).toMatch(
+      /- \*\*reject\*\* — [^\n]* It puts back 2 of its steps\./,
+    );
+    const unknown = notice({ kind: 'outcome-unknown', choices: ['confirmNotPlaced'] });
+    expect(unknown).not.toContain(undoes);
+    expect(unknown).toContain('to stop. All stays as it is, and the report says');
+    expect(unknown).toContain('it is there twice then, and both cost money');
   });
 
   it('leaves out what there is nothing to say of', () => {
