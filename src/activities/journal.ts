@@ -183,11 +183,15 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      * Owns the reference anew, after a call was lost, or in a run that was reset: whatever was not meant by now is never
      * meant. Fails with `StateChanged` where another run has begun since.
      */
-    keepReference(input: CallContext & { knows: JournalKnowledge }): Promise<JournalKnowledge> {
+    keepReference(input: CallContext & { knows: JournalKnowledge; undoes?: true }): Promise<JournalKnowledge> {
       return atHand('read', input, async () => {
         const { saga, run } = sagaOf(Context.current().info);
         const { namespace } = Context.current().info;
-        const begun = await begin(journal, saga, { namespace, run, renews: input.knows });
+        const begun = await begin(journal, saga, {
+          namespace,
+          run,
+          renews: { ...input.knows, ...definedOnly({ undoes: input.undoes }) },
+        });
         if (begun === undefined) throw new OwnFailure('StateChanged', `${notOwned}; nothing was sent`);
         return { ...input.knows, begun };
       });

@@ -83,7 +83,7 @@ export async function meanAtOnce(
               and s.open_since_ms is not null)`
           : sql``
       }
-    ${isPostgres(db) ? sql`for share of r, j` : sql``}
+    ${isPostgres(db) ? sql`for share of r` : sql``}
     returning seq`.execute(db);
   const [written] = rows;
   if (written === undefined) return undefined;

@@ -121,34 +121,46 @@ export function openedBy(run: string, namespace: string | undefined) {
 export interface Begin {
   namespace: string;
   run: string;
-  /** The begin that the run knows: nothing is changed where there was another one since, or the journal was put back. */
-  renews?: { epoch: number; begun?: number | undefined } | undefined;
+  renews?: Renewed | undefined;
+}
+
+/** The begin that the run knows: nothing is changed where there was another one since, or the journal was put back. */
+export interface Renewed {
+  epoch: number;
+  begun?: number | undefined;
+  /** It is about to undo what it did as that begin. */
+  undoes?: boolean | undefined;
 }
 
 /**
  * From here on the reference is open for this run, and only this begin of it means anything. A call of an earlier one
  * that stood still, and would be meant now, is refused.
  *
+ * A begin that renews the one before it has the next number, and may be made twice: its answer may be lost. Any other
+ * one leaves a number out, so that nobody who renews takes it for his own.
+ *
  * @returns the number of the begin; undefined where there was another one since, or the reference is not known
  */
 export async function own(tx: Tx, key: SagaKey, { namespace, run, renews }: Begin): Promise<number | undefined> {
-  const own = tx
+  const { epoch, begun = 0, undoes = renews === undefined } = renews ?? {};
+  const number = undoes ? sql<number>`begun + 2` : sql<number>`cast(${begun + 1} as integer)`;
+  const owned = await tx
     .updateTable('reference')
     .set({
       ...{ touched_ms: nowMs(tx), open_in: namespace, namespace, runs: runsWith(run) },
-      begun: sql`begun + 1`,
-      owner: sql`cast(${`${run}/`} as text) || (begun + 1)`,
+      ...{ begun: number, owner: sql`cast(${`${run}/`} as text) || (${number})` },
     })
     .where((where) => where.and({ ...key }))
-    .returning('begun');
-  if (renews === undefined) return (await own.executeTakeFirst())?.begun;
-  const isOfThisEpoch = sql<boolean>`exists (select 1 from journal where epoch = ${renews.epoch})`;
-  return (
-    await own
-      .where('begun', '=', renews.begun ?? 0)
-      .where(isOfThisEpoch)
-      .executeTakeFirst()
-  )?.begun;
+    .$if(epoch !== undefined, (renewing) =>
+      renewing
+        .where((where) =>
+          where.or([where('begun', '=', begun), ...(undoes ? [] : [where('owner', '=', beginOf(run, begun + 1))])]),
+        )
+        .where(sql<boolean>`exists (select 1 from journal where epoch = ${epoch})`),
+    )
+    .returning('begun')
+    .executeTakeFirst();
+  return owned?.begun;
 }
 
 /** No begin owns the reference any more: nothing is meant under it until a run has begun again. */

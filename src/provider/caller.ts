@@ -219,12 +219,14 @@ export class Caller {
     const answered = `was answered ${status}`;
     const meaning = this.meaningOf(call, status, serverIsNew);
     // Nothing is there by the interface's own word only: a web server's page for people says it of a route.
-    const isNothing = meaning === 'Gone' || (meaning === 'NotYet' && call.kind === 'directory');
-    if (isNothing && text.trim() !== '' && json === undefined)
-      throw new UnexpectedResponse(
-        `${answered}, with a page that is not the interface’s; is the base URL right?`,
-        facts,
-      );
+    if (meaning === 'Gone' || (meaning === 'NotYet' && call.kind === 'directory')) {
+      if (fault !== undefined) throw new UnknownOutcome(`${answered}, but ${fault}`, facts);
+      if (text.trim() !== '' && json === undefined)
+        throw new UnexpectedResponse(
+          `${answered}, with a page that is not the interface’s; is the base URL right?`,
+          facts,
+        );
+    }
     if (meaning === 'Gone' && call.gone) return call.gone.value;
     if (meaning === 'UnexpectedResponse') {
       throw new UnexpectedResponse(`${answered}, a redirect; is the base URL right?`, facts);

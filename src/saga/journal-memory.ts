@@ -11,7 +11,7 @@ export interface JournalCalls {
   /** Writes one outcome. */
   write: (unwritten: Unwritten, answer: unknown) => Promise<CallFailure | undefined>;
   /** Owns the reference anew. */
-  keep: (knows: JournalKnowledge) => Promise<JournalKnowledge | CallFailure>;
+  keep: (knows: JournalKnowledge, undoes: boolean) => Promise<JournalKnowledge | CallFailure>;
 }
 
 export class JournalMemory {
@@ -31,20 +31,26 @@ export class JournalMemory {
   private readonly unwritten: { unwritten: Unwritten; answer: unknown }[] = [];
   private writing: Promise<CallFailure | undefined> | undefined;
   private isInQuestion = false;
+  private undoes = false;
   /** The saga does nothing more but undo, look and say how it has ended. */
   isEnding = false;
   private keeping: Promise<CallFailure | undefined> | undefined;
 
   constructor(private readonly calls: JournalCalls) {}
 
-  /** A call was lost, or the journal says that another begin owns the reference: no call is made before {@link keep}. */
-  ownershipIsInQuestion(): void {
+  /**
+   * A call was lost, or the journal says that another begin owns the reference: no call is made before {@link keep}.
+   *
+   * @param undoes what the run did as the begin that it knows
+   */
+  ownershipIsInQuestion({ undoes = false } = {}): void {
     this.isInQuestion = true;
+    this.undoes ||= undoes;
   }
 
   /** The reference is about to be taken anew. */
   giveUpOwnership(): void {
-    this.isInQuestion = false;
+    this.isInQuestion = this.undoes = false;
   }
 
   /** @returns why the reference could not be kept; nothing may be sent then */
@@ -53,11 +59,11 @@ export class JournalMemory {
     if (!this.isInQuestion || knows?.begun === undefined) return undefined;
     // Calls side by side wait for the same.
     this.keeping ??= this.calls
-      .keep(knows)
+      .keep(knows, this.undoes)
       .then((kept) => {
         const isOthers = 'failure' in kept && kept.failure === 'StateChanged';
         if ('failure' in kept && !isOthers) return kept;
-        this.isInQuestion = false;
+        this.isInQuestion = this.undoes = false;
         // Who ends leaves alone what is not its own by now, and still looks, and writes its ending.
         if ('failure' in kept) return this.isEnding ? undefined : kept;
         this.learnKnowledge(kept);

@@ -200,7 +200,7 @@ async function giveUp<W extends WorkflowName>(
   const pivot = pivotOf(saga, ways);
   // Whatever a call of the story has not meant by now it never means: what is undone stays undone.
   if (pivot) saga.journal.giveUpOwnership();
-  else if (saga.undoable.length > 0) saga.journal.ownershipIsInQuestion();
+  else if (saga.undoable.length > 0) saga.journal.ownershipIsInQuestion({ undoes: true });
   const standing = pivot && (await lookBack(saga, pivot));
   const own = saga.undoable;
   if (own.length > 0) progress.enter('undoing');

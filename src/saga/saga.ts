@@ -249,11 +249,14 @@ async function writeOutcome(unwritten: Unwritten, answer: unknown): Promise<Call
   return settled.ok ? undefined : settled.failure;
 }
 
-async function keepReference(knows: JournalKnowledge): Promise<JournalKnowledge | CallFailure> {
+async function keepReference(knows: JournalKnowledge, undoes: boolean): Promise<JournalKnowledge | CallFailure> {
+  const asked = { knows, ...(undoes ? { undoes } : {}) };
   const step = new Step('keep-reference', 'Go on under the reference');
   const kept = await CancellationScope.nonCancellable(() =>
     attempt({ step, journal: new JournalMemory(journalCalls) }, ({ retry }) =>
-      inPlace('go on under the reference', retry !== undefined, (journal) => journal.keepReference({ knows, retry })),
+      inPlace('go on under the reference', retry !== undefined, (journal) =>
+        journal.keepReference({ ...asked, retry }),
+      ),
     ),
   );
   return kept.ok ? kept.value : kept.failure;

@@ -52,8 +52,10 @@ const kinds: Record<string, ProviderKind> = {
 };
 
 /** What such an answer must be taken for: the table of docs/failures.md, put together a second time. */
-function expected({ name, pivot, documented }: ProviderCall, { status, body }: Answer): CallFailureName | 'success' {
-  const call = kinds[name.split(' ')[0] ?? ''] ?? 'directory';
+function expected(asked: ProviderCall, { status, body }: Answer): CallFailureName | 'success' {
+  const { pivot, documented } = asked;
+  const call = kindOf(asked);
+  if (saysOfNothing(call, status) && isPage(body)) return 'UnexpectedResponse';
   const ofStatus = (one: number) => {
     const meaning = meaningOf(one, { call });
     if (meaning === 'Gone') return 'success';
@@ -67,6 +69,15 @@ function expected({ name, pivot, documented }: ProviderCall, { status, body }: A
     return pivot || !sign.isPlain ? 'UnknownOutcome' : sign.status === undefined ? 'Rejected' : ofStatus(sign.status);
   return documented(json) ? 'success' : 'UnknownOutcome';
 }
+
+/** That there is nothing, which counts by the interface's own word only. */
+const saysOfNothing = (call: ProviderKind, status: number) =>
+  (call === 'delete' && (status === 404 || status === 410)) ||
+  (call === 'directory' && [404, 423, 425].includes(status));
+
+const isPage = (body: Buffer) => new TextDecoder().decode(body).trim() !== '' && parsed(body) === undefined;
+
+const kindOf = ({ name }: ProviderCall) => kinds[name.split(' ')[0] ?? ''] ?? 'directory';
 
 /** What is decompressed, test/unit/provider/wire.test.ts shows. */
 const isCompressed = ({ body, headers }: Answer) =>
@@ -117,7 +128,7 @@ test(
         const verdict = nameOf(await answered(call, [wire.subarray(0, at)], { thenHangsUp: true }));
         const whole = expected(call, answer);
         // A refusal is one as soon as its status is whole; a success only with its last byte.
-        const sure = at >= headEnd && answer.status >= 300;
+        const sure = at >= headEnd && answer.status >= 300 && !saysOfNothing(kindOf(call), answer.status);
         expect([call.name, answer.status, verdict]).toEqual([
           call.name,
           answer.status,

@@ -53,7 +53,7 @@ describe('taking a reference', () => {
     const again = saga.again();
     expect(await again.do('takeReference', { account: 'AB-1', request })).toEqual({
       how: 'known',
-      knows: first.how === 'new' ? { ...first.knows, begun: 2 } : undefined,
+      knows: first.how === 'new' ? { ...first.knows, begun: 3 } : undefined,
       at,
       run: saga.run,
     });

@@ -4,7 +4,7 @@ import { close, openReferences } from '../../../../src/journal/open-references';
 import { recordOf } from '../../../../src/journal/record';
 import { standingOf } from '../../../../src/journal/standing';
 import type { TestDatabases } from '../databases';
-import { assign, inAirMs, sharedJournal, Run } from '../runs';
+import { add, assign, inAirMs, place, remove, sharedJournal, Run } from '../runs';
 
 export function openOnes(databases: TestDatabases): void {
   let journal: Journal;
@@ -109,6 +109,58 @@ export function openOnes(databases: TestDatabases): void {
     expect(await found()).toEqual([]);
     await run.own(namespace);
     expect(await found()).toEqual(references([run]));
+  });
+
+  describe('are owned by one begin', () => {
+    const renewed = (run: Run, more: object = {}) => ({ epoch: run.knows!.epoch, begun: run.knows!.begun, ...more });
+    const meant = { how: 'send' };
+    const refused = { how: 'not-owned' };
+    let run: Run;
+    beforeEach(async () => {
+      run = await begin();
+      await run.own(namespace);
+    });
+
+    it('and only its calls are meant, by one statement or by several', async () => {
+      const before = run.knows;
+      expect(await run.mean(add(), { namespace })).toMatchObject(meant);
+      expect(await run.mean(place(), { namespace })).toMatchObject(meant);
+      await run.again().own(namespace);
+      for (const call of [add(2), place(), remove(5)])
+        expect(await run.mean(call, { namespace, knows: before })).toEqual(refused);
+    });
+
+    it('which may renew itself, also twice, and then the number of before is nobody’s', async () => {
+      const before = run.knows;
+      const begun = await run.own(namespace, renewed(run));
+      expect(begun).toBe(before!.begun! + 1);
+      expect(await run.own(namespace, { ...before! })).toBe(begun);
+      expect(await run.mean(add(), { namespace, knows: before })).toEqual(refused);
+      expect(await run.mean(add(2), { namespace })).toMatchObject(meant);
+    });
+
+    it('in whichever run of those that know it, until another one begins', async () => {
+      const { knows } = run;
+      const reset = run.again();
+      expect(await reset.own(namespace, { ...knows! })).toBeDefined();
+      expect(await run.own(namespace, { ...knows! })).toBeUndefined();
+      await run.again().own(namespace);
+      expect(await reset.own(namespace, renewed(reset))).toBeUndefined();
+    });
+
+    it('and who undoes is not renewed by what it undoes, also where Temporal is put back to before it', async () => {
+      const { knows } = run;
+      expect(await run.own(namespace, renewed(run, { undoes: true }))).toBeDefined();
+      expect(await run.own(namespace, { ...knows! })).toBeUndefined();
+    });
+
+    it('of one epoch: begins are counted anew after a journal was put back', async () => {
+      const { knows } = run;
+      expect(await run.own(namespace, { ...knows!, epoch: knows!.epoch - 1 })).toBeUndefined();
+      expect(await run.mean(add(), { namespace, knows: { ...knows!, epoch: knows!.epoch - 1 } })).not.toMatchObject(
+        meant,
+      );
+    });
   });
 
   it('are closed by a clean-up, but not where anything was done since it looked', async () => {

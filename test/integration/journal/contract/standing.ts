@@ -15,7 +15,8 @@ export function standing(databases: TestDatabases): void {
 
   const stands = () => standingOf(journal, run.key, { inAirMs: 60_000 });
   const seenMs = expect.any(Number) as number;
-  const nothing = { items: [], perhapsOrdered: [], doubtfulAdds: [], assigned: [] };
+  const from = { journal: expect.any(String) as string, epoch: expect.any(Number) as number };
+  const nothing = { from, items: [], perhapsOrdered: [], doubtfulAdds: [], assigned: [] };
 
   it('is unknown for a reference that was never taken', async () => {
     const { key } = new Run(journal);
