@@ -100,8 +100,10 @@ export class MeasuredRun {
     await putBack(1);
     expect((await sweep()).report).toMatchObject({ outcome: 'could-not-look' });
     await putBack(null);
-    await sweeps.schedule(60 * 60_000);
-    await this.untilScraped(({ name, value }) => name === metrics.sweepEvery.name && value === 60 * 60);
+    // A schedule begins at whole multiples of its time: one of an hour would, now and then, begin in the middle of this.
+    const everySeconds = 31 * 24 * 60 * 60;
+    await sweeps.schedule(everySeconds * 1_000, { clean: false });
+    await this.untilScraped(({ name, value }) => name === metrics.sweepEvery.name && value === everySeconds);
   }
 
   /** A run whose workflow task fails again and again, and a moment without Temporal. */
