@@ -166,7 +166,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const begun = first && (await begin(journal, saga, { namespace, run }));
         const turn = resource === undefined ? {} : { turn: await askForTurn(journal, saga, resource, settings) };
         if (first === undefined) return { how: 'new', knows, ...turn };
-        // Read once the reference is owned: nobody else corrects it any more.
+        // Read once the reference is owned; one that comes later is found where the pivot is meant.
         const corrections = await journal.corrections(saga);
         return {
           how: 'known',
@@ -199,15 +199,12 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
 
     /**
      * Writes a person's correction of the request, for this run and every later one of the reference. A second call
-     * changes nothing, and neither does a call after the pivot was placed, or may have been. Fails with `StateChanged`
-     * where another begin owns the reference.
+     * changes nothing, and neither does a call after the pivot was placed, or may have been.
      */
     writeCorrection({ retry, ...said }: CallContext & Omit<Corrected, 'run'>): Promise<'written' | 'placed'> {
-      return call('mutate', { retry }, async () => {
+      return call('mutate', { retry }, () => {
         const { saga, run } = sagaOf(Context.current().info);
-        const written = await journal.correct(saga, { ...said, run });
-        if (written !== 'changed') return written;
-        throw new OwnFailure('StateChanged', `${notOwned}; nothing was corrected`, { notOwned: true });
+        return journal.correct(saga, { ...said, run });
       });
     },
 
@@ -223,6 +220,9 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const { saga, run: own } = sagaOf(Context.current().info);
         if (await isAnothers(journal, saga, input)) return standingOfAnother;
         const running = input.orRunning ? await whetherRunning(journal, saga) : { running: false };
+        const { namespace } = Context.current().info;
+        // First: what is read then is not changed by a call of before.
+        const begun = input.owns ? await begin(journal, saga, { namespace, run: own }) : undefined;
         const { placement, seenMs, from, ...rest } = await standingOf(journal, saga, {
           knows: input.knows,
           inAirMs: settings.inAirMs,
@@ -235,8 +235,6 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
             inFlightMs: placement.leftMs,
           });
         }
-        const { namespace } = Context.current().info;
-        const begun = input.owns ? await begin(journal, saga, { namespace, run: own }) : undefined;
         const owned = begun === undefined ? {} : { knows: { ...from, begun } };
         const looked = { ...rest, ...running, ...(input.orRunning ? { seenMs } : {}), ...owned };
         if (placement.how !== 'placed') return { ...looked, placement };

@@ -33,7 +33,6 @@ import { insertNotices, type Notice } from './outbox-rows';
 import { markUndone } from './put-back-firewalls';
 import {
   aboutOf,
-  beginOf,
   closeAsSeen,
   closeByRun,
   disown,
@@ -84,8 +83,6 @@ export interface Corrected extends SealedCorrection {
   id: string;
   run: string;
   step: string;
-  /** The number of the run's begin. */
-  begun?: number | undefined;
 }
 
 export interface Verdict {
@@ -128,11 +125,10 @@ export class Journal {
     const sealed = await this.sealing.seal(request);
     const { journal, first, lacks } = await this.inTransaction(async (tx) => {
       const journal = await theJournal(tx);
-      const taken = before && (await referenceOf(tx, key)) !== undefined;
+      const isTaken = async () => (await referenceOf(tx, key)) !== undefined;
       const lacks =
-        taken === undefined
-          ? undefined
-          : await whatIsLacking(tx, journal, { taken, knows: before, failover: this.failover });
+        before &&
+        (await whatIsLacking(tx, journal, { taken: await isTaken(), knows: before, failover: this.failover }));
       if (lacks !== undefined) return { journal, first: undefined, lacks };
       const now = nowMs(tx);
       const inserted = await tx
@@ -176,16 +172,14 @@ export class Journal {
   /**
    * Writes a correction, before anything is sent with it. A second call with the same id changes nothing.
    *
-   * @returns `placed`, and writes nothing, where the pivot happened, or may have: it was sent without the correction;
-   * `changed` where another begin owns the reference
+   * @returns `placed`, and writes nothing, where the pivot happened, or may have: it was sent without the correction
    * @throws JournalUnavailable
    */
-  async correct(key: SagaKey, { id, run, step, begun, ...said }: Corrected): Promise<'written' | 'placed' | 'changed'> {
+  async correct(key: SagaKey, { id, run, step, ...said }: Corrected): Promise<'written' | 'placed'> {
     const correction = await this.sealing.seal(said satisfies SealedCorrection);
     return this.inTransaction(async (tx) => {
       await lock(tx, key);
       if ((await livePivot(tx, key)) !== undefined) return 'placed';
-      if (begun !== undefined && (await referenceOf(tx, key))?.owner !== beginOf(run, begun)) return 'changed';
       await insertCorrection(tx, { ...key, id, run, step, correction });
       return 'written';
     });

@@ -133,11 +133,11 @@ export interface Sign {
 
 /** Where the document shows that an answer speaks of itself (the top, `data`), and where other interfaces do. */
 const outer = ['data', 'result', 'response', 'status', 'meta', 'metadata', 'order', 'error'] as const;
-const inner = ['order', 'result', 'error', 'status'] as const;
+const within = ['order', 'result', 'error', 'status'] as const;
 const places: readonly (readonly string[])[] = [
   [],
   ...outer.map((place) => [place]),
-  ...(['data', 'result', 'response'] as const).flatMap((place) => inner.map((within) => [place, within])),
+  ...(['data', 'result', 'response'] as const).flatMap((place) => within.map((name) => [place, name])),
 ];
 /** More elements of a list are not searched. */
 const elementsMax = 100;
@@ -186,11 +186,18 @@ const textCharsMax = 500;
 const noInWords =
   /\b(?:insufficient|not enough|denied|declined|refused|rejected|(?<!no |without )(?:failed|failures?|fails|errors?)(?!-free)|invalid|unable|cannot|can't|could not|couldn't|not (?:allowed|permitted|found|available|possible|supported|placed|processed|completed)|forbidden|unauthori[sz]ed|suspended|exceeded|overdue)\b/i;
 
+const acknowledgements = new Set(['ack', 'acknowledged', 'processed', 'executed']);
+/** Of another call the same field may be a property of what is shown, and no sign. */
+const ownYes: Partial<Record<ProviderCall, readonly string[]>> = {
+  pivot: ['available'],
+  delete: ['deleted', 'removed'],
+};
+
 /** Where nobody knows what a success looks like, a no in words is none for sure, and no yes either. */
 function ofUnshown(name: string, value: unknown, call: ProviderCall): Sign | undefined {
   const field = bare(name.slice(0, 60));
-  if (call === 'pivot' && field === 'available' && isNo(value))
-    return { says: `${name}: ${shown(value)}`, isPlain: false };
+  if ((acknowledgements.has(field) || ownYes[call]?.includes(field)) && isNo(value))
+    return { says: `${name.slice(0, 60)}: ${shown(value)}`, isPlain: false };
   if (!texts.has(field) || typeof value !== 'string') return undefined;
   const [found] = noInWords.exec(value.slice(0, textCharsMax)) ?? [];
   return found === undefined ? undefined : { says: `${name.slice(0, 60)}: “… ${found} …”`, isPlain: false };
@@ -214,17 +221,6 @@ const yes = new Set([
   'valid',
   'accepted',
   'placed',
-  'ack',
-  'acknowledged',
-  'processed',
-  'executed',
-  'created',
-  'deleted',
-  'removed',
-  'assigned',
-  'unassigned',
-  'applied',
-  'saved',
 ]);
 const no = new Set(['failed', 'failure', 'haserror', 'haserrors', 'iserror', 'rejected', 'refused', 'declined']);
 const words = new Set(['status', 'result', 'state', 'outcome', 'type', 'return', 'response']);

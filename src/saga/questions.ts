@@ -41,10 +41,6 @@ export interface Question {
   step: string;
   /** Ids of all that wait together, where more than one does. */
   steps?: string[];
-  /** What waits, in the words of the question; without it, the step by its own title. */
-  tried?: { step: string; title: string }[];
-  /** It puts something back. */
-  undoing?: boolean;
   question: string;
   choices: DecisionName[];
   lastFailure?: CallFailure;
@@ -109,8 +105,6 @@ export function stuckQuestion(
     correction,
     ...(steps.length > 1 ? { steps } : {}),
     ...(markable ? { objection: (decision) => wrongSteps(decision, steps) } : {}),
-    tried: triedOf(stuck.map(({ spec }) => spec)),
-    undoing,
   };
 }
 
@@ -135,12 +129,7 @@ export function refusedQuestion(
     choices: ['retry'],
     ...definedOnly({ lastFailure }),
     correction,
-    tried: triedOf(steps),
   };
-}
-
-function triedOf(specs: readonly Stuck['spec'][]): { step: string; title: string }[] {
-  return specs.map(({ step, title = step.title }) => ({ step: step.id, title }));
 }
 
 /** An order of many servers may be stuck at all of them: the question stays short enough to say what can be done. */

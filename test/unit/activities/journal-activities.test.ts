@@ -175,6 +175,24 @@ describe('how a saga stands', () => {
     expect(inFlightMs).toBeGreaterThan(retryInMs ?? 0);
   });
 
+  it('is owned before it is read, where a saga ends: no call of before is meant after the look', async () => {
+    const saga = stand.saga();
+    const { knows } = await saga.do('addCartItem', add);
+    const read = jest.spyOn(stand.journal, 'inTransaction');
+    const asked: string[] = [];
+    read.mockImplementation(function (this: Journal, work) {
+      return Journal.prototype.inTransaction.call(this, async (tx) => {
+        const done = await work(tx);
+        asked.push((await referenceOf(tx, saga.key))?.owner ?? 'nobody');
+        return done;
+      });
+    });
+    const standing = await saga.do('readStanding', { owns: true });
+    read.mockRestore();
+    expect(standing.knows?.begun).toBeGreaterThan(knows.begun!);
+    expect(new Set(asked)).toEqual(new Set([`${saga.run}/${standing.knows!.begun}`]));
+  });
+
   describe('and whether it is running, of Temporal, where that is asked', () => {
     const asked: string[] = [];
     const says = (status: string | Error) =>

@@ -157,6 +157,14 @@ describe('a success that says no', () => {
     },
   );
 
+  test('what was not deleted is no success of a delete, and a property of anything else', async () => {
+    const body = JSON.stringify({ order_id: 5, deleted: false });
+    expect(await verdict('delete', { body })).toBe('UnknownOutcome');
+    for (const name of ['pivot', 'assign'] as const) expect(await verdict(name, { body })).toBe('done');
+    const added = JSON.stringify({ '0': 5, data: { code: 200 }, deleted: false, processed: false });
+    expect(await verdict('add', { body: added })).toBe('done');
+  });
+
   test('what the document shows is a success, whatever its message says', async () => {
     const body = JSON.stringify({ '0': 5, data: { code: 200, message: 'Added. The coupon is invalid.' } });
     expect(await verdict('add', { body })).toBe('done');

@@ -74,14 +74,6 @@ export function corrections(databases: TestDatabases): void {
     expect(await run.again().mean(place(1), { corrections: 1 })).toMatchObject({ how: 'recorded' });
   });
 
-  it('are not written by a run that does not own the reference', async () => {
-    const begun = await run.own('orders');
-    const said = { id: randomUUID(), run: run.run, step: 'place-order', correction: { label: 'web-2' } };
-    await run.again().own('orders');
-    expect(await journal.correct(run.key, { ...said, begun })).toBe('changed');
-    expect(await known()).toEqual([]);
-  });
-
   it.each(['done', 'unknown', undefined] as const)('are not written where the pivot is %s', async (outcome) => {
     if (outcome === undefined) await run.send(place(1));
     else await run.do(place(1), outcome);
