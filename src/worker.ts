@@ -3,16 +3,12 @@
  * it is ready, runs sagas and notifies receivers until SIGTERM or SIGINT. Before it stops, calls in flight finish, a
  * pivot among them.
  */
-import type { Client } from '@temporalio/client';
 import { readHold } from './client/hold';
-import { oldestOfEachKind } from './client/inbox';
-import { webUiAt } from './domain/web-ui';
 import { readWorkerConfig, SettingsError, temporalAddress, type WorkerConfig } from './config';
 import { CannotListen } from './operations/cannot-listen';
 import { Deliveries, unusableSecrets } from './operations/deliveries';
 import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
-import { describeRows, inboxPageRowsMax, startInboxPage } from './operations/inbox-page';
 import { createLog } from './operations/logging';
 import { WrongKeyError } from './operations/journal-keys';
 import { LostSagas } from './operations/lost-sagas';
@@ -38,7 +34,6 @@ async function main(): Promise<void> {
   if (config.payloadKeys === undefined) log.warn('payloads are not encrypted: PAYLOAD_KEYS is not set');
   // Before Temporal's runtime starts: the runtime would keep a process alive that cannot listen.
   const health = config.healthAddress && (await startHealthServer(config.healthAddress));
-  const inbox = config.inboxAddress && (await startInboxPage(config.inboxAddress));
   try {
     const meter = workerMeter(installRuntime(log, config.metricsAddress), config);
     const connection = await connectToTemporal(config, (message) => {
@@ -61,7 +56,6 @@ async function main(): Promise<void> {
       });
       if (config.metricsAddress) gauges.start();
       deliveries.start();
-      if (inbox) inbox.read = () => readInboxPage(temporal, config);
       console.log(readyLine(config, health));
       try {
         await worker.run();
@@ -76,14 +70,7 @@ async function main(): Promise<void> {
     }
   } finally {
     await health?.close();
-    await inbox?.close();
   }
-}
-
-async function readInboxPage(temporal: Client, { namespace, webUiUrl }: WorkerConfig): Promise<string> {
-  const nowMs = Date.now();
-  const rows = await oldestOfEachKind(temporal, inboxPageRowsMax, nowMs);
-  return describeRows(rows, { namespace, webUi: webUiAt(webUiUrl, namespace), nowMs });
 }
 
 function readyLine(config: WorkerConfig, health: HealthServer | undefined): string {

@@ -7,7 +7,6 @@ import { definedOnly } from '../domain/defined-only';
 import { searchAttributeNames, workflowNames, type WorkflowName } from '../domain/identity';
 import { waitKinds, type WaitKind } from '../domain/progress';
 import { quoted } from '../temporal/list-filter';
-import { timeWithFewBefore } from '../temporal/oldest';
 import { lacksSearchAttributes, toRow } from './saga-list';
 import { SearchAttributesMissingError } from './errors';
 import { readAttributes } from './search-attributes';
@@ -197,38 +196,6 @@ async function* waitingRows(temporal: Client, query: string): AsyncGenerator<Inb
     if (row?.waitingSince === undefined || kind === undefined) continue;
     const { workflowId, runId, reference, workflow, step, account, waitingSince } = row;
     yield { workflowId, runId, reference, workflow, kind, step, account, waitingSince };
-  }
-}
-
-/**
- * Of each kind, those that have waited longest, the oldest first. Many of one kind keep no other kind out.
- *
- * @param limit of each kind
- */
-export async function oldestOfEachKind(temporal: Client, limit: number, nowMs = Date.now()): Promise<InboxRow[]> {
-  const oldest = new Map(waitKinds.map((kind) => [kind, new Oldest(limit)]));
-  const now = { to: new Date(nowMs) };
-  if ((await countOf(temporal, now, nowMs)) <= pageSize) {
-    for await (const row of waitingRows(temporal, inboxQuery(now, nowMs))) oldest.get(row.kind)?.add(row);
-  } else {
-    for (const kind of waitKinds) await readOldest(temporal, { kind }, nowMs, oldest.get(kind));
-  }
-  return [...oldest.values()].flatMap(({ sorted }) => sorted);
-}
-
-async function countOf(temporal: Client, filter: Narrowed, nowMs: number): Promise<number> {
-  return (await withTemporalErrors(temporal, () => temporal.workflow.count(inboxQuery(filter, nowMs)))).count;
-}
-
-async function readOldest(temporal: Client, filter: InboxFilter, nowMs: number, oldest = new Oldest(0)): Promise<void> {
-  const before = (ms: number) => ({ ...filter, to: new Date(ms) });
-  const countBefore = (ms: number) => countOf(temporal, before(ms), nowMs);
-  const to = await timeWithFewBefore(countBefore, { least: oldest.limit, most: pageSize, nowMs });
-  let read = 0;
-  for await (const row of waitingRows(temporal, inboxQuery(before(to), nowMs))) {
-    oldest.add(row);
-    // Within a second more may have begun to wait than fit a page: then any of them are shown.
-    if ((read += 1) >= pageSize) break;
   }
 }
 

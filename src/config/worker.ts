@@ -128,7 +128,6 @@ export const workerSettings = {
   HEALTH_ADDRESS: listenAddress(0).optional(),
   /** Port 0 is refused, because no scraper could find the port. */
   METRICS_ADDRESS: listenAddress(1).optional(),
-  INBOX_ADDRESS: listenAddress(1).optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: serviceUrl('must be the address of a collector, http://…').optional(),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error'], 'must be trace, debug, info, warn or error')
@@ -187,7 +186,6 @@ export interface WorkerConfig extends ClientConfig {
   /** Undefined: nothing is measured. */
   metricsAddress: ListenAddress | undefined;
   /** Undefined: nobody is told which sagas wait. */
-  inboxAddress: ListenAddress | undefined;
   /** The collector's. Undefined: nothing is traced. */
   tracesEndpoint: string | undefined;
   logLevel: string;
@@ -241,7 +239,6 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
     workflowTasksAtOnce: settings.WORKFLOW_TASKS_AT_ONCE,
     healthAddress: settings.HEALTH_ADDRESS,
     metricsAddress: settings.METRICS_ADDRESS,
-    inboxAddress: settings.INBOX_ADDRESS,
     tracesEndpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT,
     logLevel: settings.LOG_LEVEL,
   });

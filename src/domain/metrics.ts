@@ -1,7 +1,6 @@
 /**
  * The metrics of sagas, by their names in Prometheus, which adds `_total` to a counter's name. Dashboards and alert
- * rules use these names. A label is always one of a few words: never a reference, an account or an id. Only `inboxAge`
- * has those, on a page of its own.
+ * rules use these names. A label is always one of a few words: never a reference, an account or an id.
  */
 export const metrics = {
   sagas: {
@@ -61,10 +60,6 @@ export const metrics = {
   oldestWait: {
     name: 'order_saga_oldest_wait_seconds',
     help: 'Age of the oldest open wait for a person, by kind; 0: no saga waits; every worker reports the same',
-  },
-  inboxAge: {
-    name: 'order_saga_inbox_age_seconds',
-    help: 'How long a saga has waited for a person: one series for each of the fifteen of a kind that have waited longest',
   },
   hold: {
     name: 'order_saga_hold',

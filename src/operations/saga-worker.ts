@@ -49,7 +49,6 @@ export type SagaWorkerConfig = Omit<
   | 'webUiUrl'
   | 'healthAddress'
   | 'metricsAddress'
-  | 'inboxAddress'
   | 'tracesEndpoint'
 >;
 

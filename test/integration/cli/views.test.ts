@@ -3,11 +3,9 @@
  * Prometheus.
  */
 import { OrderSagaClient } from '../../../src/client/client';
-import { inboxGroupings, oldestOfEachKind, type InboxOptions } from '../../../src/client/inbox';
+import { inboxGroupings, type InboxOptions } from '../../../src/client/inbox';
 import type { SagaHandle } from '../../../src/client/handle';
-import { webUiAt } from '../../../src/domain/web-ui';
 import type { Waiting } from '../../../src/domain/progress';
-import { describeRows, startInboxPage, type InboxPage } from '../../../src/operations/inbox-page';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -160,47 +158,4 @@ describe('on the command line', () => {
       expect((await runHere(['inbox', ...args], '', environment())).status).toBe(2);
     },
   );
-});
-
-describe('the page for Prometheus', () => {
-  let page: InboxPage;
-  const get = async (path: string) => {
-    const response = await fetch(new URL(path, page.url));
-    return { status: response.status, text: await response.text() };
-  };
-  const webUi = webUiAt(ui, 'orders');
-  beforeAll(async () => {
-    page = await startInboxPage({ host: '127.0.0.1', port: 0 });
-  });
-  afterAll(() => page.close());
-
-  it('has a line for each of those that have waited longest, and asks Temporal once for many who look', async () => {
-    expect(await get('/metrics')).toEqual({ status: 503, text: 'the worker is starting\n' });
-    let asked = 0;
-    page.read = async () => {
-      asked += 1;
-      return describeRows(await oldestOfEachKind(rig.temporal, 1), { namespace: 'orders', webUi, nowMs: Date.now() });
-    };
-    const looks = await Promise.all([get('/metrics'), get('/metrics'), get('/metrics')]);
-    expect(asked).toBe(1);
-    expect(new Set(looks.map(({ text }) => text)).size).toBe(1);
-    const lines = looks[0].text.split('\n').filter((line) => line.startsWith('order_saga_inbox_age_seconds'));
-    // The oldest of each kind: stuck is the first of the kinds.
-    expect(lines.map((line) => /workflowId="([^"]+)"/.exec(line)?.[1])).toEqual([all()[1], all()[0]]);
-    const { saga } = waiting[0]!;
-    expect(lines[1]).toMatch(
-      new RegExp(
-        `\\{namespace="orders",kind="approval",step="quote",account="AB-1",reference="${saga.reference}",` +
-          `workflowId="${saga.workflowId}",link="http://ui.example:8233/namespaces/orders/workflows/change%2F${saga.reference}/${saga.runId}"\\} [\\d.]+$`,
-      ),
-    );
-    expect((await get('/other')).status).toBe(404);
-  });
-
-  it('escapes what a label has', async () => {
-    const [row] = await oldestOfEachKind(rig.temporal, 1);
-    const text = describeRows([{ ...row!, account: `a"b\\c\nd` }], { namespace: 'orders', webUi: undefined, nowMs: 0 });
-    expect(text).toContain('account="a\\"b\\\\c\\nd"');
-    expect(text).toContain('link=""} 0\n');
-  });
 });

@@ -21,8 +21,6 @@ const note = { note: 'seen' };
 
 export class MeasuredRun {
   samples: Sample[] = [];
-  /** On a page of its own, because its labels name sagas. */
-  inbox: Sample[] = [];
 
   private constructor(
     readonly rig: Rig,
@@ -44,7 +42,7 @@ export class MeasuredRun {
     await rig.replaceWorkers({ taskQueue: 'another' });
     const line = await startLine(rig.address);
     const receiver = await WebhookReceiver.start();
-    const [port = 0, inboxPort = 0] = await freePorts(2);
+    const [port = 0] = await freePorts(1);
     const worker = await startProcess(programOf('worker'), {
       ...rig.environment,
       TEMPORAL_ADDRESS: line.address,
@@ -55,10 +53,8 @@ export class MeasuredRun {
       NOTIFICATION_ALLOW: '127.0.0.1',
       NOTIFICATION_ALLOW_HTTP: 'true',
       SECRET_WEBHOOK_OPS: receiver.secret,
-      INBOX_ADDRESS: `127.0.0.1:${inboxPort}`,
-      TEMPORAL_UI_URL: 'http://ui.example',
     });
-    const ports = { 'order-saga-worker': port, 'order-saga-inbox': inboxPort };
+    const ports = { 'order-saga-worker': port };
     const prometheus = takesWays && whyNoPrometheus === undefined ? await startPrometheus(ports) : undefined;
     // A counter rises where it was seen before.
     await prometheus?.until('max(order_saga_waiting{kind="outcome-unknown"}) > 0');
@@ -70,7 +66,6 @@ export class MeasuredRun {
     await until(async () => receiver.taken.length === journeys.length);
     await prometheus?.until('order_saga:pages_per_thousand:3d');
     run.samples = await scrape(port);
-    run.inbox = await scrape(inboxPort);
     return run;
   }
 

@@ -161,25 +161,6 @@ it('names no order, account or run in a label', () => {
   expect(values.has('setFirewalls')).toBe(true);
 });
 
-it('names the saga that waits on a page of its own, with a link', () => {
-  expect(run.inbox).toEqual([
-    {
-      name: metrics.inboxAge.name,
-      labels: {
-        namespace: run.rig.namespace,
-        kind: 'outcome-unknown',
-        step: 'place-order',
-        account: expect.stringMatching(/^AB-\d+$/) as string,
-        reference: run.asked.reference,
-        workflowId: run.asked.workflowId,
-        link: `http://ui.example/namespaces/${run.rig.namespace}/workflows/provision%2F${run.asked.reference}/${run.asked.runId}`,
-      },
-      value: expect.any(Number) as number,
-    },
-  ]);
-  expect(run.inbox[0]?.value).toBeGreaterThan(0);
-});
-
 interface Panel {
   title: string;
   targets?: { expr: string }[];

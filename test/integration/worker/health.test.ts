@@ -45,7 +45,7 @@ it('is alive but not ready while Temporal cannot be reached, and ready again aft
   expect(await (await rig.sagas.provision(provisionRequest())).result()).toMatchObject({ leftovers: [] });
 });
 
-itInWays.each(['HEALTH_ADDRESS', 'METRICS_ADDRESS', 'INBOX_ADDRESS'])(
+itInWays.each(['HEALTH_ADDRESS', 'METRICS_ADDRESS'])(
   'says in one sentence that the port of %s is in use',
   async (setting) => {
     const address = new URL(healthOf(worker).url).host;

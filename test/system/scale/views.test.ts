@@ -7,7 +7,6 @@
 import { readFileSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
 import { OrderSagaClient } from '../../../src/client/client';
-import { oldestOfEachKind } from '../../../src/client/inbox';
 import type { SagaFilter, SagaRow } from '../../../src/client/saga-list';
 import { workflowIdOf } from '../../../src/domain/identity';
 import { startCommand } from '../../support/command-line';
@@ -91,12 +90,6 @@ async function rowsOf(filter: SagaFilter): Promise<SagaRow[]> {
   return rows;
 }
 
-const oldestOf = (kind: string, limit: number) =>
-  night
-    .filter((one) => one.kind === kind)
-    .slice(0, limit)
-    .map(({ workflowId }) => workflowId);
-
 it.each(['kind', 'step', 'account', 'age'] as const)('the inbox by %s is read page by page', async (by) => {
   const { value, asked } = await measure(`inbox --by ${by}`, () => sagas.inbox({ by, limit: 20 }));
   expect(value.total).toBe(count);
@@ -115,17 +108,6 @@ it('a filter reads only what fits it', async () => {
   );
   expect(value.rows.map(({ workflowId }) => workflowId)).toEqual([night.at(-1)?.workflowId]);
   expect(asked).toEqual({ ListWorkflowExecutions: 1 });
-});
-
-it('the longest waits of each kind are found among more than a page, without reading them all', async () => {
-  const { value, asked } = await measure('the page for Prometheus', () => oldestOfEachKind(temporal, 15));
-  const found = (kind: string) => value.filter((row) => row.kind === kind).map(({ workflowId }) => workflowId);
-  for (const kind of ['stuck', 'approval', 'outcome-unknown']) expect(found(kind)).toEqual(oldestOf(kind, 15));
-  expect(asked['ListWorkflowExecutions']).toBeLessThanOrEqual(8);
-  // One for all, one for each kind, and a search among 400 days down to a second for the kind that fills more than a
-  // page.
-  expect(asked['CountWorkflowExecutions']).toBeLessThanOrEqual(9 + 2 * 26);
-  expect(Object.keys(asked).sort()).toEqual(['CountWorkflowExecutions', 'ListWorkflowExecutions']);
 });
 
 it('the list describes nobody', async () => {

@@ -161,25 +161,11 @@ it('gives the Prometheus operator the rules as they are', () => {
 
 it('is scraped where it has metrics, by the names that the rules and prometheus.yaml know', () => {
   const ports = containerOf(worker).ports.map(({ name, containerPort }) => [name, containerPort]);
-  const { METRICS_ADDRESS, INBOX_ADDRESS } = settingsOf(worker);
-  const [service, inbox] = resourcesIn('deploy/kubernetes/monitoring').filter(({ metadata }) =>
-    metadata.name.includes('inbox'),
-  );
+  const { METRICS_ADDRESS } = settingsOf(worker);
   const monitor = readDocument('deploy/kubernetes/monitoring/pod-monitor.yaml');
-  for (const [port, address] of [
-    ['metrics', METRICS_ADDRESS],
-    ['inbox', INBOX_ADDRESS],
-  ]) {
-    expect(ports).toContainEqual([port, Number(address?.split(':')[1])]);
-  }
+  expect(ports).toContainEqual(['metrics', Number(METRICS_ADDRESS?.split(':')[1])]);
   expect(monitor).toContain('- port: metrics');
-  expect(service?.spec).toMatchObject({ ports: [{ port: 9466, targetPort: 'inbox' }] });
-  expect(inbox?.spec).toMatchObject({
-    jobName: 'order-saga-inbox',
-    staticConfigs: [{ targets: [`${service?.metadata.name ?? ''}:9466`] }],
-  });
   const known = readDocument('deploy/prometheus/prometheus.yaml');
-  expect(known).toContain('job_name: order-saga-inbox');
   expect(known).toContain('job_name: order-saga-worker');
   expect(monitor).toContain('replacement: order-saga-worker');
 });
