@@ -19,7 +19,7 @@ import type { CommandContext, Said, Target } from './command-context';
 import { errorOutputOf, exitStatus } from './exit-status';
 import { decideMany, evidence, job, type ManyOptions } from './many-commands';
 import { holdOff, holdOn, holdStatus } from './hold-commands';
-import { objectId, positive, rate } from './kinds';
+import { objectId, period, positive, rate } from './kinds';
 import { Printer, type Streams } from './print';
 import { addReconcileCommands } from './reconcile-commands';
 import { inbox } from './view-commands';
@@ -123,7 +123,7 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
     .addOption(new Option('--kind <KIND>', 'only this kind of wait').choices(waitKinds))
     .option('--step <STEP>', 'only at this step; with * at its end, at each that begins so: add-cart-item-*')
     .option('--account <ACCOUNT>', 'only of this account')
-    .option('--older-than <TIME>', 'only what has waited longer, like 15m, 4h or 2d', duration)
+    .option('--older-than <TIME>', 'only what has waited longer, like 15m, 4h or 2d', period)
     .addOption(workflowOption())
     .option('--limit <NUMBER>', `how many sagas to name, ${inboxRowsMax} at most`, inboxRows, 20)
     .action(async ({ workflow, olderThan, json: _json, ...options }: InboxCommandOptions) => {
@@ -425,13 +425,4 @@ function inboxRows(text: string): number {
   const rows = positive(text);
   if (rows > inboxRowsMax) throw new InvalidArgumentError(`It must be a whole number from 1 to ${inboxRowsMax}.`);
   return rows;
-}
-
-const unitsMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** In milliseconds. */
-function duration(text: string): number {
-  const [, digits, unit = ''] = /^(\d{1,4})([mhd])$/.exec(text) ?? [];
-  if (digits === undefined) throw new InvalidArgumentError('It must be minutes, hours or days, like 15m, 4h or 2d.');
-  return Number(digits) * (unitsMs[unit] ?? 0);
 }

@@ -13,16 +13,13 @@
 import { z } from 'zod';
 import { definedOnly } from './defined-only';
 import { lazy } from './lazy';
-import { describeProblems, type Problem } from './problems';
+import { describeProblems, firstOf, type Problem } from './problems';
 import { foundServersSchema } from './requests';
 import { check } from './validation';
 
 export const evidenceLinesMax = 5_000;
 /** Of the JSON. What a job has still to do travels from run to run, in one payload of Temporal's. */
 export const evidenceBytesMax = 1024 * 1024;
-
-/** More wrong lines than these are counted, not named. */
-const problemsMax = 100;
 
 const text = () => z.string('must be a string');
 
@@ -143,10 +140,4 @@ function bytesOf(given: unknown): number | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** As many as a person reads. */
-export function firstOf(problems: Problem[]): Problem[] {
-  const more = problems.length - problemsMax;
-  return more <= 0 ? problems : [...problems.slice(0, problemsMax), { field: '', message: `and ${more} more` }];
 }

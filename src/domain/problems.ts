@@ -13,6 +13,16 @@ export function describeProblems(problems: Problem[]): string {
   return problems.map(({ field, message }) => (field ? `${field}: ${message}` : message)).join('; ');
 }
 
+/**
+ * More problems than these are counted, not named: a failure that names thousands is refused by Temporal itself.
+ */
+const problemsMax = 100;
+
+export function firstOf(problems: Problem[]): Problem[] {
+  const more = problems.length - problemsMax;
+  return more <= 0 ? problems : [...problems.slice(0, problemsMax), { field: '', message: `and ${more} more` }];
+}
+
 /** `['items', 0, 'password']` → `items[0].password`. Empty for the request itself. */
 export function nameOfField(path: readonly PropertyKey[]): string {
   return path.reduce<string>((name, part) => {

@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod';
 import { beyondLimits } from './limits';
-import { nameOfField, type Problem } from './problems';
+import { firstOf, nameOfField, type Problem } from './problems';
 
 export type Checked<T> = { ok: true; value: T } | { ok: false; problems: Problem[] };
 
@@ -12,11 +12,6 @@ export type Checked<T> = { ok: true; value: T } | { ok: false; problems: Problem
  * Bytes of a request's JSON. Temporal refuses a payload over 2 MiB; encryption and the copies in activities need room.
  */
 export const requestBytesMax = 1024 * 1024;
-
-/**
- * More wrong fields than these are counted, not named: a failure that names thousands is refused by Temporal itself.
- */
-const problemsMax = 100;
 
 export function check<T>(schema: z.ZodType<T>, input: unknown): Checked<T> {
   const beyond = beyondLimits(input);
@@ -26,12 +21,6 @@ export function check<T>(schema: z.ZodType<T>, input: unknown): Checked<T> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return { ok: true, value: parsed.data };
   return { ok: false, problems: firstOf(parsed.error.issues.flatMap(toProblems)) };
-}
-
-function firstOf(problems: Problem[]): Problem[] {
-  const more = problems.length - problemsMax;
-  if (more <= 0) return problems;
-  return [...problems.slice(0, problemsMax), { field: '', message: `and ${more} more` }];
 }
 
 function oversize(input: unknown): Problem | undefined {

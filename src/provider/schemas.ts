@@ -249,6 +249,6 @@ const bareWord = (value: unknown) =>
     .toLowerCase()
     .replace(/[\s_-]/g, '');
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@
  * call and not by the status alone. All other code, in this room and outside it, decides by these names;
  * docs/failures.md is printed from these rows.
  */
+import { isRecord } from './schemas';
 
 /** `assign` stands for unassigning, too. `directory` is the server directory, which is not in the document. */
 export const providerCalls = ['pivot', 'add', 'delete', 'quote', 'assign', 'list', 'directory'] as const;
@@ -319,8 +320,4 @@ function shown(value: unknown): string {
     return isRefusalWord(value) || numberIn(value) !== undefined ? `“${value}”` : '(a text)';
   if (Array.isArray(value)) return '(a list)';
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '(an object)';
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

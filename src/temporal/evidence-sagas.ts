@@ -1,8 +1,8 @@
 /** Which saga each line of evidence is about: asked of visibility, a hundred references at a time. */
 import type { Client } from '@temporalio/client';
-import { firstOf, wrongLine } from '../domain/evidence';
+import { wrongLine } from '../domain/evidence';
 import { readWorkflowId, workflowIdOf, workflowNames } from '../domain/identity';
-import type { Problem } from '../domain/problems';
+import { firstOf, type Problem } from '../domain/problems';
 import { readWaiting } from './waiting-sagas';
 
 const referencesAtOnce = 100;
