@@ -14,7 +14,7 @@ const budgets = [
 
 // Without git, or outside of a checkout, there is nothing to count.
 const { stdout } = spawnSync('git', ['ls-files', '-z'], { encoding: 'utf8' });
-const files = (stdout ?? '').split('\0').filter((file) => existsSync(file) && file !== '');
+const files = (stdout ?? '').split('\0').filter((file) => existsSync(file));
 for (const [place, unit, budget, pattern] of budgets) {
   const texts = files.filter((file) => pattern.test(file)).map((file) => readFileSync(file, 'utf8'));
   const counted = unit === 'words' ? /\S+/g : /\n/g;

@@ -185,7 +185,6 @@ export interface WorkerConfig extends ClientConfig {
   healthAddress: ListenAddress | undefined;
   /** Undefined: nothing is measured. */
   metricsAddress: ListenAddress | undefined;
-  /** Undefined: nobody is told which sagas wait. */
   /** The collector's. Undefined: nothing is traced. */
   tracesEndpoint: string | undefined;
   logLevel: string;

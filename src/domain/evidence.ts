@@ -15,7 +15,7 @@ import { definedOnly } from './defined-only';
 import { lazy } from './lazy';
 import { describeProblems, firstOf, type Problem } from './problems';
 import { foundServersSchema } from './requests';
-import { check } from './validation';
+import { bytesOf, check } from './validation';
 
 export const evidenceLinesMax = 5_000;
 /** Of the JSON. What a job has still to do travels from run to run, in one payload of Temporal's. */
@@ -131,13 +131,4 @@ function contradictionsIn(lines: readonly EvidenceLine[]): Problem[] {
     }
   }
   return problems;
-}
-
-/** @returns undefined for what has no JSON form: a backend's own object may have none */
-function bytesOf(given: unknown): number | undefined {
-  try {
-    return new TextEncoder().encode(JSON.stringify(given)).length;
-  } catch {
-    return undefined;
-  }
 }

@@ -26,19 +26,19 @@ export function check<T>(schema: z.ZodType<T>, input: unknown): Checked<T> {
 function oversize(input: unknown): Problem | undefined {
   // The schema refuses a request that cannot be serialised (a cycle, a BigInt).
   const bytes = bytesOf(input);
-  if (bytes <= requestBytesMax) return undefined;
+  if (bytes === undefined || bytes <= requestBytesMax) return undefined;
   return {
     field: '',
     message: `the request is ${bytes} bytes long; at most ${requestBytesMax} are allowed`,
   };
 }
 
-/** 0 for a value that has no JSON form. */
-function bytesOf(input: unknown): number {
+/** Undefined for what has no JSON form: a backend's own object may have none. */
+export function bytesOf(input: unknown): number | undefined {
   try {
     return new TextEncoder().encode(JSON.stringify(input)).length;
   } catch {
-    return 0;
+    return undefined;
   }
 }
 

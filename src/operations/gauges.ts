@@ -218,7 +218,7 @@ export class Gauges {
 
   private async searchOldest(query: string, since: Since, nowMs: number): Promise<number | undefined> {
     const before = (ms: number) => `${query} AND ${since} < '${new Date(ms).toISOString()}'`;
-    const to = await timeWithFewBefore((ms) => this.count(before(ms)), { least: 1, most: pageSize, nowMs });
+    const to = await timeWithFewBefore((ms) => this.count(before(ms)), { most: pageSize, nowMs });
     return earliest(await this.list(before(to)), since);
   }
 

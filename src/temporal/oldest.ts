@@ -10,18 +10,17 @@ const closeMs = 1_000;
  * not with how many there are.
  *
  * @param countBefore how many are older than this time, in milliseconds since 1970
- * @returns where fewer than `most` are older, and at least `least`. Where more than `most` fall into one second, its
- * end
+ * @returns where fewer than `most` are older, and at least one. Where more than `most` fall into one second, its end
  */
 export async function timeWithFewBefore(
   countBefore: (ms: number) => Promise<number>,
-  { least, most, nowMs }: { least: number; most: number; nowMs: number },
+  { most, nowMs }: { most: number; nowMs: number },
 ): Promise<number> {
   let [from, to] = [nowMs - oldestMs, nowMs];
   for (let count = await countBefore(to); count > most && to - from > closeMs;) {
     const middle = from + (to - from) / 2;
     const older = await countBefore(middle);
-    if (older < least) from = middle;
+    if (older < 1) from = middle;
     else [to, count] = [middle, older];
   }
   return to;
