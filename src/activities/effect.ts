@@ -22,7 +22,7 @@ import type {
   PivotNote,
   Unwritten,
 } from '../domain/effects';
-import { outcomeOf, type CallFailure } from '../domain/failures';
+import { outcomeOf, whyInDoubt, type CallFailure } from '../domain/failures';
 import { metrics } from '../domain/metrics';
 import type { Concern } from '../domain/spending';
 import { JournalUnavailable } from '../journal/errors';
@@ -52,8 +52,6 @@ export interface EffectContext extends CallContext {
   secrets?: SentSecrets | undefined;
   /** For a pivot: how many corrections of the request are in it. */
   corrections?: number | undefined;
-  /** For a pivot: the run has not agreed to terms, and only asks what the journal knows of the pivot. */
-  recallOnly?: boolean | undefined;
   /** The call is not sent after this time, unless it undoes something. */
   notAfter?: string | undefined;
   /** For a pivot: it is not sent after this time, because its quote is too old then. */
@@ -109,10 +107,7 @@ export function createEffect(journal: Journal, call: Call, settings: ActivitySet
     call(spec.kind, asked, async () => {
       // First, because a slow store must not use up the time to send.
       const secrets = await readSecrets(asked.secrets);
-      const looked = await lookFirst(spec);
-      const note = asked.note && { ...asked.note, ...looked.found };
-      // Without the look it is only asked what the journal knows of it.
-      const recallOnly = asked.recallOnly ?? looked.failed !== undefined;
+      const note = asked.note && { ...asked.note, ...(await lookFirst(spec)) };
       const clock = startClock();
       const { info } = Context.current();
       const { saga, run, workflow, activity } = sagaOf(info);
@@ -120,20 +115,11 @@ export function createEffect(journal: Journal, call: Call, settings: ActivitySet
       const { kind, about } = spec;
       const effect: EffectCall = { step: asked.step, kind, activity, about };
       const sent = await digestsOf(journal, await spec.sent?.());
-      const meant = await mean(journal, settings, { ...saga, call: effect, run, namespace, sent }, spec, {
-        ...asked,
-        note,
-        recallOnly,
-      });
+      const meaning = { ...saga, call: effect, run, namespace, sent };
+      const meant = await mean(journal, settings, meaning, spec, { ...asked, note });
       if (meant.how === 'recorded') {
         const { answer, at, run: by, knows, doubts } = meant;
         return { value: answer as T, knows, recorded: { at, run: by }, ...among(doubts) };
-      }
-      if (meant.how === 'no-terms' && !asked.recallOnly && looked.failed !== undefined) {
-        throw new OwnFailure(
-          'NotSent',
-          `what is there already could not be looked at; nothing was sent: ${looked.failed}`,
-        );
       }
       if (meant.how !== 'send') throw whyNothingIsSent(meant);
       const foundBy = asked.note?.foundBy;
@@ -159,10 +145,11 @@ async function digestsOf(journal: Journal, sent: Readonly<Record<string, string>
 
 async function lookFirst(spec: Pick<EffectSpec<unknown>, 'lookFirst'>) {
   try {
-    return { found: await spec.lookFirst?.() };
+    return await spec.lookFirst?.();
   } catch (error) {
     if (!(error instanceof ProviderFailure)) throw error;
-    return { failed: error.message };
+    const why = `what is there already could not be looked at; nothing was sent now: ${error.message}`;
+    throw new OwnFailure('NotSent', why);
   }
 }
 
@@ -173,23 +160,21 @@ function mean(
   { inAirMs, planTypesMore, duplicateWithinMs, spendLimits }: ActivitySettings,
   meaning: Pick<Meaning, 'workflow' | 'reference' | 'call' | 'run' | 'namespace' | 'sent'>,
   { kind, recall, countsByHand }: Pick<EffectSpec<unknown>, 'kind' | 'recall' | 'countsByHand'>,
-  { knows, note, turn, corrections, recallOnly, approved }: EffectContext,
+  { knows, note, turn, corrections, approved }: EffectContext,
 ): Promise<Meant> {
   const guards = {
     ...(recall ? { recall } : {}),
     ...(countsByHand ? { countsByHand } : {}),
     ...(kind === 'pivot' ? { rules: { planTypesMore, duplicateWithinMs, spendLimits, approved } } : {}),
   };
-  return journal
-    .mean({ ...meaning, knows, note, turn, corrections, recallOnly, inAirMs, ...guards })
-    .catch((error: unknown) => {
-      if (!(error instanceof JournalUnavailable) || error.row === undefined || knows === undefined) throw error;
-      // Nothing was sent for that row. If it was written anyway, its outcome has to be written, too.
-      const unwritten = { call: meaning.call, knows: { ...knows, row: error.row }, inAirMs };
-      throw new OwnFailure('JournalUnavailable', error.message, {
-        unwritten: { ...unwritten, outcome: 'not-done', failure: 'JournalUnavailable' },
-      });
+  return journal.mean({ ...meaning, knows, note, turn, corrections, inAirMs, ...guards }).catch((error: unknown) => {
+    if (!(error instanceof JournalUnavailable) || error.row === undefined || knows === undefined) throw error;
+    // Nothing was sent for that row. If it was written anyway, its outcome has to be written, too.
+    const unwritten = { call: meaning.call, knows: { ...knows, row: error.row }, inAirMs };
+    throw new OwnFailure('JournalUnavailable', error.message, {
+      unwritten: { ...unwritten, outcome: 'not-done', failure: 'JournalUnavailable' },
     });
+  });
 }
 
 interface Written {
@@ -257,10 +242,7 @@ function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): 
       });
     case 'unknown': {
       const { row, at, run, inAirMs, putBack, note } = meant;
-      const what = putBack
-        ? 'the journal was put back to an older copy, and what was sent in the lost time is not known'
-        : `it was sent on ${at} by run ${run}, and its outcome is not known`;
-      return new OwnFailure('UnknownOutcome', `${what}; nothing was sent now`, {
+      return new OwnFailure('UnknownOutcome', whyInDoubt(meant), {
         doubt: { row, at, run, inAirMs, putBack, foundBy: note?.foundBy },
       });
     }
@@ -284,11 +266,6 @@ function whyNothingIsSent(meant: Exclude<Meant, { how: 'recorded' | 'send' }>): 
       return new OwnFailure('JournalPutBack', `${meant.why}; nothing was sent`);
     case 'cancelled':
       return new OwnFailure('OrderCancelled', `the provider has cancelled it, as a person said on ${meant.at}`);
-    case 'no-terms':
-      return new OwnFailure(
-        'TermsMissing',
-        'it is known by now that nothing was placed, but this run has agreed to no terms; nothing was sent',
-      );
     case 'asks': {
       const { concern } = meant;
       return new OwnFailure('NeedsApproval', `${whyAsked[concern.kind]}; nothing was sent`, { concern });

@@ -18,7 +18,9 @@ import { workflowIdOf } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
 import { serversOrdered, type ServersOrdered } from '../domain/plan-types';
 import { resultOutcomes } from '../domain/outcomes';
+import type { RecordedEnding } from '../domain/record';
 import type { ProvisionServersRequest, SetFirewallsRequest } from '../domain/requests';
+import type { Report } from '../domain/results';
 import type { TurnAnswer } from '../domain/turns';
 import { writeByHand } from '../journal/by-hand';
 import type { Corrected, Ending, Journal, Verdict } from '../journal/journal';
@@ -27,7 +29,7 @@ import { begin, closeToRuns } from '../journal/open-references';
 import { JournalUnavailable } from '../journal/errors';
 import { recordOf } from '../journal/record';
 import type { FirewallsWord } from '../journal/schema';
-import { standingOf } from '../journal/standing';
+import { standingOf, type Asking, type Standing as Read } from '../journal/standing';
 import type { CallContext, Call } from './call';
 import { lookAgainIn, notOwned, reportLate, type EffectContext } from './effect';
 import { whoHolds } from './hold';
@@ -45,6 +47,10 @@ export interface TakeReference extends CallContext {
   resource?: string | undefined;
   /** What the run knows of the journal, where it takes the reference again. */
   knows?: JournalKnowledge | undefined;
+  /** The saga has a step that cannot be undone: what became of it is read. */
+  hasPivot?: boolean;
+  /** The run came from a reset. */
+  isReset?: boolean;
 }
 
 export type ReferenceTaken =
@@ -57,10 +63,36 @@ export type ReferenceTaken =
       run: string;
       /** Corrections by people, in order; absent where there are none. */
       corrections?: unknown[];
+      /** Absent where nothing was placed. */
+      placement?: Exclude<PlacementRead, { how: 'none' }>;
       turn?: TurnAnswer;
     }
+  | ({ how: 'ended' } & PastEnding)
   /** Another request has it. */
   | { how: 'taken'; at: string; run: string; fields: string[] };
+
+/** How a run of the reference has ended: nothing is done under it any more. */
+export interface PastEnding {
+  at: string;
+  run: string;
+  ending: { ended: NonNullable<RecordedEnding['ended']>; report: Report; result?: unknown };
+}
+
+/** What the journal has of the step that cannot be undone. */
+export type PlacementRead =
+  | { how: 'none' }
+  | {
+      how: 'placed';
+      at: string;
+      run: string;
+      placed: Placement<unknown>;
+      note?: PivotNote | undefined;
+      /** Those that an order named. */
+      cartItems?: readonly number[] | undefined;
+      /** The provider has cancelled it, as a person said. */
+      cancelled?: true;
+    }
+  | ({ how: 'unknown'; cartItems?: readonly number[] | undefined } & OpenPivot);
 
 /** The request of a run that has not taken its reference: it learns nothing of another request's. */
 export interface ToCompare {
@@ -89,18 +121,7 @@ export interface Standing {
   runningIn?: string;
   /** When this was looked up, by the journal's clock. Only where `orRunning` is set. */
   seenMs?: number | undefined;
-  placement:
-    | { how: 'none' }
-    | {
-        how: 'placed';
-        at: string;
-        run: string;
-        placed: Placement<unknown>;
-        note?: PivotNote | undefined;
-        /** The provider has cancelled it, as a person said. */
-        cancelled?: true;
-      }
-    | ({ how: 'unknown' } & OpenPivot);
+  placement: PlacementRead;
   /** Added, not deleted, and in no order that was placed or may have been. */
   items: OpenItem[];
   /** Added, not deleted, and named by an order of unknown outcome. */
@@ -118,6 +139,8 @@ export interface Standing {
   unprotected?: Leftover[];
   /** Only where `owns` is set: the run's begin. */
   knows?: JournalKnowledge;
+  /** Only where `owns` is set, and the reference has ended: then nothing else is said. */
+  ended?: PastEnding;
 }
 
 export interface Settle extends CallContext, Verdict {
@@ -145,11 +168,14 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         throw error;
       }
     });
+  const standing = (saga: SagaKey, asking: Omit<Asking, 'inAirMs'>) =>
+    standingOf(journal, saga, { ...asking, inAirMs: settings.inAirMs });
   return {
     /**
      * The first thing that a saga does, before any call. A reference is taken for ever; a second call finds what the
      * first one took, and keeps the saga's place in its queue.
-     * Fails with `Held` while new sagas are held, and this one is new: a reference that was taken before has begun.
+     * Fails with `Held` while new sagas are held, and this one is new: a reference that was taken before has begun. Fails
+     * as {@link readStanding} where it was taken before, and has a pivot. One that has ended is not taken again.
      */
     takeReference(input: TakeReference): Promise<ReferenceTaken> {
       return atHand('read', input, async () => {
@@ -157,23 +183,27 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         const hold = await whoHolds();
         if (hold && !(await journal.isTaken(saga)))
           throw new OwnFailure('Held', `${describeHolder(hold)}; nothing was sent`);
-        const { account, request, resource, knows: before } = input;
+        const { account, request, resource, knows: before, hasPivot, isReset } = input;
         const { namespace } = Context.current().info;
         const { knows, first, lacks } = await journal.take(saga, { account, request, run, namespace, knows: before });
         if (lacks !== undefined) throw new OwnFailure('JournalPutBack', `${lacks}; nothing was sent`);
         const fields = first?.request === undefined ? [] : differences(first.request, request);
         if (first !== undefined && fields.length > 0) return { how: 'taken', at: first.at, run: first.run, fields };
-        const begun = first && (await begin(journal, saga, { namespace, run }));
+        const begun = first && (await begin(journal, saga, { namespace, run, isReset }));
+        if (begun?.how === 'ended') return begun as ReferenceTaken;
+        // Once the reference is owned, so that no call of before is meant after it.
+        const placement = first && hasPivot ? placementOf(await standing(saga, { knows: before, run })) : undefined;
         const turn = resource === undefined ? {} : { turn: await askForTurn(journal, saga, resource, settings) };
         if (first === undefined) return { how: 'new', knows, ...turn };
-        // Read once the reference is owned; one that comes later is found where the pivot is meant.
+        // One that comes later is found where the pivot is meant.
         const corrections = await journal.corrections(saga);
         return {
           how: 'known',
-          knows: { ...knows, ...definedOnly({ begun }) },
+          knows: { ...knows, ...(begun?.how === 'begun' ? { begun: begun.number } : {}) },
           at: first.at,
           run: first.run,
           ...(corrections.length > 0 ? { corrections } : {}),
+          ...(placement === undefined || placement.how === 'none' ? {} : { placement }),
           ...turn,
         };
       });
@@ -183,17 +213,20 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      * Owns the reference anew, after a call was lost, or in a run that was reset: whatever was not meant by now is never
      * meant. Fails with `StateChanged` where another run has begun since.
      */
-    keepReference(input: CallContext & { knows: JournalKnowledge; undoes?: true }): Promise<JournalKnowledge> {
+    keepReference(
+      input: CallContext & { knows: JournalKnowledge; undoes?: true; isReset: boolean },
+    ): Promise<JournalKnowledge> {
       return atHand('read', input, async () => {
         const { saga, run } = sagaOf(Context.current().info);
         const { namespace } = Context.current().info;
         const begun = await begin(journal, saga, {
           namespace,
           run,
+          isReset: input.isReset,
           renews: { ...input.knows, ...definedOnly({ undoes: input.undoes }) },
         });
-        if (begun === undefined) throw new OwnFailure('StateChanged', `${notOwned}; nothing was sent`);
-        return { ...input.knows, begun };
+        if (begun.how !== 'begun') throw new OwnFailure('StateChanged', `${notOwned}; nothing was sent`);
+        return { ...input.knows, begun: begun.number };
       });
     },
 
@@ -214,35 +247,27 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
      * confirms that.
      */
     readStanding(
-      input: CallContext & Pick<EffectContext, 'knows'> & ToCompare & { orRunning?: boolean; owns?: boolean },
+      input: CallContext &
+        Pick<EffectContext, 'knows'> &
+        ToCompare & { orRunning?: boolean; owns?: { isReset: boolean } },
     ): Promise<Standing> {
       return call('read', input, async () => {
-        const { saga, run: own } = sagaOf(Context.current().info);
+        const { saga, run } = sagaOf(Context.current().info);
         if (await isAnothers(journal, saga, input)) return standingOfAnother;
         const running = input.orRunning ? await whetherRunning(journal, saga) : { running: false };
         const { namespace } = Context.current().info;
         // First: what is read then is not changed by a call of before.
-        const begun = input.owns ? await begin(journal, saga, { namespace, run: own }) : undefined;
-        const { placement, seenMs, from, ...rest } = await standingOf(journal, saga, {
-          knows: input.knows,
-          inAirMs: settings.inAirMs,
-          ...(input.orRunning ? {} : { run: own }),
-        });
-        if (placement.how === 'put-back') throw new OwnFailure('JournalPutBack', placement.why);
-        if (placement.how === 'under-way') {
-          throw new OwnFailure('UnderWay', 'a call was sent and may still be in the air', {
-            retryInMs: lookAgainIn(placement.leftMs),
-            inFlightMs: placement.leftMs,
-          });
-        }
-        const owned = begun === undefined ? {} : { knows: { ...from, begun } };
-        const looked = { ...rest, ...running, ...(input.orRunning ? { seenMs } : {}), ...owned };
-        if (placement.how !== 'placed') return { ...looked, placement };
-        const { answer, ...placedThen } = placement;
-        const placed = { ...placedThen, placed: answer as Placement<unknown> };
+        const begun = input.owns && (await begin(journal, saga, { namespace, run, ...input.owns }));
+        if (begun?.how === 'ended') return { ...standingOfAnother, isAnothers: false, ended: begun as PastEnding };
+        const read = await standing(saga, { knows: input.knows, ...(input.orRunning ? {} : { run }) });
+        const { seenMs, from, placement: _, ...rest } = read;
+        const placement = placementOf(read);
+        const owned = begun?.how === 'begun' ? { knows: { ...from, begun: begun.number } } : {};
+        const looked = { ...rest, ...running, placement, ...(input.orRunning ? { seenMs } : {}), ...owned };
+        if (placement.how !== 'placed') return looked;
         const unprotected = input.orRunning && !placement.cancelled ? await unprotectedOf(journal, saga) : undefined;
         const bought = input.orRunning ? undefined : await boughtBy(journal, saga, settings.planTypesMore);
-        return { ...looked, placement: placed, ...definedOnly({ bought, unprotected }) };
+        return { ...looked, ...definedOnly({ bought, unprotected }) };
       });
     },
 
@@ -336,6 +361,20 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       });
     },
   };
+}
+
+/** @throws OwnFailure `UnderWay`, `JournalPutBack` */
+function placementOf({ placement }: Read): PlacementRead {
+  if (placement.how === 'put-back') throw new OwnFailure('JournalPutBack', placement.why);
+  if (placement.how === 'under-way') {
+    throw new OwnFailure('UnderWay', 'a call was sent and may still be in the air', {
+      retryInMs: lookAgainIn(placement.leftMs),
+      inFlightMs: placement.leftMs,
+    });
+  }
+  if (placement.how !== 'placed') return placement;
+  const { answer, ...rest } = placement;
+  return { ...rest, placed: answer as Placement<unknown> };
 }
 
 const standingOfAnother: Standing = {

@@ -151,7 +151,6 @@ function isRepeated(failure: CallFailure['failure'], kind: CallKind): boolean {
     case 'JournalPutBack':
     case 'StateChanged':
     case 'Ordered':
-    case 'TermsMissing':
     case 'DeadlinePassed':
     case 'NeedsApproval':
     case 'OrderCancelled':

@@ -54,8 +54,6 @@ export const failureOwners = {
   StateChanged: 'us',
   /** A cart item that is to be deleted belongs to an order, or may. */
   Ordered: 'us',
-  /** It is known by now that nothing was placed, but while that was in doubt the run agreed to no terms. */
-  TermsMissing: 'us',
   /** The request's `notAfter` has passed. */
   DeadlinePassed: 'us',
   /** The quote became too old before the pivot was sent. */
@@ -133,6 +131,14 @@ export interface PivotDoubt extends Omit<OpenPivot, 'note'> {
   foundBy?: string | undefined;
 }
 
+/** Of a pivot whose row the journal has without an outcome. */
+export function whyInDoubt({ putBack, at, run }: Pick<PivotDoubt, 'putBack' | 'at' | 'run'>): string {
+  const what = putBack
+    ? 'the journal was put back to an older copy, and what was sent in the lost time is not known'
+    : `it was sent on ${at} by run ${run}, and its outcome is not known`;
+  return `${what}; nothing was sent now`;
+}
+
 /** After these failures of a call the provider has surely done nothing; after any other one nobody knows. */
 const withoutEffect: readonly CallFailureName[] = [
   'NotSent',
@@ -164,6 +170,7 @@ export const sagaFailureNames = [
   'ReferenceTaken',
   'OrderRejected',
   'OrderCancelled',
+  'CancelledBefore',
   'ChangeNotAvailable',
   'SwitchNotAvailable',
   'GuardViolated',

@@ -127,7 +127,6 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
     const leftMs = youngest?.outcome === null ? await leftInAir(tx, youngest, journal) : 0;
     if (youngest && leftMs > 0) return { how: 'under-way', row: youngest.id, leftMs };
   }
-  if (meaning.recallOnly) return { how: 'no-terms' };
   const { rules } = meaning;
   const bought = await meaning.boughtBy?.(tx);
   const concern = bought && rules && (await concernAbout(tx, key, bought, rules));

@@ -26,8 +26,6 @@ export interface Meaning extends SagaKey {
   turn?: string | undefined;
   /** For a pivot: how many corrections of the request the run knows. */
   corrections?: number | undefined;
-  /** For a pivot: the run has no agreed terms, so it gets only what is known of the pivot, and nothing is meant. */
-  recallOnly?: boolean | undefined;
   /** For a pivot: the operator's rules for purchases, over all references. */
   rules?: PurchaseRules | undefined;
 }
@@ -58,8 +56,6 @@ export type Meant =
   | { how: 'put-back'; why: string }
   /** It was placed, and the provider has cancelled it, as a person said then. */
   | { how: 'cancelled'; at: string }
-  /** It may be meant, but not by a run without agreed terms. */
-  | { how: 'no-terms' }
   /** A person has to agree first. */
   | { how: 'asks'; concern: Concern };
 

@@ -7,7 +7,7 @@
  * costs the same among millions of references as among hundreds.
  */
 import { sql } from 'kysely';
-import { type Begin, disown, iso, livePivot, lock, own, referenceOf, type SagaKey } from './rows';
+import { type Begin, disown, endingOf, iso, livePivot, lock, own, referenceOf, type SagaKey } from './rows';
 import type { Journal } from './journal';
 
 export interface OpenReference extends SagaKey {
@@ -54,9 +54,23 @@ export function mayBePlaced(journal: Journal, { workflow, reference }: SagaKey):
   return journal.inTransaction(async (tx) => (await livePivot(tx, { workflow, reference })) !== undefined);
 }
 
-/** As {@link own}. @throws JournalUnavailable */
-export function begin(journal: Journal, key: SagaKey, by: Begin): Promise<number | undefined> {
-  return journal.inTransaction((tx) => own(tx, key, by));
+export type Begun =
+  | { how: 'begun'; number: number }
+  /** `ending` is what the run said when it ended. */
+  | { how: 'ended'; at: string; run: string; ending: unknown }
+  /** Another run has begun since, or the reference is not known. */
+  | { how: 'not-owned' };
+
+/** As {@link own}. @throws JournalUnavailable, JournalUnreadable */
+export async function begin(journal: Journal, key: SagaKey, by: Begin): Promise<Begun> {
+  const { number, ended } = await journal.inTransaction(async (tx) => {
+    const number = await own(tx, key, by);
+    return { number, ended: number === undefined ? await endingOf(tx, key) : undefined };
+  });
+  if (number !== undefined) return { how: 'begun', number };
+  if (ended === undefined) return { how: 'not-owned' };
+  const { run, ended_ms, report } = ended;
+  return { how: 'ended', at: iso(ended_ms), run, ending: await journal.unseal(report, `the ending of run ${run}`) };
 }
 
 /**

@@ -121,6 +121,8 @@ export function openedBy(run: string, namespace: string | undefined) {
 export interface Begin {
   namespace: string;
   run: string;
+  /** The run came from a reset. */
+  isReset?: boolean | undefined;
   renews?: Renewed | undefined;
 }
 
@@ -139,9 +141,17 @@ export interface Renewed {
  * A begin that renews the one before it has the next number, and may be made twice: its answer may be lost. Any other
  * one leaves a number out, so that nobody who renews takes it for his own.
  *
- * @returns the number of the begin; undefined where there was another one since, or the reference is not known
+ * Ended stays ended: a reference with an ending is not owned again, but by a run that came from a reset and was never
+ * seen. A second start, and a run that a restored Temporal has gone back to, are none.
+ *
+ * @returns the number of the begin; undefined where there was another one since, the reference has ended, or it is not
+ * known
  */
-export async function own(tx: Tx, key: SagaKey, { namespace, run, renews }: Begin): Promise<number | undefined> {
+export async function own(
+  tx: Tx,
+  key: SagaKey,
+  { namespace, run, isReset = false, renews }: Begin,
+): Promise<number | undefined> {
   const { epoch, begun = 0, undoes = renews === undefined } = renews ?? {};
   const number = undoes ? sql<number>`begun + 2` : sql<number>`cast(${begun + 1} as integer)`;
   const owned = await tx
@@ -151,6 +161,7 @@ export async function own(tx: Tx, key: SagaKey, { namespace, run, renews }: Begi
       ...{ begun: number, owner: sql`cast(${`${run}/`} as text) || (${number})` },
     })
     .where((where) => where.and({ ...key }))
+    .where((where) => where.or([where.not(hasEnded()), ...(isReset ? [where('runs', 'not like', anywhere(run))] : [])]))
     .$if(epoch !== undefined, (renewing) =>
       renewing
         .where((where) =>
@@ -170,6 +181,35 @@ export async function disown(tx: Tx, key: SagaKey): Promise<void> {
     .set({ owner: null, begun: sql`begun + 1` })
     .where((where) => where.and({ ...key }))
     .execute();
+}
+
+/**
+ * Of a row of `reference`: no run of it is open, and one has ended. A clean-up is no ending of the saga itself. An ending
+ * counts no more once something was learnt of the pivot since, or the journal was put back.
+ */
+const hasEnded = () => sql<boolean>`(open_in is null
+  and exists (select 1 from journal where journal.epoch = reference.epoch and put_back_ms is null)
+  and exists (select 1 from ending
+    where ending.workflow = reference.workflow and ending.reference = reference.reference and ended_by = ending.workflow
+    and not exists (select 1 from effect
+      where effect.workflow = ending.workflow and effect.reference = ending.reference and kind = 'pivot'
+      and (answered_ms > ended_ms or decided_ms > ended_ms or cancelled_ms > ended_ms))))`;
+
+/** How a reference has ended, where it has; the last of its endings. */
+export function endingOf(tx: Tx, key: SagaKey) {
+  return tx
+    .selectFrom('ending')
+    .innerJoin('reference', (join) =>
+      join.onRef('reference.workflow', '=', 'ending.workflow').onRef('reference.reference', '=', 'ending.reference'),
+    )
+    .select(['ending.run', 'ending.ended_ms', 'ending.report'])
+    .where('ending.workflow', '=', key.workflow)
+    .where('ending.reference', '=', key.reference)
+    .where('ended_by', '=', key.workflow)
+    .where('open_in', 'is', null)
+    .orderBy('ended_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
 }
 
 const anywhere = (run: string) => `% ${run} %`;

@@ -1,6 +1,6 @@
 /** What a saga has done at the provider, by the journal: what was placed, what is in the cart, what is unknown. */
 import type { Kysely } from 'kysely';
-import type { JournalKnowledge, OpenItem, OpenPivot, PivotNote } from '../domain/effects';
+import type { About, JournalKnowledge, OpenItem, OpenPivot, PivotNote } from '../domain/effects';
 import {
   aboutOf,
   type Effect,
@@ -29,8 +29,16 @@ export interface Standing {
   seenMs?: number | undefined;
   placement:
     | { how: 'none' }
-    | { how: 'placed'; at: string; run: string; answer: unknown; note: PivotNote | undefined; cancelled?: true }
-    | ({ how: 'unknown' } & OpenPivot)
+    | {
+        how: 'placed';
+        at: string;
+        run: string;
+        answer: unknown;
+        note: PivotNote | undefined;
+        cartItems: About['cartItems'];
+        cancelled?: true;
+      }
+    | ({ how: 'unknown'; cartItems: About['cartItems'] } & OpenPivot)
     /** The call may still be in the air for so long: ask again then. */
     | { how: 'under-way'; leftMs: number }
     /** The journal is an older copy, and nobody has run `journal restored` yet. */
@@ -105,14 +113,23 @@ async function placementOf(
 ): Promise<Standing['placement']> {
   if (pivot === undefined) return { how: 'none' };
   const { step, run, answer, outcome, answered_ms, decided_ms, meant_ms } = pivot;
+  const { cartItems } = aboutOf(pivot);
   if (outcome === 'done') {
     const at = iso(answered_ms ?? decided_ms ?? meant_ms);
     const answered = await journal.unseal(answer ?? 'null', `the answer of ${step}`);
     const cancelled = pivot.cancelled_ms === null ? {} : { cancelled: true as const };
-    return { how: 'placed', at, run, answer: answered, note: await journal.noteOf(pivot.note), ...cancelled };
+    return {
+      how: 'placed',
+      at,
+      run,
+      answer: answered,
+      cartItems,
+      note: await journal.noteOf(pivot.note),
+      ...cancelled,
+    };
   }
   if (outcome === null && leftMs > 0) return { how: 'under-way', leftMs };
-  return { how: 'unknown', ...openPivot(pivot), note: await journal.noteOf(pivot.note) };
+  return { how: 'unknown', ...openPivot(pivot), cartItems, note: await journal.noteOf(pivot.note) };
 }
 
 export function effectsOf(db: Kysely<JournalTables>, key: SagaKey): Promise<Effect[]> {

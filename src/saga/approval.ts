@@ -17,11 +17,13 @@ export interface Approving {
   expiresInMs: number | undefined;
 }
 
-/** @throws SagaFailed `NotApproved` where it is rejected */
+/** @throws SagaFailed `NotApproved` where it is rejected; StateChanged where it was placed, or may have been */
 export async function askApproval(
   saga: Saga,
   { kind = 'approval', step, subject, question, expiresInMs }: Approving,
 ): Promise<void> {
+  // What another run has bought, nobody should approve or reject.
+  if (kind === 'approval') await saga.throwIfPlaced(step);
   const at = expiresInMs === undefined ? '' : inWords(new Date(Date.now() + expiresInMs).toISOString());
   const decision = await saga.humanDecisions.ask({
     kind,

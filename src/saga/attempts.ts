@@ -40,6 +40,8 @@ export type AttemptResult<T> =
 
 export interface AttemptOptions<T> {
   step: Step;
+  /** Where a call of another step is in flight: that one is shown. @default step */
+  inFlight?: () => Step | undefined;
   journal: JournalMemory;
   undoing?: boolean;
   /** Told to each call that it forbids. */
@@ -101,11 +103,12 @@ export async function attempt<T>(attempting: AttemptOptions<T>, act: Act<T>): Pr
  * after a call beside it was lost, the reference is kept first. That is no attempt.
  */
 async function call<T>(
-  { step, journal, deadline }: AttemptOptions<T>,
+  { step, journal, deadline, inFlight }: AttemptOptions<T>,
   act: Act<T>,
   count: number,
   retry: EffectContext['retry'],
 ): Promise<AttemptResult<T>> {
+  let shown = step;
   let kept = 0;
   try {
     for (;;) {
@@ -122,12 +125,14 @@ async function call<T>(
       if (settled.ok || settled.failure.failure !== 'UnderWay') return settled;
       const { message, retryInMs = lostCallDelayMs, inFlightMs = retryInMs } = settled.failure;
       journal.inDoubt = true;
-      step.say(message);
-      journal.progress?.settle(step.id, Date.now() + inFlightMs);
-      await pauseAfter(settled.failure, retryInMs, step);
+      shown = inFlight?.() ?? step;
+      if (shown === step) step.say(message);
+      else shown.goOn(message);
+      journal.progress?.settle(shown.id, Date.now() + inFlightMs);
+      await pauseAfter(settled.failure, retryInMs, shown);
     }
   } finally {
-    journal.progress?.settled(step.id);
+    journal.progress?.settled(shown.id);
   }
 }
 

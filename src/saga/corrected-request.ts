@@ -15,7 +15,7 @@ import { definedOnly } from '../domain/defined-only';
 import { describeProblems } from '../domain/problems';
 import { requestBytesMax, type Checked } from '../domain/validation';
 import type { z } from 'zod';
-import { PlacedBefore } from './ends';
+import { placedMeanwhile } from './ends';
 import { now } from './progress';
 import type { Correction, Said } from './questions';
 import type { Saga } from './saga';
@@ -74,7 +74,7 @@ export class CorrectedRequest<R, C extends object> {
   /**
    * Not cancelled with the saga: what a person has said is kept.
    *
-   * @throws PlacedBefore where there is nothing to correct any more
+   * @throws StateChanged where there is nothing to correct any more
    */
   async correct(correction: C, said: Said): Promise<void> {
     const id = uuid4();
@@ -92,8 +92,7 @@ export class CorrectedRequest<R, C extends object> {
     if (written === 'placed') {
       const why = 'nothing was corrected: it was placed before, or perhaps, by another run';
       this.saga.progress.ignore({ decision: 'retry', at: now(), why, ...definedOnly({ by: said.by }) });
-      this.saga.journal.inDoubt = true;
-      throw new PlacedBefore();
+      throw placedMeanwhile(this.saga.step(said.step, said.step));
     }
     this.corrections.push(correction);
     this.request = this.rules.apply(this.request, correction);

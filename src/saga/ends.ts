@@ -1,4 +1,5 @@
 /** How a story is broken off: to end the saga, or to begin some of it again. */
+import type { PastEnding } from '../activities/journal';
 import type { Decision } from '../domain/decisions';
 import type { CallFailure, SagaFailureName } from '../domain/failures';
 import type { Step } from './progress';
@@ -23,20 +24,23 @@ export type MarkCancelled = Extract<Decision, { decision: 'markCancelled' }>;
 /** What the run goes by is not so any more: it begins again, and the journal knows what stands. */
 export class StateChanged extends Error {
   constructor(
-    readonly spec: { step: Step },
-    readonly failure: CallFailure,
+    readonly step: Step,
+    readonly failure: Pick<CallFailure, 'failure' | 'message'>,
   ) {
     super(failure.message);
   }
 }
 
-export const whyPlacedBefore = 'it was placed before, or perhaps: the journal is asked first';
+/** What comes before the pivot does not matter any more: another run has placed it, or may have. */
+export function placedMeanwhile(step: Step): StateChanged {
+  const message = 'it was placed before, or perhaps, by another run';
+  step.end('skipped', message);
+  return new StateChanged(step, { failure: 'StateChanged', message });
+}
 
-/**
- * By another run. What comes before the pivot does not matter any more: the pivot finds what the journal knows of it.
- */
-export class PlacedBefore extends Error {
-  constructor() {
-    super(whyPlacedBefore);
+/** A run of the reference has ended: this one tells the same, and does nothing. */
+export class EndedBefore extends Error {
+  constructor(readonly past: PastEnding) {
+    super(`the reference has ended on ${past.at}`);
   }
 }

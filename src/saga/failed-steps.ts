@@ -1,6 +1,6 @@
 /** Steps that were tried and failed, and what that says of the story: that it goes on, begins again, or ends. */
 import { describeFailure, type CallFailure, type CallFailureName } from '../domain/failures';
-import { PlacedBefore, SagaFailed, StateChanged, whyPlacedBefore } from './ends';
+import { SagaFailed, StateChanged } from './ends';
 import type { Step } from './progress';
 
 export interface Failed<P> {
@@ -12,7 +12,7 @@ export interface Failed<P> {
 export function breakOff(failed: readonly Failed<{ step: Step }>[]): void {
   const first = (name: CallFailureName) => failed.find(({ failure }) => failure.failure === name);
   const changed = first('StateChanged');
-  if (changed) throw new StateChanged(changed.spec, changed.failure);
+  if (changed) throw new StateChanged(changed.spec.step, changed.failure);
   const cancelled = first('OrderCancelled');
   if (cancelled) {
     endAll(failed, 'failed');
@@ -22,11 +22,6 @@ export function breakOff(failed: readonly Failed<{ step: Step }>[]): void {
   if (late === undefined) return;
   endAll(failed, 'failed');
   throw new SagaFailed('DeadlinePassed', `${late.spec.step.title}: ${late.failure.message}`);
-}
-
-export function leaveToPivot(failed: readonly Failed<{ step: Step }>[]): never {
-  for (const { spec } of failed) spec.step.end('skipped', whyPlacedBefore);
-  throw new PlacedBefore();
 }
 
 export function endAll(failed: readonly Failed<{ step: Step }>[], as: 'failed' | 'stuck'): void {

@@ -1,62 +1,36 @@
 /**
- * A saga that ends before its story is through looks into the journal first: what was placed, by whichever run, is not
- * undone, and stands in the report.
+ * Looks into the journal for what was placed, by whichever run: before a person is asked what it would make needless,
+ * and before a saga ends without its story being through.
  */
 import { CancellationScope } from '@temporalio/workflow';
 import type { EffectContext } from '../activities/effect';
+import type { PlacementRead, Standing } from '../activities/journal';
 import { definedOnly } from '../domain/defined-only';
-import type { Standing } from '../activities/journal';
 import type { Placement } from '../domain/effects';
+import { activities, inPlace } from './activities';
 import { attempt } from './attempts';
+import { isReset } from './begin';
+import { EndedBefore, placedMeanwhile } from './ends';
 import { inWords, Step } from './progress';
 import type { Saga } from './saga';
-import { activities, inPlace } from './activities';
 
-/** The step of a story that cannot be undone. */
-export interface PivotStep {
-  id: string;
-  title: string;
-  /** What a report says of what was placed, by name. */
-  known: (placed: Placement<unknown>) => Record<string, unknown>;
-}
+const title = 'Look into the journal for what was placed';
 
 function look({ journal }: Saga, asked: EffectContext): Promise<Standing> {
   return activities('read what was placed').readStanding({ ...asked, ...journal.toCompare });
 }
 
-/** Nothing that was called before is meant after this, in whichever run. */
-async function lookAndOwn({ journal }: Saga, { knows, retry }: EffectContext): Promise<Standing> {
-  const asked = { ...definedOnly({ knows, retry }), ...journal.toCompare, owns: true };
-  const standing = await inPlace('read what was placed', retry !== undefined, (calls) => calls.readStanding(asked));
-  if (standing.knows !== undefined) journal.own(standing.knows);
-  return standing;
-}
-
-/** What was placed, or may have been, by whichever run. */
-export async function placementOf(saga: Saga): Promise<Standing['placement']> {
-  const { placement } = await saga.must(
-    {
-      step: saga.quietStep('read-journal', 'Look into the journal for what was placed'),
-      act: (asked) => look(saga, asked),
-    },
-    { refusal: 'ask' },
-  );
-  return placement;
-}
-
 /**
- * Looked at where a person would be asked, or the saga would end, over what another run may have placed already: a run
- * that was reset to after it took its reference does not know of that.
+ * A run that was reset to after its begin does not know what was done since. What it placed makes a question needless.
  *
- * @returns undefined where it was not placed
+ * @throws StateChanged where it was placed, or may have been
  */
-export async function placedBefore(saga: Saga): Promise<Exclude<Standing['placement'], { how: 'none' }> | undefined> {
+export async function throwIfPlaced(saga: Saga, step: Step): Promise<void> {
   // Whoever is cancelled ends, and looks then.
-  if (CancellationScope.current().consideredCancelled) return undefined;
-  const placement = await placementOf(saga);
-  if (placement.how === 'none') return undefined;
-  saga.journal.inDoubt = true;
-  return placement;
+  if (!saga.pivot || saga.isPlaced || CancellationScope.current().consideredCancelled) return;
+  const reading = { step: saga.quietStep('read-journal', title), act: (asked: EffectContext) => look(saga, asked) };
+  const { placement } = await saga.must(reading, { refusal: 'ask' });
+  if (placement.how !== 'none') throw placedMeanwhile(step);
 }
 
 /**
@@ -64,51 +38,65 @@ export async function placedBefore(saga: Saga): Promise<Exclude<Standing['placem
  *
  * @returns undefined where the journal cannot tell now
  */
-export async function knowsNothingPlaced(saga: Saga, pivot: PivotStep | undefined): Promise<boolean | undefined> {
-  if (pivot === undefined) return true;
-  const step = new Step('read-journal', 'Look into the journal for what was placed');
+export async function knowsNothingPlaced(saga: Saga): Promise<boolean | undefined> {
+  if (!saga.pivot) return true;
+  const step = new Step('read-journal', title);
   const looked = await attempt({ step, journal: saga.journal }, (asked) => look(saga, asked));
   return looked.ok ? looked.value.placement.how === 'none' : undefined;
 }
 
 /**
- * To be run before anything is undone, in a scope that cannot be cancelled.
+ * Nothing that was called before is meant after this, in whichever run: what is undone then stays undone. To be run in a
+ * scope that cannot be cancelled.
  *
  * @returns undefined where a person went on without the journal
+ * @throws EndedBefore
  */
-export async function lookBack(saga: Saga, pivot: PivotStep): Promise<Standing | undefined> {
-  const { progress } = saga;
-  const looked = await saga.one(
-    {
-      step: saga.quietStep('read-journal', 'Look into the journal for what was placed'),
-      act: (asked) => lookAndOwn(saga, asked),
-    },
-    { refusal: 'ask', skippable: true },
-  );
-  const standing = looked.skipped ? undefined : looked.value;
-  if (standing) saga.journal.heard(standing);
-  const placement = standing?.placement ?? { how: 'unread' as const };
-  if (placement.how === 'none') return standing;
-  const step = saga.step(pivot.id, pivot.title);
-  if (placement.how === 'placed') {
-    const { at, run, placed, cancelled = false } = placement;
-    progress.learn(pivot.known(placed));
-    if (step.status !== 'done') step.end('done', `from the journal: ${inWords(at)}, run ${run}`);
-    if (cancelled) step.say('it was placed, and the provider has cancelled it');
-    saga.passPivot();
-    saga.isCancelled ||= cancelled;
+export async function lookBack(saga: Saga): Promise<Standing | undefined> {
+  const { journal } = saga;
+  journal.giveUpOwnership();
+  const act = async ({ knows, retry }: EffectContext): Promise<Standing> => {
+    const asked = { ...definedOnly({ knows, retry }), ...journal.toCompare, owns: { isReset: isReset() } };
+    const standing = await inPlace('read what was placed', retry !== undefined, (calls) => calls.readStanding(asked));
+    if (standing.ended !== undefined) throw new EndedBefore(standing.ended);
+    if (standing.knows !== undefined) journal.own(standing.knows);
     return standing;
-  }
-  // This run knows it, whatever the journal cannot tell now.
-  if (saga.isPlaced) return standing;
-  const why = whyUnknown(placement);
-  step.end('failed', why);
-  progress.leave({ kind: 'placement-unknown', step: pivot.id, why });
-  saga.suspendUndo(why);
-  return standing;
+  };
+  const step = saga.quietStep('read-journal', title);
+  const looked = await saga.one({ step, act }, { refusal: 'ask', skippable: true });
+  if (looked.skipped) return undefined;
+  journal.heard(looked.value);
+  return looked.value;
 }
 
-function whyUnknown(placement: Extract<Standing['placement'], { how: 'unknown' }> | { how: 'unread' }): string {
+/** What was placed, by whichever run, stands in the report; and what may have been, among the leftovers. */
+export function tellPlacement(saga: Saga, pivot: NonNullable<Saga['pivot']>, standing: Standing | undefined): void {
+  const { progress } = saga;
+  const placement = standing?.placement ?? { how: 'unread' as const };
+  if (placement.how === 'none') return;
+  const { step } = pivot;
+  if (placement.how === 'placed') {
+    progress.learn(pivot.known(placement.placed as Placement<never>));
+    if (step.status !== 'done') step.end('done', howKnown(placement));
+    if (placement.cancelled) step.say('it was placed, and the provider has cancelled it');
+    saga.passPivot();
+    saga.isCancelled ||= placement.cancelled ?? false;
+    return;
+  }
+  // This run knows it, whatever the journal cannot tell now.
+  if (saga.isPlaced) return;
+  const why = whyUnknown(placement);
+  step.end('failed', why);
+  progress.leave({ kind: 'placement-unknown', step: step.id, why });
+}
+
+/** From where it is known that it was placed. */
+export function howKnown({ placed, at, run }: Extract<PlacementRead, { how: 'placed' }>): string {
+  if (placed.how === 'found') return 'found by looking';
+  return placed.how === 'confirmed' ? 'confirmed by a person' : `from the journal: ${inWords(at)}, run ${run}`;
+}
+
+function whyUnknown(placement: Extract<PlacementRead, { how: 'unknown' }> | { how: 'unread' }): string {
   if (placement.how === 'unread') return 'the journal could not be read, and a person went on without it';
   const { at, run, putBack } = placement;
   const what = putBack ? 'the journal was put back to an older copy' : `it was sent on ${inWords(at)} by run ${run}`;

@@ -4,39 +4,43 @@
  * ```text
  *            ┌──────── retry (stuck) · confirmNotPlaced, in the journal ────────┐
  *            ▼                                                                  │
- *   [ask for terms again] ── attempt ──answered, or recorded──▶ placed ═▶ settle│
- *                              │                                                │
- *                              ├─ Rejected ───────▶ SagaFailed, undo; or asked ─┤
- *                              ├─ TermsMissing ───▶ [ask for terms], attempt
- *                              ├─ NeedsApproval ──▶ duplicate, over-limit ──approve: attempt; reject: SagaFailed, undo
- *                              ├─ not sent, 401 … ─▶ stuck ─────────────────────┤
- *                              └─ UnknownOutcome ──▶ look ──found──▶ settle     │
- *                                  (of one row)       └─▶ outcome-unknown ──────┘
- *                                                              ├─ confirmPlaced, in the journal ─▶ settle
- *                                                              └─ markCancelled, in the journal ─▶ SagaFailed
+ *   prepare ── attempt ──answered, or recorded──▶ placed                        │
+ *                 │                                                             │
+ *                 ├─ Rejected ───────▶ SagaFailed, undo; or asked ──────────────┤
+ *                 ├─ NeedsApproval ──▶ duplicate, over-limit ──approve: attempt; reject: SagaFailed, undo
+ *                 ├─ not sent, 401 … ─▶ stuck ──────────────────────────────────┤
+ *                 └─ UnknownOutcome ──▶ look ──found──▶ placed                  │
+ *                     (of one row)       └─▶ outcome-unknown ───────────────────┘
+ *                                                 ├─ confirmPlaced, in the journal ─▶ placed
+ *                                                 └─ markCancelled, in the journal ─▶ SagaFailed
  * ```
  *
  * Whether it may be sent is not decided here: the journal refuses what was sent before, in whichever run. Here a person
  * is asked about the row that the journal names, and the answer is written into that row.
  */
+import type { PlacementRead } from '../activities/journal';
 import type { PivotNote, Placement } from '../domain/effects';
 import { definedOnly } from '../domain/defined-only';
-import type { CallFailure, SagaFailureName } from '../domain/failures';
+import { whyInDoubt, type CallFailure, type PivotDoubt, type SagaFailureName } from '../domain/failures';
 import type { ApprovalRule } from '../domain/requests';
 import type { Act } from './attempts';
-import { askAboutPlacement, untilSettled, writePlaced, type Confirming, type Doubt, type Seen } from './doubt';
+import { askAboutPlacement, untilSettled, writePlaced, type Confirming, type Seen } from './doubt';
 import { askAboutConcern } from './concern';
-import { placementOf } from './look-back';
+import { howKnown } from './look-back';
 import { SagaFailed } from './ends';
 import type { Step } from './progress';
 import type { Corrections } from './questions';
 import type { Saga } from './saga';
+import type { Placed } from './story';
 import { StepRunner, type StepSpec } from './step-runner';
 
 export interface Pivot<T> {
-  step: Step;
+  /** Stands in the progress from when it is read. */
+  readonly step: Step;
   /** What is placed, for the question: "the order", "the switch". */
   noun: string;
+  /** What a report says of what was placed, by name. */
+  known: (placed: Placement<T>) => Record<string, unknown>;
   /** What is to be known of it again, as it is sent now. */
   note: () => PivotNote;
   act: Act<Placement<T>>;
@@ -50,16 +54,6 @@ export interface Pivot<T> {
   beforeSending?: () => Promise<void>;
   /** It is not sent after this time. */
   quoteUntil?: () => string | undefined;
-  /**
-   * Whether this run has come to terms. Where it has not, the pivot only reads what the journal knows of it, and is not
-   * sent.
-   */
-  isAgreed: () => boolean;
-  /**
-   * Comes to terms, before it is sent again: where there were none, or after a person's decision, since they may have
-   * moved.
-   */
-  beforeAgain: () => Promise<void>;
   /** Looks whether it happened, without a person. */
   look?: () => Promise<Looked>;
   /** What a person may say of it who confirms it. */
@@ -70,31 +64,61 @@ export interface Pivot<T> {
 export type Looked = number[] | 'nobody' | undefined;
 
 /**
+ * What became of it in runs of before is settled first: no story meets a placed order in its middle.
+ *
+ * @returns undefined where it was not placed; `again` where the journal has to be read again
+ */
+export async function settle<T>(
+  saga: Saga,
+  pivot: Pivot<T>,
+  found: PlacementRead,
+): Promise<Placed<T> | 'again' | undefined> {
+  if (found.how === 'none') return undefined;
+  const { step } = pivot;
+  const { note, cartItems } = found;
+  if (found.how === 'placed') {
+    if (found.cancelled) throw new SagaFailed('OrderCancelled', 'the provider has cancelled it, as a person said');
+    step.end('done', howKnown(found));
+    saga.passPivot();
+    return { placement: found.placed as Placement<T>, note, cartItems };
+  }
+  const doubt = { ...found, foundBy: note?.foundBy };
+  const placement = await settleDoubt(saga, pivot, doubt, { failure: 'UnknownOutcome', message: whyInDoubt(found) });
+  if (placement === undefined) return 'again';
+  if (placement === 'cancelled') throw saga.asCancelled();
+  step.end('done', howSeen(placement));
+  saga.passPivot();
+  return { placement, note, cartItems };
+}
+
+const howSeen = ({ how }: Seen) => (how === 'found' ? 'found by looking' : 'confirmed by a person');
+
+/**
+ * @param prepare what comes before it; called again before it is tried again, since terms may have moved
  * @throws SagaFailed where the provider refuses it, and nobody is asked; StateChanged where what it rests on has to be
  * done again, or another request is wanted by now
  */
-export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placement<T>> {
+export async function place<T>(saga: Saga, pivot: Pivot<T>, prepare: () => Promise<void>): Promise<Placed<T>> {
+  await prepare();
   const { step, refusal, beforeSending } = pivot;
-  /** When this run first heard of a row: by the run's own clock, so that no two clocks have to agree. */
-  const firstSeenMs = new Map<string, number>();
   const beforeAgain = async () => {
-    await endIfPassed(saga, step);
-    await pivot.beforeAgain();
+    const { whyPassed } = saga.deadline;
+    if (whyPassed !== undefined) {
+      step.end('failed', whyPassed);
+      throw new SagaFailed('DeadlinePassed', whyPassed);
+    }
+    await prepare();
   };
-  const settle = async (failure: CallFailure) => {
+  const settleFailure = async (failure: CallFailure) => {
     const { doubt, concern } = failure;
     if (concern) {
       await askAboutConcern(saga, pivot, concern);
       return 'again';
     }
-    if (doubt) {
-      const seenMs = firstSeenMs.get(doubt.row) ?? Date.now();
-      firstSeenMs.set(doubt.row, seenMs);
-      const placed = await settleDoubt(saga, pivot, { ...doubt, settledMs: seenMs + doubt.inAirMs }, failure);
-      if (placed === 'cancelled') throw saga.asCancelled();
-      if (placed)
-        return { value: placed, detail: placed.how === 'found' ? 'found by looking' : 'confirmed by a person' };
-    } else if (failure.failure !== 'TermsMissing') return undefined;
+    if (!doubt) return undefined;
+    const placed = await settleDoubt(saga, pivot, doubt, failure);
+    if (placed === 'cancelled') throw saga.asCancelled();
+    if (placed) return { value: placed, detail: howSeen(placed) };
     await beforeAgain();
     return 'again';
   };
@@ -109,12 +133,12 @@ export async function placePivot<T>(saga: Saga, pivot: Pivot<T>): Promise<Placem
       skip: () => {
         throw new Error('a pivot cannot be left out');
       },
-      pivot: { settle, beforeAgain },
+      pivot: { settle: settleFailure, beforeAgain },
     },
   );
   const [outcome] = await runner.through([{ step, act: actOf(saga, pivot), before: beforeSending }]);
   if (outcome?.skipped !== false) throw new Error('a pivot cannot be left out');
-  return outcome.value;
+  return { placement: outcome.value, note: pivot.note() };
 }
 
 function actOf<T>(saga: Saga, pivot: Pivot<T>): Act<Placement<T>> {
@@ -126,27 +150,19 @@ function actOf<T>(saga: Saga, pivot: Pivot<T>): Act<Placement<T>> {
         note: pivot.note(),
         ...definedOnly({ quoteUntil: pivot.quoteUntil?.() }),
         ...(corrections > 0 ? { corrections } : {}),
-        ...(pivot.isAgreed() ? {} : { recallOnly: true }),
         ...(saga.approved.length > 0 ? { approved: [...saga.approved] } : {}),
       });
     });
-}
-
-/** It may not be sent any more. Where it was placed, or may have been, the journal says that to the next attempt. */
-async function endIfPassed(saga: Saga, step: Step): Promise<void> {
-  const { whyPassed } = saga.deadline;
-  if (whyPassed === undefined || (await placementOf(saga)).how !== 'none') return;
-  step.end('failed', whyPassed);
-  throw new SagaFailed('DeadlinePassed', whyPassed);
 }
 
 /** @returns undefined where the journal is to be asked again */
 async function settleDoubt<T>(
   saga: Saga,
   pivot: Pivot<T>,
-  doubt: Doubt,
+  open: PivotDoubt,
   failure: CallFailure,
 ): Promise<Seen | 'cancelled' | undefined> {
+  const doubt = { ...open, settledMs: saga.seenSinceMs(open.row) + open.inAirMs };
   const { foundBy } = pivot.note();
   const doubtful = { ...pivot, foundBy };
   // A look goes by what this run would send now: what was sent may have been something else.

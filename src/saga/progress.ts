@@ -153,7 +153,7 @@ export class Progress {
     return this.find(id) ?? this.add(new Step(id, title, true));
   }
 
-  private find(id: string): Step | undefined {
+  find(id: string): Step | undefined {
     return this.steps.find((step) => step.id === id);
   }
 

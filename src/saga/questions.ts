@@ -191,8 +191,6 @@ export function cause({ failure, message, status, body }: CallFailure): string {
       return `Our own run goes by what is not so any more, again and again: ${message}.`;
     case 'Ordered':
       return `An order has it, or may: ${message}.`;
-    case 'TermsMissing':
-      return `Our own run has come to no terms: ${message}.`;
     case 'DeadlinePassed':
       return `The request’s time is over: ${message}.`;
     case 'QuoteAged':

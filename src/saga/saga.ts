@@ -1,5 +1,5 @@
 /**
- * The saga: steps that can be undone, remembered in a stack; then, past the pivot, steps that only go forward.
+ * The saga, as its story sees it: steps that run side by side, forward or to put something back.
  *
  * ```text
  *   together [a1 a2 a3] ── together [b] ── pivot ═╪═ together [c1 c2] ── done
@@ -8,8 +8,7 @@
  *                                cancelled          a refusal asks a person
  * ```
  *
- * Steps of one level run side by side. A failed one waits for its siblings, so that what they made is known; then the
- * levels are undone backwards, each level side by side.
+ * A failed step waits for its siblings, so that what they made is known.
  */
 import { CancellationScope } from '@temporalio/workflow';
 import { definedOnly } from '../domain/defined-only';
@@ -19,33 +18,26 @@ import type { Leftover } from '../domain/leftovers';
 import type { OnRefusal } from '../domain/requests';
 import type { Concern } from '../domain/spending';
 import { attempt, throwIfCancelled } from './attempts';
+import { isReset } from './begin';
 import { Deadline } from './deadline';
 import type { HumanDecisions } from './human-decisions';
 import { SagaFailed, type MarkCancelled } from './ends';
 import { JournalMemory } from './journal-memory';
-import { StepRunner, type FailurePolicy, type StepOutcome, type StepSpec, type Undo } from './step-runner';
+import { throwIfPlaced } from './look-back';
+import type { Pivot } from './pivot';
+import { StepRunner, type FailurePolicy, type StepOutcome, type StepSpec } from './step-runner';
 import { countUndo } from './metrics';
 import type { Notices } from './notices';
 import { Step, type Progress } from './progress';
 import { activities, inPlace } from './activities';
 
-interface ArmedUndo extends Undo {
-  step: Step;
+/** How to put back what a step did. */
+export interface Undo extends StepSpec<unknown> {
+  /** What it is where it cannot be put back, or is not to be. */
+  leftover: (why: string) => Leftover;
 }
 
-type UndoSpec = StepSpec<unknown> & Pick<Undo, 'leftover'>;
-
-/**
- * ```text
- *   undoable ──passPivot──▶ placed        what was done belongs to an order
- *       └──suspendUndo──▶ suspended       nobody knows whether the pivot happened: undoing under an order could harm it
- *                             └──passPivot──▶ placed
- * ```
- */
-type Mode = { name: 'undoable' } | { name: 'suspended'; why: string } | { name: 'placed' };
-
 export class Saga {
-  private readonly levels: ArmedUndo[][] = [];
   readonly journal = new JournalMemory(journalCalls);
   readonly deadline = new Deadline();
   /** As the request says it. */
@@ -54,25 +46,19 @@ export class Saga {
   readonly approved: Concern[] = [];
   /** What was placed stands no more: the provider has cancelled it. */
   isCancelled = false;
-  private mode: Mode = { name: 'undoable' };
+  /** The pivot has happened, in whichever run. */
+  isPlaced = false;
+  /** The step that cannot be undone, where the story has one. */
+  pivot?: Pick<Pivot<never>, 'step' | 'known'> | undefined;
+  /** By the run's own clock, so that no two clocks have to agree. */
+  private readonly rowsSeenMs = new Map<string, number>();
 
   constructor(
     readonly progress: Progress,
     readonly humanDecisions: HumanDecisions,
     readonly notices: Notices,
   ) {
-    humanDecisions.undoes = () => this.describeUndo();
     this.journal.progress = progress;
-  }
-
-  /** What its end without success would put back. */
-  private describeUndo(): string {
-    if (this.mode.name === 'placed') return 'What was placed stays, and is paid for.';
-    const count = (acts: boolean) =>
-      this.levels.flat().filter(({ act }) => (act !== undefined) === acts && this.mode.name === 'undoable').length;
-    const [back, left] = [count(true), count(false)];
-    const puts = back === 0 ? 'Nothing has to be put back by this run' : `It puts back ${back} of its steps`;
-    return left === 0 ? `${puts}.` : `${puts}, and leaves ${left} behind, which its report lists.`;
   }
 
   step(id: string, title: string): Step {
@@ -105,18 +91,12 @@ export class Saga {
    * @throws CancelledFailure when the saga is cancelled; calls in flight were awaited
    */
   async together<T>(specs: readonly StepSpec<T>[], policy: FailurePolicy): Promise<StepOutcome<T>[]> {
-    const level: ArmedUndo[] = [];
-    this.levels.push(level);
     const steps = new StepRunner<T, StepSpec<T>>(this, policy, {
-      begin: (spec) => {
-        if (spec.armed) level.push({ ...spec.armed, step: spec.step });
+      succeed: ({ step }, _, detail) => {
+        step.end('done', detail);
       },
-      succeed: (spec, value, detail) => {
-        spec.step.end('done', detail);
-        if (spec.undo) level.push({ ...spec.undo(value), step: spec.step });
-      },
-      skip: (spec) => {
-        spec.step.end('skipped');
+      skip: ({ step }) => {
+        step.end('skipped');
       },
     });
     const outcomes = await steps.through(specs);
@@ -125,31 +105,59 @@ export class Saga {
   }
 
   /**
-   * What was done is known to the journal: it is used, or deleted in the end. What was taken back may be only half
-   * gone.
+   * Puts back what was done, side by side. What cannot be put back waits for a person, who may leave it behind; it is
+   * then a leftover. To be run in a scope that cannot be cancelled.
    */
+  async undo(undos: readonly Undo[]): Promise<void> {
+    const steps = new StepRunner<unknown, Undo>(
+      this,
+      { refusal: 'ask', skippable: true },
+      {
+        undoing: true,
+        succeed: ({ step }) => {
+          step.end('undone');
+          countUndo('undone');
+        },
+        skip: ({ step, leftover }, note) => {
+          step.end('skipped', 'left behind');
+          this.progress.leave(leftover(note));
+          countUndo('left-behind');
+        },
+      },
+    );
+    const leaveAlone = (undo: Undo) => (why: string) => {
+      this.leaveAlone(undo.leftover(why));
+    };
+    await steps.through(undos.map((undo) => ({ ...undo, leaveAlone: leaveAlone(undo) })));
+  }
+
+  /** What cannot be put back. */
+  leaveAlone(leftover: Leftover): void {
+    this.progress.leave(leftover);
+    countUndo('left-alone');
+  }
+
+  /** What was done is known to the journal: it is used, or undone in the end. */
   beginAgain(): void {
-    this.levels.length = 0;
     this.journal.inDoubt = true;
     this.journal.giveUpOwnership();
   }
 
-  /**
-   * Puts back what these steps did, because it is to be done anew. Not cancelled with the saga: half of it would be
-   * forgotten.
-   */
-  async takeBack(steps: readonly Step[]): Promise<void> {
-    const isMeant = ({ step }: ArmedUndo) => steps.includes(step);
-    const level = this.levels.flatMap((armed) => armed.filter(isMeant));
-    for (const armed of this.levels) armed.splice(0, armed.length, ...armed.filter((undo) => !isMeant(undo)));
-    await CancellationScope.nonCancellable(() => this.undoLevel(level));
-  }
-
   /** The pivot has happened: what came before it now belongs to an order and is not undone any more. */
   passPivot(): void {
-    this.mode = { name: 'placed' };
+    this.isPlaced = true;
     this.deadline.lift();
-    this.levels.length = 0;
+  }
+
+  /** When this run first heard of a row, in milliseconds since 1970. */
+  seenSinceMs(row: string): number {
+    const seenMs = this.rowsSeenMs.get(row) ?? Date.now();
+    this.rowsSeenMs.set(row, seenMs);
+    return seenMs;
+  }
+
+  throwIfPlaced(step: Step): Promise<void> {
+    return throwIfPlaced(this, step);
   }
 
   /**
@@ -180,62 +188,6 @@ export class Saga {
     this.isCancelled = true;
     return new SagaFailed('OrderCancelled', 'the provider has cancelled what was placed, as a person says');
   }
-
-  /** Nobody knows whether the pivot happened: what came before it is left alone, and reported. */
-  suspendUndo(why: string): void {
-    if (this.mode.name === 'placed') throw new Error('what is placed is not in doubt');
-    this.mode = { name: 'suspended', why };
-  }
-
-  /** The pivot has happened, in whichever run. */
-  get isPlaced(): boolean {
-    return this.mode.name === 'placed';
-  }
-
-  /** What would be left behind if nothing were undone. */
-  get undoable(): Leftover[] {
-    return this.levels.flat().map(({ leftover }) => leftover(''));
-  }
-
-  /**
-   * Puts back what was done, the last level first. What cannot be put back waits for a person, who may leave it behind;
-   * it is then a leftover. To be run in a scope that cannot be cancelled.
-   */
-  async undoAll(): Promise<void> {
-    for (let level = this.levels.pop(); level !== undefined; level = this.levels.pop()) await this.undoLevel(level);
-  }
-
-  private async undoLevel(level: readonly ArmedUndo[]): Promise<void> {
-    const specs: UndoSpec[] = [];
-    const suspended = this.mode.name === 'suspended' ? this.mode.why : undefined;
-    const leaveAlone = (leftover: Undo['leftover'], why: string) => {
-      this.progress.leave(leftover(why));
-      countUndo('left-alone');
-    };
-    for (const { step, title, act, byHand, leftover } of level) {
-      if (suspended === undefined && act !== undefined) {
-        const manual = byHand ? { byHand } : {};
-        specs.push({ step, title, act, ...manual, leftover, leaveAlone: (why) => leaveAlone(leftover, why) });
-      } else leaveAlone(leftover, suspended ?? 'it cannot be put back safely');
-    }
-    const undos = new StepRunner<unknown, UndoSpec>(
-      this,
-      { refusal: 'ask', skippable: true },
-      {
-        undoing: true,
-        succeed: ({ step }) => {
-          step.end('undone');
-          countUndo('undone');
-        },
-        skip: ({ step, leftover }, note) => {
-          step.end('skipped', 'left behind');
-          countUndo('left-behind');
-          this.progress.leave(leftover(note));
-        },
-      },
-    );
-    await undos.through(specs);
-  }
 }
 
 /** Not cancelled with the saga: what is not written down is forgotten. */
@@ -250,7 +202,7 @@ async function writeOutcome(unwritten: Unwritten, answer: unknown): Promise<Call
 }
 
 async function keepReference(knows: JournalKnowledge, undoes: boolean): Promise<JournalKnowledge | CallFailure> {
-  const asked = { knows, ...(undoes ? { undoes } : {}) };
+  const asked = { knows, isReset: isReset(), ...(undoes ? { undoes } : {}) };
   const step = new Step('keep-reference', 'Go on under the reference');
   const kept = await CancellationScope.nonCancellable(() =>
     attempt({ step, journal: new JournalMemory(journalCalls) }, ({ retry }) =>

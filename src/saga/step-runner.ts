@@ -7,44 +7,31 @@ import type { Decision } from '../domain/decisions';
 import { definedOnly } from '../domain/defined-only';
 import type { EffectCall } from '../domain/effects';
 import { describeFailure, isForbidden, type CallFailure, type SagaFailureName } from '../domain/failures';
-import type { Leftover } from '../domain/leftovers';
 import type { OnRefusal } from '../domain/requests';
 import { askToRetry, questionOfRefusal } from './ask-to-retry';
-import { attempt, type Act, type AttemptResult } from './attempts';
+import { attempt, type Act, type AttemptOptions, type AttemptResult } from './attempts';
 import { callsByHand, describeByHand, type ByHand, type MarkDone } from './by-hand';
 import type { Deadline } from './deadline';
 import type { HumanDecisions } from './human-decisions';
-import { describeRejection, PlacedBefore, SagaFailed, type MarkCancelled } from './ends';
-import { breakOff, endAll, isNotToBeUndone, leaveToPivot, type Failed } from './failed-steps';
+import { describeRejection, SagaFailed, StateChanged, type MarkCancelled } from './ends';
+import { breakOff, endAll, isNotToBeUndone, type Failed } from './failed-steps';
 import { hasRoomForMany, whyFull } from './history-left';
 import type { JournalMemory } from './journal-memory';
 import type { Progress, Step } from './progress';
 import { stuckQuestion, type Corrections, type Question } from './questions';
 import { activities } from './activities';
 
-/** How to put back what a step did. */
-export interface Undo {
-  /** "Delete cart item 17" */
-  title: string;
-  /** Absent where nothing can safely put it back: then it is only reported as a leftover. */
-  act?: Act<unknown>;
-  byHand?: ByHand<unknown>;
-  leftover: (why: string) => Leftover;
-}
-
 export interface StepSpec<T> {
   step: Step;
   /** For the question, where the step's own title does not say it. */
   title?: string;
   act: Act<T>;
+  /** As in {@link AttemptOptions}. */
+  inFlight?: AttemptOptions<T>['inFlight'];
   /** Present where a person may do it instead, and say so. */
   byHand?: ByHand<T>;
   /** Called before each attempt. What it throws ends them. */
   before?: (() => Promise<void>) | undefined;
-  /** Armed before acting: for an undo that does no harm where nothing was done. */
-  armed?: Undo;
-  /** Armed with what the step made, for an undo that needs to know it. */
-  undo?: (value: T) => Undo;
   /**
    * Told where the journal says that an order has taken what is to be taken back, or may have: it is left, and nobody
    * is asked.
@@ -62,20 +49,14 @@ export interface FailurePolicy {
    */
   skippedWhenFull?: boolean;
   corrections?: Corrections;
-  /**
-   * Before the pivot: whether it was placed before, or perhaps. Then a refusal neither ends the saga nor is asked
-   * about.
-   */
-  placedBefore?: () => Promise<boolean>;
 }
 
 /** `note`: what a person said who left it out. */
 export type StepOutcome<T> = { skipped: false; value: T } | { skipped: true; note?: string };
 
-/** What is done on the way, at once and not when all are through: progress is up to date, and undos are armed. */
+/** What is done on the way, at once and not when all are through: progress is up to date. */
 export interface StepHooks<T, P> {
   undoing?: boolean;
-  begin?: (spec: P) => void;
   succeed: (spec: P, value: T, detail?: string) => void;
   skip: (spec: P, note: string) => void;
   pivot?: PivotHooks<T>;
@@ -98,6 +79,8 @@ export interface RunnerContext {
   onRefusal?: OnRefusal | undefined;
   /** The pivot has happened, in whichever run. */
   readonly isPlaced: boolean;
+  /** Before a person is asked what another run may have made needless. */
+  throwIfPlaced: (step: Step) => Promise<void>;
   /** Writes that the provider has cancelled what was placed. */
   writeCancelled: (said: MarkCancelled) => Promise<boolean>;
   /** How the saga ends then. */
@@ -116,11 +99,10 @@ export class StepRunner<T, P extends StepSpec<T>> {
   /**
    * @returns one outcome for each spec, in their order
    * @throws SagaFailed when the provider refuses one and `policy.refusal` names how that ends
-   * @throws StateChanged | PlacedBefore where another run or another saga was there meanwhile
+   * @throws StateChanged where another run or another saga was there meanwhile
    * @throws CancelledFailure when the saga is cancelled while one waits; calls in flight were awaited
    */
   async through(specs: readonly P[]): Promise<StepOutcome<T>[]> {
-    specs.forEach((spec) => this.hooks.begin?.(spec));
     let open = [...specs];
     while (open.length > 0) {
       const { failed, untried } = await this.attemptAll(open);
@@ -155,7 +137,6 @@ export class StepRunner<T, P extends StepSpec<T>> {
     const { refusal, skippable = false, skippedWhenFull, corrections } = this.policy;
     breakOff(failed);
     const refused = failed.find(({ failure }) => failure.failure === 'Rejected');
-    if (refused) await this.goOnWherePlaced(failed);
     const others = failed.filter((one) => one !== refused);
     const ofRefusal = refused && questionOfRefusal(this.saga.onRefusal, [refused, ...others], corrections);
     if (refused && refusal !== 'ask' && !ofRefusal) {
@@ -179,23 +160,16 @@ export class StepRunner<T, P extends StepSpec<T>> {
       refusable: forbidden !== undefined,
       correction: (forbidden && corrections?.refused) ?? corrections?.stuck,
     };
-    const decided = await this.decide(stuck, ofRefusal, asking).catch((error: unknown) => {
-      if (!(error instanceof PlacedBefore)) throw error;
-      if (pivot === undefined) leaveToPivot(stuck);
-      return undefined;
+    const { decision, left } = await this.decide(stuck, ofRefusal, asking).catch((error: unknown) => {
+      if (error instanceof StateChanged) for (const { spec } of stuck) spec.step.end('skipped', error.message);
+      throw error;
     });
-    if (decided?.decision.decision === 'reject' && refusal !== 'ask' && forbidden) {
+    if (decision.decision === 'reject' && refusal !== 'ask' && forbidden) {
       endAll(failed, 'failed');
       const { spec, failure } = forbidden;
-      throw new SagaFailed(
-        refusal,
-        `${spec.step.title}: ${describeFailure(failure)}; ${describeRejection(decided.decision)}`,
-      );
+      throw new SagaFailed(refusal, `${spec.step.title}: ${describeFailure(failure)}; ${describeRejection(decision)}`);
     }
     await pivot?.beforeAgain();
-    // The journal says what was placed to the next attempt.
-    if (decided === undefined) return [...specs];
-    const { decision, left } = decided;
     if (decision.decision === 'skip') {
       for (const spec of left) this.leaveOut(spec, decision.note);
       return [];
@@ -215,14 +189,6 @@ export class StepRunner<T, P extends StepSpec<T>> {
       this.outcomes.set(spec, { skipped: false, value: settled.value });
     }
     return true;
-  }
-
-  private async goOnWherePlaced(failed: readonly Failed<P>[]): Promise<void> {
-    const { placedBefore } = this.policy;
-    if (placedBefore === undefined) return;
-    endAll(failed, 'failed');
-    if (!(await placedBefore())) return;
-    leaveToPivot(failed);
   }
 
   /** What follows a pivot needs no doing any more where the provider has cancelled it. */
@@ -246,6 +212,8 @@ export class StepRunner<T, P extends StepSpec<T>> {
     ofRefusal: Question | undefined,
     asking: Parameters<typeof stuckQuestion>[1],
   ): Promise<{ decision: Decision; left: P[] }> {
+    const [first] = stuck;
+    if (ofRefusal && first) await this.saga.throwIfPlaced(first.spec.step);
     const decision = await askToRetry(this.saga.humanDecisions, ofRefusal ?? stuckQuestion(stuck, asking));
     if (decision.decision === 'markCancelled') {
       await this.saga.writeCancelled(decision);
@@ -319,7 +287,7 @@ export class StepRunner<T, P extends StepSpec<T>> {
       {
         step: spec.step,
         journal,
-        ...definedOnly({ before: spec.before }),
+        ...definedOnly({ before: spec.before, inFlight: spec.inFlight }),
         ...(this.hooks.undoing ? { undoing: true } : { deadline }),
         onSuccess: (value, detail) => {
           this.hooks.succeed(spec, value, detail);

@@ -25,13 +25,12 @@ import { askApproval } from '../saga/approval';
 import type { Act } from '../saga/attempts';
 import type { Step } from '../saga/progress';
 import { asksAfterRefusal, askToRetry } from '../saga/ask-to-retry';
-import { placedBefore } from '../saga/look-back';
 import { refusedQuestion, type Correction, type Corrections } from '../saga/questions';
-import { PlacedBefore, SagaFailed, whyPlacedBefore } from '../saga/ends';
+import { SagaFailed } from '../saga/ends';
 import type { Saga } from '../saga/saga';
 
 export interface QuoteTerms {
-  step: Step;
+  readonly step: Step;
   quote: Act<QuoteAnswer>;
   notAvailable: SagaFailureName;
   guard: Guard | undefined;
@@ -47,10 +46,8 @@ interface Approved {
 }
 
 export class ApprovedQuote {
-  /** Undefined where it was, or may have been, placed before on unknown terms: there is nothing to agree to. */
+  /** That was agreed to. */
   quote: Quote | undefined;
-  /** While it is false nothing is placed. */
-  isAgreed = false;
   private approved: Approved | undefined;
   /** When the quote becomes too old for the pivot, in milliseconds since 1970. */
   private untilMs = Infinity;
@@ -64,7 +61,7 @@ export class ApprovedQuote {
    * Agrees from the beginning: an earlier approval no longer counts.
    *
    * @throws SagaFailed when it is refused or not available and nobody is asked, breaks the guard, or a person rejects
-   * it
+   * it; StateChanged where another run has placed it, or may have
    */
   come(): Promise<void> {
     this.approved = undefined;
@@ -93,44 +90,24 @@ export class ApprovedQuote {
   }
 
   private async agree(): Promise<void> {
-    this.untilMs = Infinity;
-    this.isAgreed = false;
-    for (;;) {
-      if (this.saga.journal.inDoubt && (await this.wasPlaced())) return;
-      try {
-        await this.agreeToQuote();
-        return;
-      } catch (error) {
-        // From here on the journal is known to be in doubt.
-        if (!(error instanceof PlacedBefore)) throw error;
-      }
-    }
-  }
-
-  /** @throws PlacedBefore where another run has placed it, or may have */
-  private async agreeToQuote(): Promise<void> {
     const { saga, terms } = this;
+    const { step } = terms;
+    this.untilMs = Infinity;
     for (;;) {
-      const quoted = await saga.must(
-        { step: terms.step, act: terms.quote },
-        { refusal: 'OrderRejected', corrections: this.corrections, placedBefore: () => this.wasPlaced() },
-      );
+      const policy = { refusal: 'OrderRejected', corrections: this.corrections } as const;
+      const quoted = await saga.must({ step, act: terms.quote }, policy);
       const { quote, approvalMaxAgeMs, quoteMaxAgeMs } = quoted;
       const quotedMs = Date.now();
-      terms.step.say(describeQuote(quote));
+      step.say(describeQuote(quote));
       saga.progress.learn({ quote });
-      const violations = guardViolations(quote, terms.guard);
-      const isAgreed = !needsApproval(quote, terms.approval) || this.holds(quote, approvalMaxAgeMs);
-      const isFit = quote.available && violations.length === 0;
-      if ((!isFit || !isAgreed) && (await this.wasPlaced())) return;
       if (!quote.available) {
         await this.askOfUnavailable(quoted);
         continue;
       }
+      const violations = guardViolations(quote, terms.guard);
       if (violations.length > 0) throw new SagaFailed('GuardViolated', violations.join('; '));
-      if (isAgreed) {
+      if (!needsApproval(quote, terms.approval) || this.holds(quote, approvalMaxAgeMs)) {
         this.quote = quote;
-        this.isAgreed = true;
         this.untilMs = quotedMs + quoteMaxAgeMs;
         return;
       }
@@ -138,22 +115,12 @@ export class ApprovedQuote {
     }
   }
 
-  /** Whether another run placed it, or may have: then nobody has to agree to terms. */
-  private async wasPlaced(): Promise<boolean> {
-    const { saga, terms } = this;
-    const placement = await placedBefore(saga);
-    if (placement === undefined) return false;
-    terms.step.end('skipped', whyPlacedBefore);
-    this.quote = placement.note?.quote;
-    if (this.quote) saga.progress.learn({ quote: this.quote });
-    return true;
-  }
-
   /** @throws SagaFailed where nobody is asked */
   private async askOfUnavailable(quoted: QuoteAnswer): Promise<void> {
     const { saga, terms } = this;
     const why = 'the provider says that it is not available';
     if (!asksAfterRefusal(saga.onRefusal, quoted)) throw new SagaFailed(terms.notAvailable, why);
+    await saga.throwIfPlaced(terms.step);
     terms.step.end('stuck', why);
     const correction = this.corrections.refused;
     await askToRetry(

@@ -1,60 +1,18 @@
-/** Stray cart items: found in the journal, then deleted, each in a step of its own, or reported. */
-import type { Standing } from '../activities/journal';
+/** Cart items, as the journal has them: deleted, each in a step of its own, or reported. */
 import type { OpenItem } from '../domain/effects';
 import type { Leftover } from '../domain/leftovers';
-import type { ByHand } from '../saga/by-hand';
-import type { StepSpec } from '../saga/step-runner';
-import type { Saga } from '../saga/saga';
+import type { SentSecrets } from '../domain/secrets';
 import { activities } from '../saga/activities';
-
-/**
- * Reads the journal again, and deletes what it finds: see {@link deleteStrayItems}.
- *
- * @param unknownAdds of this run: reported where a person skips reading the journal
- * @returns the ids that were deleted
- */
-export async function findStrayItems(saga: Saga, unknownAdds: readonly number[]): Promise<number[]> {
-  const looked = await saga.one(
-    {
-      step: saga.quietStep('read-cart', 'Look into the journal for what is left in the cart'),
-      act: (asked) => activities('read what is left in the cart').readStanding(asked),
-    },
-    { refusal: 'ask', skippable: true },
-  );
-  if (!looked.skipped) return deleteStrayItems(saga, looked.value, []);
-  reportDoubtfulAdds(saga, unknownAdds);
-  return [];
-}
-
-/**
- * Deletes each item that any run of this reference added and that is in no order. Reports each item of an order of
- * unknown outcome, and each call to add an item whose outcome is unknown.
- *
- * @param own what this run has already undone or reported
- * @returns the ids that were deleted
- */
-export async function deleteStrayItems(
-  saga: Saga,
-  { items, perhapsOrdered, doubtfulAdds }: Standing,
-  own: readonly Leftover[],
-): Promise<number[]> {
-  const known = [...own, ...saga.progress.leftovers];
-  const deleted = await deleteItems(saga, untold(items, known));
-  reportPerhapsOrdered(saga, untold(perhapsOrdered, known));
-  reportDoubtfulAdds(saga, doubtfulAdds);
-  return deleted;
-}
+import type { Step } from '../saga/progress';
+import type { Saga, Undo } from '../saga/saga';
 
 /** @returns the ids that were deleted; one that was left behind or left alone becomes a leftover */
 export async function deleteItems(saga: Saga, items: readonly OpenItem[]): Promise<number[]> {
   const leftAlone = new Map<number, string>();
   const outcomes = await saga.together(
-    items.map(({ cartItemId, step }): StepSpec<unknown> => ({
-      step: saga.step(`delete-cart-item-${cartItemId}`, `Delete cart item ${cartItemId}`),
-      act: (asked) =>
-        activities(`delete cart item ${cartItemId}`).deleteCartItem({ ...asked, step, cartItemId, secrets: 'unknown' }),
-      byHand: deletedByHand(cartItemId, step),
-      leaveAlone: (why) => leftAlone.set(cartItemId, why),
+    items.map((item) => ({
+      ...deleting(item, deleteStep(saga, item), 'unknown'),
+      leaveAlone: (why: string) => leftAlone.set(item.cartItemId, why),
     })),
     { refusal: 'ask', skippable: true },
   );
@@ -64,6 +22,41 @@ export async function deleteItems(saga: Saga, items: readonly OpenItem[]): Promi
     saga.progress.leave({ kind: 'cart-item', cartItemId, why });
   });
   return items.flatMap(({ cartItemId }, index) => (outcomes[index]?.skipped === false ? [cartItemId] : []));
+}
+
+/** @param own what this run has added is undone in the step that added it */
+export async function undoItems(
+  saga: Saga,
+  items: readonly OpenItem[],
+  secrets: SentSecrets,
+  { own }: { own: boolean },
+): Promise<void> {
+  const steps = new Set<string>();
+  await saga.undo(
+    items.map((item) => {
+      const added = own && !steps.has(item.step) ? saga.progress.find(item.step) : undefined;
+      steps.add(item.step);
+      return deleting(item, added?.status === 'done' ? added : deleteStep(saga, item), secrets);
+    }),
+  );
+}
+
+function deleteStep(saga: Saga, { cartItemId }: OpenItem): Step {
+  return saga.step(`delete-cart-item-${cartItemId}`, `Delete cart item ${cartItemId}`);
+}
+
+function deleting({ cartItemId, step: addedIn }: OpenItem, step: Step, secrets: SentSecrets): Undo {
+  return {
+    step,
+    title: `Delete cart item ${cartItemId}`,
+    act: (asked) =>
+      activities(`delete cart item ${cartItemId}`).deleteCartItem({ ...asked, step: addedIn, cartItemId, secrets }),
+    byHand: {
+      counts: () => undefined,
+      call: () => ({ step: addedIn, kind: 'compensate', activity: 'deleteCartItem', about: { cartItemId } }),
+    },
+    leftover: (why) => ({ kind: 'cart-item', cartItemId, why }),
+  };
 }
 
 /** The items that none of these leftovers names. */
@@ -86,17 +79,4 @@ export function reportDoubtfulAdds(saga: Saga, numbers: readonly number[]): void
     if (reported.includes(item)) reported.splice(reported.indexOf(item), 1);
     else saga.progress.leave({ kind: 'cart-item-unknown', item, why });
   }
-}
-
-/** How deleting a cart item by hand is written down. @param step that added the item */
-export function deletedByHand(cartItemId: number, step?: string): ByHand<unknown> {
-  return {
-    counts: () => undefined,
-    call: (waiting) => ({
-      step: step ?? waiting,
-      kind: 'compensate',
-      activity: 'deleteCartItem',
-      about: { cartItemId },
-    }),
-  };
 }

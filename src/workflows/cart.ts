@@ -1,16 +1,17 @@
 /** The cart of one order: each item is added once, and again after each correction of it. */
 import { CancellationScope, CancelledFailure } from '@temporalio/workflow';
-import { deletedByHand } from './cart-items';
-import { failureOf } from '../saga/attempts';
-import { placedBefore } from '../saga/look-back';
-import type { Purchase } from './purchase';
-import type { StepSpec } from '../saga/step-runner';
-import type { Saga } from '../saga/saga';
-import type { Step } from '../saga/progress';
+import type { Standing } from '../activities/journal';
+import type { SentSecrets } from '../domain/secrets';
 import { activities } from '../saga/activities';
-import type { UnknownAdds } from './unknown-adds';
+import { failureOf } from '../saga/attempts';
+import type { Step } from '../saga/progress';
+import type { Saga } from '../saga/saga';
+import type { StepSpec } from '../saga/step-runner';
+import { deleteItems, reportDoubtfulAdds, reportPerhapsOrdered, undoItems, untold } from './cart-items';
+import type { Purchase } from './purchase';
 
 export class Cart {
+  /** By the item's number in the request: what stands in the cart, as far as this run knows. */
   private readonly ids = new Map<number, number>();
   /** Set once the provider has not taken adds side by side: from then on each waits for the one before it. */
   private last: Promise<unknown> | undefined;
@@ -18,7 +19,6 @@ export class Cart {
   constructor(
     private readonly saga: Saga,
     private readonly purchase: Purchase,
-    private readonly unknownAdds: UnknownAdds,
   ) {}
 
   /** In the order of the request. */
@@ -26,37 +26,78 @@ export class Cart {
     return this.numbers.flatMap((number) => this.ids.get(number) ?? []);
   }
 
-  /**
-   * Adds the missing items.
-   *
-   * @throws PlacedBefore where another run has placed the order, or may have
-   */
+  /** Adds the missing items. */
   async fill(): Promise<void> {
     const { saga, purchase } = this;
+    const corrections = purchase.correctionsOfItems(this);
     // Meanwhile a person may correct an item that is there: then it is missing, too.
     for (let missing = this.missing; missing.length > 0; missing = this.missing) {
-      const outcomes = await saga.together(
-        missing.map((number) => this.specOf(number)),
-        {
-          refusal: 'OrderRejected',
-          corrections: purchase.correctionsOfItems(this),
-          placedBefore: async () => (await placedBefore(saga)) !== undefined,
-        },
-      );
-      missing.forEach((number, index) => {
-        const outcome = outcomes[index];
-        if (outcome && !outcome.skipped) this.ids.set(number, outcome.value.cartItemId);
-      });
+      const specs = missing.map((number) => this.specOf(number));
+      await saga.together(specs, { refusal: 'OrderRejected', corrections });
     }
+    saga.progress.learn({ cartItemIds: this.itemIds });
   }
 
   has(number: number): boolean {
-    return this.stepOf(number).status === 'done';
+    return this.ids.has(number);
   }
 
+  /** Deletes items, so that they are added again. Not cancelled with the saga: half of it would be forgotten. */
   async takeBack(numbers: readonly number[]): Promise<void> {
-    await this.saga.takeBack(numbers.map((number) => this.stepOf(number)));
+    const items = numbers.flatMap((number) => {
+      const cartItemId = this.ids.get(number);
+      return cartItemId === undefined ? [] : [{ cartItemId, step: stepId(number) }];
+    });
     for (const number of numbers) this.ids.delete(number);
+    await CancellationScope.nonCancellable(() => undoItems(this.saga, items, this.secrets, { own: true }));
+  }
+
+  get undoes(): string | undefined {
+    const count = this.ids.size;
+    return count === 0 ? undefined : `It deletes ${count === 1 ? 'one cart item' : `${count} cart items`}.`;
+  }
+
+  /**
+   * Deletes each item that any run has added and that is in no order. Reports each item of an order of unknown outcome,
+   * and each call to add an item whose outcome is unknown.
+   */
+  async undo(standing: Standing | undefined): Promise<void> {
+    const { saga } = this;
+    if (standing === undefined) {
+      const why = 'the journal could not be read, and a person went on without it';
+      for (const cartItemId of this.ids.values()) saga.progress.leave({ kind: 'cart-item', cartItemId, why });
+      reportDoubtfulAdds(saga, this.perhapsAdded);
+      return;
+    }
+    const { items, perhapsOrdered, doubtfulAdds, placement } = standing;
+    if (items.length > 0) saga.progress.enter('undoing');
+    await undoItems(saga, items, this.secrets, { own: placement.how === 'none' });
+    reportPerhapsOrdered(saga, untold(perhapsOrdered, saga.progress.leftovers));
+    reportDoubtfulAdds(saga, doubtfulAdds);
+  }
+
+  /** What other calls have left beside the order. @returns the ids that were deleted */
+  async deleteStrays(): Promise<number[]> {
+    const { saga } = this;
+    if (!saga.journal.inDoubt) return [];
+    const looked = await saga.one(
+      {
+        step: saga.quietStep('read-cart', 'Look into the journal for what is left in the cart'),
+        act: (asked) => activities('read what is left in the cart').readStanding(asked),
+      },
+      { refusal: 'ask', skippable: true },
+    );
+    if (looked.skipped) {
+      reportDoubtfulAdds(saga, this.perhapsAdded);
+      return [];
+    }
+    const deleted = await deleteItems(saga, looked.value.items);
+    reportDoubtfulAdds(saga, looked.value.doubtfulAdds);
+    return deleted;
+  }
+
+  private get secrets(): SentSecrets {
+    return this.purchase.secrets.withOthers.secrets;
   }
 
   private get numbers(): number[] {
@@ -67,8 +108,13 @@ export class Cart {
     return this.numbers.filter((number) => !this.ids.has(number));
   }
 
+  /** Without the journal nobody knows what came of the calls that were not answered. */
+  private get perhapsAdded(): number[] {
+    return this.numbers.filter((number) => this.stepOf(number).attempts > (this.ids.has(number) ? 1 : 0));
+  }
+
   private stepOf(number: number): Step {
-    return this.saga.step(`add-cart-item-${number}`, `Add cart item ${number}`);
+    return this.saga.step(stepId(number), `Add cart item ${number}`);
   }
 
   /** @param scope in which the cart is filled: whoever still waits when it is cancelled adds nothing */
@@ -88,36 +134,22 @@ export class Cart {
   }
 
   private specOf(number: number): StepSpec<{ cartItemId: number }> {
-    const { purchase } = this;
+    const { purchase, secrets } = this;
     const scope = CancellationScope.current();
     return {
       step: this.stepOf(number),
-      act: (asked) => {
+      act: async (asked) => {
         const item = purchase.request.items[number - 1];
         if (item === undefined) throw new Error(`there is no item ${number}`);
         const corrected = purchase.timesItemCorrected(number);
-        return this.inTurn(() => {
-          const adding = activities(`add cart item ${number}`).addCartItem({
-            item,
-            number,
-            ...(corrected > 0 ? { corrected } : {}),
-            ...purchase.secrets.withOthers,
-            ...asked,
-          });
-          return this.unknownAdds.noting(number, adding);
-        }, scope);
+        const adding = { item, number, ...(corrected > 0 ? { corrected } : {}), secrets, ...asked };
+        const { addCartItem } = activities(`add cart item ${number}`);
+        const answer = await this.inTurn(() => addCartItem(adding), scope);
+        this.ids.set(number, answer.value.cartItemId);
+        return answer;
       },
-      undo: ({ cartItemId }) => ({
-        title: `Delete cart item ${cartItemId}`,
-        act: (asked) =>
-          activities(`delete cart item ${cartItemId}`).deleteCartItem({
-            cartItemId,
-            ...purchase.secrets.withOthers,
-            ...asked,
-          }),
-        byHand: deletedByHand(cartItemId),
-        leftover: (why) => ({ kind: 'cart-item', cartItemId, why }),
-      }),
     };
   }
 }
+
+const stepId = (number: number) => `add-cart-item-${number}`;

@@ -7,23 +7,19 @@
  * ```
  */
 import type { Placement } from '../domain/effects';
-import { changeCorrectionSchema, changeOrderSchema, type ChangeOrderRequest } from '../domain/requests';
+import { changeCorrectionSchema, changeOrderSchema } from '../domain/requests';
 import type { ResultOf } from '../domain/results';
 import { check } from '../domain/validation';
 import { activities } from '../saga/activities';
-import type { PivotStep } from '../saga/look-back';
-import { runSaga, type StoryContext } from '../saga/run-saga';
-import type { Saga } from '../saga/saga';
-import { placeQuoted, type QuotedStory } from './place-quoted';
+import { runSaga } from '../saga/run-saga';
+import { placeQuoted } from './place-quoted';
 
-const pivot: PivotStep = {
-  id: 'place-change-order',
-  title: 'Place the change order',
-  known: (placed) => ({ order: orderOf(placed) }),
-};
+export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
+  return runSaga('changeOrder', input, changing);
+}
 
-const quotedStory: QuotedStory<ChangeOrderRequest, { order: unknown }> = {
-  pivot,
+const changing = placeQuoted<'changeOrder', { order: unknown }>({
+  pivot: { id: 'place-change-order', title: 'Place the change order' },
   noun: 'the change order',
   quoteTitle: 'Quote the change order',
   notAvailable: 'ChangeNotAvailable',
@@ -34,21 +30,12 @@ const quotedStory: QuotedStory<ChangeOrderRequest, { order: unknown }> = {
     activities('quote the change order').quoteChangeOrder({ change: { subscription_id, resources }, ...context }),
   place: ({ subscription_id, resources }, context) =>
     activities('place the change order').placeChangeOrder({ change: { subscription_id, resources }, ...context }),
-};
+  known: (placed) => ({ order: orderOf(placed) }),
+  result: (placed) => ({ order: orderOf(placed) }),
+  unplaced: { order: null },
+});
 
-export function changeOrder(input: unknown): Promise<ResultOf['changeOrder']> {
-  const story = async (saga: Saga, request: ChangeOrderRequest, { corrections }: StoryContext) => {
-    const { quote, placement } = await placeQuoted(saga, request, corrections, quotedStory);
-    const { reference } = request;
-    const { decisions } = saga.progress;
-    if (placement === undefined) return { reference, quote, placed: false, order: null, decisions };
-    const order = orderOf(placement);
-    saga.progress.learn({ order });
-    return { reference, quote, placed: true, order, decisions };
-  };
-  return runSaga('changeOrder', input, story, { pivot });
-}
-
-function orderOf(placed: Placement<unknown>): unknown {
-  return placed.how === 'answered' ? (placed.value as { order: unknown }).order : null;
+/** The provider's answer; null where the change is known without one. */
+function orderOf(placed: Placement<{ order: unknown }>): unknown {
+  return placed.how === 'answered' ? placed.value.order : null;
 }

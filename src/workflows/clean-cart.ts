@@ -21,6 +21,7 @@ import { askAboutPlacement, untilSettled } from '../saga/doubt';
 import { SagaFailed } from '../saga/ends';
 import type { Saga } from '../saga/saga';
 import { runSaga } from '../saga/run-saga';
+import type { StoryOf } from '../saga/story';
 import { activities } from '../saga/activities';
 
 /** What the clean-up knows so far. */
@@ -33,8 +34,12 @@ interface Sight {
 }
 
 export function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> {
+  return runSaga('cleanCart', input, cleaning);
+}
+
+const cleaning: StoryOf<'cleanCart', never> = (saga, { reference }) => {
   const sight: Sight = {};
-  const story = async (saga: Saga, { reference }: { reference: string }) => {
+  const finish = async () => {
     const { leftAlone, ...standing } = await settle(saga, reference, sight);
     const deleted = await deleteItems(saga, standing.items);
     const now = standing.items.length > 0 ? await look(saga, reference) : standing;
@@ -49,18 +54,21 @@ export function cleanCart(input: unknown): Promise<ResultOf['cleanCart']> {
     const { leftovers, decisions } = saga.progress;
     return { reference, deleted, leftAlone, leftovers, decisions };
   };
-  return runSaga('cleanCart', input, story, {
-    knowsOfOther: () => {
-      const { standing, inOrderMs, isThrough } = sight;
-      if (standing === undefined) return 'nothing';
-      return isThrough && inOrderMs !== undefined ? 'all-in-order' : 'something';
+  return {
+    finish,
+    other: {
+      known: () => {
+        const { standing, inOrderMs, isThrough } = sight;
+        if (standing === undefined) return 'nothing';
+        return isThrough && inOrderMs !== undefined ? 'all-in-order' : 'something';
+      },
+      seenMs: () => sight.inOrderMs,
     },
-    seenOfOtherMs: () => sight.inOrderMs,
-    reportLeftovers: (saga) => {
+    reportLeftovers: () => {
       if (sight.standing !== undefined && !sight.isThrough) reportOpen(saga, sight.standing);
     },
-  });
-}
+  };
+};
 
 /** Reports all leftovers but cart items of known id. */
 function reportUnseen(saga: Saga, { doubtfulAdds, unprotected = [] }: Standing): void {
@@ -98,7 +106,6 @@ async function withDenied(saga: Saga, standing: Standing): Promise<Standing> {
 
 /** The standing of the reference, once the outcome of its order is known. */
 async function settle(saga: Saga, reference: string, sight: Sight): Promise<Standing & { leftAlone: number[] }> {
-  const firstSeenMs = new Map<string, number>();
   let leftAlone: number[] = [];
   for (;;) {
     const standing = await look(saga, reference);
@@ -117,15 +124,13 @@ async function settle(saga: Saga, reference: string, sight: Sight): Promise<Stan
     if (placement.how !== 'unknown') return { ...standing, leftAlone };
     const step = saga.step('settle-order', 'Learn whether the order was placed');
     step.end('stuck');
-    const seenMs = firstSeenMs.get(placement.row) ?? Date.now();
-    firstSeenMs.set(placement.row, seenMs);
     const named = perhapsOrdered.map(({ cartItemId }) => cartItemId);
     const doubtful = { step, noun: 'the order', foundBy: `cart items ${named.join(', ')}` };
     const { note } = placement;
     const doubt = {
       ...placement,
       foundBy: note && `${note.foundBy}, ${doubtful.foundBy}`,
-      settledMs: seenMs + placement.inAirMs,
+      settledMs: saga.seenSinceMs(placement.row) + placement.inAirMs,
     };
     await untilSettled(saga, doubtful, doubt);
     const placed = await askAboutPlacement(saga, doubtful, doubt);

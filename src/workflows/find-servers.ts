@@ -3,7 +3,8 @@
  * come from the first source that knows them.
  */
 import type { Standing } from '../activities/journal';
-import type { FindServers, PlacedOrder } from '../activities/orders';
+import type { PlacedOrder } from '../activities/orders';
+import { definedOnly } from '../domain/defined-only';
 import type { Placement } from '../domain/effects';
 import { countOf, fits, isExact, type ServersOrdered } from '../domain/plan-types';
 import type { ProvisionServersRequest } from '../domain/requests';
@@ -13,13 +14,7 @@ import { attempt } from '../saga/attempts';
 import type { Confirming } from '../saga/doubt';
 import type { Looked } from '../saga/pivot';
 import type { Saga } from '../saga/saga';
-import type { SecretsSent } from './secrets-sent';
-
-/** What the steps after an order have in common. */
-interface Ordering {
-  ordered: ServersOrdered;
-  secrets: SecretsSent;
-}
+import type { Purchase } from './purchase';
 
 /**
  * The sources, in this order: the order's response, or the person who confirmed it; the request; the server directory;
@@ -28,10 +23,13 @@ interface Ordering {
  */
 export async function findServers(
   saga: Saga,
-  request: ProvisionServersRequest,
+  purchase: Purchase,
   placement: Placement<PlacedOrder>,
-  { ordered: expected, secrets }: Ordering,
 ): Promise<number[]> {
+  const { request, ordered: expected } = purchase;
+  if (placement.how === 'answered' && placement.value.pointsNowhere) {
+    saga.step('place-order', '').say('the answer has no object ids where SERVER_POINTERS look');
+  }
   const named = idsNamed(placement) ?? [];
   const odd = named.length > 0 && !fits(named.length, expected) ? named : undefined;
   const tellOdd = () => {
@@ -39,7 +37,7 @@ export async function findServers(
     return [];
   };
   if (expected.most === 0) return tellOdd();
-  const { firewalls, account, label } = request;
+  const { firewalls } = request;
   const known = knownIds(saga, request, placement, expected);
   if (known) {
     tellOdd();
@@ -49,7 +47,7 @@ export async function findServers(
   if (named.length > 0 && odd === undefined)
     return firewalls?.length ? askServers(saga, expected, differs) : [...named];
   if (placement.how !== 'answered' || placement.value.directory) {
-    const found = await searchDirectory(saga, { account, label, expected, ...secrets.withOthers });
+    const found = await searchDirectory(saga, purchase);
     if (Array.isArray(found) && odd?.every((id) => found.includes(id)) !== false) return found;
   }
   return firewalls?.length ? askServers(saga, expected, differs) : tellOdd();
@@ -64,8 +62,17 @@ function miscountedBy({ how }: Placement<unknown>, named: readonly number[], exp
 
 const findTitle = 'Learn the object ids of the new servers';
 
-/** @returns undefined where the directory never listed as many servers as were ordered */
-export async function searchDirectory(saga: Saga, wanted: Omit<FindServers, 'retry'>): Promise<Looked> {
+/**
+ * @param settles whether it was placed at all
+ * @returns undefined where the directory never listed as many servers as were ordered
+ */
+export async function searchDirectory(
+  saga: Saga,
+  { request: { account, label }, ordered: expected, secrets }: Purchase,
+  { settles }: { settles?: true } = {},
+): Promise<Looked> {
+  if (expected.most === 0) return 'nobody';
+  const wanted = { account, label, expected, ...definedOnly({ settles }), ...secrets.withOthers };
   const step = saga.step('find-servers', findTitle);
   const settled = await attempt({ step, journal: saga.journal }, ({ retry }) =>
     activities('look into the server directory').findServers({ ...wanted, retry }),

@@ -6,92 +6,106 @@
  *     └──▶ available?, guard, approval ═══ place ═══▶ the quote, and the placement
  * ```
  */
+import type { z } from 'zod';
 import type { CallContext } from '../activities/call';
 import type { EffectContext } from '../activities/effect';
 import type { QuoteAnswer } from '../activities/quotes';
 import type { Effected, Placement } from '../domain/effects';
 import type { SagaFailureName } from '../domain/failures';
 import type { Quote } from '../domain/quotes';
-import type { ApprovalRule, Guard } from '../domain/requests';
+import type { RequestOf } from '../domain/requests';
+import type { StoryResult } from '../domain/results';
 import type { Checked } from '../domain/validation';
-import type { z } from 'zod';
 import { CorrectedRequest } from '../saga/corrected-request';
-import { PlacedBefore } from '../saga/ends';
-import type { PivotStep } from '../saga/look-back';
-import { placePivot } from '../saga/pivot';
-import type { Saga } from '../saga/saga';
+import type { StoryOf } from '../saga/story';
 import { ApprovedQuote } from './approved-quote';
 
-interface QuotedRequest {
-  guard?: Guard | undefined;
-  approval?: ApprovalRule | undefined;
-  quoteOnly?: boolean | undefined;
-}
+type Quoted = 'changeOrder' | 'switchPlan';
 
-export interface QuotedStory<R, P> {
-  pivot: PivotStep;
+export interface QuotedStory<W extends Quoted, P> {
+  pivot: { id: string; title: string };
   /** What is placed, for a question: "the change order". */
   noun: string;
   quoteTitle: string;
   notAvailable: SagaFailureName;
-  check: (request: R) => Checked<R>;
+  check: (request: RequestOf[W]) => Checked<RequestOf[W]>;
   /** Of the fields that a person may correct. */
   correctionSchema: () => z.ZodObject;
   /** What a person looks for in the provider's control panel. */
-  foundBy: (request: R) => string;
-  quote: (request: R, context: CallContext) => Promise<QuoteAnswer>;
-  place: (request: R, context: EffectContext) => Promise<Effected<Placement<P>>>;
+  foundBy: (request: RequestOf[W]) => string;
+  quote: (request: RequestOf[W], context: CallContext) => Promise<QuoteAnswer>;
+  place: (request: RequestOf[W], context: EffectContext) => Promise<Effected<Placement<P>>>;
+  /** What a report says of what was placed, by name. */
+  known: (placed: Placement<P>) => Record<string, unknown>;
+  /** The result, beside what both have. @param agreed undefined where an earlier run placed it on unknown terms */
+  result: (
+    placed: Placement<P>,
+    agreed: Quote | undefined,
+    tell: (detail: string) => void,
+  ) => Omit<StoryResult<W>, 'reference' | 'quote' | 'placed' | 'decisions'>;
+  /** The same where only a quote was asked for. */
+  unplaced: Omit<StoryResult<W>, 'reference' | 'quote' | 'placed' | 'decisions'>;
 }
 
-/**
- * @param first the request with which the reference was taken
- * @param corrections by people, in earlier runs
- * @returns no placement where only a quote was asked for; no quote where another run placed it on terms that are not
- * known here
- * @throws SagaFailed when it is refused, not available, breaks the guard, or a person rejects it
- */
-export async function placeQuoted<R extends QuotedRequest, P>(
-  saga: Saga,
-  first: R,
-  corrections: unknown[],
-  story: QuotedStory<R, P>,
-): Promise<{ quote: Quote | undefined; placement?: Placement<P> }> {
-  const { guard, approval, quoteOnly } = first;
-  const { pivot, noun, notAvailable } = story;
-  const corrected = new CorrectedRequest<R, Partial<R>>(saga, first, corrections, {
-    apply: (request, correction) => ({ ...request, ...correction }),
-    check: story.check,
-  });
-  const correction = corrected.correction(story.correctionSchema);
-  const step = saga.step('quote', story.quoteTitle);
-  const quote = ({ retry }: CallContext) => story.quote(corrected.request, { retry });
-  if (quoteOnly) {
-    const policy = { refusal: 'OrderRejected', corrections: { refused: correction } } as const;
-    for (;;) {
-      try {
-        return { quote: (await saga.must({ step, act: quote }, policy)).quote };
-      } catch (error) {
-        // Nothing is corrected any more, as the ignored decision says: the first request is quoted again.
-        if (!(error instanceof PlacedBefore)) throw error;
-      }
+export function placeQuoted<W extends Quoted, P>(spec: QuotedStory<W, P>): StoryOf<W, P> {
+  return (saga, first, { corrections }) => {
+    const { reference, guard, approval, quoteOnly } = first;
+    const { progress } = saga;
+    const corrected = new CorrectedRequest<RequestOf[W], Partial<RequestOf[W]>>(saga, first, corrections, {
+      apply: (request, correction) => ({ ...request, ...correction }),
+      check: spec.check,
+    });
+    const correction = corrected.correction(spec.correctionSchema);
+    const quote = ({ retry }: CallContext) => spec.quote(corrected.request, { retry });
+    const step = () => saga.step('quote', spec.quoteTitle);
+    const { decisions } = progress;
+    if (quoteOnly) {
+      const policy = { refusal: 'OrderRejected', corrections: { refused: correction } } as const;
+      const finish = async () => {
+        const quoted = await saga.must({ step: step(), act: quote }, policy);
+        const result = { reference, quote: quoted.quote, placed: false, ...spec.unplaced, decisions };
+        return result as unknown as StoryResult<W>;
+      };
+      return { finish };
     }
-  }
-  const placing = saga.step(pivot.id, pivot.title);
-  const approved = new ApprovedQuote(saga, { step, quote, notAvailable, guard, approval, correction });
-  await approved.come();
-  const placement = await placePivot<P>(saga, {
-    step: placing,
-    noun,
-    note: () => ({ foundBy: story.foundBy(corrected.request), quote: approved.quote }),
-    act: (context) => story.place(corrected.request, context),
-    refusal: 'OrderRejected',
-    corrections: approved.corrections,
-    timesCorrected: () => corrected.timesCorrected,
-    approval,
-    isAgreed: () => approved.isAgreed,
-    beforeAgain: () => approved.come(),
-    beforeSending: () => approved.refresh(),
-    quoteUntil: () => approved.quoteUntil,
-  });
-  return { quote: approved.quote, placement };
+    const approved = new ApprovedQuote(saga, {
+      get step() {
+        return step();
+      },
+      quote,
+      notAvailable: spec.notAvailable,
+      guard,
+      approval,
+      correction,
+    });
+    const { id, title } = spec.pivot;
+    return {
+      prepare: () => approved.come(),
+      pivot: {
+        get step() {
+          return saga.step(id, title);
+        },
+        noun: spec.noun,
+        known: spec.known,
+        note: () => ({ foundBy: spec.foundBy(corrected.request), quote: approved.quote }),
+        act: (context) => spec.place(corrected.request, context),
+        refusal: 'OrderRejected',
+        corrections: approved.corrections,
+        timesCorrected: () => corrected.timesCorrected,
+        approval,
+        beforeSending: () => approved.refresh(),
+        quoteUntil: () => approved.quoteUntil,
+      },
+      finish: ({ placement, note }) => {
+        const agreed = note?.quote;
+        if (agreed) progress.learn({ quote: agreed });
+        progress.learn(spec.known(placement));
+        const told = spec.result(placement, agreed, (detail) => {
+          saga.step(id, title).say(detail);
+        });
+        const result = { reference, quote: agreed, placed: true, ...told, decisions };
+        return Promise.resolve(result as unknown as StoryResult<W>);
+      },
+    };
+  };
 }

@@ -1,72 +1,165 @@
-/** Assigns the firewalls to each server that an order brought, then verifies them in the provider's list. */
+/**
+ * Protects each server that an order brought: assigns the firewalls, then verifies them in the provider's list. However
+ * the saga ends, it reports servers that lack firewalls which the request asked for: a server without protection must
+ * not look like one that is done.
+ */
 import { z } from 'zod';
 import type { CallContext } from '../activities/call';
 import type { FirewallList } from '../activities/firewalls';
 import type { Standing } from '../activities/journal';
+import type { Leftover } from '../domain/leftovers';
 import { firewallsSchema } from '../domain/requests';
 import type { Server } from '../domain/results';
 import { activities } from '../saga/activities';
 import { attempt, failureOf } from '../saga/attempts';
 import { seenByHand } from '../saga/by-hand';
-import { Step } from '../saga/progress';
 import { recordProtected } from '../saga/metrics';
+import { Step } from '../saga/progress';
 import type { Saga } from '../saga/saga';
+import type { Correction } from '../saga/questions';
 import type { StepOutcome, StepSpec } from '../saga/step-runner';
-import type { Denied, Protected, Protection } from './protection';
+import { idsAmong, knownIds } from './find-servers';
+import type { Purchase } from './purchase';
 import type { SecretsSent } from './secrets-sent';
 
-export async function protectServers(
-  saga: Saga,
-  protection: Protection,
-  {
-    vmObjectIds,
-    requested,
-    secrets,
-  }: { vmObjectIds: readonly number[]; requested: readonly number[]; secrets: SecretsSent },
-): Promise<Server[]> {
-  if (requested.length === 0) return vmObjectIds.map((vmObjectId) => ({ vmObjectId, firewalls: [], verified: true }));
-  const servers = vmObjectIds.map((vmObjectId): Guarded => ({
-    vmObjectId,
-    firewalls: [...requested],
-    assigning: saga.step(`assign-firewalls-${vmObjectId}`, `Assign firewalls to server ${vmObjectId}`),
-    verifying: saga.step(`verify-firewalls-${vmObjectId}`, `Verify firewalls of server ${vmObjectId}`),
-  }));
-  protection.servers = servers;
-  const outcomes = await saga.together(
-    servers.map((server): StepSpec<unknown> => ({
-      step: server.assigning,
-      act: async (asked) => {
-        const answer = await activities(`assign firewalls to ${server.vmObjectId}`).assignFirewalls({
-          ...idsOf(server),
-          countsByHand: true,
-          ...secrets.withOthers,
-          ...asked,
-        });
-        server.isAssigned = true;
-        return answer;
-      },
-      byHand: {
-        counts: () => (server.isAssigned = true),
-        call: (step) => ({ step, kind: 'mutate', activity: 'assignFirewalls', about: idsOf(server) }),
-      },
-    })),
-    {
-      refusal: 'ask',
-      skippable: true,
-      corrections: {
-        stuck: {
-          schema: () => z.strictObject({ firewalls: firewallsSchema() }),
-          apply: ({ firewalls }) => {
-            for (const server of servers) {
-              if (server.assigning.status !== 'done') server.firewalls = firewalls as number[];
-            }
+interface Protected {
+  vmObjectId: number;
+  firewalls: number[];
+  /** This run has assigned them. The journal knows what an earlier run has assigned. */
+  isAssigned?: boolean;
+  /** What the provider's list does not show of them; undefined until this run has looked, or a person has. */
+  lacks?: number[];
+  /** The provider's list cannot be read. */
+  isUnverified?: boolean;
+  /** The note of the person who skipped it. */
+  note?: string;
+}
+
+type Guarded = Protected & { assigning: Step; verifying: Step };
+
+/** By server: the firewalls that earlier runs have assigned, and the provider's list does not show. */
+type Denied = ReadonlyMap<number, readonly number[]>;
+
+/** What is known of the servers beyond this run. */
+interface Known {
+  /** By earlier runs, as the journal has it. */
+  assigned: Standing['assigned'];
+  denied: Denied;
+  /** Of the servers, where they are known. */
+  ids: readonly number[] | undefined;
+}
+
+const nothingKnown: Known = { assigned: [], denied: new Map(), ids: undefined };
+
+export class Protection {
+  /** Undefined until they are known; an order may bring none. */
+  private servers?: Guarded[];
+  private isReported = false;
+
+  constructor(
+    private readonly saga: Saga,
+    private readonly purchase: Purchase,
+  ) {}
+
+  async protect(vmObjectIds: readonly number[]): Promise<Server[]> {
+    const { saga } = this;
+    const { firewalls: requested = [] } = this.purchase.request;
+    if (requested.length === 0) return vmObjectIds.map((vmObjectId) => ({ vmObjectId, firewalls: [], verified: true }));
+    this.servers = vmObjectIds.map((vmObjectId) => ({
+      vmObjectId,
+      firewalls: [...requested],
+      assigning: saga.step(`assign-firewalls-${vmObjectId}`, `Assign firewalls to server ${vmObjectId}`),
+      verifying: saga.step(`verify-firewalls-${vmObjectId}`, `Verify firewalls of server ${vmObjectId}`),
+    }));
+    await this.assign(this.servers);
+    const protectedServers = await this.verify(this.servers);
+    this.tell(nothingKnown);
+    return protectedServers;
+  }
+
+  /** Of a saga that does not reach its end. Reports once, also where it is cancelled in its last moment. */
+  async report(standing: Standing | undefined): Promise<void> {
+    const { saga, purchase } = this;
+    if (!saga.isPlaced || saga.isCancelled) return;
+    const placement = standing?.placement.how === 'placed' ? standing.placement.placed : undefined;
+    const { assigned = [], bought } = standing ?? {};
+    const denied = placement ? await lookAtAssigned(saga, assigned, this.servers) : new Map<number, number[]>();
+    // Another run may have corrected the request before it ordered.
+    const { ordered, vmObjectIds } = bought ?? { ordered: purchase.ordered, vmObjectIds: purchase.request.vmObjectIds };
+    const ids = knownIds(saga, { vmObjectIds }, placement, ordered) ?? idsAmong(assigned, ordered);
+    this.tell({ assigned, denied, ids });
+  }
+
+  private tell(known: Known): void {
+    const { saga } = this;
+    const { firewalls: wanted = [] } = this.purchase.request;
+    if (this.isReported || wanted.length === 0) return;
+    this.isReported = true;
+    const servers = this.servers ?? known.ids?.map((id): Protected => ({ vmObjectId: id, firewalls: [...wanted] }));
+    if (servers === undefined) {
+      const why = 'the saga ended before the object ids of the servers were known';
+      saga.progress.leave({ kind: 'server-unprotected', firewalls: [...wanted], why });
+    }
+    for (const server of servers ?? []) saga.progress.leave(...leftoversOf(server, known));
+  }
+
+  private async assign(servers: readonly Guarded[]): Promise<void> {
+    const { secrets } = this.purchase;
+    const outcomes = await this.saga.together(
+      servers.map((server): StepSpec<unknown> => ({
+        step: server.assigning,
+        act: async (asked) => {
+          const assigning = { ...idsOf(server), countsByHand: true, ...secrets.withOthers, ...asked };
+          const answer = await activities(`assign firewalls to ${server.vmObjectId}`).assignFirewalls(assigning);
+          server.isAssigned = true;
+          return answer;
+        },
+        byHand: {
+          counts: () => (server.isAssigned = true),
+          call: (step) => ({ step, kind: 'mutate', activity: 'assignFirewalls', about: idsOf(server) }),
+        },
+      })),
+      { refusal: 'ask', skippable: true, corrections: { stuck: correctionOf(servers) } },
+    );
+    servers.forEach((server, index) => keepNote(server, outcomes[index]));
+  }
+
+  private async verify(servers: readonly Guarded[]): Promise<Server[]> {
+    const { saga } = this;
+    const { secrets } = this.purchase;
+    const assigned = servers.filter(({ assigning }) => assigning.status === 'done');
+    const outcomes = await saga.together(
+      assigned.map((server): StepSpec<FirewallList | typeof seenByHand> => ({
+        step: server.verifying,
+        act: ({ retry }) => listUntilShown(server, secrets, retry),
+        byHand: {
+          counts: () => {
+            server.lacks = [];
+            recordProtected();
+            return seenByHand;
           },
         },
-      },
-    },
-  );
-  servers.forEach((server, index) => keepNote(server, outcomes[index]));
-  return verify(saga, servers, secrets);
+      })),
+      { refusal: 'ask', skippable: true },
+    );
+    return servers.map((server) => {
+      const outcome = outcomes[assigned.indexOf(server)];
+      keepNote(server, outcome);
+      if (outcome === undefined) {
+        server.verifying.end('skipped');
+        return { vmObjectId: server.vmObjectId, firewalls: [], verified: false };
+      }
+      if (!outcome.skipped && outcome.value !== seenByHand && 'firewalls' in outcome.value) {
+        return { vmObjectId: server.vmObjectId, firewalls: outcome.value.firewalls, verified: true };
+      }
+      if (!outcome.skipped && outcome.value !== seenByHand) {
+        server.verifying.say('unverified: the list’s format is not known');
+        server.isUnverified = true;
+      }
+      const { vmObjectId, firewalls, lacks = [] } = server;
+      return { vmObjectId, firewalls: firewalls.filter((id) => !lacks.includes(id)), verified: false };
+    });
+  }
 }
 
 /**
@@ -97,47 +190,20 @@ export async function lookAtAssigned(
   return denied;
 }
 
-type Guarded = Protected & { assigning: Step; verifying: Step };
-
 const idsOf = ({ vmObjectId, firewalls }: Protected) => ({ vmObjectId, firewalls });
+
+/** Of those that are not assigned yet. */
+function correctionOf(servers: readonly Guarded[]): Correction {
+  return {
+    schema: () => z.strictObject({ firewalls: firewallsSchema() }),
+    apply: ({ firewalls }) => {
+      for (const server of servers) if (server.assigning.status !== 'done') server.firewalls = firewalls as number[];
+    },
+  };
+}
 
 function keepNote(server: Protected, outcome: StepOutcome<unknown> | undefined): void {
   if (outcome?.skipped && outcome.note !== undefined) server.note = outcome.note;
-}
-
-async function verify(saga: Saga, servers: readonly Guarded[], secrets: SecretsSent): Promise<Server[]> {
-  const assigned = servers.filter(({ assigning }) => assigning.status === 'done');
-  const outcomes = await saga.together(
-    assigned.map((server): StepSpec<FirewallList | typeof seenByHand> => ({
-      step: server.verifying,
-      act: ({ retry }) => listUntilShown(server, secrets, retry),
-      byHand: {
-        counts: () => {
-          server.lacks = [];
-          recordProtected();
-          return seenByHand;
-        },
-      },
-    })),
-    { refusal: 'ask', skippable: true },
-  );
-  return servers.map((server) => {
-    const outcome = outcomes[assigned.indexOf(server)];
-    keepNote(server, outcome);
-    if (outcome === undefined) {
-      server.verifying.end('skipped');
-      return { vmObjectId: server.vmObjectId, firewalls: [], verified: false };
-    }
-    if (!outcome.skipped && outcome.value !== seenByHand && 'firewalls' in outcome.value) {
-      return { vmObjectId: server.vmObjectId, firewalls: outcome.value.firewalls, verified: true };
-    }
-    if (!outcome.skipped && outcome.value !== seenByHand) {
-      server.verifying.say('unverified: the list’s format is not known');
-      server.isUnverified = true;
-    }
-    const { vmObjectId, firewalls, lacks = [] } = server;
-    return { vmObjectId, firewalls: firewalls.filter((id) => !lacks.includes(id)), verified: false };
-  });
 }
 
 /** The server lacks the firewalls that the list does not show, whatever the answer to the assignment was. */
@@ -162,4 +228,25 @@ async function listUntilShown(
     if (lacks !== undefined) server.lacks = lacks;
     throw error;
   }
+}
+
+function leftoversOf(server: Protected, { assigned, denied }: Known): Leftover[] {
+  const { vmObjectId, firewalls, isAssigned, isUnverified, lacks, note } = server;
+  if (isUnverified) return [unverified(vmObjectId, firewalls)];
+  const before = isAssigned
+    ? firewalls
+    : assigned.flatMap((one) => (one.vmObjectId === vmObjectId ? one.firewalls : []));
+  const isThere = (id: number) => before.includes(id) && !denied.get(vmObjectId)?.includes(id);
+  const missing = lacks ?? firewalls.filter((id) => !isThere(id));
+  if (missing.length === 0) return [];
+  const isDenied = lacks !== undefined || missing.every((id) => before.includes(id));
+  const what = isDenied ? 'the provider’s list does not show them' : 'they were not assigned';
+  const why = note === undefined ? `the saga ended: ${what}` : `${what}; a person left it out: ${note}`;
+  return [{ kind: 'server-unprotected', vmObjectId, firewalls: missing, why }];
+}
+
+/** @param firewalls that it should have, and perhaps has */
+export function unverified(vmObjectId: number, firewalls: readonly number[]): Leftover {
+  const why = 'they were assigned, and the format of the provider’s list is not known';
+  return { kind: 'server-unverified', vmObjectId, firewalls: [...firewalls], why };
 }

@@ -17,10 +17,10 @@ import {
 } from '../domain/requests';
 import { check } from '../domain/validation';
 import { askApproval } from '../saga/approval';
-import { placedBefore } from '../saga/look-back';
 import type { Correction, Corrections } from '../saga/questions';
-import { SagaFailed, whyPlacedBefore } from '../saga/ends';
+import { SagaFailed, StateChanged } from '../saga/ends';
 import type { Saga } from '../saga/saga';
+import type { StoryContext } from '../saga/story';
 import { SecretsSent } from './secrets-sent';
 import { CorrectedRequest } from '../saga/corrected-request';
 
@@ -33,18 +33,18 @@ export interface ItemsAdded {
 
 export class Purchase {
   readonly secrets: SecretsSent;
-  /** Whether the request as it is now is agreed to. While it is false nothing is ordered: see {@link agree}. */
-  isAgreed = false;
+  private isAgreed = false;
   private readonly wanted: CorrectedRequest<ProvisionServersRequest, PurchaseCorrection>;
 
-  /** @param known corrections, as the journal has them */
+  private readonly planTypesMore: readonly string[];
+
   constructor(
     private readonly saga: Saga,
     first: ProvisionServersRequest,
-    private readonly planTypesMore: readonly string[],
-    known: unknown[],
+    { planTypesMore, corrections }: StoryContext,
   ) {
-    this.wanted = new CorrectedRequest(saga, first, known, {
+    this.planTypesMore = planTypesMore;
+    this.wanted = new CorrectedRequest(saga, first, corrections, {
       apply: correctPurchase,
       check: (request) => check(provisionServersSchema(planTypesMore), request),
       objections: (asked, corrected) => [
@@ -52,15 +52,11 @@ export class Purchase {
         ...purchaseViolations(corrected.items, serversOrdered(corrected.items, planTypesMore), corrected.guard),
       ],
     });
-    this.secrets = new SecretsSent([...first.items, ...(known as PurchaseCorrection[])]);
+    this.secrets = new SecretsSent([...first.items, ...(corrections as PurchaseCorrection[])]);
   }
 
   get request(): ProvisionServersRequest {
     return this.wanted.request;
-  }
-
-  get vmObjectIds(): number[] | undefined {
-    return this.request.vmObjectIds;
   }
 
   get ordered(): ServersOrdered {
@@ -77,14 +73,14 @@ export class Purchase {
   }
 
   /**
-   * Asks nobody where it was, or may have been, placed before: then it is not agreed to, and has to be before it is
-   * ordered.
+   * Once for the request as it is now.
    *
-   * @throws SagaFailed where the guard forbids it, or a person rejects it
+   * @throws SagaFailed where the guard forbids it, or a person rejects it; StateChanged where another run has placed it
    */
   async agree(): Promise<void> {
-    this.isAgreed = false;
-    this.isAgreed = await agreeToPurchase(this.saga, this.request, this.ordered);
+    if (this.isAgreed) return;
+    await agreeToPurchase(this.saga, this.request, this.ordered);
+    this.isAgreed = true;
   }
 
   /** While items are added. Where they are only stuck: what the waiting ones are built with. */
@@ -133,6 +129,7 @@ export class Purchase {
         const correction = named(typed);
         this.secrets.add(correction);
         await this.wanted.correct(correction, said);
+        this.isAgreed = false;
         await this.agree();
         await cart.takeBack((correction.items ?? []).filter((number) => cart.has(number)));
       },
@@ -147,32 +144,19 @@ export class Purchase {
   }
 }
 
-/** @returns whether it is agreed to */
-async function agreeToPurchase(
-  saga: Saga,
-  request: ProvisionServersRequest,
-  ordered: ServersOrdered,
-): Promise<boolean> {
+async function agreeToPurchase(saga: Saga, request: ProvisionServersRequest, ordered: ServersOrdered): Promise<void> {
   const { items, guard, approval } = request;
   const violations = purchaseViolations(items, ordered, guard);
-  const asks = needsApproval({ total: ordered.most }, approval);
-  if (violations.length === 0 && !asks) return true;
-  // Where another run has bought it, nobody should approve or reject it, and no guard can forbid it any more.
-  const isPlaced = (await placedBefore(saga)) !== undefined;
-  if (!isPlaced && violations.length > 0) throw new SagaFailed('GuardViolated', violations.join('; '));
+  if (violations.length > 0) throw new SagaFailed('GuardViolated', violations.join('; '));
+  if (!needsApproval({ total: ordered.most }, approval)) return;
   const step = saga.step('approve', 'Have the purchase approved');
-  if (isPlaced) {
-    step.end('skipped', whyPlacedBefore);
-    return false;
-  }
   step.end('stuck');
   try {
     const question = `Approve ${describePurchase(request, ordered)}? The provider names no price in advance.`;
     await askApproval(saga, { step, question, expiresInMs: approvalExpiresInMs(approval) });
   } catch (error) {
-    step.end('failed');
+    if (!(error instanceof StateChanged)) step.end('failed');
     throw error;
   }
   step.end('done', 'approved');
-  return true;
 }

@@ -24,15 +24,21 @@ import { attempt, failureOf } from '../saga/attempts';
 import { seenByHand, type ByHand } from '../saga/by-hand';
 import { Step } from '../saga/progress';
 import { SagaFailed } from '../saga/ends';
-import type { Undo } from '../saga/step-runner';
-import type { Saga } from '../saga/saga';
+import type { Saga, Undo } from '../saga/saga';
+import type { StoryOf } from '../saga/story';
 import { runSaga } from '../saga/run-saga';
 import { activities } from '../saga/activities';
-import { unverified } from './protection';
+import { unverified } from './protect-servers';
 
 export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> {
-  const story = async (saga: Saga, request: SetFirewallsRequest): Promise<StoryResult<'setFirewalls'>> => {
-    const { reference, vmObjectId } = request;
+  return runSaga('setFirewalls', input, changing);
+}
+
+const changing: StoryOf<'setFirewalls', never> = (saga, request) => {
+  const { reference, vmObjectId } = request;
+  /** How to put back what was done, or perhaps; the last comes first. */
+  const undos: (() => Promise<void>)[] = [];
+  const finish = async (): Promise<StoryResult<'setFirewalls'>> => {
     const listing = saga.step('list-firewalls', 'List the firewalls that are assigned');
     const assigning = saga.step('assign-firewalls', 'Assign firewalls');
     const unassigning = saga.step('unassign-firewalls', 'Unassign firewalls');
@@ -56,12 +62,14 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
     const said = { byHand: false };
     if (assign.length === 0) assigning.end('skipped', 'nothing to assign');
     else {
+      undos.unshift(() =>
+        unassignAgain(saga, assigning, { vmObjectId, assigned: assign, before, replaced: unassign, by: unassigning }),
+      );
       await saga.one(
         {
           step: assigning,
           act: (asked) => activities('assign firewalls').assignFirewalls({ ...assignment, ...countsByHand, ...asked }),
           byHand: changed('mutate', 'assignFirewalls', assignment, () => (said.byHand = true)),
-          armed: unassignAgain(saga, { vmObjectId, assigned: assign, before, replaced: unassign, by: unassigning }),
         },
         { refusal: 'FirewallsRejected' },
       );
@@ -69,12 +77,12 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
     if (unassign.length === 0) unassigning.end('skipped', 'nothing to unassign');
     else {
       if (said.byHand) await lookAgain(saga, assignment);
+      undos.unshift(() => saga.undo([assignAgain(saga, unassigning, vmObjectId, unassign)]));
       await saga.one(
         {
           step: unassigning,
           act: (asked) => activities('unassign firewalls').unassignFirewalls({ ...removal, ...countsByHand, ...asked }),
           byHand: changed('mutate', 'unassignFirewalls', removal),
-          armed: assignAgain(saga, vmObjectId, unassign),
         },
         { refusal: 'FirewallsRejected' },
       );
@@ -126,8 +134,16 @@ export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> 
       ...(leftovers.length > 0 ? { leftovers } : {}),
     };
   };
-  return runSaga('setFirewalls', input, story, { reportOthers });
-}
+  return {
+    finish,
+    undo: async () => {
+      if (undos.length > 0) saga.progress.enter('undoing');
+      for (let undo = undos.shift(); undo !== undefined; undo = undos.shift()) await undo();
+    },
+    undoes: () => (undos.length === 0 ? undefined : 'It puts back the firewalls that it has changed.'),
+    reportLeftovers: () => reportOthers(saga, request),
+  };
+};
 
 /**
  * This run takes the changes of an earlier run for the state before, and does not undo them: others may rely on them by
@@ -139,6 +155,7 @@ async function reportOthers(
   { vmObjectId, exactly, assign = [], unassign = [] }: SetFirewallsRequest,
 ): Promise<void> {
   const { progress, journal } = saga;
+  if (!journal.isOwn && !journal.inDoubt) return;
   const reported = progress.leftovers.flatMap((one) => (one.kind === 'firewalls' ? one.firewalls : []));
   const unreported = (firewalls: readonly number[]) => firewalls.filter((id) => !reported.includes(id));
   const step = saga.quietStep('read-changed', 'Look into the journal for what other runs have changed');
@@ -270,16 +287,30 @@ interface Assigned {
  * assigned meanwhile stays and is reported. Where the first list could not be read, nobody knows what was there: all
  * stay and are reported.
  */
-function unassignAgain(saga: Saga, { vmObjectId, assigned, before, replaced, by }: Assigned): Undo {
-  const undo: Undo = {
+async function unassignAgain(
+  saga: Saga,
+  step: Step,
+  { vmObjectId, assigned, before, replaced, by }: Assigned,
+): Promise<void> {
+  const leftover: Undo['leftover'] = (why) => ({
+    kind: 'firewalls',
+    vmObjectId,
+    firewalls: [...assigned],
+    why: `assigned: ${why}`,
+  });
+  if (before === undefined) {
+    saga.leaveAlone(leftover('it cannot be put back safely'));
+    return;
+  }
+  const undo: Omit<Undo, 'act'> = {
+    step,
     title: 'Unassign the assigned firewalls again',
     byHand: changed('compensate', 'unassignFirewalls', { vmObjectId, firewalls: assigned }),
-    leftover: (why) => ({ kind: 'firewalls', vmObjectId, firewalls: [...assigned], why: `assigned: ${why}` }),
+    leftover,
   };
-  if (before === undefined) return undo;
   const look = (shown: Pick<ListFirewalls, 'expect' | 'without'>, { retry }: EffectContext) =>
     activities('list firewalls').listFirewalls({ vmObjectId, undoing: true, ...shown, retry });
-  undo.act = async (asked) => {
+  const act: Undo['act'] = async (asked) => {
     const list = await look({}, asked);
     const now = readable(list);
     const isGone = (id: number) => now?.includes(id) !== true;
@@ -302,12 +333,13 @@ function unassignAgain(saga: Saga, { vmObjectId, assigned, before, replaced, by 
     }
     return undefined;
   };
-  return undo;
+  await saga.undo([{ ...undo, act }]);
 }
 
-function assignAgain(saga: Saga, vmObjectId: number, unassigned: readonly number[]): Undo {
+function assignAgain(saga: Saga, step: Step, vmObjectId: number, unassigned: readonly number[]): Undo {
   const firewalls = [...unassigned];
   return {
+    step,
     title: 'Assign the unassigned firewalls again',
     act: async (asked) => {
       const putBack = { vmObjectId, firewalls, undoing: true, countsByHand: true, ...asked };

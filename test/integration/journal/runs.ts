@@ -110,11 +110,12 @@ export class Run {
   }
 
   /** From here on only this run means anything in this namespace: see `Meaning.namespace`. */
-  async own(namespace: string, renews?: Begin['renews']): Promise<number | undefined> {
-    const begun = await begin(this.journal, this.key, { namespace, run: this.run, renews });
+  async own(namespace: string, renews?: Begin['renews'], isReset = true): Promise<number | undefined> {
+    const begun = await begin(this.journal, this.key, { namespace, run: this.run, isReset, renews });
     const { id, epoch } = await journalRow(this.journal);
-    if (begun !== undefined) this.knows = { journal: id, epoch, begun };
-    return begun;
+    if (begun.how !== 'begun') return undefined;
+    this.knows = { journal: id, epoch, begun: begun.number };
+    return begun.number;
   }
 
   async mean(call: EffectCall, { knows = this.knows, ...ways }: Ways = {}): Promise<Meant> {

@@ -298,7 +298,7 @@ describe('the order itself', () => {
     const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
     expect(cancelled?.leftovers).toEqual([
       { kind: 'placement-unknown', step: 'place-order', why: expect.any(String) },
-      { kind: 'cart-item', cartItemId: order?.cartItems[0], why: expect.stringMatching(/nobody has said whether/) },
+      { kind: 'cart-item', cartItemId: order?.cartItems[0], why: expect.stringMatching(/nobody knows whether/) },
     ]);
     expect(
       callsTo(rig.sandbox.ledger, 'delete-cart-item').filter(({ names }) =>

@@ -182,7 +182,6 @@ const inOurWords: readonly CallFailureName[] = [
   'UnderWay',
   'StateChanged',
   'Ordered',
-  'TermsMissing',
   'DeadlinePassed',
   'QuoteAged',
   'NeedsApproval',

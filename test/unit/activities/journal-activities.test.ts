@@ -187,7 +187,7 @@ describe('how a saga stands', () => {
         return done;
       });
     });
-    const standing = await saga.do('readStanding', { owns: true });
+    const standing = await saga.do('readStanding', { owns: { isReset: false } });
     read.mockRestore();
     expect(standing.knows?.begun).toBeGreaterThan(knows.begun!);
     expect(new Set(asked)).toEqual(new Set([`${saga.run}/${standing.knows!.begun}`]));

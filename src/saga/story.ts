@@ -1,0 +1,69 @@
+/**
+ * A story has three parts, and the type says so: nothing can be undone after the pivot, or ordered before it.
+ *
+ * ```text
+ *   prepare   what can be undone          add cart items · quote, guard, approval
+ *   pivot     what cannot                 place the order · the change order · the switch
+ *   finish    what only goes forward      learn the ids, protect the servers · compare quotes · look
+ * ```
+ */
+import type { Standing } from '../activities/journal';
+import type { PivotNote, Placement } from '../domain/effects';
+import type { WorkflowName } from '../domain/identity';
+import type { RequestOf } from '../domain/requests';
+import type { StoryResult } from '../domain/results';
+import type { Pivot } from './pivot';
+import type { Saga } from './saga';
+
+/** What a story gets beside the request. */
+export interface StoryContext {
+  /** Plan types beyond the document's four, as the setting has them. */
+  planTypesMore: readonly string[];
+  /** What people corrected of the request, in order: in earlier runs of the reference, and in this one. */
+  corrections: unknown[];
+}
+
+/** Makes no call. Made anew whenever the run begins again. */
+export type StoryOf<W extends WorkflowName, P> = (
+  saga: Saga,
+  request: RequestOf[W],
+  known: StoryContext,
+) => Story<W, P>;
+
+export interface Placed<P> {
+  placement: Placement<P>;
+  /** As it was sent, by whichever run. */
+  note?: PivotNote | undefined;
+  /** Those that an order of an earlier run has named. */
+  cartItems?: readonly number[] | undefined;
+}
+
+export type Story<W extends WorkflowName, P> = Parts &
+  (
+    | { pivot: Pivot<P>; finish: (placed: Placed<P>) => Promise<StoryResult<W>> }
+    /** All of it can be undone, or it only looks. */
+    | { pivot?: undefined; finish: () => Promise<StoryResult<W>> }
+  );
+
+interface Parts {
+  /** Called again before the pivot is tried again: what stands is not done again. */
+  prepare?: () => Promise<void>;
+  /**
+   * Puts back what was prepared, in whichever run, and no order has.
+   *
+   * @param standing undefined where there is no pivot, or a person went on without the journal: then nothing is put
+   * back that a pivot may rely on
+   */
+  undo?: (standing: Standing | undefined) => Promise<void>;
+  /** What {@link undo} would do now, in a sentence; undefined where that is nothing. */
+  undoes?: () => string | undefined;
+  /** Where the saga does not reach its end: what it leaves that no undo knows of. @param standing as for {@link undo} */
+  reportLeftovers?: (standing: Standing | undefined) => Promise<void> | void;
+  /** Present where it is about another saga's reference, and takes none. */
+  other?: {
+    /** Of one that goes on, or that it has not looked at, it knows nothing; it may not have put all in order. */
+    known: () => 'nothing' | 'something' | 'all-in-order';
+    /** As of when it knows that, by the journal's clock. */
+    seenMs: () => number | undefined;
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * Ended stays ended. A second start under a reference that has ended, and a run that a restored Temporal has gone back
+ * to, tell the recorded ending and send nothing; only a reset goes on.
+ */
+import { randomUUID } from 'node:crypto';
+import { ordersWithLabel } from '../../../sandbox/sentences';
+import type { SagaHandle } from '../../../src/client/handle';
+import { deleteRun } from '../../support/delete-run';
+import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
+import { resetTo, workflowTasksOf } from '../../support/reset';
+import { Rig, until } from '../../support/rig';
+import { answer, outcomeOf, stepOf, untilWaiting, type Ended } from '../../support/sagas';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start();
+});
+afterAll(() => rig.close());
+afterEach(() => {
+  rig.sandbox.faults.clear();
+});
+
+const started = async (workflow: Parameters<typeof rig.sagas.start>[0], request: object) =>
+  (await rig.sagas.start(workflow, request as never)) as SagaHandle;
+
+/** Temporal forgets it; then the same request comes again. */
+async function againWhenForgotten(saga: SagaHandle, request: object) {
+  await deleteRun(rig.temporal, { workflowId: saga.workflowId, runId: saga.runId });
+  const calls = rig.sandbox.ledger.calls.length;
+  const again = await started(saga.workflow, request);
+  return { again, outcome: await outcomeOf(again), sent: rig.sandbox.ledger.calls.slice(calls) };
+}
+
+const ways: [string, Parameters<typeof rig.sagas.start>[0], () => object][] = [
+  ['an order', 'provisionServers', () => provisionRequest({ firewalls: [143] })],
+  ['a change order', 'changeOrder', () => changeRequest()],
+  ['a switch', 'switchPlan', () => switchRequest()],
+  ['a mere quote', 'changeOrder', () => changeRequest({ quoteOnly: true })],
+  ['a change of firewalls', 'setFirewalls', () => firewallsRequest()],
+];
+
+it.each(ways)('%s that is done is told again, with the same result', async (_, workflow, make) => {
+  const request = make();
+  const saga = await started(workflow, request);
+  const result = await saga.result();
+  const { outcome, sent, again } = await againWhenForgotten(saga, request);
+  expect({ outcome, sent }).toEqual({ outcome: { result }, sent: [] });
+  expect((await stepOf(again, 'take-reference'))?.detail).toMatch(/^ended on .*: nothing is done any more$/);
+});
+
+it('an order that was refused is not ordered: “nothing was placed” was told', async () => {
+  const request = provisionRequest();
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label } });
+  const saga = await started('provisionServers', request);
+  const first = await outcomeOf(saga);
+  expect(first.failure).toMatchObject({ type: 'OrderRejected', report: { outcome: 'reversed' } });
+  const { outcome, sent } = await againWhenForgotten(saga, request);
+  expect({ outcome, sent }).toEqual({ outcome: first, sent: [] });
+});
+
+it('one that was cancelled says so, with the same report', async () => {
+  const request = provisionRequest();
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+  const saga = await started('provisionServers', request);
+  await untilWaiting(saga, 'stuck');
+  await saga.cancel();
+  const { cancelled: report } = await outcomeOf(saga);
+  const { outcome, sent } = await againWhenForgotten(saga, request);
+  expect({ outcome, sent }).toEqual({ outcome: { failure: { type: 'CancelledBefore', report } }, sent: [] });
+});
+
+it('a reset of it goes on', async () => {
+  const request = provisionRequest();
+  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label }, times: 1 });
+  const saga = await started('provisionServers', request);
+  expect((await outcomeOf(saga)).failure).toMatchObject({ type: 'OrderRejected' });
+  await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[0] ?? 0);
+  const again = rig.latest('provisionServers', request);
+  expect(await outcomeOf(again)).toMatchObject({ result: { outcome: 'done' } });
+  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+});
+
+describe('a run that Temporal has gone back to, because it was restored', () => {
+  /** What was written in the time that Temporal has lost. */
+  async function endsInLostTime(saga: SagaHandle, ended: Ended): Promise<void> {
+    const { workflow, reference } = saga;
+    const { runId: run } = await saga.describe();
+    const { report } = ended.failure ?? {};
+    await rig.withJournal((journal) =>
+      journal.ended({ workflow, reference }, {
+        ...{ run, by: workflow, outcome: 'reversed' },
+        report: { ended: 'OrderRejected', report },
+      }),
+    );
+  }
+
+  it.each([
+    ['when it goes on', (saga: SagaHandle) => answer(saga, 'retry')],
+    ['when it is cancelled', (saga: SagaHandle) => saga.cancel()],
+  ])('tells what was recorded, and orders nothing, %s', async (_, goOn) => {
+    const request = provisionRequest();
+    const { faults } = rig.sandbox;
+    const fault = faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
+    const saga = await started('provisionServers', request);
+    await untilWaiting(saga, 'stuck');
+    const { steps, reference, workflow } = await saga.progress();
+    const why = `it was refused ${randomUUID()}`;
+    const report = { reference, workflow, outcome: 'reversed' as const, why, steps, known: {} };
+    const recorded = { type: 'OrderRejected', report: { ...report, leftovers: [], ignored: [], decisions: [] } };
+    await endsInLostTime(saga, { failure: recorded });
+    faults.lift(fault);
+    await goOn(saga);
+    await until(async () => (await saga.describe()).status.name !== 'RUNNING' || undefined);
+    expect((await outcomeOf(saga)).failure).toEqual(recorded);
+    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toEqual([]);
+  });
+});
