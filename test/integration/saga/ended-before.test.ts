@@ -20,8 +20,8 @@ afterEach(() => {
   rig.sandbox.faults.clear();
 });
 
-const started = async (workflow: Parameters<typeof rig.sagas.start>[0], request: object) =>
-  (await rig.sagas.start(workflow, request as never)) as SagaHandle;
+const started = (workflow: Parameters<typeof rig.sagas.start>[0], request: object) =>
+  rig.sagas.start<typeof workflow>(workflow, request as never);
 
 /** Temporal forgets it; then the same request comes again. */
 async function againWhenForgotten(saga: SagaHandle, request: object) {
@@ -87,10 +87,13 @@ describe('a run that Temporal has gone back to, because it was restored', () => 
     const { runId: run } = await saga.describe();
     const { report } = ended.failure ?? {};
     await rig.withJournal((journal) =>
-      journal.ended({ workflow, reference }, {
-        ...{ run, by: workflow, outcome: 'reversed' },
-        report: { ended: 'OrderRejected', report },
-      }),
+      journal.ended(
+        { workflow, reference },
+        {
+          ...{ run, by: workflow, outcome: 'reversed' },
+          report: { ended: 'OrderRejected', report },
+        },
+      ),
     );
   }
 
