@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 const started = (workflow: Parameters<typeof rig.sagas.start>[0], request: object) =>
-  rig.sagas.start<typeof workflow>(workflow, request as never);
+  rig.sagas.start<typeof workflow>(workflow, request);
 
 /** Temporal forgets it; then the same request comes again. */
 async function againWhenForgotten(saga: SagaHandle, request: object) {
