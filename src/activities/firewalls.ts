@@ -3,6 +3,7 @@
  * other.
  */
 import { Context } from '@temporalio/activity';
+import { definedOnly } from '../domain/defined-only';
 import type { Effected } from '../domain/effects';
 import type { SentSecrets } from '../domain/secrets';
 import {
@@ -12,6 +13,7 @@ import {
   lookAtServer,
   type ChangedFirewalls,
 } from '../journal/firewalls';
+import { JournalUnavailable } from '../journal/errors';
 import type { Journal } from '../journal/journal';
 import { isNewServer } from '../journal/servers';
 import { ProviderFailure, Rejected } from '../provider/errors';
@@ -32,6 +34,16 @@ export interface ChangeFirewalls extends EffectContext {
   undoing?: boolean;
   /** True: what a person has done by hand is not sent again. Not where a list has contradicted that person since. */
   countsByHand?: boolean;
+  /** What the list should show then: it is looked at once, in the same call. */
+  shows?: Shown;
+}
+
+/** The list must show all of `expect` and none of `without`; where it is to be exact, no others. */
+export type Shown = Pick<ListFirewalls, 'expect' | 'without' | 'exactly'>;
+
+/** The provider took the change; `list` where it already shows what it should, or cannot be read. */
+export interface Changed {
+  list?: FirewallList;
 }
 
 export interface ListFirewalls extends CallContext {
@@ -84,6 +96,65 @@ export function createFirewallActivities(
   const specOf = ({ undoing, vmObjectId, firewalls, countsByHand }: ChangeFirewalls) =>
     ({ kind: undoing ? 'compensate' : 'mutate', about: { vmObjectId, firewalls }, countsByHand }) as const;
 
+  const list = async (input: ListFirewalls, signal?: AbortSignal): Promise<FirewallList> => {
+    const secrets = await readSecrets(input.secrets);
+    await settled(input.vmObjectId, input.after);
+    const others = input.undoing ? await othersOn(input.vmObjectId) : {};
+    const { expect = [], without = [], exactly } = input;
+    // Who only wants to know what is there now does not wait for a new server, nor for a list that lags.
+    const waits = input.expect !== undefined || input.after !== undefined || input.undoing === true;
+    const lately = waits ? await changedLately(journal, input.vmObjectId, listLagMs) : new Map<number, boolean>();
+    const serverIsNew = waits && (await isNew(input.vmObjectId));
+    const response = await provider.listFirewalls(input.vmObjectId, {
+      ...{ secrets, serverIsNew },
+      ...definedOnly({ signal }),
+    });
+    const read = readFirewallIds(response);
+    if (read === undefined) return { unreadable: provider.blank(rawResponse(response), secrets), ...others };
+    const { ids: firewalls, pending } = read;
+    const isShown = (id: number) => firewalls.includes(id);
+    // What was changed a moment ago counts more than a list, which may lag.
+    const hidden = [...lately].filter(([id, assigned]) => assigned && !isShown(id)).map(([id]) => id);
+    const stale = [...lately].filter(([id, assigned]) => !assigned && isShown(id)).map(([id]) => id);
+    const unseen = expect.filter((id) => !isShown(id) || pending.includes(id));
+    const missing = [...new Set([...unseen, ...hidden])];
+    const surplus = firewalls.filter(
+      (id) => without.includes(id) || stale.includes(id) || (exactly && !expect.includes(id)),
+    );
+    if (missing.length + surplus.length === 0) return { firewalls, ...others };
+    const said = [
+      ...(missing.length > 0
+        ? [`does not show ${missing.join(', ')}${missing.some((id) => pending.includes(id)) ? ' as active' : ''}`]
+        : []),
+      ...(surplus.length > 0 ? [`still shows ${surplus.join(', ')}`] : []),
+    ];
+    throw new OwnFailure(
+      'NotVisibleYet',
+      `the provider's firewall list of server ${input.vmObjectId} ${said.join(' and ')}`,
+      { lacks: missing, surplus },
+    );
+  };
+  /** What it may not show yet, or fails to, is looked at again in a call of its own. */
+  const changeAndLook = async (
+    how: 'assignFirewalls' | 'unassignFirewalls',
+    { shows, ...input }: ChangeFirewalls,
+  ): Promise<Effected<Changed>> => {
+    const changed = await effect(specOf(input), input, (options) => change(how, input, options));
+    const { vmObjectId, secrets } = input;
+    const looked = async () => {
+      try {
+        return {
+          list: await list({ vmObjectId, ...definedOnly({ secrets }), ...shows }, AbortSignal.timeout(lookWithinMs)),
+        };
+      } catch (error) {
+        if (error instanceof ProviderFailure || error instanceof OwnFailure || error instanceof JournalUnavailable)
+          return {};
+        throw error;
+      }
+    };
+    return { ...changed, value: shows === undefined ? {} : await looked() };
+  };
+
   const isNew = (vmObjectId: number) => isNewServer(journal, vmObjectId, newServerWithinMs);
   /**
    * What was sent before, and may have taken effect, is looked for first. Then “it is assigned already” is no refusal,
@@ -121,13 +192,13 @@ export function createFirewallActivities(
 
   return {
     /** Row 8. A second call assigns what is assigned already. */
-    assignFirewalls(input: ChangeFirewalls): Promise<Effected<null>> {
-      return effect(specOf(input), input, (options) => change('assignFirewalls', input, options));
+    assignFirewalls(input: ChangeFirewalls): Promise<Effected<Changed>> {
+      return changeAndLook('assignFirewalls', input);
     },
 
     /** Row 9. A second call finds them unassigned. */
-    unassignFirewalls(input: ChangeFirewalls): Promise<Effected<null>> {
-      return effect(specOf(input), input, (options) => change('unassignFirewalls', input, options));
+    unassignFirewalls(input: ChangeFirewalls): Promise<Effected<Changed>> {
+      return changeAndLook('unassignFirewalls', input);
     },
 
     /** What runs of the saga have changed and not undone, as the journal has it. It does not call the provider. */
@@ -143,41 +214,7 @@ export function createFirewallActivities(
     },
 
     listFirewalls(input: ListFirewalls): Promise<FirewallList> {
-      return call('read', input, async () => {
-        const secrets = await readSecrets(input.secrets);
-        await settled(input.vmObjectId, input.after);
-        const others = input.undoing ? await othersOn(input.vmObjectId) : {};
-        const { expect = [], without = [], exactly } = input;
-        // Who only wants to know what is there now does not wait for a new server, nor for a list that lags.
-        const waits = input.expect !== undefined || input.after !== undefined || input.undoing === true;
-        const lately = waits ? await changedLately(journal, input.vmObjectId, listLagMs) : new Map<number, boolean>();
-        const serverIsNew = waits && (await isNew(input.vmObjectId));
-        const response = await provider.listFirewalls(input.vmObjectId, { secrets, serverIsNew });
-        const read = readFirewallIds(response);
-        if (read === undefined) return { unreadable: provider.blank(rawResponse(response), secrets), ...others };
-        const { ids: firewalls, pending } = read;
-        const isShown = (id: number) => firewalls.includes(id);
-        // What was changed a moment ago counts more than a list, which may lag.
-        const hidden = [...lately].filter(([id, assigned]) => assigned && !isShown(id)).map(([id]) => id);
-        const stale = [...lately].filter(([id, assigned]) => !assigned && isShown(id)).map(([id]) => id);
-        const unseen = expect.filter((id) => !isShown(id) || pending.includes(id));
-        const missing = [...new Set([...unseen, ...hidden])];
-        const surplus = firewalls.filter(
-          (id) => without.includes(id) || stale.includes(id) || (exactly && !expect.includes(id)),
-        );
-        if (missing.length + surplus.length === 0) return { firewalls, ...others };
-        const said = [
-          ...(missing.length > 0
-            ? [`does not show ${missing.join(', ')}${missing.some((id) => pending.includes(id)) ? ' as active' : ''}`]
-            : []),
-          ...(surplus.length > 0 ? [`still shows ${surplus.join(', ')}`] : []),
-        ];
-        throw new OwnFailure(
-          'NotVisibleYet',
-          `the provider's firewall list of server ${input.vmObjectId} ${said.join(' and ')}`,
-          { lacks: missing, surplus },
-        );
-      });
+      return call('read', input, () => list(input));
     },
   };
 }

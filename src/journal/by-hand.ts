@@ -37,7 +37,7 @@ export async function writeByHand(
   // There was no call, so the recorded answer is null.
   const answer = await journal.sealing.seal(null);
   return journal.inTransaction(async (tx) => {
-    const taken = await lock(tx, key);
+    const taken = (await lock(tx, key)) !== undefined;
     const state = await theJournal(tx);
     const why = await whatIsLacking(tx, state, { taken, knows, failover: journal.failover });
     if (why !== undefined) return { how: 'put-back', why };

@@ -18,15 +18,6 @@ export async function insertCorrection(
     .execute();
 }
 
-export async function countCorrections(db: Kysely<JournalTables>, { workflow, reference }: Key): Promise<number> {
-  const { corrections } = await db
-    .selectFrom('correction')
-    .select((select) => select.fn.countAll<number>().as('corrections'))
-    .where((where) => where.and({ workflow, reference }))
-    .executeTakeFirstOrThrow();
-  return corrections;
-}
-
 /** @returns the corrections in the order in which they were made */
 export function correctionsOf(db: Kysely<JournalTables>, { workflow, reference }: Key): Promise<CorrectionRow[]> {
   return db

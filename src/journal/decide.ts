@@ -7,7 +7,7 @@ import { type Kysely, sql } from 'kysely';
 import { definedOnly } from '../domain/defined-only';
 import type { EffectCall, JournalKnowledge, OpenPivot } from '../domain/effects';
 import { stillDoneByHand } from './by-hand-rows';
-import { countCorrections } from './correction-rows';
+import { correctionsOf } from './correction-rows';
 import { incarnationHere, isPostgres, nowMs } from './dialects';
 import { epochOfNew, inDoubt, insertDoubt, isOfAny, mayBeOfLostTime, putBack, whatIsLacking } from './lost-time';
 import type { Decided, Noted } from './meaning';
@@ -26,7 +26,7 @@ import {
   lock,
   mayHaveHappened,
   openRows,
-  referenceOf,
+  type Reference,
   rowsOfStep,
   type SagaKey,
   theJournal,
@@ -95,10 +95,10 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
   const key = { workflow, reference };
   const taken = await lock(tx, key);
   const journal = await theJournal(tx);
-  const lacks = await whatIsLacking(tx, journal, { taken, knows, failover });
+  const lacks = await whatIsLacking(tx, journal, { taken: taken !== undefined, knows, failover });
   if (lacks !== undefined) return { how: 'put-back', why: lacks };
-  if (namespace !== undefined && !(await isOwned(tx, key, run, { journal, knows }))) return { how: 'not-owned' };
-  if (!taken) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(journal));
+  if (namespace !== undefined && !isOwned(taken, run, { journal, knows })) return { how: 'not-owned' };
+  if (taken === undefined) await insertReference(tx, key, run, knows?.epoch ?? epochOfNew(journal));
 
   const rows = await rowsOfStep(tx, key, call);
   // An undo of something that is gone is recorded already: no other reason counts.
@@ -106,9 +106,10 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
   const refused = isGone ? undefined : await whyNot(tx, key, journal, call);
   if (refused !== undefined) return refused;
 
+  const corrections = call.kind === 'pivot' ? await correctionsOf(tx, key) : [];
   const known =
     call.kind === 'pivot'
-      ? await decidePivot(tx, key, journal, rows, meaning)
+      ? await decidePivot(tx, key, journal, rows, meaning, corrections.length)
       : (recall(rows, meaning) ?? (await byHand(tx, key, rows, meaning)));
   if (known !== undefined) {
     if ('how' in known) return known;
@@ -128,7 +129,7 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
     if (youngest && leftMs > 0) return { how: 'under-way', row: youngest.id, leftMs };
   }
   const { rules } = meaning;
-  const bought = await meaning.boughtBy?.(tx);
+  const bought = await meaning.boughtBy?.(taken, corrections);
   const concern = bought && rules && (await concernAbout(tx, key, bought, rules));
   if (concern) return { how: 'asks', concern };
   const top = await insertEffect(tx, key, meaning, { id: row, epoch: journal.epoch });
@@ -145,13 +146,12 @@ export async function decide(tx: Tx, meaning: Noted, row: string): Promise<Decid
 }
 
 /** By this begin, in this epoch: after a put-back the numbers of begins come again. */
-async function isOwned(
-  tx: Tx,
-  key: SagaKey,
+function isOwned(
+  taken: Reference | undefined,
   run: string,
   { journal, knows }: { journal: JournalRow; knows: Noted['knows'] },
-): Promise<boolean> {
-  return knows?.epoch === journal.epoch && (await referenceOf(tx, key))?.owner === beginOf(run, knows.begun);
+): boolean {
+  return knows?.epoch === journal.epoch && taken?.owner === beginOf(run, knows.begun);
 }
 
 function knowledgeOf({ id, epoch }: JournalRow, row: string, knows: Noted['knows']) {
@@ -276,10 +276,10 @@ async function decidePivot(
   journal: JournalRow,
   rows: readonly Effect[],
   meaning: Noted,
+  corrections: number,
 ): Promise<Known | undefined> {
   // This also counts for a placed pivot: the number of its servers follows from all corrections.
-  if ((await countCorrections(tx, key)) > (meaning.corrections ?? 0))
-    return { how: 'changed', why: 'the request was corrected since' };
+  if (corrections > (meaning.corrections ?? 0)) return { how: 'changed', why: 'the request was corrected since' };
   const live = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
   if (live?.outcome === 'done') {
     return live.cancelled_ms === null ? { effect: live } : { how: 'cancelled', at: iso(live.cancelled_ms) };

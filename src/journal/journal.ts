@@ -43,10 +43,11 @@ import {
   leftInAir,
   livePivot,
   lock,
-  openedBy,
+  type Reference,
   referenceOf,
   rowsOfStep,
   type SagaKey,
+  takeAtOnce,
   theJournal,
   type Tx,
 } from './rows';
@@ -123,6 +124,11 @@ export class Journal {
     },
   ): Promise<{ knows: JournalKnowledge; first: FirstTaken | undefined; lacks?: string | undefined }> {
     const sealed = await this.sealing.seal(request);
+    const asNew = { ...key, account: account ?? null, request: sealed };
+    const begun = namespace === undefined ? {} : { begun: 1 };
+    const taken =
+      before === undefined ? await this.inOneStatement((db) => takeAtOnce(db, asNew, { run, namespace })) : undefined;
+    if (taken !== undefined) return { knows: { ...taken, ...begun }, first: undefined };
     const { journal, first, lacks } = await this.inTransaction(async (tx) => {
       const journal = await theJournal(tx);
       const isTaken = async () => (await referenceOf(tx, key)) !== undefined;
@@ -130,23 +136,9 @@ export class Journal {
         before &&
         (await whatIsLacking(tx, journal, { taken: await isTaken(), knows: before, failover: this.failover }));
       if (lacks !== undefined) return { journal, first: undefined, lacks };
-      const now = nowMs(tx);
-      const inserted = await tx
-        .insertInto('reference')
-        .values({
-          ...key,
-          account: account ?? null,
-          request: sealed,
-          first_seen_ms: now,
-          first_run: run,
-          // A run that knows it from before has perhaps ordered in the lost time.
-          epoch: Math.min(epochOfNew(journal), before?.epoch ?? Infinity),
-          touched_ms: now,
-          ...openedBy(run, namespace),
-        })
-        .onConflict((conflict) => conflict.columns(['workflow', 'reference']).doNothing())
-        .executeTakeFirst();
-      if (inserted.numInsertedOrUpdatedRows === 1n) return { journal, first: undefined };
+      // A run that knows it from before has perhaps ordered in the lost time.
+      const epoch = Math.min(epochOfNew(journal), before?.epoch ?? Infinity);
+      if ((await takeAtOnce(tx, asNew, { run, namespace, epoch })) !== undefined) return { journal, first: undefined };
       // After the journal was put back, an effect or a doubt may have come before its reference: the request is filled
       // in.
       await tx
@@ -159,7 +151,7 @@ export class Journal {
     });
     const knows = { journal: journal.id, epoch: journal.epoch };
     if (lacks !== undefined) return { knows, first, lacks };
-    if (first === undefined) return { knows: { ...knows, ...(namespace === undefined ? {} : { begun: 1 }) }, first };
+    if (first === undefined) return { knows: { ...knows, ...begun }, first };
     const original = first.request === null ? undefined : await this.unseal(first.request, 'the first request');
     return { knows, first: { at: iso(first.first_seen_ms), run: first.first_run, request: original } };
   }
@@ -253,7 +245,8 @@ export class Journal {
       ...meaning,
       note: note === undefined ? null : await this.sealing.seal(note),
       failover: this.failover,
-      boughtBy: (tx: Tx) => this.boughtBy(tx, meaning),
+      boughtBy: (taken: Reference | undefined, corrections: readonly CorrectionRow[]) =>
+        this.boughtBy(meaning, taken, corrections),
     };
     try {
       const decided = (await this.meanAtOnce(noted, row)) ?? (await this.decideTwiceAtMost(noted, row));
@@ -288,9 +281,12 @@ export class Journal {
    *
    * @returns undefined where the call buys nothing, and where the request is no longer known
    */
-  private async boughtBy(tx: Tx, { workflow, reference, rules, note }: Meaning): Promise<Bought | undefined> {
+  private async boughtBy(
+    { workflow, rules, note }: Meaning,
+    taken: Reference | undefined,
+    corrected: readonly CorrectionRow[],
+  ): Promise<Bought | undefined> {
     if (rules === undefined) return undefined;
-    const taken = await referenceOf(tx, { workflow, reference });
     const sealed = taken?.request ?? undefined;
     if (sealed === undefined) return undefined;
     const { planTypesMore, duplicateWithinMs, spendLimits } = rules;
@@ -299,7 +295,7 @@ export class Journal {
       return undefined;
     });
     if (unsealed === undefined) return undefined;
-    const corrections = await this.unsealAll(await correctionsOf(tx, { workflow, reference }));
+    const corrections = await this.unsealAll(corrected);
     const purchase = purchaseOf(workflow, correctedBy(corrections, workflow, unsealed), planTypesMore);
     if (purchase === undefined) return undefined;
     const { account, what, servers, items, currency } = purchase;
@@ -536,9 +532,8 @@ export class Journal {
     const sealed = await this.sealing.seal(report);
     return this.inTransaction(async (tx) => {
       if (by !== key.workflow) await closeAsSeen(tx, key, { leavesOpen, seenMs });
-      else await closeByRun(tx, key, run);
+      const isTaken = by === key.workflow ? await closeByRun(tx, key, run) : (await lock(tx, key)) !== undefined;
       await insertNotices(tx, notices);
-      const isTaken = await lock(tx, key);
       const isInAir = resource !== undefined && (await inAirOf(tx, key)) > 0;
       const next = resource === undefined ? undefined : await endTurn(tx, key, resource, { isInAir });
       if (!isTaken) return next;

@@ -29,13 +29,14 @@ function lent(client: PoolClient): PostgresPoolClient {
   let silent: Error | undefined;
   const query = async (text: string, values: unknown[]) => {
     if (silent !== undefined) throw silent;
-    // A commit whose wait for the synchronous standby was cancelled is only warned of: a failover may lose it.
+    // A commit whose wait for the synchronous standby was cancelled is only warned of: a failover may lose it. A statement
+    // outside of a transaction commits by itself.
     const warnings: string[] = [];
     const hear = ({ code = '' }: { code?: string | undefined }) => {
       if (code.startsWith('01')) warnings.push(code);
     };
-    const isCommit = /^\s*commit\b/i.test(text);
-    if (isCommit) client.on('notice', hear);
+    const commits = /^\s*(commit|insert|update|delete)\b/i.test(text);
+    if (commits) client.on('notice', hear);
     try {
       const result: unknown = await client.query(text, values);
       if (warnings.length > 0)
@@ -46,7 +47,7 @@ function lent(client: PoolClient): PostgresPoolClient {
       if (!(error instanceof DatabaseError)) silent = error as Error;
       throw error;
     } finally {
-      if (isCommit) client.off('notice', hear);
+      if (commits) client.off('notice', hear);
     }
   };
   return {

@@ -3,7 +3,8 @@ import type { EffectCall, JournalKnowledge, OpenPivot, PivotNote } from '../doma
 import type { Concern } from '../domain/spending';
 import type { FailoverRule } from './incarnation';
 import type { Bought, PurchaseRules } from './purchases';
-import type { Effect, SagaKey, SentDigests, Tx } from './rows';
+import type { CorrectionRow } from './correction-rows';
+import type { Effect, Reference, SagaKey, SentDigests } from './rows';
 
 export interface Meaning extends SagaKey {
   call: EffectCall;
@@ -34,8 +35,8 @@ export interface Meaning extends SagaKey {
 export type Noted = Omit<Meaning, 'note'> & {
   note: string | null;
   failover: FailoverRule;
-  /** For a pivot. */
-  boughtBy?: (tx: Tx) => Promise<Bought | undefined>;
+  /** For a pivot: by the request that the reference was taken with, and its corrections. */
+  boughtBy?: (taken: Reference | undefined, corrections: readonly CorrectionRow[]) => Promise<Bought | undefined>;
 };
 
 export type Meant =

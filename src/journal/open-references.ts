@@ -7,7 +7,7 @@
  * costs the same among millions of references as among hundreds.
  */
 import { sql } from 'kysely';
-import { type Begin, disown, endingOf, iso, livePivot, lock, own, referenceOf, type SagaKey } from './rows';
+import { type Begin, disown, endingOf, iso, livePivot, lock, own, type SagaKey } from './rows';
 import type { Journal } from './journal';
 
 export interface OpenReference extends SagaKey {
@@ -81,8 +81,7 @@ export async function begin(journal: Journal, key: SagaKey, by: Begin): Promise<
  */
 export function closeToRuns(journal: Journal, key: SagaKey, namespace: string): Promise<string | undefined> {
   return journal.inTransaction(async (tx) => {
-    await lock(tx, key);
-    const taken = await referenceOf(tx, key);
+    const taken = await lock(tx, key);
     if (taken === undefined) return undefined;
     if (taken.open_in !== null && taken.open_in !== namespace) return taken.open_in;
     if (taken.owner !== null) await disown(tx, key);

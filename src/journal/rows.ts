@@ -95,28 +95,20 @@ export async function inAirOf(tx: Tx, key: SagaKey): Promise<number> {
   return leftMs;
 }
 
-/** @returns false where the reference is not known */
-export async function lock(tx: Tx, key: SagaKey): Promise<boolean> {
-  const locked = await tx
+export type Reference = Selectable<JournalTables['reference']>;
+
+/** @returns undefined where the reference is not known */
+export function lock(tx: Tx, key: SagaKey): Promise<Reference | undefined> {
+  return tx
     .updateTable('reference')
     .set({ touched_ms: nowMs(tx) })
     .where((where) => where.and({ ...key }))
+    .returningAll()
     .executeTakeFirst();
-  return locked.numUpdatedRows > 0n;
 }
 
 /** A begin of a run, by its number: as it stands in `owner`. */
 export const beginOf = (run: string, begun: number | undefined) => `${run}/${begun ?? 0}`;
-
-/**
- * Of a new reference. Each run of it stands in `runs` with a space before and after, in the order in which they were
- * first seen.
- */
-export function openedBy(run: string, namespace: string | undefined) {
-  return namespace === undefined
-    ? undefined
-    : { open_in: namespace, namespace, runs: ` ${run} `, begun: 1, owner: beginOf(run, 1) };
-}
 
 export interface Begin {
   namespace: string;
@@ -221,15 +213,18 @@ function runsWith(run: string) {
 /**
  * Closes the reference, unless a later run has been seen: the ending of a run that was reset may be written late. A run
  * that was not seen before is later than all others.
+ *
+ * @returns false where the reference is not known
  */
-export async function closeByRun(tx: Tx, key: SagaKey, run: string): Promise<void> {
+export async function closeByRun(tx: Tx, key: SagaKey, run: string): Promise<boolean> {
   const isLater = sql<boolean>`runs like ${anywhere(run)} and runs not like ${`% ${run} `}`;
   const unlessLater = (column: 'open_in' | 'owner') => sql<null>`case when ${isLater} then ${sql.ref(column)} end`;
-  await tx
+  const { numUpdatedRows } = await tx
     .updateTable('reference')
-    .set({ open_in: unlessLater('open_in'), owner: unlessLater('owner'), runs: runsWith(run) })
+    .set({ touched_ms: nowMs(tx), open_in: unlessLater('open_in'), owner: unlessLater('owner'), runs: runsWith(run) })
     .where((where) => where.and({ ...key }))
-    .execute();
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 /** Closes the reference of another saga, unless it was used since `seenMs`. */
@@ -319,4 +314,33 @@ export function aboutOf({ about }: Pick<Effect, 'about'>): About {
 
 export function iso(ms: number): string {
   return new Date(ms).toISOString();
+}
+
+/**
+ * Takes a new reference, in one statement. Each run of it stands in `runs` with a space before and after, in the order
+ * in which they were first seen.
+ *
+ * @param namespace in which it is open, and owned by the run's first begin
+ * @param epoch the journal's, where it is not said otherwise
+ * @returns undefined where it was taken before
+ */
+export async function takeAtOnce(
+  db: Kysely<JournalTables>,
+  { workflow, reference, account, request }: SagaKey & Pick<Reference, 'account' | 'request'>,
+  { run, namespace, epoch }: { run: string; namespace?: string | undefined; epoch?: number },
+): Promise<{ journal: string; epoch: number } | undefined> {
+  const isOpen = namespace !== undefined;
+  const [open, runs, begun, owner] = isOpen ? [namespace, ` ${run} `, 1, beginOf(run, 1)] : [null, null, 0, null];
+  const epochOfIt =
+    epoch === undefined ? sql`case when doubts_new = 1 then 0 else epoch end` : sql`cast(${epoch} as bigint)`;
+  const { rows } = await sql<{ journal: string; epoch: number }>`
+    insert into reference
+      (workflow, reference, account, request, first_seen_ms, first_run, epoch, touched_ms, open_in, namespace, runs, begun, owner)
+    select ${workflow}, ${reference}, ${account}, ${request}, ${nowMs(db)}, ${run},
+      ${epochOfIt}, ${nowMs(db)}, ${open}, ${open}, ${runs},
+      cast(${begun} as integer), ${owner}
+    from journal where true
+    on conflict (workflow, reference) do nothing
+    returning (select id from journal) as journal, (select epoch from journal) as epoch`.execute(db);
+  return rows[0];
 }

@@ -69,12 +69,12 @@ export interface Asking {
  */
 export async function standingOf(journal: Journal, key: SagaKey, { knows, inAirMs, run }: Asking): Promise<Standing> {
   const { from, taken, rows, pivot, leftMs, lacks } = await journal.inTransaction(async (tx) => {
-    const isKnown = await lock(tx, key);
+    const locked = await lock(tx, key);
     const from = await theJournal(tx);
-    const lacks = await whatIsLacking(tx, from, { taken: isKnown, knows, failover: journal.failover });
-    const isNewInDoubt = !isKnown && lacks === undefined && from.doubts_new === 1;
+    const lacks = await whatIsLacking(tx, from, { taken: locked !== undefined, knows, failover: journal.failover });
+    const isNewInDoubt = locked === undefined && lacks === undefined && from.doubts_new === 1;
     if (isNewInDoubt && run !== undefined) await insertReference(tx, key, run, epochOfNew(from));
-    const taken = await referenceOf(tx, key);
+    const taken = isNewInDoubt ? await referenceOf(tx, key) : locked;
     const rows = await effectsOf(tx, key);
     const doubt = () => insertDoubt(tx, key, from, { call: lostPivot, run: taken?.first_run ?? '', inAirMs });
     const pivot =

@@ -65,9 +65,9 @@ export function untold(items: readonly OpenItem[], leftovers: readonly Leftover[
   return items.filter(({ cartItemId }) => !reported.has(cartItemId));
 }
 
-export function reportPerhapsOrdered({ progress }: Saga, items: readonly OpenItem[]): void {
+export function reportPerhapsOrdered(saga: Saga, items: readonly OpenItem[]): void {
   const why = 'it may belong to an order, and nobody knows whether that order was placed';
-  for (const { cartItemId } of items) progress.leave({ kind: 'cart-item', cartItemId, why });
+  for (const { cartItemId } of items) saga.leaveAlone({ kind: 'cart-item', cartItemId, why });
 }
 
 /** Reports one leftover for each call: two calls for one item may have added two. None is reported twice. */

@@ -8,4 +8,7 @@
 import { decisionSchemas } from '../domain/decisions';
 import { requestSchemas } from '../domain/requests';
 
+// The SDK takes and formats the stack of every promise of a workflow; a failure still names our line in so many frames.
+Error.stackTraceLimit = 4;
+
 for (const schemaOf of [...Object.values(requestSchemas()), ...Object.values(decisionSchemas)]) schemaOf();

@@ -27,6 +27,8 @@ interface Protected {
   firewalls: number[];
   /** This run has assigned them. The journal knows what an earlier run has assigned. */
   isAssigned?: boolean;
+  /** The list, where the call that assigned them has seen them in it. */
+  shown?: FirewallList | undefined;
   /** What the provider's list does not show of them; undefined until this run has looked, or a person has. */
   lacks?: number[];
   /** The provider's list cannot be read. */
@@ -109,9 +111,11 @@ export class Protection {
       servers.map((server): StepSpec<unknown> => ({
         step: server.assigning,
         act: async (asked) => {
-          const assigning = { ...idsOf(server), countsByHand: true, ...secrets.withOthers, ...asked };
+          const shows = { expect: server.firewalls };
+          const assigning = { ...idsOf(server), shows, countsByHand: true, ...secrets.withOthers, ...asked };
           const answer = await activities(`assign firewalls to ${server.vmObjectId}`).assignFirewalls(assigning);
           server.isAssigned = true;
+          server.shown = answer.value.list;
           return answer;
         },
         byHand: {
@@ -214,12 +218,9 @@ async function listUntilShown(
 ): Promise<FirewallList> {
   const { vmObjectId, firewalls } = server;
   try {
-    const list = await activities(`list firewalls of ${vmObjectId}`).listFirewalls({
-      vmObjectId,
-      expect: firewalls,
-      ...secrets.withOthers,
-      retry,
-    });
+    const looking = { vmObjectId, expect: firewalls, ...secrets.withOthers, retry };
+    const list = server.shown ?? (await activities(`list firewalls of ${vmObjectId}`).listFirewalls(looking));
+    delete server.shown;
     server.lacks = [];
     if ('firewalls' in list) recordProtected();
     return list;

@@ -14,8 +14,8 @@
  * Assigning comes first, and undoing goes backwards: the server never has fewer firewalls than before or after.
  */
 import type { EffectContext } from '../activities/effect';
-import type { FirewallList, ListFirewalls } from '../activities/firewalls';
-import type { EffectKind } from '../domain/effects';
+import type { Changed, FirewallList, ListFirewalls } from '../activities/firewalls';
+import type { Effected, EffectKind } from '../domain/effects';
 import type { CallFailure } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
 import type { SetFirewallsRequest } from '../domain/requests';
@@ -60,6 +60,15 @@ const changing: StoryOf<'setFirewalls', never> = (saga, request) => {
     const countsByHand = before === undefined ? { countsByHand: true } : {};
 
     const said = { byHand: false };
+    const expect = request.exactly ?? request.assign ?? [];
+    const shows = { expect, without: unassign, exactly: request.exactly !== undefined };
+    /** The list, where the last change has seen in it what was wanted. */
+    let shown: FirewallList | undefined;
+    const noting = async (changing: Promise<Effected<Changed>>) => {
+      const changed = await changing;
+      shown = changed.value.list;
+      return changed;
+    };
     if (assign.length === 0) assigning.end('skipped', 'nothing to assign');
     else {
       undos.unshift(() =>
@@ -68,7 +77,11 @@ const changing: StoryOf<'setFirewalls', never> = (saga, request) => {
       await saga.one(
         {
           step: assigning,
-          act: (asked) => activities('assign firewalls').assignFirewalls({ ...assignment, ...countsByHand, ...asked }),
+          act: (asked) => {
+            const isLast = unassign.length === 0 ? { shows } : {};
+            const assigned = { ...assignment, ...countsByHand, ...isLast, ...asked };
+            return noting(activities('assign firewalls').assignFirewalls(assigned));
+          },
           byHand: changed('mutate', 'assignFirewalls', assignment, () => (said.byHand = true)),
         },
         { refusal: 'FirewallsRejected' },
@@ -81,7 +94,10 @@ const changing: StoryOf<'setFirewalls', never> = (saga, request) => {
       await saga.one(
         {
           step: unassigning,
-          act: (asked) => activities('unassign firewalls').unassignFirewalls({ ...removal, ...countsByHand, ...asked }),
+          act: (asked) => {
+            const unassigned = { ...removal, ...countsByHand, shows, ...asked };
+            return noting(activities('unassign firewalls').unassignFirewalls(unassigned));
+          },
           byHand: changed('mutate', 'unassignFirewalls', removal),
         },
         { refusal: 'FirewallsRejected' },
@@ -90,8 +106,6 @@ const changing: StoryOf<'setFirewalls', never> = (saga, request) => {
 
     // What follows only looks.
     saga.deadline.lift();
-    const expect = request.exactly ?? request.assign ?? [];
-    const wanted = { expect, without: unassign, exactly: request.exactly !== undefined, after: 'undoing' } as const;
     /** What the list lacked, and still showed, when it was last read. */
     let denied: Denied = {};
     const outcome = await saga.one<FirewallList | typeof seenByHand>(
@@ -99,7 +113,10 @@ const changing: StoryOf<'setFirewalls', never> = (saga, request) => {
         step: verifying,
         act: async ({ retry }) => {
           try {
-            return await activities('list firewalls').listFirewalls({ vmObjectId, ...wanted, retry });
+            const looking = { vmObjectId, ...shows, after: 'undoing' as const, retry };
+            const list = shown ?? (await activities('list firewalls').listFirewalls(looking));
+            shown = undefined;
+            return list;
           } catch (error) {
             const failure = failureOf(error);
             if (failure?.failure === 'NotVisibleYet') denied = failure;

@@ -212,7 +212,7 @@ describeWithPostgres('the journal loses its database', () => {
 
     it('takes a reference that it took already', async () => {
       const other = new Run(journal);
-      const lost = proxy.loseAnswerTo('commit');
+      const lost = proxy.loseAnswerTo('(select epoch from journal) as epoch');
       await unavailable(other.take({ label: 'web-9' }));
       await lost;
       expect((await other.take({ label: 'web-9' })).first).toMatchObject({

@@ -6,14 +6,17 @@ import { createSealing } from '../../../src/security/sealing';
 import { until } from '../../support/rig';
 import { PostgresServer } from './postgres';
 
-it('counts as lost: nothing is sent', async () => {
+it.each([
+  ['a pivot, in a transaction', 'pivot', 'placeChangeOrder'],
+  ['a step, in one statement', 'mutate', 'assignFirewalls'],
+] as const)('counts as lost, and nothing is sent: %s', async (_, kind, activity) => {
   const server = await PostgresServer.start();
   const address = { postgres: server.url({ database: await server.createDatabase() }) };
   await migrate(address);
   const journal = await openJournal(address, createSealing(undefined), { how: 'lossless', warn: () => undefined });
   try {
     const key = { workflow: 'changeOrder', reference: 'PO-1' } as const;
-    await journal.take(key, { account: undefined, request: {}, run: 'r', namespace: 'n' });
+    const { knows } = await journal.take(key, { account: undefined, request: {}, run: 'r', namespace: 'n' });
     // From here on every commit waits for a standby that is down.
     await server.ask(`alter system set synchronous_standby_names = 'standby1'`);
     await server.ask('select pg_reload_conf()');
@@ -23,8 +26,8 @@ it('counts as lost: nothing is sent', async () => {
       );
       return row?.setting === 'standby1';
     });
-    const call = { step: 'place-change-order', kind: 'pivot', activity: 'placeChangeOrder', about: {} } as const;
-    const meant = journal.mean({ ...key, call, run: 'r', namespace: 'n', inAirMs: 1_000, knows: undefined }).then(
+    const call = { step: 'a-step', kind, activity, about: {} };
+    const meant = journal.mean({ ...key, call, run: 'r', namespace: 'n', inAirMs: 1_000, knows }).then(
       ({ how }) => how,
       (error: unknown) => error,
     );

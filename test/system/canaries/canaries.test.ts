@@ -203,8 +203,10 @@ here('with keys', () => {
     const failures = callFailureNames.filter((name) => !inOurWords.includes(name));
     expect([...callFailures].sort()).toEqual(failures.sort());
     // Of the length of a history nothing is told but our own words, and it would take 36,000 events.
-    // Of an order that the provider has cancelled a person’s note is told, as of each decision.
-    const endings = sagaFailureNames.filter((name) => name !== 'HistoryFull' && name !== 'OrderCancelled');
+    // Of an order that the provider has cancelled a person’s note is told, as of each decision; of a run that was
+    // cancelled before, its report.
+    const untold = ['HistoryFull', 'OrderCancelled', 'CancelledBefore'];
+    const endings = sagaFailureNames.filter((name) => !untold.includes(name));
     expect([...sagaFailures].sort()).toEqual(endings.sort());
     expect([...decisions].sort()).toEqual(decisionNames.filter((name) => name !== 'markCancelled').sort());
     expect(travelled.witness.names.sort()).toEqual([...shown, ...stored, toldOthers].sort());

@@ -69,7 +69,7 @@ describe('the run is gone, and the request comes again', () => {
     try {
       const again = await after.sagas.provision(request);
       expect(await again.result()).toMatchObject({ order: first.order, cartItemIds: first.cartItemIds });
-      expect((await stepOf(again, 'place-order'))?.detail).toMatch(/^from the journal: .* UTC, run /);
+      expect((await stepOf(again, 'take-reference'))?.detail).toMatch(/^ended on .* UTC, in run /);
       expect(after.sandbox.ledger.calls).toEqual([]);
 
       const other = { ...provisionRequest(), reference: request.reference };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { WorkflowName } from '../../../../src/domain/identity';
 import type { Journal } from '../../../../src/journal/journal';
-import { close, openReferences } from '../../../../src/journal/open-references';
+import { begin as beginOf, close, openReferences } from '../../../../src/journal/open-references';
 import { recordOf } from '../../../../src/journal/record';
 import { standingOf } from '../../../../src/journal/standing';
 import type { TestDatabases } from '../databases';
@@ -21,7 +22,8 @@ export function openOnes(databases: TestDatabases): void {
     await journal.take(run.key, { account: undefined, request: {}, run: run.run, namespace });
     return run;
   };
-  const end = ({ key, run }: Run) => journal.ended(key, { run, by: key.workflow, outcome: 'done', report: {} });
+  const end = ({ key, run }: Run, { by = key.workflow }: { by?: WorkflowName } = {}) =>
+    journal.ended(key, { run, by, outcome: 'done', report: {} });
   const found = async (limit = 10) => {
     const all = [];
     for (let slice = await openReferences(journal, namespace, undefined, limit); slice.length > 0;) {
@@ -107,8 +109,51 @@ export function openOnes(databases: TestDatabases): void {
     await end(run);
     await run.mean(assign);
     expect(await found()).toEqual([]);
-    await run.own(namespace);
+    await run.again().own(namespace);
     expect(await found()).toEqual(references([run]));
+  });
+
+  describe('that have ended stay ended', () => {
+    const isOwned = async (run: Run, isReset: boolean) => (await run.own(namespace, undefined, isReset)) !== undefined;
+
+    it('for a second start, and for a run that was seen, by a reset or not', async () => {
+      const run = await begin();
+      await end(run);
+      expect(await isOwned(run.again(), false)).toBe(false);
+      for (const isReset of [false, true]) expect(await isOwned(run, isReset)).toBe(false);
+      expect(await found()).toEqual([]);
+    });
+
+    it('and the last ending is told', async () => {
+      const run = await begin();
+      await end(run);
+      const { key } = run;
+      const told = await beginOf(journal, key, { namespace, run: randomUUID() });
+      expect(told).toMatchObject({ how: 'ended', run: run.run, ending: expect.anything() as unknown });
+    });
+
+    it('until a run that was reset, and never seen, goes on: then for no run', async () => {
+      const run = await begin();
+      await end(run);
+      expect(await isOwned(run.again(), true)).toBe(true);
+      expect(await isOwned(run.again(), false)).toBe(true);
+    });
+
+    it('but not where a clean-up has closed them', async () => {
+      const run = await begin();
+      await end(run, { by: 'cleanCart' });
+      expect(await found()).toEqual([]);
+      expect(await isOwned(run.again(), false)).toBe(true);
+    });
+
+    it('but not where something was learnt of the pivot since', async () => {
+      const run = await Run.begin(journal);
+      await run.answer(place(), await run.send(place()), 'done');
+      await end(run);
+      expect(await isOwned(run.again(), false)).toBe(false);
+      await journal.cancelled(run.key, { note: 'seen' });
+      expect(await isOwned(run.again(), false)).toBe(true);
+    });
   });
 
   describe('are owned by one begin', () => {

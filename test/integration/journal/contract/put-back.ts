@@ -79,6 +79,19 @@ export function putBack({ fresh, copy }: TestDatabases): void {
     });
   });
 
+  it('makes an ending count no more: another run of the reference begins, and asks', async () => {
+    const run = await Run.begin(journal);
+    const other = await Run.begin(journal);
+    await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'reversed', report: {} });
+    const begins = async () => (await run.again().own('orders', undefined, false)) !== undefined;
+    expect(await begins()).toBe(false);
+    await other.mean(place(1), { knows: { ...run.knows!, row: 'lost' } });
+    expect(await begins()).toBe(true);
+    await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'reversed', report: {} });
+    await restored(journal, 'trust', said);
+    expect(await begins()).toBe(true);
+  });
+
   it('keeps nothing that a person has done by hand, before somebody has seen to it', async () => {
     const run = await Run.begin(journal);
     const say = () =>

@@ -212,8 +212,9 @@ export function turns(databases: TestDatabases): void {
     await expect(first.mean(assign, { namespace: 'orders' })).resolves.toEqual({ how: 'not-owned' });
     await expect(first.own('orders', { epoch: first.knows!.epoch, begun })).resolves.toBeUndefined();
     await arrive(second);
-    await first.own('orders');
-    await expect(first.mean(assign, { namespace: 'orders' })).resolves.toMatchObject({ how: 'send' });
+    const again = first.again();
+    await again.own('orders');
+    await expect(again.mean(assign, { namespace: 'orders' })).resolves.toMatchObject({ how: 'send' });
   });
 
   it('that are taken from a saga leave it nothing to go on with', async () => {
