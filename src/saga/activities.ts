@@ -4,7 +4,13 @@
  *
  * Budgets of automatic retries are settings of the activities; they reach the workflow in a failure's `retryInMs`.
  */
-import { log, proxyActivities, proxyLocalActivities, type ActivityInterfaceFor } from '@temporalio/workflow';
+import {
+  log,
+  proxyActivities,
+  proxyLocalActivities,
+  workflowInfo,
+  type ActivityInterfaceFor,
+} from '@temporalio/workflow';
 import type { Activities } from '../activities/index';
 
 /**
@@ -51,6 +57,15 @@ export async function inPlace<T>(
     }
   }
   return act(activities(summary));
+}
+
+/**
+ * True from a reset run's first line on, also in the part of its history that was copied: nothing but an argument of a
+ * call may depend on it.
+ */
+export function isReset(): boolean {
+  const { runId, firstExecutionRunId } = workflowInfo();
+  return runId !== firstExecutionRunId;
 }
 
 /**

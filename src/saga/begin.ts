@@ -7,12 +7,11 @@
  *     └── wait for the turn, where another saga works on the same server or subscription ──▶ the story
  * ```
  */
-import { workflowInfo } from '@temporalio/workflow';
 import type { PlacementRead, ReferenceTaken } from '../activities/journal';
 import { definedOnly } from '../domain/defined-only';
 import type { WorkflowName } from '../domain/identity';
 import type { RequestOf } from '../domain/requests';
-import { inPlace } from './activities';
+import { inPlace, isReset } from './activities';
 import { EndedBefore } from './ends';
 import { inWords } from './progress';
 import type { Saga } from './saga';
@@ -22,15 +21,6 @@ export interface Begun {
   /** What people have corrected of the request, in order. */
   corrections: unknown[];
   placement: PlacementRead;
-}
-
-/**
- * True from a reset run's first line on, also in the part of its history that was copied: nothing but an argument of a
- * call may depend on it.
- */
-export function isReset(): boolean {
-  const { runId, firstExecutionRunId } = workflowInfo();
-  return runId !== firstExecutionRunId;
 }
 
 /** @returns the run that has the reference with another request, where there is one. @throws EndedBefore */

@@ -1,36 +1,18 @@
 /**
- * Looks into the journal for what was placed, by whichever run: before a person is asked what it would make needless,
- * and before a saga ends without its story being through.
+ * Looks into the journal for what was placed, by whichever run, before a saga ends without its story being through.
  */
-import { CancellationScope } from '@temporalio/workflow';
 import type { EffectContext } from '../activities/effect';
 import type { PlacementRead, Standing } from '../activities/journal';
 import { definedOnly } from '../domain/defined-only';
 import type { Placement } from '../domain/effects';
-import { activities, inPlace } from './activities';
+import { activities, inPlace, isReset } from './activities';
 import { attempt } from './attempts';
-import { isReset } from './begin';
-import { EndedBefore, placedMeanwhile } from './ends';
+import { EndedBefore } from './ends';
 import { inWords, Step } from './progress';
-import type { Saga } from './saga';
-
-const title = 'Look into the journal for what was placed';
+import { lookTitle, type Saga } from './saga';
 
 function look({ journal }: Saga, asked: EffectContext): Promise<Standing> {
   return activities('read what was placed').readStanding({ ...asked, ...journal.toCompare });
-}
-
-/**
- * A run that was reset to after its begin does not know what was done since. What it placed makes a question needless.
- *
- * @throws StateChanged where it was placed, or may have been
- */
-export async function throwIfPlaced(saga: Saga, step: Step): Promise<void> {
-  // Whoever is cancelled ends, and looks then.
-  if (!saga.pivot || saga.isPlaced || CancellationScope.current().consideredCancelled) return;
-  const reading = { step: saga.quietStep('read-journal', title), act: (asked: EffectContext) => look(saga, asked) };
-  const { placement } = await saga.must(reading, { refusal: 'ask' });
-  if (placement.how !== 'none') throw placedMeanwhile(step);
 }
 
 /**
@@ -40,7 +22,7 @@ export async function throwIfPlaced(saga: Saga, step: Step): Promise<void> {
  */
 export async function knowsNothingPlaced(saga: Saga): Promise<boolean | undefined> {
   if (!saga.pivot) return true;
-  const step = new Step('read-journal', title);
+  const step = new Step('read-journal', lookTitle);
   const looked = await attempt({ step, journal: saga.journal }, (asked) => look(saga, asked));
   return looked.ok ? looked.value.placement.how === 'none' : undefined;
 }
@@ -62,7 +44,7 @@ export async function lookBack(saga: Saga): Promise<Standing | undefined> {
     if (standing.knows !== undefined) journal.own(standing.knows);
     return standing;
   };
-  const step = saga.quietStep('read-journal', title);
+  const step = saga.quietStep('read-journal', lookTitle);
   const looked = await saga.one({ step, act }, { refusal: 'ask', skippable: true });
   if (looked.skipped) return undefined;
   journal.heard(looked.value);

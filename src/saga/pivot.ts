@@ -31,7 +31,6 @@ import { SagaFailed } from './ends';
 import type { Step } from './progress';
 import type { Corrections } from './questions';
 import type { Saga } from './saga';
-import type { Placed } from './story';
 import { StepRunner, type StepSpec } from './step-runner';
 
 export interface Pivot<T> {
@@ -58,6 +57,15 @@ export interface Pivot<T> {
   look?: () => Promise<Looked>;
   /** What a person may say of it who confirms it. */
   confirming?: Confirming | undefined;
+}
+
+/** That it was placed, by whichever run. */
+export interface Placed<P> {
+  placement: Placement<P>;
+  /** As it was sent. */
+  note?: PivotNote | undefined;
+  /** Those that an order of an earlier run has named. */
+  cartItems?: readonly number[] | undefined;
 }
 
 /** What a look has found; undefined where it has not found it, `nobody` where no look can show that. */

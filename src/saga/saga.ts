@@ -11,25 +11,33 @@
  * A failed step waits for its siblings, so that what they made is known.
  */
 import { CancellationScope } from '@temporalio/workflow';
+import type { EffectContext } from '../activities/effect';
 import { definedOnly } from '../domain/defined-only';
-import type { JournalKnowledge, Unwritten } from '../domain/effects';
+import type { JournalKnowledge, Placement, Unwritten } from '../domain/effects';
 import type { CallFailure } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
 import type { OnRefusal } from '../domain/requests';
 import type { Concern } from '../domain/spending';
 import { attempt, throwIfCancelled } from './attempts';
-import { isReset } from './begin';
 import { Deadline } from './deadline';
 import type { HumanDecisions } from './human-decisions';
-import { SagaFailed, type MarkCancelled } from './ends';
+import { placedMeanwhile, SagaFailed, type MarkCancelled } from './ends';
 import { JournalMemory } from './journal-memory';
-import { throwIfPlaced } from './look-back';
-import type { Pivot } from './pivot';
 import { StepRunner, type FailurePolicy, type StepOutcome, type StepSpec } from './step-runner';
 import { countUndo } from './metrics';
 import type { Notices } from './notices';
 import { Step, type Progress } from './progress';
-import { activities, inPlace } from './activities';
+import { activities, inPlace, isReset } from './activities';
+
+/** The step that cannot be undone. */
+export interface PivotStep {
+  /** Stands in the progress from when it is read. */
+  readonly step: Step;
+  /** What a report says of what was placed, by name. */
+  known: (placed: Placement<never>) => Record<string, unknown>;
+}
+
+export const lookTitle = 'Look into the journal for what was placed';
 
 /** How to put back what a step did. */
 export interface Undo extends StepSpec<unknown> {
@@ -49,7 +57,7 @@ export class Saga {
   /** The pivot has happened, in whichever run. */
   isPlaced = false;
   /** The step that cannot be undone, where the story has one. */
-  pivot?: Pick<Pivot<never>, 'step' | 'known'> | undefined;
+  pivot?: PivotStep | undefined;
   /** By the run's own clock, so that no two clocks have to agree. */
   private readonly rowsSeenMs = new Map<string, number>();
 
@@ -156,8 +164,21 @@ export class Saga {
     return seenMs;
   }
 
-  throwIfPlaced(step: Step): Promise<void> {
-    return throwIfPlaced(this, step);
+  /**
+   * Before a person is asked what another run may have made needless: a run that was reset to after its begin does not
+   * know what was placed since.
+   *
+   * @throws StateChanged where it was placed, or may have been
+   */
+  async throwIfPlaced(step: Step): Promise<void> {
+    // Whoever is cancelled ends, and looks then.
+    if (!this.pivot || this.isPlaced || CancellationScope.current().consideredCancelled) return;
+    const reading = {
+      step: this.quietStep('read-journal', lookTitle),
+      act: (asked: EffectContext) => activities('read what was placed').readStanding(asked),
+    };
+    const { placement } = await this.must(reading, { refusal: 'ask' });
+    if (placement.how !== 'none') throw placedMeanwhile(step);
   }
 
   /**

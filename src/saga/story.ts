@@ -8,11 +8,10 @@
  * ```
  */
 import type { Standing } from '../activities/journal';
-import type { PivotNote, Placement } from '../domain/effects';
 import type { WorkflowName } from '../domain/identity';
 import type { RequestOf } from '../domain/requests';
 import type { StoryResult } from '../domain/results';
-import type { Pivot } from './pivot';
+import type { Pivot, Placed } from './pivot';
 import type { Saga } from './saga';
 
 /** What a story gets beside the request. */
@@ -29,14 +28,6 @@ export type StoryOf<W extends WorkflowName, P> = (
   request: RequestOf[W],
   known: StoryContext,
 ) => Story<W, P>;
-
-export interface Placed<P> {
-  placement: Placement<P>;
-  /** As it was sent, by whichever run. */
-  note?: PivotNote | undefined;
-  /** Those that an order of an earlier run has named. */
-  cartItems?: readonly number[] | undefined;
-}
 
 export type Story<W extends WorkflowName, P> = Parts &
   (
