@@ -161,7 +161,7 @@ describe('a decision is about the question that it names', () => {
     async (how) => {
       const request = provisionRequest({ firewalls: [143], items: [{ quantity: 1 }] });
       rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized' });
-      rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized' });
+      rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 2 });
       const saga = await rig.sagas.provision(request);
       const first = await untilWaiting(saga, 'stuck');
       await answer(saga, 'retry', { by: 'ann' });

@@ -36,7 +36,7 @@ type Case = [
   what: string,
   workflow: WorkflowName,
   request: () => { reference: string },
-  fault: { endpoint: string; kind: FaultKind; status?: number } | undefined,
+  fault: { endpoint: string; kind: FaultKind; status?: number; times?: number } | undefined,
   kind: WaitKind | 'ended',
 ];
 const cases: Case[] = [
@@ -65,7 +65,7 @@ const cases: Case[] = [
     'an order whose list of firewalls cannot be read',
     'provisionServers',
     () => provisionRequest({ account, ...plan, firewalls: [143] }),
-    { endpoint: 'list-firewalls', kind: 'unauthorized' },
+    { endpoint: 'list-firewalls', kind: 'unauthorized', times: 2 },
     'stuck',
   ],
   [

@@ -444,6 +444,7 @@ describe('after the order', () => {
       kind: 'refuse-before',
       status: 402,
       match: { vmObjectId: 77_201 },
+      times: 2,
     });
     const saga = await rig.sagas.provision(request);
     expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', step: 'verify-firewalls-77201' });

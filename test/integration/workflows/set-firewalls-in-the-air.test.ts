@@ -106,7 +106,7 @@ describe('an undo in the air of a run that was reset strips nothing that the nex
     const { vmObjectId, reference } = request;
     const [endpoint, match] = ['unassign-firewalls', { vmObjectId }] as const;
     rig.sandbox.addServer({ vmObjectId, firewalls: [1] });
-    if (cancels) rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', match, nth: 2 });
+    if (cancels) rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', match, from: 2, times: 2 });
     else rig.sandbox.faults.add({ endpoint, kind: 'refuse-before', match, nth: 1 });
     const gate = rig.sandbox.faults.add({ endpoint, kind: 'gate', hold: 'before', match, nth: cancels ? 1 : 2 });
     const saga = await rig.sagas.firewalls(request);
@@ -159,7 +159,7 @@ describe('a server that was bought while another saga changes its firewalls', ()
 
   itInWays('keeps the firewalls that it was bought with when that saga is cancelled, which tells them', async () => {
     const { saga, vmObjectId, now } = await bought([143]);
-    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', nth: 2 });
+    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', from: 2, times: 2 });
     const other = await rig.sagas.firewalls(firewallsRequest({ vmObjectId, assign: [143, 150] }));
     await untilWaiting(other, 'stuck');
     rig.sandbox.faults.clear();

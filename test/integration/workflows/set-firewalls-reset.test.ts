@@ -41,7 +41,7 @@ it('that is cancelled before it came to unassign: what the run before unassigned
   const { vmObjectId, reference } = request;
   rig.sandbox.addServer({ vmObjectId, firewalls: [1, 2] });
   // Its last look keeps it open, and so its turn: the run after it goes on, and does not begin again.
-  const unseen = rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', nth: 2 });
+  const unseen = rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', from: 2, times: 'all' });
   const saga = await rig.sagas.firewalls(request);
   await untilWaiting(saga, 'stuck');
   rig.sandbox.faults.lift(unseen);
@@ -113,7 +113,8 @@ describeInWays('what an earlier run has changed is told by one that does not get
     const two = firewallsRequest({ assign: [143], unassign: [1, 2] });
     const server = two.vmObjectId;
     const later = () => new SagaHandle(rig.temporal, 'setFirewalls', two.reference, '', true);
-    const unseen = { endpoint: 'list-firewalls', kind: 'unauthorized', nth: 2, match: { vmObjectId: server } } as const;
+    const twice = { from: 2, times: 2, match: { vmObjectId: server } };
+    const unseen = { endpoint: 'list-firewalls', kind: 'unauthorized', ...twice } as const;
     rig.sandbox.addServer({ vmObjectId: server, firewalls: [1, 2] });
     rig.sandbox.faults.add(unseen);
     const saga = await rig.sagas.firewalls(two);

@@ -188,7 +188,7 @@ itInWays.each([
 
 itInWays('asks a person when the list does not show what was assigned', async () => {
   const request = requestFor([], { assign: [143] });
-  fault(request.vmObjectId, 'list-firewalls', { kind: 'other-body', body: [], from: 2, times: 3 });
+  fault(request.vmObjectId, 'list-firewalls', { kind: 'other-body', body: [], from: 2, times: 4 });
   const saga = await rig.sagas.firewalls(request);
   const waiting = await untilWaiting(saga);
   expect(waiting).toMatchObject({

@@ -81,7 +81,7 @@ describe('where the order was corrected by an earlier run', () => {
 
   it('a run that was reset to before the correction names the server', async () => {
     const { request, saga } = await twoServers();
-    rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'unauthorized', times: 'all' });
+    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
     await resetTo(rig.temporal, { workflowId: saga.workflowId }, await taskBefore(rig.temporal, saga, 'addCartItem'));
     const again = rig.latest('provisionServers', request);
     await untilWaiting(again, 'stuck');
