@@ -4,10 +4,10 @@
  */
 import { sql } from 'kysely';
 import { nowMs } from './dialects';
-import { aboutOf, lock, mayHaveHappened, theJournal, type SagaKey } from './rows';
+import { aboutOf, lock, theJournal, type SagaKey } from './rows';
 import { changeInAir } from './decide';
 import type { Journal } from './journal';
-import { notPutBack } from './put-back-firewalls';
+import { stateOf } from './state';
 import { turnOf } from './turn-rows';
 
 export type ServerLook =
@@ -116,13 +116,9 @@ export function changedOnServer(
       .where((where) => where.and({ workflow, reference, vm_object_id: vmObjectId }))
       .orderBy('seq')
       .execute();
-    const calls = rows.map((row) => ({ ...row, about: aboutOf(row) }));
+    const { firewalls } = stateOf(rows);
     const by = (activity: string) => [
-      ...new Set(
-        calls
-          .filter((call) => call.kind === 'mutate' && call.activity === activity && mayHaveHappened(call.outcome))
-          .flatMap((call) => notPutBack(call, calls)),
-      ),
+      ...new Set(firewalls.flatMap((changed) => (changed.activity === activity ? changed.firewalls : []))),
     ];
     return { assigned: by('assignFirewalls'), unassigned: by('unassignFirewalls') };
   });

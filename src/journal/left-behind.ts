@@ -5,8 +5,10 @@ import { sql } from 'kysely';
 import type { RecordedEnding } from '../domain/record';
 import { nowMs } from './dialects';
 import { whyPutBack } from './lost-time';
-import { aboutOf, madeItem, mayHaveHappened, theJournal, type Effect, type SagaKey, type Tx } from './rows';
+import { theJournal, type SagaKey, type Tx } from './rows';
 import type { Journal } from './journal';
+import { effectsOf } from './standing';
+import { stateOf } from './state';
 
 export interface LeftBehind extends SagaKey {
   placement: 'none' | 'placed' | 'unknown' | 'cancelled';
@@ -118,49 +120,26 @@ type Uncleaned = Omit<LeftBehind, 'isCleaned'> & { cleanUps: string[] };
 
 const dayMs = 24 * 60 * 60_000;
 
-type Row = Pick<
-  Effect,
-  'kind' | 'activity' | 'outcome' | 'about' | 'cart_item_id' | 'vm_object_id' | 'meant_ms' | 'cancelled_ms'
->;
-
 async function leftBehindBy(tx: Tx, key: SagaKey): Promise<Uncleaned> {
-  const rows: Row[] = await tx
-    .selectFrom('effect')
-    .select(['kind', 'activity', 'outcome', 'about', 'cart_item_id', 'vm_object_id', 'meant_ms', 'cancelled_ms'])
-    .where((where) => where.and({ ...key }))
-    .orderBy('seq')
-    .execute();
+  const rows = await effectsOf(tx, key);
   const endings = await tx
     .selectFrom('ending')
     .select(['ended_by', 'ended_ms', 'outcome', 'report'])
     .where((where) => where.and({ ...key }))
     .execute();
-  const pivot = rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome));
-  const named = pivot ? (aboutOf(pivot).cartItems ?? []) : [];
+  const { placement, items, servers } = stateOf(rows);
   const lastMs = Math.max(0, ...rows.filter(({ kind }) => kind !== 'compensate').map(({ meant_ms }) => meant_ms));
   return {
     ...key,
-    placement: placementBy(pivot),
-    cartItems: rows.flatMap((row) => {
-      const id = madeItem(row);
-      return id === undefined || named.includes(id) ? [] : [id];
-    }),
+    placement,
+    cartItems: items.map(({ cartItemId }) => cartItemId),
     cleanUps: endings.flatMap(({ ended_by, ended_ms, report }) =>
       ended_by === 'cleanCart' && ended_ms >= lastMs ? [report] : [],
     ),
     tellsOfMore: endings.some(({ ended_by, outcome }) => ended_by !== 'cleanCart' && lacking.has(outcome)),
     endedMs: Math.max(0, ...endings.flatMap(({ ended_by, ended_ms }) => (ended_by === key.workflow ? [ended_ms] : []))),
-    servers:
-      placementBy(pivot) === 'cancelled'
-        ? []
-        : [...new Set(rows.flatMap(({ vm_object_id: id }) => (id === null ? [] : [id])))],
+    servers: placement === 'cancelled' ? [] : servers,
   };
-}
-
-function placementBy(pivot: Row | undefined): LeftBehind['placement'] {
-  if (pivot === undefined) return 'none';
-  if (pivot.outcome !== 'done') return 'unknown';
-  return pivot.cancelled_ms === null ? 'placed' : 'cancelled';
 }
 
 /** Outcomes of which the report has leftovers. */

@@ -22,6 +22,7 @@ import { leftOpen } from './left-open';
 import type { JournalTables } from './schema';
 import { closedBy, idsIn, unnamed } from './servers';
 import { effectsOf } from './standing';
+import { stateOf, type State } from './state';
 
 type EffectRow = Selectable<JournalTables['effect']>;
 type PurchaseRow = Selectable<JournalTables['purchase']>;
@@ -68,11 +69,12 @@ export async function recordOf(journal: Journal, key: SagaKey): Promise<SagaReco
   const closed = [];
   for (const row of rows.closed) closed.push(await closedOf(row, open));
 
-  const placement = placementOf(effects, rows.isInDoubt);
-  const state = taken.open_in === null ? stateOf(effects, endings) : 'open';
+  const done = stateOf(rows.effects);
+  const placement = placementOf(done, rows);
+  const state = taken.open_in === null ? endedAs(effects, endings) : 'open';
   const main = lifted(effects, endings, placement);
   const { workflow } = key;
-  const found = state === 'open' ? leftOpen({ workflow, placement, request, corrections, ...main }, effects) : [];
+  const found = state === 'open' ? leftOpen({ workflow, placement, request, corrections, ...main }, done) : [];
   return {
     reference: key.reference,
     workflow: key.workflow,
@@ -236,7 +238,7 @@ async function closedOf(
 const isCleanUp = ({ workflow }: RecordedEnding) => workflow === 'cleanCart';
 
 /** The outcome of the last run of the saga itself: the outcome of a clean-up does not say what the saga bought. */
-function stateOf(effects: readonly RecordedEffect[], endings: readonly RecordedEnding[]): SagaRecord['state'] {
+function endedAs(effects: readonly RecordedEffect[], endings: readonly RecordedEnding[]): SagaRecord['state'] {
   const last = endings.findLast((ending) => !isCleanUp(ending));
   if (last === undefined) return 'open';
   const ended = new Set(endings.map(({ run }) => run));
@@ -245,13 +247,13 @@ function stateOf(effects: readonly RecordedEffect[], endings: readonly RecordedE
 }
 
 /** @param isInDoubt whether the journal was put back, and may have lost the pivot */
-function placementOf(effects: readonly RecordedEffect[], isInDoubt: boolean): SagaRecord['placement'] {
-  const pivots = effects.filter(({ kind }) => kind === 'pivot');
-  if (pivots.some(({ outcome, late }) => outcome === 'done' || late !== undefined)) {
-    return pivots.some(({ cancelled }) => cancelled !== undefined) ? 'cancelled' : 'placed';
-  }
-  const isOpen = pivots.some(({ outcome }) => outcome === 'meant' || outcome === 'unknown');
-  return isOpen || isInDoubt ? 'unknown' : 'none';
+function placementOf(
+  { placement }: State<EffectRow>,
+  { effects, isInDoubt }: { effects: readonly EffectRow[]; isInDoubt: boolean },
+): SagaRecord['placement'] {
+  if (placement === 'placed' || placement === 'cancelled') return placement;
+  if (effects.some(({ kind, late }) => kind === 'pivot' && late !== null)) return 'placed';
+  return isInDoubt ? 'unknown' : placement;
 }
 
 type Lifted = Pick<SagaRecord, 'decisions' | 'servers' | 'total' | 'currency' | 'leftovers'>;

@@ -5,12 +5,9 @@ import {
   aboutOf,
   type Effect,
   insertReference,
-  isDoubtful,
   iso,
   leftInAir,
   lock,
-  madeItem,
-  mayHaveHappened,
   referenceOf,
   type SagaKey,
   theJournal,
@@ -19,6 +16,7 @@ import { epochOfNew, insertDoubt, lostPivot, whatIsLacking } from './lost-time';
 import { openPivot } from './decide';
 import type { Journal } from './journal';
 import type { JournalTables } from './schema';
+import { stateOf } from './state';
 
 export interface Standing {
   /** False: this reference was never taken. */
@@ -68,7 +66,7 @@ export interface Asking {
  * @throws JournalUnavailable, JournalUnreadable
  */
 export async function standingOf(journal: Journal, key: SagaKey, { knows, inAirMs, run }: Asking): Promise<Standing> {
-  const { from, taken, rows, pivot, leftMs, lacks } = await journal.inTransaction(async (tx) => {
+  const { from, taken, state, pivot, leftMs, lacks } = await journal.inTransaction(async (tx) => {
     const locked = await lock(tx, key);
     const from = await theJournal(tx);
     const lacks = await whatIsLacking(tx, from, { taken: locked !== undefined, knows, failover: journal.failover });
@@ -77,32 +75,23 @@ export async function standingOf(journal: Journal, key: SagaKey, { knows, inAirM
     const taken = isNewInDoubt ? await referenceOf(tx, key) : locked;
     const rows = await effectsOf(tx, key);
     const doubt = () => insertDoubt(tx, key, from, { call: lostPivot, run: taken?.first_run ?? '', inAirMs });
-    const pivot =
-      rows.find(({ kind, outcome }) => kind === 'pivot' && mayHaveHappened(outcome)) ??
-      (lacks === undefined ? await doubt() : undefined);
-    return { from, taken, rows, pivot, leftMs: pivot ? await leftInAir(tx, pivot, from) : 0, lacks };
+    const state = stateOf(rows);
+    const pivot = state.pivot ?? (lacks === undefined ? await doubt() : undefined);
+    return { from, taken, state, pivot, leftMs: pivot ? await leftInAir(tx, pivot, from) : 0, lacks };
   });
-  const named = pivot ? (aboutOf(pivot).cartItems ?? []) : [];
-  const items = rows.flatMap((row) => {
-    const cartItemId = madeItem(row);
-    return cartItemId === undefined ? [] : [{ cartItemId, step: row.step }];
-  });
+  const { items, perhapsOrdered, doubtfulAdds, firewalls } = state;
+  const open = ({ cartItemId, step }: OpenItem) => ({ cartItemId, step });
   return {
     known: taken !== undefined,
     from: { journal: from.id, epoch: from.epoch },
     seenMs: taken?.touched_ms,
     placement: lacks === undefined ? await placementOf(journal, pivot, leftMs) : { how: 'put-back', why: lacks },
-    items: items.filter(({ cartItemId }) => !named.includes(cartItemId)),
-    perhapsOrdered: pivot?.outcome === 'done' ? [] : items.filter(({ cartItemId }) => named.includes(cartItemId)),
-    doubtfulAdds: rows.flatMap((row) => {
-      const { item } = aboutOf(row);
-      return isDoubtful(row) && madeItem(row) === undefined && item !== undefined ? [item] : [];
-    }),
-    assigned: rows.flatMap((row) => {
-      const { vmObjectId, firewalls } = aboutOf(row);
-      const isThere = row.kind === 'mutate' && row.activity === 'assignFirewalls' && row.outcome === 'done';
-      return isThere && vmObjectId !== undefined && firewalls ? [{ vmObjectId, firewalls }] : [];
-    }),
+    items: items.map(open),
+    perhapsOrdered: perhapsOrdered.map(open),
+    doubtfulAdds,
+    assigned: firewalls.flatMap(({ activity, isSure, vmObjectId, firewalls: ids }) =>
+      activity === 'assignFirewalls' && isSure ? [{ vmObjectId, firewalls: ids }] : [],
+    ),
   };
 }
 

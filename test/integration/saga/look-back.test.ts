@@ -110,7 +110,7 @@ it('an order that was approved and placed is not asked about again', async () =>
   await resetTo(rig.temporal, { workflowId: saga.workflowId }, first);
   const again = rig.latest('provisionServers', request);
   expect(await again.result()).toMatchObject({ outcome: 'done', leftovers: [], decisions: [] });
-  expect(await stepOf(again, 'approve')).toMatchObject({ status: 'skipped' });
+  expect(await stepOf(again, 'approve')).toBeUndefined();
   expectProtected(request, 1);
 });
 

@@ -1,0 +1,133 @@
+/** Rows, and what they come to: the only fold of a saga's rows. */
+import fc from 'fast-check';
+import { effectOutcomes } from '../../../src/domain/effects';
+import { stateOf, type StateRow } from '../../../src/journal/state';
+
+const row = (changes: Partial<Omit<StateRow, 'about'>> & { about?: object }): StateRow => ({
+  step: 'a-step',
+  kind: 'mutate',
+  activity: 'addCartItem',
+  outcome: 'done',
+  cart_item_id: null,
+  vm_object_id: null,
+  cancelled_ms: null,
+  ...changes,
+  about: JSON.stringify(changes.about ?? {}),
+});
+const added = (id: number, changes: Partial<StateRow> = {}) =>
+  row({ step: `add-${id}`, cart_item_id: id, about: { item: id }, ...(changes as object) });
+const order = (cartItems: number[], changes: Partial<StateRow> = {}) =>
+  row({ step: 'place-order', kind: 'pivot', activity: 'placeOrder', about: { cartItems }, ...(changes as object) });
+const firewalls = (activity: string, ids: number[], changes: Partial<StateRow> = {}) =>
+  row({ step: 'fw', activity, vm_object_id: 7, about: { vmObjectId: 7, firewalls: ids }, ...(changes as object) });
+
+const nothing = { placement: 'none', items: [], perhapsOrdered: [], doubtfulAdds: [], firewalls: [], servers: [] };
+const item = (cartItemId: number, isSure = true) => ({ cartItemId, step: `add-${cartItemId}`, isSure });
+const changed = (activity: string, ids: number[], isSure = true) => {
+  return { activity, vmObjectId: 7, firewalls: ids, isSure };
+};
+
+const table: [string, StateRow[], object][] = [
+  ['nothing', [], {}],
+  ['an item in the cart', [added(1)], { items: [item(1)] }],
+  ['an item that was deleted', [added(1, { outcome: 'undone' })], {}],
+  [
+    'an item whose id came with an answer that is no success',
+    [added(1, { outcome: 'unknown' })],
+    { items: [item(1, false)] },
+  ],
+  ['an add of unknown outcome', [added(1, { outcome: null, cart_item_id: null })], { doubtfulAdds: [1] }],
+  ['an add that was refused', [added(1, { outcome: 'not-done', cart_item_id: null })], {}],
+  [
+    'an order that is placed, and a stray item',
+    [added(1), added(2), order([1])],
+    { placement: 'placed', items: [item(2)] },
+  ],
+  [
+    'an order of unknown outcome',
+    [added(1), added(2), order([1], { outcome: 'unknown' })],
+    { placement: 'unknown', items: [item(2)], perhapsOrdered: [item(1)] },
+  ],
+  [
+    'an order in flight',
+    [added(1), order([1], { outcome: null })],
+    { placement: 'unknown', perhapsOrdered: [item(1)] },
+  ],
+  ['an order that was refused', [added(1), order([1], { outcome: 'not-done' })], { items: [item(1)] }],
+  ['an order that a person has denied', [added(1), order([1], { outcome: 'denied' })], { items: [item(1)] }],
+  [
+    'an order that was refused, and then placed',
+    [order([], { outcome: 'not-done' }), order([])],
+    { placement: 'placed' },
+  ],
+  ['an order that the provider has cancelled', [added(1), order([1], { cancelled_ms: 5 })], { placement: 'cancelled' }],
+  [
+    'firewalls that were assigned',
+    [firewalls('assignFirewalls', [1, 2])],
+    { firewalls: [changed('assignFirewalls', [1, 2])], servers: [7] },
+  ],
+  [
+    'firewalls of which some were put back',
+    [firewalls('assignFirewalls', [1, 2]), firewalls('unassignFirewalls', [2], { kind: 'compensate' })],
+    { firewalls: [changed('assignFirewalls', [1])], servers: [7] },
+  ],
+  [
+    'firewalls whose undo is not known',
+    [firewalls('assignFirewalls', [1]), firewalls('unassignFirewalls', [1], { kind: 'compensate', outcome: null })],
+    { firewalls: [changed('assignFirewalls', [1])], servers: [7] },
+  ],
+  [
+    'firewalls that were perhaps unassigned',
+    [firewalls('unassignFirewalls', [1], { outcome: null })],
+    { firewalls: [changed('unassignFirewalls', [1], false)], servers: [7] },
+  ],
+  [
+    'firewalls that were refused: the server is known all the same',
+    [firewalls('assignFirewalls', [1], { outcome: 'not-done' })],
+    { servers: [7] },
+  ],
+];
+
+it.each(table)('%s', (_, rows, expected) => {
+  const { pivot, ...state } = stateOf(rows);
+  expect(state).toEqual({ ...nothing, ...expected });
+  expect(pivot === undefined).toBe(state.placement === 'none');
+});
+
+describe('of any rows', () => {
+  const outcome = fc.constantFrom(null, ...effectOutcomes);
+  const id = fc.integer({ min: 1, max: 4 });
+  const anyRow = fc.oneof(
+    fc.tuple(id, outcome).map(([number, is]) => added(number, { outcome: is })),
+    fc.tuple(fc.uniqueArray(id), outcome).map(([ids, is]) => order(ids, { outcome: is })),
+    fc.tuple(fc.uniqueArray(id), outcome).map(([ids, is]) => firewalls('assignFirewalls', ids, { outcome: is })),
+  );
+
+  it('an item is open, or perhaps ordered, or ordered, or gone; and never two of them', () => {
+    fc.assert(
+      fc.property(fc.array(anyRow, { maxLength: 8 }), (rows) => {
+        const { pivot, items, perhapsOrdered } = stateOf(rows);
+        const ordered = pivot ? (JSON.parse(pivot.about) as { cartItems: number[] }).cartItems : [];
+        for (const { cartItemId } of items) expect(ordered).not.toContain(cartItemId);
+        for (const { cartItemId } of perhapsOrdered) expect(ordered).toContain(cartItemId);
+        const there = rows.filter(
+          ({ kind, cart_item_id, outcome: is }) =>
+            kind === 'mutate' && cart_item_id !== null && is !== 'undone' && is !== 'denied',
+        );
+        const isOrdered = ({ cart_item_id }: StateRow) =>
+          pivot?.outcome === 'done' && ordered.includes(cart_item_id ?? 0);
+        expect(items.length + perhapsOrdered.length).toBe(there.filter((one) => !isOrdered(one)).length);
+      }),
+    );
+  });
+
+  it('a later refusal changes nothing of what stands', () => {
+    fc.assert(
+      fc.property(fc.array(anyRow, { maxLength: 8 }), (rows) => {
+        const { pivot: _, ...before } = stateOf(rows);
+        const { pivot: __, ...after } = stateOf([...rows, order([1, 2, 3, 4], { outcome: 'not-done' })]);
+        expect(after).toEqual(before);
+      }),
+    );
+  });
+});
