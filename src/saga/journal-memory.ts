@@ -79,7 +79,9 @@ export class JournalMemory {
   own(knows: JournalKnowledge): void {
     this.isInQuestion = false;
     this.isOwn = true;
-    this.knows = knows;
+    const before = this.knows;
+    const isSame = before?.journal === knows.journal && before.epoch === knows.epoch;
+    this.knows = { ...(isSame && before.row !== undefined ? { row: before.row } : {}), ...knows };
   }
 
   /** Calls side by side may be answered out of order: an older number of ours does not count any more. */

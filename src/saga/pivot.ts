@@ -91,7 +91,8 @@ export async function settle<T>(
     return { placement: found.placed as Placement<T>, note, cartItems };
   }
   const doubt = { ...found, foundBy: note?.foundBy };
-  const placement = await settleDoubt(saga, pivot, doubt, { failure: 'UnknownOutcome', message: whyInDoubt(found) });
+  const failure = { failure: 'UnknownOutcome', message: whyInDoubt(found) } as const;
+  const placement = await settleDoubt(saga, pivot, doubt, failure, { readsAgain: true });
   if (placement === undefined) return 'again';
   if (placement === 'cancelled') throw saga.asCancelled();
   step.end('done', howSeen(placement));
@@ -163,12 +164,16 @@ function actOf<T>(saga: Saga, pivot: Pivot<T>): Act<Placement<T>> {
     });
 }
 
-/** @returns undefined where the journal is to be asked again */
+/**
+ * @param readsAgain where it had to wait: an answer may have come meanwhile
+ * @returns undefined where the journal is to be asked again
+ */
 async function settleDoubt<T>(
   saga: Saga,
   pivot: Pivot<T>,
   open: PivotDoubt,
   failure: CallFailure,
+  { readsAgain = false } = {},
 ): Promise<Seen | 'cancelled' | undefined> {
   const doubt = { ...open, settledMs: saga.seenSinceMs(open.row) + open.inAirMs };
   const { foundBy } = pivot.note();
@@ -178,7 +183,6 @@ async function settleDoubt<T>(
   const early = look === undefined ? 'nobody' : await look();
   const waited = !Array.isArray(early) && (await untilSettled(saga, doubtful, doubt, failure));
   const found = waited && early !== 'nobody' ? await look?.() : early;
-  return Array.isArray(found)
-    ? writePlaced(saga, doubt.row, { how: 'found', vmObjectIds: found })
-    : askAboutPlacement(saga, doubtful, doubt, failure);
+  if (Array.isArray(found)) return writePlaced(saga, doubt.row, { how: 'found', vmObjectIds: found });
+  return waited && readsAgain ? undefined : askAboutPlacement(saga, doubtful, doubt, failure);
 }

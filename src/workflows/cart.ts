@@ -70,8 +70,10 @@ export class Cart {
       return;
     }
     const { items, perhapsOrdered, doubtfulAdds, placement } = standing;
-    if (items.length > 0) saga.progress.enter('undoing');
-    await undoItems(saga, items, this.secrets, { own: placement.how === 'none' });
+    // A person may have left one behind already.
+    const left = untold(items, saga.progress.leftovers);
+    if (left.length > 0) saga.progress.enter('undoing');
+    await undoItems(saga, left, this.secrets, { own: placement.how === 'none' });
     reportPerhapsOrdered(saga, untold(perhapsOrdered, saga.progress.leftovers));
     reportDoubtfulAdds(saga, doubtfulAdds);
   }

@@ -270,7 +270,7 @@ describe('what was approved', () => {
   });
 });
 
-itInWays('an item that cannot be deleted is asked about, and told where it is left behind', async () => {
+it('an item that cannot be deleted is asked about, and told where it is left behind', async () => {
   const { request, saga } = await refusedOrder({ items: [{ quantity: 2 }] });
   await untilWaiting(saga, 'refused');
   const [before] = rig.openItems(request);

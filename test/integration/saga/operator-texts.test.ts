@@ -56,8 +56,6 @@ it('a provisioning', async () => {
     'place the order',
     `assign firewalls to ${one!}`,
     `assign firewalls to ${other!}`,
-    `list firewalls of ${one!}`,
-    `list firewalls of ${other!}`,
     'write the ending into the journal',
   ]);
 });
@@ -166,7 +164,6 @@ it('a change of firewalls', async () => {
     'list firewalls',
     'assign firewalls',
     'unassign firewalls',
-    'list firewalls',
     'write the ending into the journal',
   ]);
 });

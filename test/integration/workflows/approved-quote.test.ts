@@ -2,12 +2,11 @@
 import { changeOrdersOf } from '../../../sandbox/sentences';
 import { SagaHandle } from '../../../src/client/handle';
 import type { WorkflowName } from '../../../src/domain/identity';
-import { resultsOf } from '../../support/events';
 import { describeInWays } from '../../support/left-out';
 import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { Rig, until } from '../../support/rig';
-import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -48,75 +47,64 @@ it('one that a person rejects without a word is rejected', async () => {
   expect((await outcomeOf(saga)).failure).toMatchObject({ type: 'NotApproved', report: { why: 'rejected' } });
 });
 
-describeInWays(
-  'a run that came to no terms, because it may be placed, sends nothing without them once it is surely not placed',
-  () => {
-    /**
-     * It waits for an answer in the first run; in the second one it is known to be in doubt, and its pivot is not yet
-     * asked for.
-     */
-    async function skippedTerms(workflow: WorkflowName, saga: SagaHandle, reference: string) {
-      await untilWaiting(saga, 'approval');
-      await answer(saga, 'approve');
-      await untilWaiting(saga, 'outcome-unknown');
-      // So slow that there is time between the look into the journal and the pivot.
-      await rig.replaceWorkers({ callsPerSecond: 1 });
-      const { workflowId } = saga;
-      const [first] = await workflowTasksOf(rig.temporal, { workflowId });
-      const runId = await resetTo(rig.temporal, { workflowId }, first ?? 0);
-      const run = rig.temporal.workflow.getHandle(workflowId, runId);
-      await until(async () => (await resultsOf(run, 'readStanding')).length > 0);
-      await writeNotSent(workflow, reference);
-      return new SagaHandle(rig.temporal, workflow, reference, '', true);
-    }
+describeInWays('a run that waits, because it may be placed, comes to terms again once it is surely not placed', () => {
+  /** It waits for an answer in the first run; in the second one it is in doubt, and settles that first. */
+  async function skippedTerms(workflow: WorkflowName, saga: SagaHandle, reference: string) {
+    await untilWaiting(saga, 'approval');
+    await answer(saga, 'approve');
+    await untilWaiting(saga, 'outcome-unknown');
+    const { workflowId } = saga;
+    const [first] = await workflowTasksOf(rig.temporal, { workflowId });
+    await resetTo(rig.temporal, { workflowId }, first ?? 0);
+    const again = new SagaHandle(rig.temporal, workflow, reference, '', true);
+    await until(async () => (await again.progress()).state === 'settling');
+    await writeNotSent(workflow, reference);
+    return again;
+  }
 
-    /** As a worker does that stood still and goes on only now. */
-    const writeNotSent = (workflow: WorkflowName, reference: string) =>
-      rig.withJournal(async (journal) => {
-        const pivots = journal.db.selectFrom('effect').selectAll().where('kind', '=', 'pivot');
-        const row = await pivots.where('reference', '=', reference).executeTakeFirstOrThrow();
-        const { id } = await journal.db.selectFrom('journal').select('id').executeTakeFirstOrThrow();
-        const call = {
-          step: row.step,
-          kind: 'pivot' as const,
-          activity: row.activity,
-          about: JSON.parse(row.about) as object,
-        };
-        const meant = {
-          call,
-          run: row.run,
-          inAirMs: row.in_air_ms,
-          knows: { journal: id, epoch: row.epoch, row: row.id },
-        };
-        const notSent = { outcome: 'not-done' as const, failure: 'StoodStill', answer: null };
-        expect(await journal.answered({ workflow, reference }, meant, notSent)).toBe('written');
-      });
-
-    afterEach(() => rig.replaceWorkers({}));
-
-    it('a change order is quoted and approved first', async () => {
-      const request = changeRequest({ approval: 'always', guard: { maxTotal: 50 } });
-      const match = { subscriptionId: request.subscription_id };
-      rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'error-before', match });
-      const again = await skippedTerms('changeOrder', await rig.sagas.change(request), request.reference);
-      await untilWaiting(again, 'approval');
-      expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toEqual([]);
-      await answer(again, 'approve');
-      expect(await again.result()).toMatchObject({ outcome: 'done', quote: { total: 5 } });
-      expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toHaveLength(1);
+  /** As a worker does that stood still and goes on only now. */
+  const writeNotSent = (workflow: WorkflowName, reference: string) =>
+    rig.withJournal(async (journal) => {
+      const pivots = journal.db.selectFrom('effect').selectAll().where('kind', '=', 'pivot');
+      const row = await pivots.where('reference', '=', reference).executeTakeFirstOrThrow();
+      const { id } = await journal.db.selectFrom('journal').select('id').executeTakeFirstOrThrow();
+      const call = {
+        step: row.step,
+        kind: 'pivot' as const,
+        activity: row.activity,
+        about: JSON.parse(row.about) as object,
+      };
+      const meant = {
+        call,
+        run: row.run,
+        inAirMs: row.in_air_ms,
+        knows: { journal: id, epoch: row.epoch, row: row.id },
+      };
+      const notSent = { outcome: 'not-done' as const, failure: 'StoodStill', answer: null };
+      expect(await journal.answered({ workflow, reference }, meant, notSent)).toBe('written');
     });
 
-    it('an order is approved first', async () => {
-      const request = provisionRequest({ approval: 'always' });
-      rig.sandbox.faults.add({
-        ...{ endpoint: 'place-order', kind: 'error-before', match: { planId: planIdOf(request.reference) } },
-      });
-      const again = await skippedTerms('provisionServers', await rig.sagas.provision(request), request.reference);
-      await untilWaiting(again, 'approval');
-      expect(await stepOf(again, 'place-order')).toMatchObject({ status: 'stuck' });
-      await answer(again, 'reject');
-      const { failure } = await outcomeOf(again);
-      expect(failure).toMatchObject({ type: 'NotApproved', report: { outcome: 'reversed', leftovers: [] } });
+  it('a change order is quoted and approved first', async () => {
+    const request = changeRequest({ approval: 'always', guard: { maxTotal: 50 } });
+    const match = { subscriptionId: request.subscription_id };
+    rig.sandbox.faults.add({ endpoint: 'place-change-order', kind: 'error-before', match });
+    const again = await skippedTerms('changeOrder', await rig.sagas.change(request), request.reference);
+    await untilWaiting(again, 'approval');
+    expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toEqual([]);
+    await answer(again, 'approve');
+    expect(await again.result()).toMatchObject({ outcome: 'done', quote: { total: 5 } });
+    expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toHaveLength(1);
+  });
+
+  it('an order is approved first', async () => {
+    const request = provisionRequest({ approval: 'always' });
+    rig.sandbox.faults.add({
+      ...{ endpoint: 'place-order', kind: 'error-before', match: { planId: planIdOf(request.reference) } },
     });
-  },
-);
+    const again = await skippedTerms('provisionServers', await rig.sagas.provision(request), request.reference);
+    await untilWaiting(again, 'approval');
+    await answer(again, 'reject');
+    const { failure } = await outcomeOf(again);
+    expect(failure).toMatchObject({ type: 'NotApproved', report: { outcome: 'reversed', leftovers: [] } });
+  });
+});
