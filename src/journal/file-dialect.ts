@@ -38,13 +38,107 @@ class FileAdapter extends SqliteAdapter {
   }
 }
 
+/** A transaction has not to wait for more than so many after it. */
+const groupMax = 50;
+
+/**
+ * Transactions that wait for the connection are committed together, with one sync of the disk: each is a savepoint, and
+ * is done when the commit of all is on disk.
+ *
+ * ```text
+ *   begin immediate ── savepoint, release ── savepoint, rollback ── savepoint, release ── commit ──▶ the first and the third are done
+ * ```
+ */
 class FileDriver extends SqliteDriver {
+  private connecting: Promise<DatabaseConnection> | undefined;
+  private isTaken = false;
+  private isClosed = false;
+  private readonly waiting: (() => void)[] = [];
+  /** Whoever has had them needs them no more. */
+  private readonly passedOn = new WeakSet<DatabaseConnection>();
+  private readonly group: { done: () => void; lost: (why: unknown) => void }[] = [];
+
   constructor(private readonly config: FileDialectConfig) {
     super(config);
   }
 
-  /** Takes the lock, so that no later statement fails for it. */
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    this.connecting ??= super.acquireConnection();
+    const connection = await this.connecting;
+    if (this.isTaken) await new Promise<void>((go) => this.waiting.push(go));
+    this.isTaken = true;
+    if (this.isClosed) {
+      this.passOn();
+      throw new Error('the journal is closed');
+    }
+    return {
+      executeQuery: (query) => connection.executeQuery(query),
+      streamQuery: (query, size) => connection.streamQuery(query, size),
+    };
+  }
+
+  override releaseConnection(connection?: DatabaseConnection): Promise<void> {
+    if (connection === undefined || !this.passedOn.has(connection)) this.passOn();
+    return Promise.resolve();
+  }
+
   override async beginTransaction(): Promise<void> {
+    const { database } = this.config;
+    // A full disk ends the transaction by itself, and with it those before this one.
+    if (!database.inTransaction) {
+      this.commit();
+      await this.lock();
+    }
+    database.exec('savepoint one');
+  }
+
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    this.config.database.exec('release one');
+    const committed = new Promise<void>((done, lost) => this.group.push({ done, lost }));
+    this.passedOn.add(connection);
+    this.passOn();
+    await committed;
+  }
+
+  /** A full disk ends the transaction by itself; the missing transaction must not hide that error. */
+  override rollbackTransaction(): Promise<void> {
+    const { database } = this.config;
+    if (database.inTransaction) database.exec('rollback to one; release one');
+    return Promise.resolve();
+  }
+
+  /** Waits for the queries before it, and refuses later ones: a query of a closed database ends the process. */
+  override async destroy(): Promise<void> {
+    await this.acquireConnection();
+    this.commit();
+    await super.destroy();
+    this.isClosed = true;
+    this.passOn();
+  }
+
+  /** To whoever waits; where nobody does, and where enough have waited, all is committed. */
+  private passOn(): void {
+    if (!this.isClosed && (this.waiting.length === 0 || this.group.length >= groupMax)) this.commit();
+    const next = this.waiting.shift();
+    if (next) next();
+    else this.isTaken = false;
+  }
+
+  private commit(): void {
+    const { database } = this.config;
+    const group = this.group.splice(0);
+    try {
+      if (database.inTransaction) database.exec('commit');
+      else if (group.length > 0) throw new Error('the database has ended the transaction');
+      for (const { done } of group) done();
+    } catch (error) {
+      if (database.inTransaction) database.exec('rollback');
+      for (const { lost } of group) lost(error);
+    }
+  }
+
+  /** Takes the lock, so that no later statement fails for it. */
+  private async lock(): Promise<void> {
     const { database, busyMs } = this.config;
     const untilMs = performance.now() + busyMs;
     database.exec('pragma busy_timeout = 0');
@@ -62,18 +156,6 @@ class FileDriver extends SqliteDriver {
     } finally {
       database.exec(`pragma busy_timeout = ${busyMs}`);
     }
-  }
-
-  /** A full disk ends the transaction by itself; the missing transaction must not hide that error. */
-  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    if (this.config.database.inTransaction) await super.rollbackTransaction(connection);
-  }
-
-  /** Waits for the last query: a query of a closed database ends the process. */
-  override async destroy(): Promise<void> {
-    await this.acquireConnection();
-    await super.destroy();
-    await this.releaseConnection();
   }
 }
 

@@ -1,0 +1,100 @@
+/** What waits for the file is committed together, and each transaction by itself is there, or is not. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Kysely } from 'kysely';
+import File from 'libsql';
+import { FileDialect, writeAhead } from '../../../src/journal/file-dialect';
+
+const folder = mkdtempSync(join(tmpdir(), 'order-saga-file-'));
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+let path: string;
+let database: File.Database;
+let db: Kysely<{ done: { id: number } }>;
+let commits: number;
+let beforeCommit: () => void;
+beforeEach(async () => {
+  path = join(folder, `${expect.getState().currentTestName?.replace(/\W+/g, '-') ?? ''}.db`);
+  database = new File(path);
+  writeAhead(database, 1_000);
+  db = new Kysely({ dialect: new FileDialect({ database, busyMs: 1_000 }) });
+  await db.schema
+    .createTable('done')
+    .addColumn('id', 'integer', (id) => id.primaryKey())
+    .execute();
+  commits = 0;
+  beforeCommit = () => undefined;
+  const exec = database.exec.bind(database);
+  jest.spyOn(database, 'exec').mockImplementation((statement) => {
+    if (statement === 'commit') {
+      commits += 1;
+      beforeCommit();
+    }
+    return exec(statement);
+  });
+});
+afterEach(() => db.destroy());
+
+/** By another connection: what is there is committed. */
+function committed(): number[] {
+  const other = new File(path);
+  const rows = other.prepare('select id from done order by id').all() as { id: number }[];
+  other.close();
+  return rows.map(({ id }) => id);
+}
+
+const write = (id: number) => db.transaction().execute((tx) => tx.insertInto('done').values({ id }).execute());
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+
+it('twenty that wait are committed by far fewer commits, and each is there when it says so', async () => {
+  await Promise.all(
+    numbers(20).map(async (id) => {
+      await write(id);
+      expect(committed()).toContain(id);
+    }),
+  );
+  expect(committed()).toEqual(numbers(20));
+  expect(commits).toBeGreaterThan(0);
+  expect(commits).toBeLessThan(5);
+});
+
+it('one that fails takes nobody with it', async () => {
+  const failing = (id: number) =>
+    db.transaction().execute(async (tx) => {
+      await tx.insertInto('done').values({ id }).execute();
+      throw new Error(`not ${id}`);
+    });
+  const settled = await Promise.allSettled(numbers(9).map((id) => (id % 3 === 0 ? failing(id) : write(id))));
+  expect(settled.map(({ status }) => status === 'fulfilled')).toEqual(numbers(9).map((id) => id % 3 !== 0));
+  expect(committed()).toEqual(numbers(9).filter((id) => id % 3 !== 0));
+});
+
+it('one that violates a constraint fails alone', async () => {
+  const settled = await Promise.allSettled([1, 2, 2, 3].map(write));
+  expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+  expect(committed()).toEqual([1, 2, 3]);
+});
+
+it('a commit that fails loses all of them, and each hears of it', async () => {
+  beforeCommit = () => {
+    beforeCommit = () => undefined;
+    throw new Error('the disk is full');
+  };
+  const settled = await Promise.allSettled([1, 2, 3].map(write));
+  expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect(committed()).toEqual([]);
+  await write(4);
+  expect(committed()).toEqual([4]);
+});
+
+it('a database that is closed meanwhile has those that were done, and refuses the others', async () => {
+  const writing = Promise.allSettled(numbers(10).map(write));
+  const closing = db.destroy();
+  const done = (await writing).flatMap(({ status }, index) => (status === 'fulfilled' ? [index + 1] : []));
+  await closing;
+  await expect(write(11)).rejects.toThrow();
+  expect(committed()).toEqual(done);
+});
