@@ -92,12 +92,12 @@ describe('the approval', () => {
     const first = await rig.sagas.provision(request);
     await untilWaiting(first, 'approval');
     await answer(first, 'approve');
-    await first.result();
+    const result = await first.result();
     const workflowId = `provision/${request.reference}`;
     await rig.temporal.workflow.start('provisionServers', { workflowId, taskQueue: 'order-saga', args: [request] });
     const again = await rig.sagas.get(request.reference);
-    expect(await again.result()).toMatchObject({ decisions: [] });
-    expect(await stepOf(again, 'approve')).toMatchObject({ status: 'skipped' });
+    expect(await again.result()).toEqual(result);
+    expect(await stepOf(again, 'approve')).toBeUndefined();
     expect(ordersOf(request)).toHaveLength(1);
   });
 });
@@ -120,7 +120,7 @@ describeInWays('a run that was reset to before its approval, and has not asked b
     await untilWaiting(saga, 'outcome-unknown');
     const again = await reset(asked, saga);
     await untilWaiting(again, 'outcome-unknown');
-    expect(await stepOf(again, 'approve')).toMatchObject({ status: 'skipped' });
+    expect(await stepOf(again, 'approve')).toBeUndefined();
     await answer(again, 'confirmNotPlaced', { note: 'not there' });
     return { asked, again };
   }
