@@ -60,9 +60,10 @@ import { inPlace } from './activities';
 /** What counts for the ending, whatever the story. */
 type AnyStory = Pick<Story<WorkflowName, never>, 'undo' | 'undoes' | 'reportLeftovers' | 'other'>;
 
-/** What a look before the end has shown; undefined where none was made. */
 interface Looked {
+  /** What the look before the end has shown, where the saga did not go on after it. */
   standing?: { read: Standing | undefined };
+  wentOn?: boolean;
 }
 
 export async function runSaga<W extends WorkflowName, P = never>(
@@ -185,12 +186,15 @@ async function tellOnce<W extends WorkflowName, P>(
  */
 async function isPlacedAllTheSame(saga: Saga, error: unknown, looked: Looked): Promise<boolean> {
   if (!(error instanceof SagaFailed) || error.type === 'OrderCancelled') return false;
-  if (!saga.pivot || saga.isPlaced || looked.standing !== undefined) return false;
+  if (!saga.pivot || saga.isPlaced || looked.wentOn) return false;
   const isLast = (is: boolean) => (saga.humanDecisions.isLast = saga.journal.isEnding = is);
   isLast(true);
   const read = await CancellationScope.nonCancellable(() => lookBack(saga));
-  looked.standing = { read };
-  if (read === undefined || read.placement.how === 'none') return false;
+  if (read === undefined || read.placement.how === 'none') {
+    looked.standing = { read };
+    return false;
+  }
+  looked.wentOn = true;
   log.warn('goes on', { why: `placed before, or perhaps: ${error.message}` });
   isLast(false);
   return true;

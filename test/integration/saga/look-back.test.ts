@@ -175,3 +175,29 @@ it('an order is not held against a guard that counts other plan types by now', a
   await resetTo(rig.temporal, { workflowId: saga.workflowId }, task);
   expect(await rig.latest('provisionServers', request).result()).toMatchObject({ outcome: 'done', leftovers: [] });
 });
+
+it('what another run may have placed is settled first, where this one gives up; and what is known then counts', async () => {
+  const request = switchRequest({ approval: 'always' });
+  const saga = await rig.sagas.switch(request);
+  await untilWaiting(saga, 'approval');
+  const key = { workflow: 'switchPlan', reference: request.reference } as const;
+  await rig.withJournal(async (journal) => {
+    const call = { step: 'switch-plan', kind: 'pivot', activity: 'switchPlan', about: {} } as const;
+    const meaning = { ...key, call, run: 'another', inAirMs: 0, knows: undefined };
+    const meant = await journal.mean(meaning);
+    if (meant.how !== 'send') throw new Error(meant.how);
+    await journal.answered(
+      key,
+      { call, run: 'another', inAirMs: 0, knows: meant.knows },
+      { outcome: 'unknown', answer: null },
+    );
+  });
+  await answer(saga, 'reject');
+  await untilWaiting(saga, 'outcome-unknown');
+  await answer(saga, 'confirmNotPlaced', { note: 'not there' });
+  await untilWaiting(saga, 'approval');
+  await answer(saga, 'reject');
+  const { failure } = await outcomeOf(saga);
+  expect(failure).toMatchObject({ type: 'NotApproved', report: { outcome: 'reversed', leftovers: [] } });
+  expect(switchesOf(rig.sandbox.ledger, request.subscription_id)).toEqual([]);
+});
