@@ -3,16 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { definedOnly } from '../domain/defined-only';
 import { differences } from '../domain/differences';
-import type {
-  EffectCall,
-  Effected,
-  JournalKnowledge,
-  OpenItem,
-  OpenPivot,
-  PivotNote,
-  Placement,
-  Unwritten,
-} from '../domain/effects';
+import type { EffectCall, Effected, JournalKnowledge, Placement, Unwritten } from '../domain/effects';
 import { describeHolder } from '../domain/hold';
 import { workflowIdOf } from '../domain/identity';
 import type { Leftover } from '../domain/leftovers';
@@ -29,7 +20,7 @@ import { begin, closeToRuns } from '../journal/open-references';
 import { JournalUnavailable } from '../journal/errors';
 import { recordOf } from '../journal/record';
 import type { FirewallsWord } from '../journal/schema';
-import { standingOf, type Asking, type Standing as Read } from '../journal/standing';
+import { standingOf, type Asking, type Done, type Placed, type Standing as Read } from '../journal/standing';
 import type { CallContext, Call } from './call';
 import { lookAgainIn, notOwned, reportLate, type EffectContext } from './effect';
 import { whoHolds } from './hold';
@@ -64,7 +55,7 @@ export type ReferenceTaken =
       /** Corrections by people, in order; absent where there are none. */
       corrections?: unknown[];
       /** Absent where nothing was placed. */
-      placement?: Exclude<PlacementRead, { how: 'none' }>;
+      placement?: Exclude<Placed, { how: 'none' }>;
       turn?: TurnAnswer;
     }
   | ({ how: 'ended' } & PastEnding)
@@ -78,21 +69,7 @@ export interface PastEnding {
   ending: { ended: NonNullable<RecordedEnding['ended']>; report: Report; result?: unknown };
 }
 
-/** What the journal has of the step that cannot be undone. */
-export type PlacementRead =
-  | { how: 'none' }
-  | {
-      how: 'placed';
-      at: string;
-      run: string;
-      placed: Placement<unknown>;
-      note?: PivotNote | undefined;
-      /** Those that an order named. */
-      cartItems?: readonly number[] | undefined;
-      /** The provider has cancelled it, as a person said. */
-      cancelled?: true;
-    }
-  | ({ how: 'unknown'; cartItems?: readonly number[] | undefined } & OpenPivot);
+export type { Placed as PlacementFound };
 
 /** The request of a run that has not taken its reference: it learns nothing of another request's. */
 export interface ToCompare {
@@ -104,9 +81,7 @@ export interface Bought {
   vmObjectIds?: number[];
 }
 
-export interface Standing {
-  /** False: this reference was never taken. */
-  known: boolean;
+export interface Standing extends Done {
   /**
    * True where the reference belongs to another request than the one that looks: then nothing else is said, and nothing
    * was written.
@@ -121,15 +96,7 @@ export interface Standing {
   runningIn?: string;
   /** When this was looked up, by the journal's clock. Only where `orRunning` is set. */
   seenMs?: number | undefined;
-  placement: PlacementRead;
-  /** Added, not deleted, and in no order that was placed or may have been. */
-  items: OpenItem[];
-  /** Added, not deleted, and named by an order of unknown outcome. */
-  perhapsOrdered: OpenItem[];
-  /** Calls to add an item whose outcome is unknown, by the item's number in the request. */
-  doubtfulAdds: number[];
-  /** Firewalls that were assigned and not unassigned again. */
-  assigned: { vmObjectId: number; firewalls: readonly number[] }[];
+  placement: Placed;
   /** Of an order that was placed: what the request asked for, with all corrections. Absent where that is not known. */
   bought?: Bought;
   /**
@@ -364,7 +331,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
 }
 
 /** @throws OwnFailure `UnderWay`, `JournalPutBack` */
-function placementOf({ placement }: Read): PlacementRead {
+function placementOf({ placement }: Read): Placed {
   if (placement.how === 'put-back') throw new OwnFailure('JournalPutBack', placement.why);
   if (placement.how === 'under-way') {
     throw new OwnFailure('UnderWay', 'a call was sent and may still be in the air', {
@@ -372,9 +339,7 @@ function placementOf({ placement }: Read): PlacementRead {
       inFlightMs: placement.leftMs,
     });
   }
-  if (placement.how !== 'placed') return placement;
-  const { answer, ...rest } = placement;
-  return { ...rest, placed: answer as Placement<unknown> };
+  return placement;
 }
 
 const standingOfAnother: Standing = {

@@ -176,18 +176,19 @@ export async function disown(tx: Tx, key: SagaKey): Promise<void> {
 }
 
 /**
- * Of a row of `reference`: no run of it is open, and one has ended. A clean-up is no ending of the saga itself. An ending
- * counts no more once something was learnt of the pivot since, or the journal was put back.
+ * Of a row of `reference`: no run of it is open, and the last one that was seen has ended. A clean-up is no ending of the
+ * saga itself. An ending counts no more once something was learnt of the pivot since, or the journal was put back.
  */
 const hasEnded = () => sql<boolean>`(open_in is null
   and exists (select 1 from journal where journal.epoch = reference.epoch and put_back_ms is null)
   and exists (select 1 from ending
     where ending.workflow = reference.workflow and ending.reference = reference.reference and ended_by = ending.workflow
+    and reference.runs like '% ' || ending.run || ' '
     and not exists (select 1 from effect
       where effect.workflow = ending.workflow and effect.reference = ending.reference and kind = 'pivot'
       and (answered_ms > ended_ms or decided_ms > ended_ms or cancelled_ms > ended_ms))))`;
 
-/** How a reference has ended, where it has; the last of its endings. */
+/** How a reference has ended, where it has. */
 export function endingOf(tx: Tx, key: SagaKey) {
   return tx
     .selectFrom('ending')
@@ -199,8 +200,7 @@ export function endingOf(tx: Tx, key: SagaKey) {
     .where('ending.reference', '=', key.reference)
     .where('ended_by', '=', key.workflow)
     .where('open_in', 'is', null)
-    .orderBy('ended_ms', 'desc')
-    .limit(1)
+    .where(sql<boolean>`reference.runs like '% ' || ending.run || ' '`)
     .executeTakeFirst();
 }
 

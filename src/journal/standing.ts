@@ -1,6 +1,6 @@
 /** What a saga has done at the provider, by the journal: what was placed, what is in the cart, what is unknown. */
 import type { Kysely } from 'kysely';
-import type { About, JournalKnowledge, OpenItem, OpenPivot, PivotNote } from '../domain/effects';
+import type { About, JournalKnowledge, OpenItem, OpenPivot, PivotNote, Placement } from '../domain/effects';
 import {
   aboutOf,
   type Effect,
@@ -16,39 +16,47 @@ import { epochOfNew, insertDoubt, lostPivot, whatIsLacking } from './lost-time';
 import { openPivot } from './decide';
 import type { Journal } from './journal';
 import type { JournalTables } from './schema';
-import { stateOf } from './state';
+import { stateOf, type State } from './state';
 
-export interface Standing {
+/** What the journal has of the step that cannot be undone. */
+export type Placed =
+  | { how: 'none' }
+  | {
+      how: 'placed';
+      at: string;
+      run: string;
+      placed: Placement<unknown>;
+      note?: PivotNote | undefined;
+      /** Those that an order named. */
+      cartItems?: About['cartItems'];
+      /** The provider has cancelled it, as a person said. */
+      cancelled?: true;
+    }
+  | ({ how: 'unknown'; cartItems?: About['cartItems'] } & OpenPivot);
+
+/** What a saga has done, beside its placement. */
+export interface Done extends Pick<State<Effect>, 'doubtfulAdds'> {
   /** False: this reference was never taken. */
   known: boolean;
+  /** Added, not deleted, and in no order that was placed or may have been. */
+  items: OpenItem[];
+  /** The same, and named by an order of unknown outcome. */
+  perhapsOrdered: OpenItem[];
+  /** Firewalls that were assigned and not unassigned again. */
+  assigned: { vmObjectId: number; firewalls: readonly number[] }[];
+}
+
+export interface Standing extends Done {
   /** The journal that says so. */
   from: Pick<JournalKnowledge, 'journal' | 'epoch'>;
   /** The reference's `touched_ms` when this was read; see `Ending.seenMs`. */
   seenMs?: number | undefined;
   placement:
-    | { how: 'none' }
-    | {
-        how: 'placed';
-        at: string;
-        run: string;
-        answer: unknown;
-        note: PivotNote | undefined;
-        cartItems: About['cartItems'];
-        cancelled?: true;
-      }
-    | ({ how: 'unknown'; cartItems: About['cartItems'] } & OpenPivot)
+    | Placed
     /** The call may still be in the air for so long: ask again then. */
     | { how: 'under-way'; leftMs: number }
     /** The journal is an older copy, and nobody has run `journal restored` yet. */
     | { how: 'put-back'; why: string };
-  /** Added, not deleted, and in no order that was placed or may have been. */
-  items: OpenItem[];
-  /** Added, not deleted, and named by an order of unknown outcome. */
-  perhapsOrdered: OpenItem[];
-  /** Calls to add an item with an unknown outcome, by the item's number in the request. */
-  doubtfulAdds: number[];
-  /** Firewalls that were assigned and not unassigned again. */
-  assigned: { vmObjectId: number; firewalls: readonly number[] }[];
 }
 
 export interface Asking {
@@ -105,13 +113,13 @@ async function placementOf(
   const { cartItems } = aboutOf(pivot);
   if (outcome === 'done') {
     const at = iso(answered_ms ?? decided_ms ?? meant_ms);
-    const answered = await journal.unseal(answer ?? 'null', `the answer of ${step}`);
+    const placed = (await journal.unseal(answer ?? 'null', `the answer of ${step}`)) as Placement<unknown>;
     const cancelled = pivot.cancelled_ms === null ? {} : { cancelled: true as const };
     return {
       how: 'placed',
       at,
       run,
-      answer: answered,
+      placed,
       cartItems,
       note: await journal.noteOf(pivot.note),
       ...cancelled,

@@ -7,7 +7,7 @@
  *     └── wait for the turn, where another saga works on the same server or subscription ──▶ the story
  * ```
  */
-import type { PlacementRead, ReferenceTaken } from '../activities/journal';
+import type { PlacementFound, ReferenceTaken } from '../activities/journal';
 import { definedOnly } from '../domain/defined-only';
 import type { WorkflowName } from '../domain/identity';
 import type { RequestOf } from '../domain/requests';
@@ -20,7 +20,7 @@ import { waitForTurn } from './turn';
 export interface Begun {
   /** What people have corrected of the request, in order. */
   corrections: unknown[];
-  placement: PlacementRead;
+  placement: PlacementFound;
 }
 
 /** @returns the run that has the reference with another request, where there is one. @throws EndedBefore */

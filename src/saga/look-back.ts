@@ -2,7 +2,7 @@
  * Looks into the journal for what was placed, by whichever run, before a saga ends without its story being through.
  */
 import type { EffectContext } from '../activities/effect';
-import type { PlacementRead, Standing } from '../activities/journal';
+import type { PlacementFound, Standing } from '../activities/journal';
 import { definedOnly } from '../domain/defined-only';
 import type { Placement } from '../domain/effects';
 import { activities, inPlace, isReset } from './activities';
@@ -73,12 +73,12 @@ export function tellPlacement(saga: Saga, pivot: NonNullable<Saga['pivot']>, sta
 }
 
 /** From where it is known that it was placed. */
-export function howKnown({ placed, at, run }: Extract<PlacementRead, { how: 'placed' }>): string {
+export function howKnown({ placed, at, run }: Extract<PlacementFound, { how: 'placed' }>): string {
   if (placed.how === 'found') return 'found by looking';
   return placed.how === 'confirmed' ? 'confirmed by a person' : `from the journal: ${inWords(at)}, run ${run}`;
 }
 
-function whyUnknown(placement: Extract<PlacementRead, { how: 'unknown' }> | { how: 'unread' }): string {
+function whyUnknown(placement: Extract<PlacementFound, { how: 'unknown' }> | { how: 'unread' }): string {
   if (placement.how === 'unread') return 'the journal could not be read, and a person went on without it';
   const { at, run, putBack } = placement;
   const what = putBack ? 'the journal was put back to an older copy' : `it was sent on ${inWords(at)} by run ${run}`;

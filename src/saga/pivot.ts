@@ -18,7 +18,7 @@
  * Whether it may be sent is not decided here: the journal refuses what was sent before, in whichever run. Here a person
  * is asked about the row that the journal names, and the answer is written into that row.
  */
-import type { PlacementRead } from '../activities/journal';
+import type { PlacementFound } from '../activities/journal';
 import type { PivotNote, Placement } from '../domain/effects';
 import { definedOnly } from '../domain/defined-only';
 import { whyInDoubt, type CallFailure, type PivotDoubt, type SagaFailureName } from '../domain/failures';
@@ -79,7 +79,7 @@ export type Looked = number[] | 'nobody' | undefined;
 export async function settle<T>(
   saga: Saga,
   pivot: Pivot<T>,
-  found: PlacementRead,
+  found: PlacementFound,
 ): Promise<Placed<T> | 'again' | undefined> {
   if (found.how === 'none') return undefined;
   const { step } = pivot;

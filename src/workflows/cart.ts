@@ -110,9 +110,13 @@ export class Cart {
     return this.numbers.filter((number) => !this.ids.has(number));
   }
 
-  /** Without the journal nobody knows what came of the calls that were not answered. */
+  /** Without the journal nobody knows what came of calls that were not answered, nor of those of earlier runs. */
   private get perhapsAdded(): number[] {
-    return this.numbers.filter((number) => this.stepOf(number).attempts > (this.ids.has(number) ? 1 : 0));
+    const { inDoubt } = this.saga.journal;
+    return this.numbers.filter((number) => {
+      const { attempts } = this.stepOf(number);
+      return this.ids.has(number) ? attempts > 1 : attempts > 0 || inDoubt;
+    });
   }
 
   private stepOf(number: number): Step {

@@ -146,6 +146,15 @@ export function openOnes(databases: TestDatabases): void {
       expect(await isOwned(run.again(), false)).toBe(true);
     });
 
+    it('but not where a later run was lost, and a clean-up has closed them', async () => {
+      const run = await begin();
+      await end(run);
+      await run.again().own(namespace);
+      await end(run.again(), { by: 'cleanCart' });
+      expect(await found()).toEqual([]);
+      expect(await isOwned(run.again(), false)).toBe(true);
+    });
+
     it('but not where something was learnt of the pivot since', async () => {
       const run = await Run.begin(journal);
       await run.answer(place(), await run.send(place()), 'done');

@@ -68,7 +68,7 @@ export function standing(databases: TestDatabases): void {
     await run.adds(8, 2);
     await run.do(place(7), 'done', { answer: { how: 'answered', value: 5 } });
     expect(await stands()).toMatchObject({
-      placement: { how: 'placed', run: run.run, answer: { value: 5 } },
+      placement: { how: 'placed', run: run.run, placed: { value: 5 } },
       items: [{ cartItemId: 8 }],
       perhapsOrdered: [],
     });
@@ -108,6 +108,6 @@ export function standing(databases: TestDatabases): void {
   it('tells what a person confirmed', async () => {
     const { knows } = await run.do(place(7), 'unknown');
     await run.confirm(knows.row, { how: 'confirmed', orderId: '5' });
-    expect(await stands()).toMatchObject({ placement: { how: 'placed', answer: { how: 'confirmed', orderId: '5' } } });
+    expect(await stands()).toMatchObject({ placement: { how: 'placed', placed: { how: 'confirmed', orderId: '5' } } });
   });
 }
