@@ -5,6 +5,7 @@
 import { Context } from '@temporalio/activity';
 import { definedOnly } from '../domain/defined-only';
 import type { Effected } from '../domain/effects';
+import type { CallFailure } from '../domain/failures';
 import type { SentSecrets } from '../domain/secrets';
 import {
   changedLately,
@@ -13,7 +14,6 @@ import {
   lookAtServer,
   type ChangedFirewalls,
 } from '../journal/firewalls';
-import { JournalUnavailable } from '../journal/errors';
 import type { Journal } from '../journal/journal';
 import { isNewServer } from '../journal/servers';
 import { ProviderFailure, Rejected } from '../provider/errors';
@@ -25,7 +25,7 @@ import { sagaOf } from './saga-of';
 import { isAnothers, type Standing, type ToCompare } from './journal';
 import type { ReadTold } from './secrets-sent';
 import type { ActivitySettings } from './settings';
-import { OwnFailure } from './translate-failure';
+import { callFailureOf, OwnFailure } from './translate-failure';
 
 export interface ChangeFirewalls extends EffectContext {
   vmObjectId: number;
@@ -41,9 +41,12 @@ export interface ChangeFirewalls extends EffectContext {
 /** The list must show all of `expect` and none of `without`; where it is to be exact, no others. */
 export type Shown = Pick<ListFirewalls, 'expect' | 'without' | 'exactly'>;
 
-/** The provider took the change; `list` where it already shows what it should, or cannot be read. */
+/** The provider took the change. */
 export interface Changed {
+  /** Where it already shows what it should, or cannot be read. */
   list?: FirewallList;
+  /** Why the look failed, or what the list does not show. */
+  failed?: CallFailure;
 }
 
 export interface ListFirewalls extends CallContext {
@@ -82,8 +85,9 @@ export function createFirewallActivities(
   provider: ProviderClient,
   journal: Journal,
   { call, effect, readSecrets }: { call: Call; effect: Effect; readSecrets: ReadTold },
-  { newServerWithinMs, listLagMs }: Pick<ActivitySettings, 'newServerWithinMs' | 'listLagMs'>,
+  settings: ActivitySettings,
 ) {
+  const { newServerWithinMs, listLagMs } = settings;
   /** Asked before the list, so that the list shows everything that the journal has settled. */
   const othersOn = async (vmObjectId: number): Promise<{ others: number[] }> => {
     const looked = await lookAtServer(journal, sagaOf(Context.current().info).saga, vmObjectId);
@@ -157,10 +161,9 @@ export function createFirewallActivities(
     try {
       return { list: await list(looking, AbortSignal.timeout(lookWithinMs)) };
     } catch (error) {
-      const isExpected =
-        error instanceof ProviderFailure || error instanceof OwnFailure || error instanceof JournalUnavailable;
-      if (isExpected) return {};
-      throw error;
+      const failed = callFailureOf(error, 'read', settings);
+      if (failed === undefined) throw error;
+      return { failed };
     }
   };
 

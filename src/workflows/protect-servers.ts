@@ -7,13 +7,14 @@ import { z } from 'zod';
 import type { CallContext } from '../activities/call';
 import type { FirewallList } from '../activities/firewalls';
 import type { Standing } from '../activities/journal';
+import { describeFailure, type CallFailure } from '../domain/failures';
 import type { Leftover } from '../domain/leftovers';
 import { firewallsSchema } from '../domain/requests';
 import type { Server } from '../domain/results';
 import { activities } from '../saga/activities';
 import { attempt, failureOf } from '../saga/attempts';
 import { seenByHand } from '../saga/by-hand';
-import { recordProtected } from '../saga/metrics';
+import { countFailedCall, recordProtected } from '../saga/metrics';
 import { Step } from '../saga/progress';
 import type { Saga } from '../saga/saga';
 import type { Correction } from '../saga/questions';
@@ -29,6 +30,8 @@ interface Protected {
   isAssigned?: boolean;
   /** The list, where the call that assigned them has seen them in it. */
   shown?: FirewallList | undefined;
+  /** Why that call could not look. */
+  lookFailed?: CallFailure | undefined;
   /** What the provider's list does not show of them; undefined until this run has looked, or a person has. */
   lacks?: number[];
   /** The provider's list cannot be read. */
@@ -116,6 +119,7 @@ export class Protection {
           const answer = await activities(`assign firewalls to ${server.vmObjectId}`).assignFirewalls(assigning);
           server.isAssigned = true;
           server.shown = answer.value.list;
+          server.lookFailed = answer.value.failed;
           return answer;
         },
         byHand: {
@@ -135,7 +139,11 @@ export class Protection {
     const outcomes = await saga.together(
       assigned.map((server): StepSpec<FirewallList | typeof seenByHand> => ({
         step: server.verifying,
-        act: ({ retry }) => listUntilShown(server, secrets, retry),
+        act: ({ retry }) => {
+          tellFailedLook(server.assigning, server.lookFailed);
+          delete server.lookFailed;
+          return listUntilShown(server, secrets, retry);
+        },
         byHand: {
           counts: () => {
             server.lacks = [];
@@ -208,6 +216,13 @@ function correctionOf(servers: readonly Guarded[]): Correction {
 
 function keepNote(server: Protected, outcome: StepOutcome<unknown> | undefined): void {
   if (outcome?.skipped && outcome.note !== undefined) server.note = outcome.note;
+}
+
+/** The look in the call that assigned or unassigned has failed: it is made again before anybody is asked. */
+export function tellFailedLook(step: Step, failed: CallFailure | undefined): void {
+  if (failed === undefined || failed.failure === 'NotVisibleYet') return;
+  step.say(`the look at the list failed: ${describeFailure(failed)}`);
+  countFailedCall(failed);
 }
 
 /** The server lacks the firewalls that the list does not show, whatever the answer to the assignment was. */

@@ -28,7 +28,7 @@ import type { Saga, Undo } from '../saga/saga';
 import type { StoryOf } from '../saga/story';
 import { runSaga } from '../saga/run-saga';
 import { activities } from '../saga/activities';
-import { unverified } from './protect-servers';
+import { tellFailedLook, unverified } from './protect-servers';
 
 export function setFirewalls(input: unknown): Promise<ResultOf['setFirewalls']> {
   return runSaga('setFirewalls', input, changing);
@@ -64,9 +64,14 @@ const changing: StoryOf<'setFirewalls', never> = (saga, request) => {
     const shows = { expect, without: unassign, exactly: request.exactly !== undefined };
     /** The list, where the last change has seen in it what was wanted. */
     let shown: FirewallList | undefined;
-    const noting = async (changing: Promise<Effected<Changed>>) => {
+    let tellFailed: (() => void) | undefined;
+    const noting = async (step: Step, changing: Promise<Effected<Changed>>) => {
       const changed = await changing;
-      shown = changed.value.list;
+      const { list, failed } = changed.value;
+      shown = list;
+      tellFailed = () => {
+        tellFailedLook(step, failed);
+      };
       return changed;
     };
     if (assign.length === 0) assigning.end('skipped', 'nothing to assign');
@@ -80,7 +85,7 @@ const changing: StoryOf<'setFirewalls', never> = (saga, request) => {
           act: (asked) => {
             const isLast = unassign.length === 0 ? { shows } : {};
             const assigned = { ...assignment, ...countsByHand, ...isLast, ...asked };
-            return noting(activities('assign firewalls').assignFirewalls(assigned));
+            return noting(assigning, activities('assign firewalls').assignFirewalls(assigned));
           },
           byHand: changed('mutate', 'assignFirewalls', assignment, () => (said.byHand = true)),
         },
@@ -96,7 +101,7 @@ const changing: StoryOf<'setFirewalls', never> = (saga, request) => {
           step: unassigning,
           act: (asked) => {
             const unassigned = { ...removal, ...countsByHand, shows, ...asked };
-            return noting(activities('unassign firewalls').unassignFirewalls(unassigned));
+            return noting(unassigning, activities('unassign firewalls').unassignFirewalls(unassigned));
           },
           byHand: changed('mutate', 'unassignFirewalls', removal),
         },
@@ -112,6 +117,8 @@ const changing: StoryOf<'setFirewalls', never> = (saga, request) => {
       {
         step: verifying,
         act: async ({ retry }) => {
+          tellFailed?.();
+          tellFailed = undefined;
           try {
             const looking = { vmObjectId, ...shows, after: 'undoing' as const, retry };
             const list = shown ?? (await activities('list firewalls').listFirewalls(looking));

@@ -23,10 +23,21 @@ export async function failedCalls(
       decodeOptionalFailureToOptionalError(loadedDataConverter, failed?.failure),
     ),
   );
-  return failures.flatMap((failure) => {
-    const { endpoint } = (failure instanceof ApplicationFailure ? failure.details?.[0] : {}) as Partial<CallFailure>;
+  const told = failures.map((failure) => (failure instanceof ApplicationFailure ? failure.details?.[0] : undefined));
+  // A look in a call that changed something fails, and the call does not.
+  const looks = events.map(({ activityTaskCompletedEventAttributes: done }) => {
+    const [result] = done?.result?.payloads ?? [];
+    const answer = result && loadedDataConverter.payloadConverter.fromPayload<Answer | null>(result);
+    return answer?.value?.failed;
+  });
+  return [...told, ...looks].flatMap((failed) => {
+    const { endpoint } = (failed ?? {}) as Partial<CallFailure>;
     return endpoint === undefined ? [] : [{ endpoint, is: (call: Call) => fits(endpoint, call) }];
   });
+}
+
+interface Answer {
+  value?: { failed?: CallFailure } | null;
 }
 
 function fits(endpoint: string, { method, path }: Call): boolean {
