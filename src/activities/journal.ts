@@ -20,7 +20,7 @@ import { begin, closeToRuns } from '../journal/open-references';
 import { JournalUnavailable } from '../journal/errors';
 import { recordOf } from '../journal/record';
 import type { FirewallsWord } from '../journal/schema';
-import { standingOf, type Asking, type Done, type Placed, type Standing as Read } from '../journal/standing';
+import { standingOf, type Asking, type Done, type PlacementFound, type Standing as Read } from '../journal/standing';
 import type { CallContext, Call } from './call';
 import { lookAgainIn, notOwned, reportLate, type EffectContext } from './effect';
 import { whoHolds } from './hold';
@@ -55,7 +55,7 @@ export type ReferenceTaken =
       /** Corrections by people, in order; absent where there are none. */
       corrections?: unknown[];
       /** Absent where nothing was placed. */
-      placement?: Exclude<Placed, { how: 'none' }>;
+      placement?: Exclude<PlacementFound, { how: 'none' }>;
       turn?: TurnAnswer;
     }
   | ({ how: 'ended' } & PastEnding)
@@ -69,7 +69,7 @@ export interface PastEnding {
   ending: { ended: NonNullable<RecordedEnding['ended']>; report: Report; result?: unknown };
 }
 
-export type { Placed as PlacementFound };
+export type { PlacementFound };
 
 /** The request of a run that has not taken its reference: it learns nothing of another request's. */
 export interface ToCompare {
@@ -96,7 +96,7 @@ export interface Standing extends Done {
   runningIn?: string;
   /** When this was looked up, by the journal's clock. Only where `orRunning` is set. */
   seenMs?: number | undefined;
-  placement: Placed;
+  placement: PlacementFound;
   /** Of an order that was placed: what the request asked for, with all corrections. Absent where that is not known. */
   bought?: Bought;
   /**
@@ -331,7 +331,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
 }
 
 /** @throws OwnFailure `UnderWay`, `JournalPutBack` */
-function placementOf({ placement }: Read): Placed {
+function placementOf({ placement }: Read): PlacementFound {
   if (placement.how === 'put-back') throw new OwnFailure('JournalPutBack', placement.why);
   if (placement.how === 'under-way') {
     throw new OwnFailure('UnderWay', 'a call was sent and may still be in the air', {

@@ -7,8 +7,7 @@ import { nowMs } from './dialects';
 import { whyPutBack } from './lost-time';
 import { theJournal, type SagaKey, type Tx } from './rows';
 import type { Journal } from './journal';
-import { effectsOf } from './standing';
-import { stateOf } from './state';
+import { stateColumns, stateOf } from './state';
 
 export interface LeftBehind extends SagaKey {
   placement: 'none' | 'placed' | 'unknown' | 'cancelled';
@@ -121,7 +120,12 @@ type Uncleaned = Omit<LeftBehind, 'isCleaned'> & { cleanUps: string[] };
 const dayMs = 24 * 60 * 60_000;
 
 async function leftBehindBy(tx: Tx, key: SagaKey): Promise<Uncleaned> {
-  const rows = await effectsOf(tx, key);
+  const rows = await tx
+    .selectFrom('effect')
+    .select([...stateColumns, 'meant_ms'])
+    .where((where) => where.and({ ...key }))
+    .orderBy('seq')
+    .execute();
   const endings = await tx
     .selectFrom('ending')
     .select(['ended_by', 'ended_ms', 'outcome', 'report'])

@@ -19,7 +19,7 @@ import type { JournalTables } from './schema';
 import { stateOf, type State } from './state';
 
 /** What the journal has of the step that cannot be undone. */
-export type Placed =
+export type PlacementFound =
   | { how: 'none' }
   | {
       how: 'placed';
@@ -52,7 +52,7 @@ export interface Standing extends Done {
   /** The reference's `touched_ms` when this was read; see `Ending.seenMs`. */
   seenMs?: number | undefined;
   placement:
-    | Placed
+    | PlacementFound
     /** The call may still be in the air for so long: ask again then. */
     | { how: 'under-way'; leftMs: number }
     /** The journal is an older copy, and nobody has run `journal restored` yet. */

@@ -6,10 +6,18 @@ import type { OpenItem } from '../domain/effects';
 import { notPutBack } from './put-back-firewalls';
 import { aboutOf, type Effect, isDoubtful, madeItem, mayHaveHappened } from './rows';
 
-export type StateRow = Pick<
-  Effect,
-  'step' | 'kind' | 'activity' | 'outcome' | 'about' | 'cart_item_id' | 'vm_object_id' | 'cancelled_ms'
->;
+/** What is read of a row: nothing that is sealed. */
+export const stateColumns = [
+  'step',
+  'kind',
+  'activity',
+  'outcome',
+  'about',
+  'cart_item_id',
+  'vm_object_id',
+  'cancelled_ms',
+] as const satisfies (keyof Effect)[];
+export type StateRow = Pick<Effect, (typeof stateColumns)[number]>;
 
 export interface State<Row> {
   /** The pivot that was placed, or may have been. */

@@ -11,10 +11,6 @@ import { EndedBefore } from './ends';
 import { inWords, Step } from './progress';
 import { lookTitle, type Saga } from './saga';
 
-function look({ journal }: Saga, asked: EffectContext): Promise<Standing> {
-  return activities('read what was placed').readStanding({ ...asked, ...journal.toCompare });
-}
-
 /**
  * Asks nobody.
  *
@@ -23,7 +19,10 @@ function look({ journal }: Saga, asked: EffectContext): Promise<Standing> {
 export async function knowsNothingPlaced(saga: Saga): Promise<boolean | undefined> {
   if (!saga.pivot) return true;
   const step = new Step('read-journal', lookTitle);
-  const looked = await attempt({ step, journal: saga.journal }, (asked) => look(saga, asked));
+  const { journal } = saga;
+  const looked = await attempt({ step, journal }, (asked) =>
+    activities('read what was placed').readStanding({ ...asked, ...journal.toCompare }),
+  );
   return looked.ok ? looked.value.placement.how === 'none' : undefined;
 }
 

@@ -293,7 +293,7 @@ async function endAsBefore<W extends WorkflowName>(
   });
   const step = saga.step('take-reference', 'Write the request into the journal');
   step.end('done', `ended on ${inWords(at)}, in run ${run}: nothing is done any more`);
-  await notices.close({ ...endSaid(saga, { outcome, ended: as }), state: outcome });
+  await notices.close(endSaid(saga, { outcome, ended: as }));
   progress.enter(outcome, true);
   if (as === 'done') return result as ResultOf[W];
   return throwEnd(as, report.why, report);

@@ -31,7 +31,6 @@ const changing = placeQuoted<'changeOrder', { order: unknown }>({
   place: ({ subscription_id, resources }, context) =>
     activities('place the change order').placeChangeOrder({ change: { subscription_id, resources }, ...context }),
   known: (placed) => ({ order: orderOf(placed) }),
-  result: (placed) => ({ order: orderOf(placed) }),
   unplaced: { order: null },
 });
 

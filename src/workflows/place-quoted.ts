@@ -22,6 +22,8 @@ import { ApprovedQuote } from './approved-quote';
 
 type Quoted = 'changeOrder' | 'switchPlan';
 
+type Told<W extends Quoted> = Omit<StoryResult<W>, 'reference' | 'quote' | 'placed' | 'decisions'>;
+
 export interface QuotedStory<W extends Quoted, P> {
   pivot: { id: string; title: string };
   /** What is placed, for a question: "the change order". */
@@ -35,16 +37,12 @@ export interface QuotedStory<W extends Quoted, P> {
   foundBy: (request: RequestOf[W]) => string;
   quote: (request: RequestOf[W], context: CallContext) => Promise<QuoteAnswer>;
   place: (request: RequestOf[W], context: EffectContext) => Promise<Effected<Placement<P>>>;
-  /** What a report says of what was placed, by name. */
-  known: (placed: Placement<P>) => Record<string, unknown>;
-  /** The result, beside what both have. @param agreed undefined where an earlier run placed it on unknown terms */
-  result: (
-    placed: Placement<P>,
-    agreed: Quote | undefined,
-    tell: (detail: string) => void,
-  ) => Omit<StoryResult<W>, 'reference' | 'quote' | 'placed' | 'decisions'>;
-  /** The same where only a quote was asked for. */
-  unplaced: Omit<StoryResult<W>, 'reference' | 'quote' | 'placed' | 'decisions'>;
+  /** What a report and the result say of what was placed, by name. */
+  known: (placed: Placement<P>) => Told<W>;
+  /** A sentence where it was placed on other terms than these. */
+  differs?: (placed: Placement<P>, agreed: Quote) => string | undefined;
+  /** What the result says where only a quote was asked for. */
+  unplaced: Told<W>;
 }
 
 export function placeQuoted<W extends Quoted, P>(spec: QuotedStory<W, P>): StoryOf<W, P> {
@@ -99,10 +97,10 @@ export function placeQuoted<W extends Quoted, P>(spec: QuotedStory<W, P>): Story
       finish: ({ placement, note }) => {
         const agreed = note?.quote;
         if (agreed) progress.learn({ quote: agreed });
-        progress.learn(spec.known(placement));
-        const told = spec.result(placement, agreed, (detail) => {
-          saga.step(id, title).say(detail);
-        });
+        const told = spec.known(placement);
+        progress.learn(told);
+        const other = agreed && spec.differs?.(placement, agreed);
+        if (other !== undefined) saga.step(id, title).say(other);
         const result = { reference, quote: agreed, placed: true, ...told, decisions };
         return Promise.resolve(result as unknown as StoryResult<W>);
       },

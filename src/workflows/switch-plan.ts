@@ -33,11 +33,10 @@ const switching = placeQuoted<'switchPlan', { quote: Quote }>({
   place: ({ subscription_id, plan_id }, context) =>
     activities('switch the plan').switchPlan({ change: { subscription_id, plan_id }, ...context }),
   known: finalQuoteOf,
-  result: (placed, agreed, tell) => {
+  differs: (placed, agreed) => {
     const { finalQuote } = finalQuoteOf(placed);
-    const isOther = agreed !== undefined && finalQuote !== undefined && !sameTerms(agreed, finalQuote);
-    if (isOther) tell(`switched on other terms: ${describeQuote(finalQuote)}`);
-    return finalQuoteOf(placed);
+    const isSame = finalQuote === undefined || sameTerms(agreed, finalQuote);
+    return isSame ? undefined : `switched on other terms: ${describeQuote(finalQuote)}`;
   },
   unplaced: {},
 });
