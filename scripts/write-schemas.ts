@@ -9,11 +9,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format } from 'prettier';
 import { z } from 'zod';
-import { decideManySchema, jobWordsSchema } from '../src/domain/decide-many';
+import { decideManySchema, jobReportSchema } from '../src/domain/decide-many';
 import { decisionSchemas } from '../src/domain/decisions';
-import { holdSchema, keepSchema, releaseSchema } from '../src/domain/hold';
 import { firewallsOfSchema, serverFirewallsSchema } from '../src/domain/firewalls-of';
-import { jobProgressSchema, jobReportSchema } from '../src/domain/job-report';
 import { messageSchema } from '../src/domain/notifications';
 import { progressSchema } from '../src/domain/progress';
 import { reconcileSchema, sweepReportSchema } from '../src/domain/reconcile';
@@ -28,16 +26,11 @@ const sources: Record<string, z.ZodType> = {
   ...Object.fromEntries(Object.entries(requestSchemas()).map(([name, schema]) => [`${name}.request`, schema()])),
   ...Object.fromEntries(Object.entries(resultSchemas).map(([name, schema]) => [`${name}.result`, schema])),
   ...Object.fromEntries(Object.entries(decisionSchemas).map(([name, schema]) => [`${name}.decision`, schema()])),
-  hold: holdSchema(),
-  'hold.release': releaseSchema(),
-  'hold.keep': keepSchema(),
   'firewallsOf.request': firewallsOfSchema(),
   'firewallsOf.result': serverFirewallsSchema(),
   'reconcile.request': reconcileSchema(),
   'reconcile.report': sweepReportSchema(),
   'decideMany.request': decideManySchema(),
-  'decideMany.control': jobWordsSchema(),
-  'decideMany.progress': jobProgressSchema(),
   'decideMany.result': jobReportSchema(),
   progress: progressSchema,
   report: reportSchema,

@@ -6,7 +6,7 @@
 import { readHold } from './client/hold';
 import { readWorkerConfig, SettingsError, temporalAddress, type WorkerConfig } from './config';
 import { CannotListen } from './operations/cannot-listen';
-import { Deliveries, unusableSecrets } from './operations/deliveries';
+import { unusableSecrets } from './notifications/sender';
 import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
 import { createLog } from './operations/logging';
@@ -28,7 +28,8 @@ async function main(): Promise<void> {
   const config = readWorkerConfig();
   const log = await createLog(config.logLevel);
   const secrets = createSecretResolver(config.secrets);
-  for (const unusable of await unusableSecrets(config.notifications.routes, secrets)) {
+  const { routes = [] } = config.activities.notifications ?? {};
+  for (const unusable of await unusableSecrets(routes, secrets)) {
     log.warn(unusable, 'notifications of a route will wait: no webhook can be signed with its secret');
   }
   if (config.payloadKeys === undefined) log.warn('payloads are not encrypted: PAYLOAD_KEYS is not set');
@@ -45,23 +46,19 @@ async function main(): Promise<void> {
       const { worker } = saga;
       if (health) health.whyNotReady = readinessOf(worker, connection);
       const { temporal } = saga;
-      const deliveries = new Deliveries(config, saga.journal, secrets, meter, log);
-      const gauges = new Gauges(connection, config, meter, log, {
+      const gauges = new Gauges(connection, { ...config, routes: routes.map(({ name }) => name) }, meter, log, {
         lost: new LostSagas(temporal, saga.journal),
-        outbox: () => deliveries.look(),
         openServers: () => openServers(saga.journal, config.namespace),
         holding: () => readHold(temporal),
         unserved: () => countUnserved(connection, config),
         journal: () => healthOf(saga.journal),
       });
       if (config.metricsAddress) gauges.start();
-      deliveries.start();
       console.log(readyLine(config, health));
       try {
         await worker.run();
       } finally {
         gauges.stop();
-        await deliveries.stop();
         await saga.close();
         await tracing?.close();
       }

@@ -1,6 +1,6 @@
 /** What a saga asks the journal and writes into it, beside its effects. None of these calls the provider. */
 import { randomUUID } from 'node:crypto';
-import { Context } from '@temporalio/activity';
+import { Context, log } from '@temporalio/activity';
 import { definedOnly } from '../domain/defined-only';
 import { differences } from '../domain/differences';
 import type { EffectCall, Effected, JournalKnowledge, Placement, Unwritten } from '../domain/effects';
@@ -12,6 +12,7 @@ import { resultOutcomes } from '../domain/outcomes';
 import type { RecordedEnding } from '../domain/record';
 import type { ProvisionServersRequest, SetFirewallsRequest } from '../domain/requests';
 import type { Report } from '../domain/results';
+import type { ProgressEvent } from '../domain/notifications';
 import type { TurnAnswer } from '../domain/turns';
 import { writeByHand } from '../journal/by-hand';
 import type { Corrected, Ending, Journal, Verdict } from '../journal/journal';
@@ -25,7 +26,7 @@ import type { CallContext, Call } from './call';
 import { lookAgainIn, notOwned, reportLate, type EffectContext } from './effect';
 import { whoHolds } from './hold';
 import { isRunning } from './is-running';
-import { noticesOf, type Told } from './notifications';
+import { handOver, wantedEvents, type Told } from './notifications';
 import { sagaOf } from './saga-of';
 import type { ActivitySettings } from './settings';
 import { OwnFailure } from './translate-failure';
@@ -45,7 +46,7 @@ export interface TakeReference extends CallContext {
 }
 
 export type ReferenceTaken =
-  | { how: 'new'; knows: JournalKnowledge; turn?: TurnAnswer }
+  | { how: 'new'; knows: JournalKnowledge; turn?: TurnAnswer; wanted?: ProgressEvent[] }
   /** The same request was seen before: what was done is not done again. */
   | {
       how: 'known';
@@ -57,8 +58,12 @@ export type ReferenceTaken =
       /** Absent where nothing was placed. */
       placement?: Exclude<PlacementFound, { how: 'none' }>;
       turn?: TurnAnswer;
+      /** Events of its progress that a receiver wants to hear of. */
+      wanted?: ProgressEvent[];
     }
   | ({ how: 'ended' } & PastEnding)
+  /** New sagas are held, and this one is new: nothing was written. */
+  | { how: 'held'; who: string }
   /** Another request has it. */
   | { how: 'taken'; at: string; run: string; fields: string[] };
 
@@ -141,15 +146,14 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     /**
      * The first thing that a saga does, before any call. A reference is taken for ever; a second call finds what the
      * first one took, and keeps the saga's place in its queue.
-     * Fails with `Held` while new sagas are held, and this one is new: a reference that was taken before has begun. Fails
+     * Takes nothing while new sagas are held, and this one is new: a reference that was taken before has begun. Fails
      * as {@link readStanding} where it was taken before, and has a pivot. One that has ended is not taken again.
      */
     takeReference(input: TakeReference): Promise<ReferenceTaken> {
       return atHand('read', input, async () => {
         const { saga, run } = sagaOf(Context.current().info);
         const hold = await whoHolds();
-        if (hold && !(await journal.isTaken(saga)))
-          throw new OwnFailure('Held', `${describeHolder(hold)}; nothing was sent`);
+        if (hold && !(await journal.isTaken(saga))) return { how: 'held', who: describeHolder(hold) };
         const { account, request, resource, knows: before, hasPivot, isReset } = input;
         const { namespace } = Context.current().info;
         const { knows, first, lacks } = await journal.take(saga, { account, request, run, namespace, knows: before });
@@ -161,7 +165,9 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         // Once the reference is owned, so that no call of before is meant after it.
         const placement = first && hasPivot ? placementOf(await standing(saga, { knows: before, run })) : undefined;
         const turn = resource === undefined ? {} : { turn: await askForTurn(journal, saga, resource, settings) };
-        if (first === undefined) return { how: 'new', knows, ...turn };
+        const wanted = wantedEvents(settings, account);
+        const also = { ...turn, ...(wanted.length > 0 ? { wanted } : {}) };
+        if (first === undefined) return { how: 'new', knows, ...also };
         // One that comes later is found where the pivot is meant.
         const corrections = await journal.corrections(saga);
         return {
@@ -171,7 +177,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
           run: first.run,
           ...(corrections.length > 0 ? { corrections } : {}),
           ...(placement === undefined || placement.how === 'none' ? {} : { placement }),
-          ...turn,
+          ...also,
         };
       });
     },
@@ -313,18 +319,28 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
       });
     },
 
-    /** Writes how the run ended, for the record and for receivers, and ends its turn. A second call writes it again. */
+    /**
+     * Writes how the run ended, for the record and for receivers, and ends its turn. A second call writes it again.
+     *
+     * @returns whether the receivers were told
+     */
     writeEnding(
       input: CallContext & Pick<Ending, 'outcome' | 'report' | 'resource' | 'leavesOpen' | 'seenMs'> & Partial<Told>,
-    ): Promise<void> {
+    ): Promise<boolean> {
       return atHand('mutate', input, async () => {
         const { saga, run, workflow } = sagaOf(Context.current().info);
         const { outcome, report, resource, leavesOpen, seenMs, events = [], account } = input;
-        const notices = await noticesOf(journal, settings, { events, account });
         const word = await wordOf(journal, saga, outcome);
-        const ending = { run, by: workflow, outcome, report, resource, word, leavesOpen, seenMs, notices };
+        const ending = { run, by: workflow, outcome, report, resource, word, leavesOpen, seenMs };
         const next = await journal.ended(saga, ending);
         if (resource !== undefined) await handOn(journal, next, resource);
+        return handOver(journal, settings, { events, account }).then(
+          () => true,
+          (err: unknown) => {
+            log.warn('receivers are not told of the end yet', { err });
+            return false;
+          },
+        );
       });
     },
   };

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { ActivitySettings } from '../activities/settings';
-import type { ProbePlan } from '../domain/hold-probe';
 import type { SecretSources } from '../security/secret-resolver';
 import type { PlacedIf } from '../provider/options';
 import { isCertificate, isLoopback } from './checks';
@@ -21,7 +20,7 @@ import {
   whole,
   type ListenAddress,
 } from './kinds';
-import { notificationSettings, readNotifications, type NotificationConfig } from './notifications';
+import { notificationSettings, readNotifications } from './notifications';
 import { hasKeys, readPayloadKeys } from './payload-keys';
 import { proxyFor } from './proxy';
 import { readSettings, readText, SettingsError, type Environment } from './settings';
@@ -93,14 +92,9 @@ export const workerSettings = {
    * Off by default: a hold stops all selling. Whoever turns it on has looked at how often the provider's calls fail on
    * a good day.
    */
-  OUTAGE_HOLD: z.enum(['off', 'hold', 'probe'], 'must be off, hold or probe').default('off'),
-  OUTAGE_SHARE: rate(0.1, 1).default(0.8),
+  OUTAGE_HOLD_MS: whole(1_000, 3_600_000).optional(),
   OUTAGE_WINDOW_MS: whole(1_000, 3_600_000).default(60_000),
   OUTAGE_CALLS_MIN: whole(5, 10_000).default(20),
-  /** A person who has released a hold has seen something that a share of calls does not show. */
-  OUTAGE_QUIET_MS: whole(0, 86_400_000).default(900_000),
-  OUTAGE_PROBE_FIRST: whole(1, 25).default(3),
-  OUTAGE_PROBE_PAUSE_MS: whole(1_000, 3_600_000).default(60_000),
   TAKE_CLEAR_REQUESTS: flag.default(false),
   SECRETS_FOLDER: text.optional(),
   PROVIDER_CA_FILE: text.optional(),
@@ -156,14 +150,10 @@ export interface ProviderConfig {
 
 /** When a worker holds new sagas by itself. */
 export interface OutageConfig {
-  /** The share of calls without a readable answer, 0.1 to 1. */
-  share: number;
+  /** The first hold of an outage ends after so long; each one that follows at once lasts twice as long. */
+  holdMs: number;
   windowMs: number;
   callsMin: number;
-  /** After a person has released a hold, none is set for so long. */
-  quietMs: number;
-  /** Undefined: only a person releases the hold. */
-  probe: ProbePlan | undefined;
 }
 
 export interface WorkerConfig extends ClientConfig {
@@ -173,7 +163,6 @@ export interface WorkerConfig extends ClientConfig {
   /** Undefined: only people hold. */
   outage: OutageConfig | undefined;
   secrets: SecretSources;
-  notifications: NotificationConfig;
   /** The limit for all workers of the task queue together. Undefined: only their slots limit the calls. */
   callsPerSecond: number | undefined;
   /** Undefined: every worker takes every saga. */
@@ -224,11 +213,7 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
     payloadKeys,
     provider: { ...providerIn(settings), readToken, ca, proxy },
     journal,
-    notifications,
-    activities: {
-      ...activitiesIn(settings),
-      notifications: { routes: notifications.routes, webUiUrl: sagas.webUiUrl },
-    },
+    activities: { ...activitiesIn(settings), notifications: { ...notifications, webUiUrl: sagas.webUiUrl } },
     outage: outageIn(settings),
     secrets: { folder: settings.SECRETS_FOLDER, variable: (name: string) => env[name] },
     callsPerSecond: settings.PROVIDER_CALLS_PER_SECOND,
@@ -312,16 +297,12 @@ function activitiesIn(settings: WorkerSettings): ActivitySettings {
   };
 }
 
-function outageIn(settings: WorkerSettings): OutageConfig | undefined {
-  if (settings.OUTAGE_HOLD === 'off') return undefined;
-  const probe = { first: settings.OUTAGE_PROBE_FIRST, pauseMs: settings.OUTAGE_PROBE_PAUSE_MS };
-  return {
-    share: settings.OUTAGE_SHARE,
-    windowMs: settings.OUTAGE_WINDOW_MS,
-    callsMin: settings.OUTAGE_CALLS_MIN,
-    quietMs: settings.OUTAGE_QUIET_MS,
-    probe: settings.OUTAGE_HOLD === 'probe' ? probe : undefined,
-  };
+function outageIn({
+  OUTAGE_HOLD_MS: holdMs,
+  OUTAGE_WINDOW_MS: windowMs,
+  OUTAGE_CALLS_MIN: callsMin,
+}: WorkerSettings): OutageConfig | undefined {
+  return holdMs === undefined ? undefined : { holdMs, windowMs, callsMin };
 }
 
 function directoryIn(settings: WorkerSettings): ActivitySettings['directory'] {

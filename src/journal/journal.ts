@@ -29,7 +29,6 @@ import { askAboutFailovers, type FailoverRule } from './incarnation';
 import { epochOfNew, insertLost, insertSeen, noteLoss, putBack, whatIsLacking } from './lost-time';
 import type { Decided, Meaning, Meant, MeantCall, Noted } from './meaning';
 import type { Bought } from './purchases';
-import { insertNotices, type Notice } from './outbox-rows';
 import { markUndone } from './put-back-firewalls';
 import {
   aboutOf,
@@ -527,13 +526,12 @@ export class Journal {
    */
   async ended(
     key: SagaKey,
-    { run, by, outcome, report, resource, word, leavesOpen, seenMs, notices = [] }: Ending,
+    { run, by, outcome, report, resource, word, leavesOpen, seenMs }: Ending,
   ): Promise<Place | undefined> {
     const sealed = await this.sealing.seal(report);
     return this.inTransaction(async (tx) => {
       if (by !== key.workflow) await closeAsSeen(tx, key, { leavesOpen, seenMs });
       const isTaken = by === key.workflow ? await closeByRun(tx, key, run) : (await lock(tx, key)) !== undefined;
-      await insertNotices(tx, notices);
       const isInAir = resource !== undefined && (await inAirOf(tx, key)) > 0;
       const next = resource === undefined ? undefined : await endTurn(tx, key, resource, { isInAir });
       if (!isTaken) return next;
@@ -608,8 +606,6 @@ export interface Ending {
   leavesOpen?: boolean | undefined;
   /** For a clean-up: everything was settled at this time. If the reference was used since, the saga stays open. */
   seenMs?: number | undefined;
-  /** What receivers are told of it, with what they were not told before. */
-  notices?: readonly Notice[] | undefined;
 }
 
 /** What the answer of call `id` means for a row: the call's own, or the one in its place. */

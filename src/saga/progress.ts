@@ -179,6 +179,16 @@ export class Progress {
     ]);
   }
 
+  /** The saga has not begun, and waits until new sagas are released. One event. */
+  hold(step: string): void {
+    this.state = 'held';
+    this.everShown = true;
+    upsertSearchAttributes([
+      { key: stateKey, value: 'held' },
+      { key: stepKey, value: step },
+    ]);
+  }
+
   /**
    * The saga waits for its turn, and for no person: it has no time since when one is waited for. One event, however
    * often it looks.
@@ -227,7 +237,7 @@ export class Progress {
 
   /** @param isTold found by it, also where it met no trouble: what it came to, unless it is simply done */
   enter(
-    state: Exclude<SagaState, Waiting['kind'] | 'queued' | 'settling'>,
+    state: Exclude<SagaState, Waiting['kind'] | 'held' | 'queued' | 'settling'>,
     isTold = isOutcome(state) && state !== 'done',
   ): void {
     if (this.state === state) return;

@@ -341,17 +341,20 @@ async function writeEnding(
       step,
       act: async ({ retry }) => {
         const told = notices.withEnd(endSaid(saga, { outcome, ended: ending.ended }));
-        await inPlace('write the ending into the journal', retry !== undefined || notices.isWriting, (journal) =>
-          journal.writeEnding({
-            outcome,
-            report: ending,
-            ...definedOnly({ resource }),
-            ...(known === 'something' ? { leavesOpen: true } : definedOnly({ seenMs: story.other?.seenMs() })),
-            ...told,
-            retry,
-          }),
+        const isTold = await inPlace(
+          'write the ending into the journal',
+          retry !== undefined || notices.isTelling,
+          (journal) =>
+            journal.writeEnding({
+              outcome,
+              report: ending,
+              ...definedOnly({ resource }),
+              ...(known === 'something' ? { leavesOpen: true } : definedOnly({ seenMs: story.other?.seenMs() })),
+              ...told,
+              retry,
+            }),
         );
-        notices.written(told);
+        if (isTold) notices.told(told);
       },
     },
     { refusal: 'ask', skippable: true },

@@ -13,7 +13,7 @@ export async function activitiesOf(run: Run): Promise<string[]> {
   const { events } = await run.fetchHistory();
   return (events ?? []).flatMap((event) => {
     const name = event.activityTaskScheduledEventAttributes?.activityType?.name ?? localIn(event)?.name;
-    if (!name || name === 'writeNotifications') return [];
+    if (!name || name === 'tell') return [];
     const summary = Buffer.from(event.userMetadata?.summary?.data ?? '').toString();
     return [`${name}: ${JSON.parse(summary || '""') as string}`];
   });

@@ -77,26 +77,6 @@ async function withJournal<T>(
 const order: EffectCall = { step: 'place-order', kind: 'pivot', activity: 'placeOrder', about: { cartItems: [501] } };
 const keyOf = (reference: string): SagaKey => ({ workflow: 'provisionServers', reference });
 
-/** A notification that was given up. */
-async function dead(journal: Journal, id: string): Promise<void> {
-  const key = { route: 'ops', namespace: 'default', workflow_id: 'provision/R-1', reference: 'R-1' };
-  const times = { created_ms: 1, since_ms: 1, next_ms: 1, dead_ms: 2 };
-  await journal.db
-    .insertInto('outbox')
-    .values({
-      id,
-      ...key,
-      ...times,
-      event: 'waiting',
-      kind: null,
-      account: null,
-      body: '',
-      delivered_ms: null,
-      failure: null,
-    })
-    .execute();
-}
-
 async function take(journal: Journal, reference: string): Promise<void> {
   const request = { reference, items: [{ password: secret }] };
   await journal.take(keyOf(reference), { account: 'AB-1', request, run: 'run-1' });
@@ -243,7 +223,6 @@ function aJournal(kind: keyof typeof places): void {
       ['journal', 'restored', '--new-references', 'ask'],
       ['journal', 'restored', '--nothing-lost'],
       ['journal', 'trust-new-references'],
-      ['notifications', 'drop', '--dead'],
       ['servers', 'close', '9001'],
       ['cancelled', 'R-1'],
       ['cancel', 'R-1'],
@@ -264,15 +243,11 @@ function aJournal(kind: keyof typeof places): void {
 
     await run(url, ['journal', 'restored', '--new-references', 'ask', '--by', 'ann', '--note', 'the backup of 03:10']);
     await run(url, ['journal', 'trust-new-references', '--by', 'bob', '--note', 'all is\nsent again']);
-    await withJournal(url, undefined, (journal) => dead(journal, 'msg-1'));
-    await run(url, ['notifications', 'drop', 'msg-1', '--by', 'eve', '--note', 'told by phone']);
     const { out } = await run(url, ['journal', 'status']);
-    expect(out).toMatch(/notifications-dropped \(dropped 1; notices msg-1 ops\), says eve: told by phone\n/);
     expect(out).toMatch(/trust-new-references, says bob: all is sent again\n/);
     expect(out).toMatch(/restored \(epoch [^;]+; newReferences ask\), says ann: the backup of 03:10\n/);
     expect(documentIn(await run(url, ['journal', 'status', '--json']))).toMatchObject({
       ceremonies: [
-        { what: 'notifications-dropped', said: { by: 'eve', note: 'told by phone' } },
         { what: 'trust-new-references', said: { by: 'bob' } },
         { what: 'restored', said: { by: 'ann', note: 'the backup of 03:10' } },
       ],

@@ -9,7 +9,6 @@ import { firewalls } from './contract/firewalls';
 import { leftBehind } from './contract/left-behind';
 import { lostRows } from './contract/lost-rows';
 import { openOnes } from './contract/open-references';
-import { outbox } from './contract/outbox';
 import { pivots } from './contract/pivots';
 import { purchases } from './contract/purchases';
 import { putBack } from './contract/put-back';
@@ -28,7 +27,6 @@ describeEachDatabase('the journal', (databases) => {
   describe('what a person has done by hand', () => byHand(databases));
   describe('how a saga stands', () => standing(databases));
   describe('purchases', () => purchases(databases));
-  describe('the outbox', () => outbox(databases));
   describe('turns', () => turns(databases));
   describe('corrections', () => corrections(databases));
   describe('open references', () => openOnes(databases));

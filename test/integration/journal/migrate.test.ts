@@ -62,9 +62,9 @@ describeEachDatabase('the schema', ({ place: somewhere }) => {
 
   itInWays('is made as a whole or not at all', async () => {
     // The last table of the step is in its way: what came before it must not stay.
-    await withDatabase((db) => sql`create table outbox (somebody text)`.execute(db));
+    await withDatabase((db) => sql`create table ceremony (somebody text)`.execute(db));
     await expect(migrate(address)).rejects.toThrow();
-    await withDatabase((db) => sql`drop table outbox`.execute(db));
+    await withDatabase((db) => sql`drop table ceremony`.execute(db));
     await expect(migrate(address)).resolves.toEqual({ from: 0, to: schemaNumber });
     await opened(address);
   });

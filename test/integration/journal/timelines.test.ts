@@ -22,7 +22,7 @@ import { said } from '../../support/operator';
 const rightsOfWorker = `
   grant select, insert, update on journal, reference, effect, ending, correction, purchase to worker;
   grant select, insert on ceremony to worker;
-  grant select, insert, update, delete on turn, outbox, server to worker;
+  grant select, insert, update, delete on turn, server to worker;
   grant select on kysely_migration to worker`;
 
 const newTimeline =

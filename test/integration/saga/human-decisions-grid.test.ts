@@ -113,18 +113,6 @@ const waits: Record<
     },
     fits: { provideServers: 'done', markCancelled: 'reversed' },
   },
-  'a hold': {
-    kind: 'held',
-    start: async () => {
-      await rig.sagas.hold({ note: 'a test' });
-      const saga = await rig.sagas.provision(provisionRequest());
-      await untilWaiting(saga, 'held');
-      // Ended from outside, it lets nobody begin by itself.
-      await rig.temporal.workflow.getHandle('hold').terminate();
-      return saga;
-    },
-    fits: { retry: 'done' },
-  },
 };
 
 const raw = (saga: SagaHandle): WorkflowHandle => rig.temporal.workflow.getHandle(saga.workflowId);

@@ -48,7 +48,6 @@ it('says of each decision what it does and what to paste, and of the query what 
   );
   expect(described(definition?.updateDefinitions)).toEqual(hints);
   const others = {
-    heldReleased: 'The hold has ended: begin. Sent by releaseHeld',
     cancelledBy: 'Who cancels the saga, and why. Sent by the command line before the cancellation',
   };
   expect(described(definition?.signalDefinitions)).toEqual({ ...hints, ...others });

@@ -49,11 +49,9 @@ export async function startWorld(closers: Closers, options: WorldOptions): Promi
     RETRY_MUTATING: budget,
     RETRY_COMPENSATING: budget,
     // Minutes of a real night are seconds here.
-    OUTAGE_HOLD: 'probe',
+    OUTAGE_HOLD_MS: '4000',
     OUTAGE_WINDOW_MS: '3000',
     OUTAGE_CALLS_MIN: '8',
-    OUTAGE_PROBE_FIRST: '3',
-    OUTAGE_PROBE_PAUSE_MS: '2000',
     LOG_LEVEL: 'error',
   };
   const crew = new Crew(programOf('worker', programs), environment, sandbox);

@@ -19,7 +19,7 @@ import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
-import { answer, outcomeOf, stepOf, untilWaiting, untilWaitingOrEnded } from '../../support/sagas';
+import { answer, outcomeOf, stepOf, untilState, untilWaiting, untilWaitingOrEnded } from '../../support/sagas';
 import { copyDatabase, crashCopy, putDatabaseBack } from '../../support/sqlite-copy';
 import { said } from '../../support/operator';
 
@@ -301,14 +301,14 @@ describe('the journal', () => {
       await rig.withJournal((journal) => restored(journal, 'ask', said));
       await rig.sagas.hold({ note: 'a restore' });
       const again = await startAgain('changeOrder', request);
-      await untilWaiting(again, 'held');
+      await untilState(again, 'held');
       await again.cancel();
       expect((await outcomeOf(again)).cancelled).toMatchObject({
         outcome: 'reversed-with-leftovers',
         leftovers: [{ kind: 'placement-unknown', step: 'place-change-order' }],
       });
       const later = await startAgain('changeOrder', request);
-      await untilWaiting(later, 'held');
+      await untilState(later, 'held');
       await rig.withJournal((journal) => trustNewReferences(journal, said));
       await rig.sagas.release();
       await untilWaiting(later, 'outcome-unknown');

@@ -71,11 +71,8 @@ describe('taking a reference', () => {
 
   it('waits while new sagas are held, and takes nothing', async () => {
     const saga = stand.saga();
-    const refused = await saga.refusal('takeReference', { request }, held);
-    expect(refused).toEqual({
-      failure: 'Held',
-      message: 'held since 2026-01-31 22:15:00 UTC by ann; nothing was sent',
-    });
+    const answer = await saga.do('takeReference', { request }, held);
+    expect(answer).toEqual({ how: 'held', who: 'held since 2026-01-31 22:15:00 UTC by ann' });
     expect(await referenceOf(stand.journal.db, saga.key)).toBeUndefined();
     for (const status of ['COMPLETED', 'TERMINATED']) {
       const over = temporalThat(() => status);

@@ -104,7 +104,7 @@ it.each([
   [['provision'], /missing required argument 'FILE'[^]*Usage: order-saga provision/],
   [['provision', 'a', 'b'], /too many arguments[^]*Usage/],
   [['list', '--colour'], /unknown option '--colour'[^]*Usage/],
-  [['list', '--state', 'odd'], /Allowed choices are waiting, running, queued, settling, stuck/],
+  [['list', '--state', 'odd'], /Allowed choices are waiting, running, held, queued, settling, stuck/],
   [['list', '--limit', '-1'], /whole number/],
   [['status', 'not a reference'], /reference: must be 1 to 128/],
   [['decide', 'R', 'agree'], /there is no decision agree; there are retry, skip/],

@@ -1,5 +1,5 @@
 import { isAllowed, isInner } from '../../../src/notifications/addresses';
-import { isWebhookSecret } from '../../../src/notifications/sender';
+import { unusableSecrets } from '../../../src/notifications/sender';
 
 it.each([
   ...['127.0.0.1', '127.9.9.9', '0.0.0.0', '10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.0.1', '100.64.0.1'],
@@ -49,9 +49,13 @@ it.each([
   expect(isAllowed(host, address, allowed)).toBe(false);
 });
 
-it('a secret is whsec_ with base64 behind it, or several of them', () => {
+it('a secret is whsec_ with base64 behind it, or several of them', async () => {
   const [one, other] = ['one', 'other'].map((text) => `whsec_${Buffer.from(text).toString('base64')}`);
-  for (const secret of [one, `${one}\n${other}`, ` ${one} `]) expect(isWebhookSecret(secret!)).toBe(true);
+  const whyNot = async (value: string) => {
+    const secrets = { resolve: () => Promise.resolve(value) };
+    return (await unusableSecrets([{ name: 'ops', secret: 's' }], secrets as never)).map(({ why }) => why);
+  };
+  for (const secret of [one, `${one}\n${other}`, ` ${one} `]) expect(await whyNot(secret!)).toEqual([]);
   for (const secret of ['', ' ', 'whsec_', 'whsec_!!!', `${one} whsec_!!!`])
-    expect(isWebhookSecret(secret)).toBe(false);
+    expect(await whyNot(secret)).toEqual(['its secret is not whsec_ with base64 behind it']);
 });

@@ -50,7 +50,6 @@ describe('the question at a step that is stuck', () => {
 
   it('has a cause for every failure that there is', () => {
     for (const name of callFailureNames) expect(cause(failed(name))).toMatch(/^[A-Za-z].*[^.][.?)]$/);
-    expect(cause(failed('Held'))).toBe('New sagas are held.');
   });
 
   it('says what skipping means, and offers it', () => {
@@ -120,17 +119,6 @@ describe('the question at a step that is stuck', () => {
     expect(at(3)).toMatch(/^Stuck: “Title of 0, Delete it, Title of 2” did/);
     expect(at(4)).toMatch(/^Stuck: “Title of 0, Delete it, Title of 2 and 1 more” did/);
     expect(at(9)).toMatch(/“Title of 0, Delete it, Title of 2 and 6 more”/);
-  });
-
-  it('is another one where new sagas are held, and only where all of its steps are', () => {
-    const held = stuckAt('a', failed('Held'));
-    expect(stuckQuestion([held, held], forward)).toMatchObject({
-      kind: 'held',
-      question: expect.stringMatching(
-        /^New sagas are .*This one has not begun, and goes on when they are released/,
-      ) as string,
-    });
-    expect(stuckQuestion([held, stuckAt('b', failed('NotSent'))], forward).kind).toBe('stuck');
   });
 
   it('is none where nothing is stuck', () => {
