@@ -18,7 +18,7 @@ import { reconcileSchema, sweepReportSchema } from '../src/domain/reconcile';
 import { recordSchema } from '../src/domain/record';
 import { requestSchemas } from '../src/domain/requests';
 import { reportSchema, resultSchemas } from '../src/domain/results';
-import { withFailuresTable } from './failures-table';
+import { withFailuresTables } from './failures-table';
 
 const root = join(__dirname, '..');
 
@@ -46,7 +46,7 @@ async function makeSchemas(): Promise<Map<string, string>> {
     files.set(`schemas/${name}.json`, await format(JSON.stringify(json), { parser: 'json', printWidth: 120 }));
   }
   const failures = 'docs/failures.md';
-  const printed = withFailuresTable(read(failures) ?? '');
+  const printed = withFailuresTables(read(failures) ?? '');
   files.set(failures, await format(printed, { parser: 'markdown', printWidth: 120 }));
   return files;
 }
