@@ -59,7 +59,7 @@ const resourcesIn = (folder: string): Resource[] =>
     .map((document) => document.toJS({ maxAliasCount: 10 }) as Resource);
 
 const resources = resourcesIn('deploy/kubernetes/base');
-const [] = resourcesIn('deploy/kubernetes/keda');
+
 const ofKind = (kind: string) => resources.filter((resource) => resource.kind === kind);
 const named = (kind: string, name: string) => ofKind(kind).find(({ metadata }) => metadata.name === name)!;
 
