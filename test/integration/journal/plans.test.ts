@@ -184,41 +184,6 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
     const lock = plans.find(({ question }) => question.startsWith('update "reference"'));
     expect(accesses(lock!.plan)).toHaveLength(1);
   });
-
-  it('the outbox is written, leased, answered, counted and tidied up: it is never read as a whole', async () => {
-    const [namespace, route] = ['orders', 'ops'];
-    const notice = { ...{ id: 'new', route, namespace, workflowId: 'provision/new', reference: 'new' }, body: '' };
-    const plans = await plansOf(async () => {
-      await writeNotices(journal, [{ ...notice, event: 'waiting', kind: 'stuck', account: 'AB-1' }]);
-      const [leased] = await leaseDue(journal, { namespace, route, limit: 8, leaseMs: 1_000 });
-      await markFailed(journal, leased!, { failure: 'answered 500', retryInMs: undefined });
-      await markDelivered(journal, leased!);
-      await countNotices(journal, namespace);
-      await journal.db.updateTable('outbox').set({ delivered_ms: 0 }).where('id', '=', 'new').execute();
-      await deleteDelivered(journal);
-    });
-    const whole = /Seq Scan on outbox|SCAN (outbox|row|earlier)\b(?! USING (COVERING )?INDEX outbox_)/;
-    expect(plans.length).toBeGreaterThan(8);
-    expect(plans.filter(({ plan }) => whole.test(plan))).toEqual([]);
-    // What is not due is not even looked at. In a file there are not so many.
-    const due = plans.filter(({ question }) => question.includes('"next_ms" <= '));
-    expect(due.length).toBeGreaterThan(1);
-    const byTime = due.filter(({ plan }) => /Index Cond: [^"]*next_ms <= /.test(plan));
-    expect(byTime).toHaveLength('postgres' in address ? due.length : 0);
-    const [seen] = await plansOf(() =>
-      journal.db.selectFrom('outbox').selectAll().where('failure', '=', 'any').execute(),
-    );
-    expect(seen?.plan).toMatch(whole);
-  });
-
-  it('a table that is read as a whole would be seen, by an index or without one', async () => {
-    const effects = journal.db.selectFrom('effect').selectAll();
-    const plans = await plansOf(async () => {
-      await effects.where('run', '=', 'any').execute();
-      await effects.orderBy('seq').execute();
-    });
-    expect(plans.map((one) => wide(one).length)).toEqual([1, 1]);
-  });
 });
 
 /** Of the tables with as many rows as there were calls; the journal's own table has one row. */

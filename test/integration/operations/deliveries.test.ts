@@ -15,12 +15,12 @@ import { createSealing } from '../../../src/security/sealing';
 import { itInWays } from '../../support/left-out';
 import { WebhookReceiver, type Told } from '../../support/receiver';
 import { until } from '../../support/rig';
-import { describeEachDatabaseInWays, type TestDatabases } from '../journal/databases';
+import { describeEachDatabase, type TestDatabases } from '../journal/databases';
 
 const quick: RetryBudget = { attemptsMax: 50, backoffMs: 10, backoffMaxMs: 50, totalMs: 3_600_000 };
 const types = ['waiting', 'reminder', 'settled', 'ended'] as const;
 
-describeEachDatabaseInWays('notifications', ({ fresh }: TestDatabases) => {
+describeEachDatabase('notifications', ({ fresh }: TestDatabases) => {
   let address: Awaited<ReturnType<typeof fresh>>;
   let journal: Journal;
   const receivers: WebhookReceiver[] = [];

@@ -4,13 +4,13 @@ import type { JournalAddress } from '../../../src/journal/dialects';
 import { checkJournalKeys, WrongKeyError } from '../../../src/operations/journal-keys';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { createSealing } from '../../../src/security/sealing';
-import { describeEachDatabaseInWays } from '../journal/databases';
+import { describeEachDatabase } from '../journal/databases';
 import { openedJournals, Run } from '../journal/runs';
 
 const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
 const sealedWith = (...keys: string[]) => createSealing(parsePayloadKeys(keys.join(',')));
 
-describeEachDatabaseInWays('the keys of a journal', ({ fresh }) => {
+describeEachDatabase('the keys of a journal', ({ fresh }) => {
   const opened = openedJournals();
   const [written, other] = [key('k1'), key('k1')];
   let address: JournalAddress;
