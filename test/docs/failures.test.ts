@@ -17,7 +17,6 @@ import {
   type CallFailure,
   type CallFailureName,
 } from '../../src/domain/failures';
-import { waitKinds } from '../../src/domain/progress';
 import { ProviderClient, type ProviderClientOptions } from '../../src/provider/client';
 import {
   NotSent,
@@ -203,15 +202,6 @@ describe('what is decided on our side', () => {
     expectSentence(row);
   });
 
-  it('says by whose fault it is, one after the other', () => {
-    const whose = own.map((row) => row['whose']!);
-    expect([...new Set(whose)]).toEqual(['provider', 'journal', 'Temporal', 'us']);
-    expect(whose).toEqual([...whose].sort((one, other) => blame.indexOf(one) - blame.indexOf(other)));
-    const journals = own.filter((row) => name(row).startsWith('Journal'));
-    expect(journals.map((row) => row['whose'])).toEqual(['journal', 'journal', 'journal']);
-  });
-  const blame = ['provider', 'journal', 'Temporal', 'us'];
-
   it('knows how often a call is made that was lost with its worker', () => {
     const row = own.find((one) => name(one) === 'WorkerLost')!;
     const seconds = Array.from(
@@ -242,17 +232,6 @@ it('says of each whose it is, once, and nothing else on our side', () => {
   for (const row of own) expect([row['what happened'], ownerIn(row)]).toEqual([row['what happened'], row['whose']]);
   // What the provider has answered, or left without an answer, is its own.
   expect(ownerOf({ failure: 'UnknownOutcome', endpoint: 'POST /order' })).toBe('provider');
-});
-
-it('has another sentence for each', () => {
-  const sentences = callFailureNames.map((failure) => cause({ failure, message: 'm' }));
-  expect(new Set(sentences).size).toBe(callFailureNames.length);
-});
-
-it('names only waits that there are', () => {
-  const waits = [...wire, ...own].flatMap((row) => codesIn(row['then']!));
-  expect(waits.filter((name) => !waitKinds.some((kind) => kind === name))).toEqual([]);
-  expect(waits.length).toBeGreaterThan(0);
 });
 
 const nameOf = (failure: ApplicationFailure) => failure.type as CallFailureName;

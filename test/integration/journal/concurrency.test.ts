@@ -1,6 +1,5 @@
 /** Many at once: other calls of the same worker, other workers, other processes. One of them may send. */
 import { randomUUID } from 'node:crypto';
-import { restored } from '../../../src/journal/ceremony';
 import type { JournalAddress } from '../../../src/journal/dialects';
 import type { Journal } from '../../../src/journal/journal';
 import type { Meant } from '../../../src/journal/meaning';
@@ -8,9 +7,7 @@ import { effectsOf } from '../../../src/journal/standing';
 import { itInWays } from '../../support/left-out';
 import { describeEachDatabase, inFiles } from './databases';
 import { add, letPass, openedJournals, place, remove, rowOf, Run } from './runs';
-import { unavailable } from './sentences';
 import { Tellers } from './tellers';
-import { said } from '../../support/operator';
 
 const how = (meant: readonly Meant[]) => meant.map((one) => one.how).sort();
 const rounds = Array.from({ length: 15 }, (_, round) => round);

@@ -8,7 +8,7 @@ import type { Journal } from '../../../src/journal/journal';
 import { effectsOf } from '../../../src/journal/standing';
 import { describeWithPostgres, PostgresServer } from './postgres';
 import { Proxy } from './proxy';
-import { add, letPass, openedJournals, place, rowOf, Run } from './runs';
+import { letPass, openedJournals, place, rowOf, Run } from './runs';
 import { unavailable } from './sentences';
 import { describeInWays, itInWays } from '../../support/left-out';
 
@@ -180,7 +180,6 @@ describeWithPostgres('the journal loses its database', () => {
   });
 
   describe('without a word', () => {
-
     itInWays('gives up in the middle of a transaction, of which nothing is written', async () => {
       proxy.muteWhoSays('insert into "effect"');
       const { row } = await quickly(unavailable(run.mean(place(1))));

@@ -1,15 +1,10 @@
 /** How the journal's tables come to be, and how it is known whether they are those of this release. */
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { sql } from 'kysely';
 import { isUniqueViolation } from '../../../src/journal/errors';
 import { openDatabase, type JournalAddress } from '../../../src/journal/dialects';
 import { checkJournal, migrate, schemaNumber } from '../../../src/journal/migrate';
-import { itInWays } from '../../support/left-out';
 import { describeEachDatabase } from './databases';
 import { openedJournals, place, Run } from './runs';
-
-const steps = readdirSync(join(__dirname, '..', '..', '..', 'src', 'journal', 'migrations')).sort();
 
 describeEachDatabase('the schema', ({ place: somewhere }) => {
   const opened = openedJournals();

@@ -15,14 +15,6 @@ import { Journal } from '../../../src/journal/journal';
 import { endedSagas, leftByLost } from '../../../src/journal/left-behind';
 import { openJournal } from '../../../src/journal/open';
 import { begin, close, openReferences } from '../../../src/journal/open-references';
-import {
-  countNotices,
-  deleteDelivered,
-  leaseDue,
-  markDelivered,
-  markFailed,
-  writeNotices,
-} from '../../../src/journal/outbox';
 import { standingOf } from '../../../src/journal/standing';
 import { statedFirewalls } from '../../../src/journal/stated-firewalls';
 import { dropTurn, takeTurn } from '../../../src/journal/turns';

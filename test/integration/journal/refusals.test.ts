@@ -3,7 +3,6 @@ import {
   chmodSync,
   chownSync,
   copyFileSync,
-  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -20,7 +19,7 @@ import { openJournal } from '../../../src/journal/open';
 import { effectsOf } from '../../../src/journal/standing';
 import { createSealing } from '../../../src/security/sealing';
 import { describeEachDatabase, inFiles } from './databases';
-import { describeWithPostgres, password, PostgresServer } from './postgres';
+import { describeWithPostgres, PostgresServer } from './postgres';
 import { Authority } from '../../support/certificates';
 import { describeInWays, itInWays, takesWays, unless } from '../../support/left-out';
 import { add, openedJournals, place, rowOf, Run } from './runs';
@@ -31,7 +30,6 @@ const open = (address: JournalAddress) => openJournal(address, createSealing(und
 
 const noDisk = whyNoSmallDisk();
 const describeWithSmallDisk = unless(noDisk);
-const isRoot = process.getuid?.() === 0;
 
 describeEachDatabase('a journal of another release', ({ fresh, place: somewhere }) => {
   const asked = async <T>(address: JournalAddress, text: string): Promise<T[]> => {
@@ -220,17 +218,6 @@ describe('a file', () => {
     expect(await sentenceOf(migrate({ file: path }), [folder])).toBe(sentence);
     return sentence.replace('the journal cannot be used: ', '');
   };
-  /** As somebody who is not root, and who owns nothing here. */
-  const asNobody = async <T>(work: () => Promise<T>): Promise<T> => {
-    process.setegid?.(65_534);
-    process.seteuid?.(65_534);
-    try {
-      return await work();
-    } finally {
-      process.seteuid?.(0);
-      process.setegid?.(0);
-    }
-  };
 
   it('that is no database stays what it is', async () => {
     const text = 'the accounts of 2019, which somebody still needs\n'.repeat(100);
@@ -262,10 +249,7 @@ describe('a file', () => {
     expect(await asked('journal_mode')).toEqual(['wal']);
   });
 
-  const describeAsRoot = unless(isRoot ? undefined : 'who is not root cannot become somebody else');
-
   describe('that somebody else holds', () => {
-
     it('is had when the other one lets go', async () => {
       const journal = await opened({ file });
       const other = await opened({ file });

@@ -4,14 +4,12 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sql } from 'kysely';
 import { untilReady } from '../../../scripts/reachable';
 import { nothingLost, restored } from '../../../src/journal/ceremony';
 import { healthOf, isSilent } from '../../../src/journal/health';
 import type { Journal } from '../../../src/journal/journal';
 import { migrate } from '../../../src/journal/migrate';
-import { openJournal, openToAsk } from '../../../src/journal/open';
-import { theJournal } from '../../../src/journal/rows';
+import { openJournal } from '../../../src/journal/open';
 import { effectsOf, standingOf } from '../../../src/journal/standing';
 import { createSealing } from '../../../src/security/sealing';
 import { describeWithPostgres, PostgresServer } from './postgres';

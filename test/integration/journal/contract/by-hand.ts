@@ -4,7 +4,7 @@ import type { Journal } from '../../../../src/journal/journal';
 import { effectsOf, standingOf } from '../../../../src/journal/standing';
 import { takeTurn } from '../../../../src/journal/turns';
 import type { TestDatabases } from '../databases';
-import { assign, inAirMs, remove, rowOf, Run, sharedJournal, takeBackAssign, unassignOld } from '../runs';
+import { assign, inAirMs, rowOf, Run, sharedJournal, takeBackAssign, unassignOld } from '../runs';
 
 export function byHand(databases: TestDatabases): void {
   let journal: Journal;

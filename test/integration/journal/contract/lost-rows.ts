@@ -2,7 +2,7 @@ import type { Journal } from '../../../../src/journal/journal';
 import { restored } from '../../../../src/journal/ceremony';
 import { effectsOf } from '../../../../src/journal/standing';
 import type { TestDatabases } from '../databases';
-import { add, inAirMs, journalRow, letPass, openedJournals, place, remove, rowOf, Run, type Sent } from '../runs';
+import { journalRow, letPass, openedJournals, place, remove, rowOf, Run, type Sent } from '../runs';
 import { said } from '../../../support/operator';
 
 /** A row that a call or a question is about is gone: the journal was put back to a copy from before it. */

@@ -11,7 +11,7 @@ import { parsePayloadKeys } from '../../../../src/security/keys';
 import { createSealing } from '../../../../src/security/sealing';
 import { changeRequest, provisionRequest, switchRequest } from '../../../support/requests';
 import type { TestDatabases } from '../databases';
-import { letPass, openedJournals, place, Run, sharedJournal } from '../runs';
+import { letPass, place, Run, sharedJournal } from '../runs';
 
 type Rules = Partial<PurchaseRules>;
 
@@ -35,7 +35,6 @@ export function purchases(databases: TestDatabases): void {
   sharedJournal(databases, (opened) => {
     journal = opened;
   });
-  const opened = openedJournals();
   let account: string;
   beforeEach(() => {
     account = `AB-${String(Math.floor(Math.random() * 1e12))}`;

@@ -248,7 +248,6 @@ export function putBack({ fresh, copy }: TestDatabases): void {
   });
 
   describe('and references that are seen for the first time after it', () => {
-
     it('are asked about, where the operator wants that', async () => {
       await restored(journal, 'ask', said);
       expect(await journalRow(journal)).toMatchObject({ doubts_new: 1 });
