@@ -4,11 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { EffectCall, JournalKnowledge } from '../../../src/domain/effects';
-import { restored } from '../../../src/journal/ceremony';
 import { rigSettings } from '../../support/activity-settings';
 import { cartItem } from '../../support/requests';
 import { LoneActivities, type LoneSaga } from './lone-activities';
-import { said } from '../../support/operator';
 
 let stand: LoneActivities;
 beforeAll(async () => {
@@ -112,14 +110,6 @@ describe('under way: the first call may still be in the air', () => {
     expect(retryInMs).toBeGreaterThan(0);
     expect(retryInMs).toBeLessThanOrEqual(inAirMs);
   });
-
-  it('an item is not deleted that an order names which is under way', async () => {
-    const saga = stand.saga();
-    const cartItemId = await added(saga);
-    await mean(saga, order([cartItemId]));
-    const refused = await nothingSent(() => saga.refusal('deleteCartItem', { ...addStep, cartItemId }));
-    expect(refused).toMatchObject({ failure: 'UnderWay', retryInMs: expect.any(Number) as number });
-  });
 });
 
 describe('unknown: a person is asked about the row', () => {
@@ -141,47 +131,6 @@ describe('unknown: a person is asked about the row', () => {
       doubt: { ...doubt, at },
     });
     expect(await saga.told()).toEqual(['add-cart-item-1 mutate done', 'place-order pivot unknown UnknownOutcome']);
-  });
-
-  it('of an order that was meant and is no longer in the air', async () => {
-    const saga = stand.saga();
-    const { row } = await mean(saga, order(), { inAirMs: 0 });
-    expect(await nothingSent(() => saga.refusal('placeOrder', place([])))).toMatchObject({
-      failure: 'UnknownOutcome',
-      doubt: { row, run: 'another-run', inAirMs: 0, putBack: false },
-    });
-  });
-
-  it('of a journal that was put back: nobody knows what was sent in the lost time', async () => {
-    const own = await LoneActivities.start();
-    try {
-      const saga = own.saga();
-      await saga.do('takeReference', { request: {} });
-      await restored(own.journal, 'trust', said);
-      expect(await saga.refusal('placeOrder', place([]))).toEqual({
-        failure: 'UnknownOutcome',
-        message:
-          'the journal was put back to an older copy, and what was sent in the lost time is not known; nothing was sent now',
-        doubt: {
-          row: (await saga.rows())[0]?.id,
-          at: expect.any(String) as string,
-          run: saga.run,
-          inAirMs: 1_000,
-          putBack: true,
-        },
-      });
-      expect(own.sent('place-order')).toBe(0);
-    } finally {
-      await own.close();
-    }
-  });
-
-  it('but what may be repeated is sent once more, and the doubt is told', async () => {
-    const saga = stand.saga();
-    stand.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'reset-after' });
-    expect(await saga.refusal('addCartItem', add)).toMatchObject({ failure: 'UnknownOutcome' });
-    expect(await saga.do('addCartItem', add)).toMatchObject({ doubts: 1 });
-    expect(await nothingSent(() => saga.do('addCartItem', add))).toMatchObject({ doubts: 1, recorded: {} });
   });
 });
 
@@ -240,22 +189,6 @@ describe('put back: the journal lacks what the run knows', () => {
         expect(refused).toEqual({ failure, message: expect.stringMatching(found) as string });
       }
       expect(own.calls).toBe(calls);
-    } finally {
-      await own.close();
-    }
-  });
-
-  it('nor with another journal than the one that the saga began with', async () => {
-    const own = await LoneActivities.start();
-    try {
-      const saga = own.saga();
-      const { knows } = await saga.do('addCartItem', add);
-      const elsewhere = { ...place([]), knows: { ...knows, journal: randomUUID() } };
-      expect(await saga.refusal('placeOrder', elsewhere)).toEqual({
-        failure: 'JournalPutBack',
-        message: 'this is not the journal that the saga began with; nothing was sent',
-      });
-      expect(own.sent('place-order')).toBe(0);
     } finally {
       await own.close();
     }

@@ -101,22 +101,6 @@ it('gives up after the last attempt, and after the time', () => {
   expect(retry(1, 1e9)).toBeDefined();
 });
 
-describe('a pivot and the statuses that are safe to repeat', () => {
-  it('takes further ones from the settings', () => {
-    const facts = translated(new UnknownOutcome('said no', about(503)), 'pivot', {
-      settings: { pivotRetryStatuses: [429, 503] },
-    });
-    expect(facts).toMatchObject({ failure: 'RateLimited', retryInMs: expect.any(Number) });
-  });
-
-  it('does not repeat a timeout, which has no status', () => {
-    expect(
-      translated(new UnknownOutcome('said no', about()), 'pivot', { settings: { pivotRetryStatuses: [429, 503] } })
-        .retryInMs,
-    ).toBeUndefined();
-  });
-});
-
 it.each(kinds)('what was read already is not read otherwise the second time, when %s', (kind) => {
   const safe = { ...settings, pivotRetryStatuses: [503] };
   for (const error of [

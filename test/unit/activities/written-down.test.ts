@@ -196,31 +196,11 @@ describe('where the journal is away when the call has ended', () => {
     expect(now).toMatchObject({ outcome: 'done', cart_item_id: value.cartItemId, activity: 'addCartItem' });
     expect(await saga.again({}).do('addCartItem', add)).toMatchObject({ value, recorded: {} });
   });
-
-  it.each([
-    ['refuse-before', 'Rejected', 'not-done'],
-    ['reset-after', 'UnknownOutcome', 'unknown'],
-  ] as const)('and a failure: %s', async (kind, failure, outcome) => {
-    const saga = stand.saga({ journal: away().journal }, 'changeOrder');
-    stand.sandbox.faults.add({ endpoint: 'place-change-order', kind });
-    const refused = await saga.refusal('placeChangeOrder', change);
-    const [row] = await saga.rows();
-    expect(refused).toMatchObject({
-      failure,
-      unwritten: { call: { step: 'place-change-order' }, knows: { row: row!.id }, outcome, failure },
-    });
-    expect(refused.doubt?.row).toBe(outcome === 'unknown' ? row!.id : undefined);
-    expect(await saga.told()).toEqual(['place-change-order pivot meant']);
-    await written(saga, refused.unwritten, refused);
-    expect(await saga.told()).toEqual([`place-change-order pivot ${outcome} ${failure}`]);
-  });
 });
 
 describe('where the journal is away before the call', () => {
-  const row = '7c1c1f8e-0000-4000-8000-000000000000';
   const failing = (error: Error) => journalThat(stand.journal, () => ({ mean: () => Promise.reject(error) }));
   const gone = new JournalUnavailable('no database answers at its address');
-  const perhapsWritten = new JournalUnavailable('the connection to its database was lost', { row });
   const knows = { journal: 'j', epoch: 1 };
 
   it('nothing is sent', async () => {
@@ -233,26 +213,6 @@ describe('where the journal is away before the call', () => {
         retryInMs: expect.any(Number) as number,
       });
     }
-    expect(stand.calls).toBe(before);
-  });
-
-  it('and where its row may be there all the same, that nothing was sent is yet to be written', async () => {
-    const saga = stand.saga({ journal: failing(perhapsWritten) });
-    saga.owns = false;
-    const before = stand.calls;
-    const refused = await saga.refusal('placeOrder', { ...place([1]), knows });
-    expect(refused).toEqual({
-      failure: 'JournalUnavailable',
-      message: 'the journal cannot be used: the connection to its database was lost',
-      retryInMs: expect.any(Number) as number,
-      unwritten: {
-        call: { step: 'place-order', kind: 'pivot', activity: 'placeOrder', about: { cartItems: [1] } },
-        knows: { ...knows, row },
-        inAirMs: rigSettings.inAirMs,
-        outcome: 'not-done',
-        failure: 'JournalUnavailable',
-      },
-    });
     expect(stand.calls).toBe(before);
   });
 });

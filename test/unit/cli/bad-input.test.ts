@@ -4,7 +4,6 @@ import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommand, runHere } from '../../support/command-line';
-import { itInWays } from '../../support/left-out';
 
 let folder: string;
 let server: Server;
@@ -96,14 +95,4 @@ it.each([
   const { status, out, err } = await runHere(args);
   expect(err).toMatch(sentence);
   expect({ status, out }).toEqual({ status: 2, out: '' });
-});
-
-itInWays('says in one line where no Temporal answers and what to do', async () => {
-  const { status, out, err } = await runCommand(['list'], environment);
-  expect({ status, out }).toEqual({ status: 3, out: '' });
-  expect(err.trim().split('\n')).toHaveLength(1);
-  expect(err).toContain(environment['TEMPORAL_ADDRESS']);
-  expect(err).toContain('TEMPORAL_ADDRESS');
-  expect(err).toContain('temporal server start-dev');
-  expect(connections).toBeGreaterThan(0);
 });

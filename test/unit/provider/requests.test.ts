@@ -187,11 +187,3 @@ test.each([
   expect(failure.name).toBe('Rejected');
   expect(server.seen).toEqual([]);
 });
-
-test('a key in the directory’s query is not named in failures', async () => {
-  const server = await serve({ status: 500 });
-  const failure = await failureOf(createClient(server.url).findServers({ path: '/servers?key=abc' }));
-  expect(server.seen[0]?.path).toBe('/servers?key=abc');
-  expect(failure.endpoint).toBe('GET /servers');
-  expect(failure.message).not.toContain('abc');
-});

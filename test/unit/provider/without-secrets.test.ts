@@ -71,15 +71,6 @@ test('a text with a NUL in it destroys none beside it, and hides no secret', () 
   });
 });
 
-test('where the secrets cannot be read, no text is shown', () => {
-  expect(withoutSecrets({ order_id: 17, who: 'AB', list: ['x', 3], q7: { a: 1 } }, 'unknown')).toEqual({
-    order_id: 17,
-    who: '[redacted]',
-    list: ['[redacted]', 3],
-    '[redacted]': { a: 1 },
-  });
-});
-
 test('no secret of twelve characters or more shows, and what has none of it stays', () => {
   const word = fc.string({ unit: fc.constantFrom('Q', 'X', '"', '\\', '/', 'é'), minLength: 12, maxLength: 200 });
   fc.assert(

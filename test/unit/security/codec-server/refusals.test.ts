@@ -63,16 +63,6 @@ describe('what no key opens is said by the key’s id, and by nothing of the con
     const cutOff = { ...payload, data: Buffer.from(payload?.data ?? []).subarray(0, 20) };
     expect(await decode(bodyOf(cutOff))).toMatchObject({ status: 400, text: expect.stringMatching(/cut off/) });
   });
-
-  it('of an id that is no id', async () => {
-    const metadata = {
-      encoding: Buffer.from('binary/encrypted'),
-      'encryption-key-id': Buffer.from('x'.repeat(50_000)),
-    };
-    const answered = await decode(bodyOf({ metadata, data: Buffer.alloc(50) }));
-    expect(answered.status).toBe(400);
-    expect(answered.text.length).toBeLessThan(300);
-  });
 });
 
 describe('a connection', () => {
