@@ -14,7 +14,7 @@ function sampleOf(row: Row): number {
 }
 
 /** A line for each status or range, its reasons joined. */
-export function failuresTable(): string {
+function failuresTable(): string {
   const named = rows.filter((row, index) => rows.findIndex((one) => inWords(one) === inWords(row)) === index);
   const lines = named
     .sort((one, other) => first(one) - first(other) || inWords(one).length - inWords(other).length)
@@ -32,7 +32,7 @@ export function failuresTable(): string {
   return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-export const printedBetween = ['<!-- printed by `npm run schemas` -->', '<!-- end -->'] as const;
+const printedBetween = ['<!-- printed by `npm run schemas` -->', '<!-- end -->'] as const;
 
 /** @returns the document with the table in it */
 export function withFailuresTable(document: string): string {
