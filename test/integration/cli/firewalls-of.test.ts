@@ -1,15 +1,11 @@
 /** `order-saga firewalls-of SERVER`: a look that changes nothing. */
 import { itInWays } from '../../support/left-out';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { runHere } from '../../support/command-line';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({ sandbox: { anyServer: false } });
-  rig.sandbox.addServer({ vmObjectId: 31, firewalls: [143, 144] });
-  rig.sandbox.addServer({ vmObjectId: 32, firewalls: [] });
-});
-afterAll(() => rig.close());
+const rig = rigForFile({ sandbox: { anyServer: false } });
+rig.sandbox.addServer({ vmObjectId: 31, firewalls: [143, 144] });
+rig.sandbox.addServer({ vmObjectId: 32, firewalls: [] });
 afterEach(() => {
   rig.sandbox.faults.clear();
   rig.sandbox.configure({ firewallListResponse: 'objects' });

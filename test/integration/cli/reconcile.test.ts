@@ -3,15 +3,11 @@ import { openCartItems } from '../../../sandbox/sentences';
 import { runHere, type Ended } from '../../support/command-line';
 import { itInWays } from '../../support/left-out';
 import { provisionRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { untilWaiting } from '../../support/sagas';
 import { terminate } from '../../support/terminate';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 
 const reconcile = (...args: string[]): Promise<Ended> =>
   runHere(['reconcile', ...args], '', { TEMPORAL_ADDRESS: rig.address, TEMPORAL_NAMESPACE: rig.namespace });

@@ -6,15 +6,11 @@ import type { z } from 'zod';
 import { recordSchema, type SagaRecord } from '../../../src/domain/record';
 import { itInWays } from '../../support/left-out';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 import { runCommand, runHere, type Ended } from '../../support/command-line';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 
 const environment = () => ({ JOURNAL_URL: rig.journalUrl, TEMPORAL_ADDRESS: '127.0.0.1:1' });
 const record = (...args: string[]): Promise<Ended> => runHere(['record', ...args], '', environment());

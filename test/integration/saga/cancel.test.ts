@@ -6,15 +6,11 @@ import type { EndpointName } from '../../../sandbox/endpoints';
 import type { SagaHandle } from '../../../src/client/handle';
 import { InvalidRequestError } from '../../../src/client/errors';
 import { recordOf } from '../../../src/journal/record';
-import { Rig, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { outcomeOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 
 const stories: [string, EndpointName, string, () => Promise<SagaHandle>][] = [
   ['an order', 'place-order', 'order', () => rig.sagas.provision(provisionRequest())],

@@ -3,21 +3,17 @@ import { openCartItems, ordersWithLabel, changeOrdersOf } from '../../../sandbox
 import { parseSpendLimits } from '../../../src/domain/spending';
 import { itInWays } from '../../support/left-out';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
 const hourMs = 3_600_000;
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({
-    activities: {
-      duplicateWithinMs: hourMs,
-      spendLimits: parseSpendLimits('ZZ-1=3 servers/1h, ZZ-2=10 usd/1h, ZZ-3=1 servers/1h, ZZ-4=12 usd/1h'),
-    },
-  });
+const rig = rigForFile({
+  activities: {
+    duplicateWithinMs: hourMs,
+    spendLimits: parseSpendLimits('ZZ-1=3 servers/1h, ZZ-2=10 usd/1h, ZZ-3=1 servers/1h, ZZ-4=12 usd/1h'),
+  },
 });
-afterAll(() => rig.close());
 
 let accounts = 0;
 /** Orders of an account of their own, all of the same. */

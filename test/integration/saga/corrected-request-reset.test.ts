@@ -8,17 +8,10 @@ import { recordOf } from '../../../src/journal/record';
 import { describeTimeline } from '../../../src/cli/print-record';
 import { provisionRequest } from '../../support/requests';
 import { workflowTasksOf } from '../../support/reset';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
-afterEach(() => {
-  rig.sandbox.faults.clear();
-});
+const rig = rigForFile({ clears: true });
 
 const ordersOf = ({ account }: { account: string }) =>
   orders(rig.sandbox.ledger).filter((order) => order.account === account);

@@ -5,14 +5,10 @@ import type { SagaHandle } from '../../../src/client/handle';
 import { resultsOf } from '../../support/events';
 import { itInWays } from '../../support/left-out';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 
 const ordersOf = ({ reference }: { reference: string }) => ordersWithLabel(rig.sandbox.ledger, reference);
 const callsOf = ({ reference }: { reference: string }) =>

@@ -7,17 +7,10 @@ import { ordersWithLabel } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import { deleteRun } from '../../support/delete-run';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting, type Ended } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
-afterEach(() => {
-  rig.sandbox.faults.clear();
-});
+const rig = rigForFile({ clears: true });
 
 const started = (workflow: Parameters<typeof rig.sagas.start>[0], request: object) =>
   rig.sagas.start<typeof workflow>(workflow, request);

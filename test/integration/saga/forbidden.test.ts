@@ -6,14 +6,10 @@ import { openCartItems } from '../../../sandbox/sentences';
 import type { SagaFailureName } from '../../../src/domain/failures';
 import type { WorkflowName } from '../../../src/domain/identity';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 
 /** What may be corrected where the provider surely refuses the step; undefined where nothing may be. */
 type Case = [

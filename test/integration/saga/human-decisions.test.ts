@@ -6,17 +6,10 @@ import type { temporal } from '@temporalio/proto';
 import { decisionHints, decisionNames } from '../../../src/domain/decisions';
 import { describeInWays } from '../../support/left-out';
 import { provisionRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
-afterEach(() => {
-  rig.sandbox.faults.clear();
-});
+const rig = rigForFile({ clears: true });
 
 const runOf = ({ workflowId }: { workflowId: string }) => rig.temporal.workflow.getHandle(workflowId);
 

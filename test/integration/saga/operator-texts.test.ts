@@ -5,17 +5,10 @@
 import type { SagaHandle } from '../../../src/client/handle';
 import { activitiesOf } from '../../support/events';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
-afterEach(() => {
-  rig.sandbox.faults.clear();
-});
+const rig = rigForFile({ clears: true });
 
 /** Of every call, in the order in which they were made. */
 const summariesOf = async ({ workflowId }: SagaHandle) =>

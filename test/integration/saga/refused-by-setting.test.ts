@@ -1,13 +1,9 @@
 /** What follows a refusal where the request does not say: the setting does. */
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({ activities: { onRefusal: 'ask' } });
-});
-afterAll(() => rig.close());
+const rig = rigForFile({ activities: { onRefusal: 'ask' } });
 
 const refuseOrder = ({ label }: { label: string }) =>
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label } });

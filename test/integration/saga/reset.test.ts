@@ -8,17 +8,10 @@ import { itInWays, takesWays } from '../../support/left-out';
 import { brokenPromises, type Asked } from '../../support/promises';
 import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
-import { Rig, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
-afterEach(() => {
-  rig.sandbox.faults.clear();
-});
+const rig = rigForFile({ clears: true });
 
 const addsOf = ({ reference }: { reference: string }) =>
   callsTo(rig.sandbox.ledger, 'add-cart-item').filter(({ names }) => names.planId?.includes(planIdOf(reference)));

@@ -4,20 +4,13 @@ import type { SagaHandle } from '../../../src/client/handle';
 import { resultsOf } from '../../support/events';
 import { itInWays, takesWays } from '../../support/left-out';
 import { firewallsRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { progressOf } from '../../support/sagas';
 
 /** Longer than the test waits for more than one look. */
 const inAirMs = 30_000;
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({ activities: { turnLookMs: 100, inAirMs } });
-});
-afterAll(() => rig.close());
-afterEach(() => {
-  rig.sandbox.faults.clear();
-});
+const rig = rigForFile({ clears: true, activities: { turnLookMs: 100, inAirMs } });
 
 const untilQueued = (saga: SagaHandle, before: number) =>
   until(async () => (await progressOf(saga)).queued?.before === before);

@@ -9,17 +9,10 @@ import { activitiesOf, statesOf } from '../../support/events';
 import { itInWays } from '../../support/left-out';
 import { changeRequest, firewallsRequest, switchRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
-import { Rig, until } from '../../support/rig';
+import { type Rig, rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, progressOf, stepOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
-afterEach(() => {
-  rig.sandbox.faults.clear();
-});
+const rig = rigForFile({ clears: true });
 
 const untilQueued = (saga: SagaHandle, before?: number): Promise<ProgressView['queued'] & object> =>
   until(async () => {

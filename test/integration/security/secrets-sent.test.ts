@@ -1,16 +1,12 @@
 /** What one worker told the provider does not show in what the provider tells another one. */
 import { itInWays } from '../../support/left-out';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { provisionRequest } from '../../support/requests';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 const password = 'canary/7Qx-"never-shown"-kZ';
 const filed = 'canary-in-a-file-8Rv';
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({ secrets: { variable: (name) => (name === 'SECRET_WEB_ROOT' ? filed : undefined) } });
-});
-afterAll(() => rig.close());
+const rig = rigForFile({ secrets: { variable: (name) => (name === 'SECRET_WEB_ROOT' ? filed : undefined) } });
 
 type Item = Parameters<typeof provisionRequest>[0] extends { items?: infer I } | undefined ? I : never;
 

@@ -2,13 +2,9 @@
 import { startProcess } from '../../../scripts/processes';
 import { whyTooOld, whyUnsafe } from '../../../src/operations/temporal-server';
 import { programOf } from '../../support/programs';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({ worker: false });
-});
-afterAll(() => rig.close());
+const rig = rigForFile({ worker: false });
 
 it('in a namespace that does not exist', async () => {
   const started = startProcess(programOf('worker'), { ...rig.environment, TEMPORAL_NAMESPACE: 'nowhere' });

@@ -2,18 +2,14 @@
 import { changeOrdersOf } from '../../../sandbox/sentences';
 import { itInWays } from '../../support/left-out';
 import { changeRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 /** Longer than a quote and a pivot take on a busy machine, and shorter than the provider asks to wait. */
 const quoteMaxAgeMs = 4_000;
 const retryAfter = 5;
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({ activities: { quoteMaxAgeMs } });
-});
-afterAll(() => rig.close());
+const rig = rigForFile({ activities: { quoteMaxAgeMs } });
 
 type Change = ReturnType<typeof changeRequest>;
 const changesOf = ({ subscription_id }: Change) => changeOrdersOf(rig.sandbox.ledger, subscription_id);

@@ -1,13 +1,9 @@
 import { changeOrdersOf } from '../../../sandbox/sentences';
 import { changeRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 
 const changesOf = ({ subscription_id }: { subscription_id: number }) =>
   changeOrdersOf(rig.sandbox.ledger, subscription_id);

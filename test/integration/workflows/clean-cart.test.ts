@@ -1,17 +1,10 @@
 import { ordersWithLabel } from '../../../sandbox/sentences';
 import { itInWays } from '../../support/left-out';
 import { planIdOf, provisionRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
-afterEach(() => {
-  rig.sandbox.faults.clear();
-});
+const rig = rigForFile({ clears: true });
 
 const openItemsOf = (reference: string) => rig.openItems({ reference }).map(({ cartItemId }) => cartItemId);
 const clean = (reference: string) => rig.sagas.start('cleanCart', { reference });

@@ -2,23 +2,19 @@
 import { callsTo, firewallsOf, ordersWithLabel } from '../../../sandbox/sentences';
 import { inputsOf } from '../../support/events';
 import { provisionRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { Rig, rigForFile } from '../../support/rig';
 import { answer, stepOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({
-    sandbox: { orderResponse: 'opaque', directory: { lag: 2 } },
-    activities: {
-      directory: {
-        path: '/servers?account={account}&label={label}',
-        pointers: ['/data/*/vm_object_id'],
-        labelIsUnique: true,
-      },
+const rig = rigForFile({
+  sandbox: { orderResponse: 'opaque', directory: { lag: 2 } },
+  activities: {
+    directory: {
+      path: '/servers?account={account}&label={label}',
+      pointers: ['/data/*/vm_object_id'],
+      labelIsUnique: true,
     },
-  });
+  },
 });
-afterAll(() => rig.close());
 afterEach(() => {
   rig.sandbox.faults.clear();
   rig.sandbox.configure({ directory: { lag: 2 } });

@@ -7,27 +7,23 @@ import { documentedPlanTypes } from '../../../src/domain/plan-types';
 import { activitiesOf } from '../../support/events';
 import { itInWays } from '../../support/left-out';
 import { provisionRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
 const planTypesMore = ['object_storage:other', 'bare_metal'];
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({
-    sandbox: { supportedPlanTypes: [...documentedPlanTypes, 'object_storage', 'bare_metal'] },
-    activities: {
-      planTypesMore,
-      directory: {
-        path: '/servers?account={account}&label={label}',
-        pointers: ['/data/*/vm_object_id'],
-        labelIsUnique: true,
-      },
-    },
+const rig = rigForFile({
+  sandbox: { supportedPlanTypes: [...documentedPlanTypes, 'object_storage', 'bare_metal'] },
+  activities: {
     planTypesMore,
-  });
+    directory: {
+      path: '/servers?account={account}&label={label}',
+      pointers: ['/data/*/vm_object_id'],
+      labelIsUnique: true,
+    },
+  },
+  planTypesMore,
 });
-afterAll(() => rig.close());
 afterEach(() => {
   rig.sandbox.faults.clear();
   rig.sandbox.configure({ orderResponse: 'ids', directory: false, untypedItemsAreServers: true });

@@ -3,22 +3,18 @@ import { changeOrdersOf, switchesOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import { itInWays } from '../../support/left-out';
 import { changeRequest, switchRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 const unavailablePlan = 404;
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({
-    sandbox: {
-      unavailableResources: ['china_route'],
-      unavailablePlans: [unavailablePlan],
-      planPrices: { '21': 10, '22': 10, '23': 99 },
-    },
-  });
+const rig = rigForFile({
+  sandbox: {
+    unavailableResources: ['china_route'],
+    unavailablePlans: [unavailablePlan],
+    planPrices: { '21': 10, '22': 10, '23': 99 },
+  },
 });
-afterAll(() => rig.close());
 
 const resources = (resource_name: string, delta_value: string | number = '1') => [{ resource_name, delta_value }];
 const refuse = (

@@ -5,14 +5,10 @@ import { recordOf } from '../../../src/journal/record';
 import { closeServers, openServers } from '../../../src/journal/servers';
 import { brokenPromises } from '../../support/promises';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 afterEach(() => {
   rig.sandbox.faults.clear();
   rig.sandbox.configure({ orderResponse: 'ids', firewallListResponse: 'objects' });

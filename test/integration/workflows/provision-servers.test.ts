@@ -1,14 +1,10 @@
 import { callsTo, firewallsOf, ordersWithLabel, serversOf } from '../../../sandbox/sentences';
 import { itInWays } from '../../support/left-out';
 import { planIdOf, provisionRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 afterEach(() => {
   rig.sandbox.configure({ orderResponse: 'ids' });
 });

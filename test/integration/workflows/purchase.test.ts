@@ -4,14 +4,10 @@ import { SagaHandle } from '../../../src/client/handle';
 import { describeInWays, itInWays } from '../../support/left-out';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 
 const ordersOf = ({ reference }: { reference: string }) => ordersWithLabel(rig.sandbox.ledger, reference);
 const callsOf = ({ reference }: { reference: string }) =>

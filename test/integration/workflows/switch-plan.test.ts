@@ -1,14 +1,10 @@
 import { switchesOf } from '../../../sandbox/sentences';
 import { itInWays } from '../../support/left-out';
 import { switchRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 
 const endpointsOf = ({ subscription_id }: { subscription_id: number }) =>
   rig.sandbox.ledger.calls

@@ -8,20 +8,16 @@ import { recordOf } from '../../../src/journal/record';
 import { rigSettings } from '../../support/activity-settings';
 import { provisionRequest } from '../../support/requests';
 import { resetTo, taskBefore } from '../../support/reset';
-import { Rig } from '../../support/rig';
+import { type Rig, rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 const planTypesMore = ['object_storage:other'];
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({
-    planTypesMore,
-    activities: { ...rigSettings, planTypesMore },
-    sandbox: { supportedPlanTypes: ['cloud_servers_standard', 'object_storage'] },
-  });
+const rig = rigForFile({
+  planTypesMore,
+  activities: { ...rigSettings, planTypesMore },
+  sandbox: { supportedPlanTypes: ['cloud_servers_standard', 'object_storage'] },
 });
-afterAll(() => rig.close());
 afterEach(() => {
   rig.sandbox.faults.clear();
   rig.sandbox.configure({ orderResponse: 'ids', firewallListResponse: 'objects' });

@@ -10,7 +10,7 @@ import { workflowIdOf, workflowNames, type WorkflowName } from '../../../src/dom
 import type { Report } from '../../../src/domain/results';
 import { itInWays } from '../../support/left-out';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { rigForFile } from '../../support/rig';
 import { fuzz, patience } from './fuzz-runs';
 import { brokenTasksOf } from './histories';
 import { garbage, spoilt } from './inputs';
@@ -18,11 +18,7 @@ import { garbage, spoilt } from './inputs';
 const raw = fuzz(80);
 const checked = fuzz(2_000);
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 
 let started = 0;
 const idFor = (workflow: WorkflowName) => workflowIdOf(workflow, `H-${(started += 1)}`);
