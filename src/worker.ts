@@ -6,7 +6,7 @@
 import { readHold } from './client/hold';
 import { readWorkerConfig, SettingsError, temporalAddress, type WorkerConfig } from './config';
 import { CannotListen } from './operations/cannot-listen';
-import { unusableSecrets } from './notifications/sender';
+import { isWebhookSecret, wrongSecret } from './notifications/sender';
 import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
 import { createLog } from './operations/logging';
@@ -18,7 +18,8 @@ import { healthOf } from './journal/health';
 import { openServers } from './journal/servers';
 import { JournalSchemaError, JournalUnavailable } from './journal/errors';
 import { createSagaWorker } from './operations/saga-worker';
-import { createSecretResolver } from './security/secret-resolver';
+import type { Route } from './domain/notifications';
+import { createSecretResolver, type SecretResolver } from './security/secret-resolver';
 import { SearchAttributesError } from './operations/search-attributes';
 import { connectToTemporal, TemporalServerError } from './operations/temporal-server';
 import type { Tracing } from './operations/tracing';
@@ -68,6 +69,23 @@ async function main(): Promise<void> {
   } finally {
     await health?.close();
   }
+}
+
+/**
+ * The secrets of routes that no webhook can be signed with: what they should sign is tried again, as for a receiver that
+ * is down.
+ */
+async function unusableSecrets(
+  routes: readonly Route[],
+  secrets: SecretResolver,
+): Promise<{ route: string; secret: string; why: string }[]> {
+  const unusable = [];
+  for (const { name: route, secret } of routes) {
+    const value = await secrets.resolve(secret).catch(() => undefined);
+    if (value === undefined) unusable.push({ route, secret, why: 'its secret cannot be read' });
+    else if (!isWebhookSecret(value)) unusable.push({ route, secret, why: wrongSecret });
+  }
+  return unusable;
 }
 
 function readyLine(config: WorkerConfig, health: HealthServer | undefined): string {

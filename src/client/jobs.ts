@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { WorkflowFailedError, type Client } from '@temporalio/client';
 import { ActivityFailure, ApplicationFailure, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
 import {
   decideManyWorkflow,
   describeJob,
@@ -26,6 +25,7 @@ import {
   SearchAttributesMissingError,
   UnknownReferenceError,
 } from './errors';
+import { decode } from './first-request';
 import { lacksSearchAttributes } from './saga-list';
 import { withTemporalErrors } from './temporal-errors';
 
@@ -141,8 +141,7 @@ export class JobHandle {
     const { raw } = await withTemporalErrors(this.temporal, () => this.handle.describe());
     const payloads = raw.pendingActivities?.find(({ heartbeatDetails }) => heartbeatDetails)?.heartbeatDetails
       ?.payloads;
-    const [place] = await decodeArrayFromPayloads(this.temporal.options.loadedDataConverter, payloads);
-    return place as JobPlace | undefined;
+    return (await decode(this.temporal, payloads?.[0])) as JobPlace | undefined;
   }
 
   /** Asks it to end: what was decided stays decided, and {@link report} says what was not. @throws JobEndedError */
@@ -179,12 +178,12 @@ export class JobHandle {
    */
   async follow(show: (place: JobPlace) => void): Promise<JobReport> {
     const over = new AbortController();
-    const { signal } = over;
+    const isOver = () => over.signal.aborted;
     const showing = (async () => {
-      while (!signal.aborted) {
+      while (!isOver()) {
         const place = await this.progress().catch(() => undefined);
-        if (place && !signal.aborted) show(place);
-        await pause(lookEveryMs, undefined, { signal }).catch(() => undefined);
+        if (place && !isOver()) show(place);
+        await pause(lookEveryMs, undefined, { signal: over.signal }).catch(() => undefined);
       }
     })();
     try {

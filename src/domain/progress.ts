@@ -53,7 +53,7 @@ export const lastFailureSchema = z.strictObject({
   body: z.string().optional(),
 });
 
-export const waitingSchema = z.strictObject({
+const waitingSchema = z.strictObject({
   /** Each question has its own; a decision names it. */
   id: z.string(),
   kind: z.enum(waitKinds),

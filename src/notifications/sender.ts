@@ -4,8 +4,6 @@
  */
 import { Webhook } from 'standardwebhooks';
 import { Agent, type Dispatcher } from 'undici';
-import type { Route } from '../domain/notifications';
-import type { SecretResolver } from '../security/secret-resolver';
 import { createGuardedConnector, InnerAddress, type Allowed } from './addresses';
 
 export interface SenderOptions {
@@ -74,7 +72,7 @@ function signed(id: string, body: string, secret: string): Record<string, string
   };
 }
 
-const wrongSecret = 'its secret is not whsec_ with base64 behind it';
+export const wrongSecret = 'its secret is not whsec_ with base64 behind it';
 
 class WrongSecret extends Error {}
 
@@ -88,25 +86,8 @@ function signersOf(secret: string): Webhook[] {
   throw new WrongSecret();
 }
 
-/**
- * The secrets of routes that no webhook can be signed with: what they should sign is tried again, as for a receiver that
- * is down.
- */
-export async function unusableSecrets(
-  routes: readonly Pick<Route, 'name' | 'secret'>[],
-  secrets: SecretResolver,
-): Promise<{ route: string; secret: string; why: string }[]> {
-  const unusable = [];
-  for (const { name: route, secret } of routes) {
-    const value = await secrets.resolve(secret).catch(() => undefined);
-    if (value === undefined) unusable.push({ route, secret, why: 'its secret cannot be read' });
-    else if (!isWebhookSecret(value)) unusable.push({ route, secret, why: wrongSecret });
-  }
-  return unusable;
-}
-
 /** Whether webhooks can be signed with it: `whsec_` and base64, or several of them. */
-function isWebhookSecret(secret: string): boolean {
+export function isWebhookSecret(secret: string): boolean {
   try {
     return signersOf(secret).length > 0;
   } catch {

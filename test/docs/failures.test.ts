@@ -16,7 +16,6 @@ import {
   type CallFailure,
   type CallFailureName,
 } from '../../src/domain/failures';
-import { waitKinds } from '../../src/domain/progress';
 import { ProviderClient, type ProviderClientOptions } from '../../src/provider/client';
 import {
   NotSent,
@@ -31,7 +30,6 @@ import {
 } from '../../src/provider/errors';
 import { withFailuresTables } from '../../scripts/failures-table';
 import type { Journal } from '../../src/journal/journal';
-import { cause } from '../../src/saga/questions';
 import { lostCallAttemptsMax, lostCallDelayMs } from '../../src/saga/activities';
 import { takesWays } from '../support/left-out';
 import { closeAll, createClient, httpText, onRequest, quote, serveRaw } from '../support/stand-in';
@@ -198,25 +196,6 @@ it('is the provider’s where it did not answer, and not where nobody asked it n
   expect(ownerOf({ failure: 'UnknownOutcome', doubt: { putBack: true } as CallFailure['doubt'] & object })).toBe(
     'journal',
   );
-});
-
-it.each(['It is not known whether the provider placed', 'The journal was put back to an older copy. Whether'])(
-  'quotes what a person is asked about a pivot: %s',
-  (words) => {
-    expect(document).toContain(words);
-    expect(readDocument('src/saga/doubt.ts')).toContain(words);
-  },
-);
-
-it('has another sentence for each', () => {
-  const sentences = callFailureNames.map((failure) => cause({ failure, message: 'm' }));
-  expect(new Set(sentences).size).toBe(callFailureNames.length);
-});
-
-it('names only waits that there are', () => {
-  const waits = own.flatMap((row) => codesIn(row['then']!));
-  expect(waits.filter((name) => !waitKinds.some((kind) => kind === name))).toEqual([]);
-  expect(waits.length).toBeGreaterThan(0);
 });
 
 const nameOf = (failure: ApplicationFailure) => failure.type as CallFailureName;

@@ -1,13 +1,7 @@
 /** docs/settings.md against src/config/: the same names, the same defaults. */
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import * as config from '../../src/config';
-import {
-  readClientConfig,
-  readJournalConfig,
-  readWorkerConfig,
-  SettingsError,
-  type Environment,
-} from '../../src/config';
+import { readClientConfig, readWorkerConfig, SettingsError, type Environment } from '../../src/config';
 import { codesIn, readDocument, tableUnder } from './tables';
 
 const document = readDocument('docs/settings.md');
@@ -71,14 +65,6 @@ it('names what the command line asks for', () => {
   expect(namesIn(ofSagas).sort()).toEqual(asked);
 });
 
-const ofKeys = ['PAYLOAD_KEYS', 'PAYLOAD_KEYS_FILE'];
-
-it('names what is asked for by whoever reads the journal alone, beside the keys', () => {
-  const asked = namesAskedFor(readJournalConfig, {});
-  expect(namesIn(ofJournal).sort()).toEqual(asked.filter((name) => !ofKeys.includes(name)));
-  expect(asked).toEqual(expect.arrayContaining(ofKeys));
-});
-
 it('names what Temporal’s environment configuration knows, but for codecs and headers', () => {
   const library = readDocument('node_modules/@temporalio/envconfig/lib/envconfig-toml.js');
   const known = new Set([...library.matchAll(/TEMPORAL_[A-Z_]+/g)].map(([name]) => name));
@@ -105,12 +91,6 @@ it.each(withDefault.map((row) => [namesIn([row])[0]!, row['default']!]))('the de
     }
   };
   expect(other()).not.toEqual(comparable(readWorkerConfig(base)));
-});
-
-it('calls required what is, and nothing else', () => {
-  const required = ofWorker.filter((row) => row['default'] === 'required');
-  expect(namesIn(required)).toEqual(['PROVIDER_BASE_URL']);
-  expect(() => readWorkerConfig({})).toThrow(/PROVIDER_BASE_URL/);
 });
 
 it('names what the sandbox asks for', () => {

@@ -64,21 +64,6 @@ export async function leftUnderWay(run: Run): Promise<string[]> {
   );
 }
 
-/** How many calls of an activity failed. */
-export async function failedCallsOf(run: Run, activity: string): Promise<number> {
-  const { events = [] } = await run.fetchHistory();
-  const failed = (events ?? []).flatMap(({ activityTaskFailedEventAttributes: failed }) => failed ?? []);
-  return failed.filter(({ scheduledEventId }) => {
-    const scheduled = events?.find(({ eventId }) => Number(eventId) === Number(scheduledEventId));
-    return scheduled?.activityTaskScheduledEventAttributes?.activityType?.name === activity;
-  }).length;
-}
-
-/** Names of search attributes, for each event that wrote some. */
-export async function attributeWritesOf(run: Run): Promise<string[][]> {
-  return (await attributeEventsOf(run)).map((written) => Object.keys(written).sort());
-}
-
 /** The states that the list has shown, one after another. */
 export async function statesOf(run: Run): Promise<unknown[]> {
   return (await attributeEventsOf(run)).flatMap(({ SagaState: state }) => (state === undefined ? [] : [state]));

@@ -23,8 +23,6 @@ export const unlessLacking = (why: string | undefined): jest.Describe => unless(
 /** `it` where nothing stands against it. */
 export const itUnless = (why: string | undefined): jest.It => leavingOut(it, why);
 
-export const describeInAll = unless(takesAll ? undefined : 'in npm run test:all');
-
 const inWays = takesWays ? undefined : 'in npm run test:ways';
 export const describeInWays = unless(inWays);
 export const itInWays = itUnless(inWays);

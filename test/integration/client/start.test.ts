@@ -1,15 +1,8 @@
 /** Starting, and starting again: the same request gives the saga that there is, another one is refused. */
 import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
-import type { Payload } from '@temporalio/common';
-import { temporal as proto } from '@temporalio/proto';
 import { callsTo } from '../../../sandbox/sentences';
 import { OrderSagaClient } from '../../../src/client/client';
-import {
-  InvalidRequestError,
-  ReferenceTakenError,
-  SagaFailedError,
-  UnknownReferenceError,
-} from '../../../src/client/errors';
+import { InvalidRequestError, ReferenceTakenError, SagaFailedError } from '../../../src/client/errors';
 import { readAttributes } from '../../../src/client/search-attributes';
 import { workflowIdOf } from '../../../src/domain/identity';
 import { deleteRun } from '../../support/delete-run';
@@ -51,16 +44,6 @@ describe('the same request again', () => {
     expect(first.existing).toBe(false);
     expect(second).toMatchObject({ existing: true, runId: first.runId, workflowId: first.workflowId });
     await second.cancel();
-  });
-
-  it('finds the run when it has ended, and its result', async () => {
-    const request = provisionRequest();
-    const first = await rig.sagas.provision(request);
-    const result = await first.result();
-    const second = await rig.sagas.provision(request);
-    expect(second).toMatchObject({ existing: true, runId: first.runId });
-    expect(await second.result()).toEqual(result);
-    expect(rig.sandbox.ledger.calls.filter(({ endpoint }) => endpoint === 'place-order')).toHaveLength(1);
   });
 
   itInWays('finds the answer in the journal when its run is deleted between two looks', async () => {
@@ -173,15 +156,6 @@ describe('another request under the same reference', () => {
     }
   });
 
-  it('is refused where the first one was never a valid request', async () => {
-    const request = switchRequest();
-    const workflowId = workflowIdOf('switchPlan', request.reference);
-    await bare.temporal.workflow.start('switchPlan', { taskQueue: 'order-saga', workflowId, args: ['nonsense'] });
-    const refusal = await refusalOf(bare.sagas.switch(request));
-    expect(refusal.fields).toEqual(['']);
-    expect(refusal.message).toContain('the request as a whole');
-  });
-
   const junks: [string, string, unknown][] = [
     ['nonsense', 'switchPlan', 'nonsense'],
     ['a saga of another kind', 'changeOrder', changeRequest()],
@@ -224,37 +198,6 @@ describe('another request under the same reference', () => {
     const refused = await rig.sagas.switch(other).catch((reason: unknown) => reason);
     expect(refused).toBeInstanceOf(ReferenceTakenError);
   });
-
-  it('names a good number of fields and counts the rest', () => {
-    const fields = Array.from({ length: 500 }, (_, index) => `items[${index}]`);
-    const { message } = new ReferenceTakenError('provision/R', fields);
-    expect(message.length).toBeLessThan(600);
-    expect(message).toContain('and 480 more');
-  });
-});
-
-describe('a first request that cannot be read', () => {
-  it('is never taken for the same one', async () => {
-    const request = switchRequest();
-    const sealed = new OrderSagaClient(
-      new Client({ connection: bare.connection, namespace: bare.namespace, dataConverter: { payloadCodecs: [seal] } }),
-    );
-    await sealed.switch(request);
-    // With the key it is the same; without it, nobody can tell.
-    expect((await sealed.switch(request)).existing).toBe(true);
-    expect((await refusalOf(sealed.switch({ ...request, plan_id: 22 }))).fields).toEqual(['plan_id']);
-    const refusal = await refusalOf(bare.sagas.switch(request));
-    expect(refusal.fields).toEqual([]);
-    expect(refusal.message).toContain('cannot be decoded');
-  });
-
-  it('of another workflow type is refused', async () => {
-    const request = switchRequest();
-    const workflowId = workflowIdOf('switchPlan', request.reference);
-    await bare.temporal.workflow.start('somethingElse', { taskQueue: 'order-saga', workflowId, args: [request] });
-    expect((await refusalOf(bare.sagas.switch(request))).unreadable).toContain('another workflow type');
-    await expect(bare.sagas.get(request.reference)).rejects.toBeInstanceOf(UnknownReferenceError);
-  });
 });
 
 describe('a wrong request', () => {
@@ -265,17 +208,6 @@ describe('a wrong request', () => {
     const fields = (error as InvalidRequestError).problems.map(({ field }) => field);
     expect(fields.sort()).toEqual(['account', 'item', 'items[0].billing_cycle', 'items[0].password']);
     expect(await rig.sagas.find(request.reference)).toEqual([]);
-  });
-
-  it.each([undefined, null, 'text', 7, [], {}])('%j is refused', async (request) => {
-    await expect(rig.sagas.start('switchPlan', request)).rejects.toBeInstanceOf(InvalidRequestError);
-  });
-
-  it('knows the plan types that the installation adds', async () => {
-    const request = { ...provisionRequest(), items: [{ billing_cycle: 1, plan_type: 'dedicated_more' }] };
-    await expect(rig.sagas.start('provisionServers', request)).rejects.toThrow('items[0].plan_type');
-    const sagas = new OrderSagaClient(bare.temporal, { planTypesMore: ['dedicated_more'] });
-    expect((await sagas.start('provisionServers', request)).existing).toBe(false);
   });
 });
 
@@ -311,36 +243,3 @@ it('starts before any worker was there; the saga names itself when one comes', a
     await fresh.close();
   }
 });
-
-it('finds the sagas of a reference, one of each workflow', async () => {
-  const request = switchRequest();
-  const { reference } = request;
-  await bare.sagas.switch(request);
-  expect(await bare.sagas.get(reference)).toMatchObject({ workflow: 'switchPlan', existing: true, reference });
-  await bare.sagas.start('setFirewalls', { ...firewallsRequest(), reference });
-  expect((await bare.sagas.find(reference)).map(({ workflow }) => workflow)).toEqual(['switchPlan', 'setFirewalls']);
-  await expect(bare.sagas.get(reference)).rejects.toThrow(/switchPlan, setFirewalls/);
-  expect((await bare.sagas.get(reference, 'setFirewalls')).workflowId).toBe(`firewalls/${reference}`);
-  await expect(bare.sagas.get(reference, 'provisionServers')).rejects.toBeInstanceOf(UnknownReferenceError);
-  await expect(bare.sagas.get('not a reference')).rejects.toBeInstanceOf(InvalidRequestError);
-});
-
-/** Stands for encryption: a payload that a client without it cannot read. */
-const sealed = Buffer.from('binary/sealed');
-const seal = {
-  encode: (payloads: Payload[]) =>
-    Promise.resolve(
-      payloads.map((payload) => ({
-        metadata: { encoding: sealed },
-        data: Buffer.from(proto.api.common.v1.Payload.encode(payload).finish()).reverse(),
-      })),
-    ),
-  decode: (payloads: Payload[]) =>
-    Promise.resolve(
-      payloads.map((payload) =>
-        sealed.equals(payload.metadata?.['encoding'] ?? Buffer.alloc(0))
-          ? proto.api.common.v1.Payload.decode(Buffer.from(payload.data ?? []).reverse())
-          : payload,
-      ),
-    ),
-};

@@ -16,7 +16,7 @@ import { references } from './contract/references';
 import { standing } from './contract/standing';
 import { repeatableSteps } from './contract/repeatable-steps';
 import { turns } from './contract/turns';
-import { describeEachDatabase, describeEachDatabaseInWays } from './databases';
+import { describeEachDatabase } from './databases';
 
 describeEachDatabase('the journal', (databases) => {
   describe('references and endings', () => references(databases));
@@ -31,9 +31,6 @@ describeEachDatabase('the journal', (databases) => {
   describe('corrections', () => corrections(databases));
   describe('open references', () => openOnes(databases));
   describe('what is left behind', () => leftBehind(databases));
-});
-
-describeEachDatabaseInWays('the journal', (databases) => {
   describe('steps that may be repeated', () => repeatableSteps(databases));
   describe('cart items and the order', () => cartItems(databases));
   describe('firewalls', () => firewalls(databases));

@@ -8,7 +8,7 @@ import type { Journal } from '../../../src/journal/journal';
 import { effectsOf } from '../../../src/journal/standing';
 import { describeWithPostgres, PostgresServer } from './postgres';
 import { Proxy } from './proxy';
-import { add, letPass, openedJournals, place, rowOf, Run } from './runs';
+import { letPass, openedJournals, place, rowOf, Run } from './runs';
 import { unavailable } from './sentences';
 import { describeInWays, itInWays } from '../../support/left-out';
 
@@ -89,26 +89,6 @@ describeWithPostgres('the journal loses its database', () => {
       expect(await effects()).toMatchObject([{ id: knows.row, outcome: null }]);
     });
 
-    it('in the middle of the transaction: nothing is written, and this process lives on', async () => {
-      const { reference } = run.key;
-      let meaning: ReturnType<typeof unavailable> | undefined;
-      await server.connected(
-        async (client) => {
-          await client.query('begin');
-          await client.query('update reference set touched_ms = touched_ms where reference = $1', [reference]);
-          meaning = unavailable(run.mean(place(1)));
-          await untilOneWaits();
-          await crash();
-        },
-        { database },
-      );
-      const { row } = await quickly(meaning!);
-      await comeBack();
-      expect(row).toBeDefined();
-      expect(await effects()).toEqual([]);
-      await run.send(place(1));
-    });
-
     it('after a pivot was meant: its row is there, and is what is asked about', async () => {
       const { knows } = await run.send(place(1));
       await crash();
@@ -116,22 +96,6 @@ describeWithPostgres('the journal loses its database', () => {
       expect(await run.again().mean(place(1))).toMatchObject({ how: 'under-way', row: knows.row });
       await letPass(witness);
       expect(await run.again().mean(place(1))).toMatchObject({ how: 'unknown', row: knows.row });
-    });
-
-    it('before an outcome is written: it is written when the server is there again', async () => {
-      const meant = await run.send(place(1));
-      await crash();
-      await quickly(unavailable(run.answer(place(1), meant, 'done', { answer: { order: 5 } })));
-      await comeBack();
-      await expect(run.answer(place(1), meant, 'done', { answer: { order: 5 } })).resolves.toBe('written');
-      expect(await run.again().mean(place(1))).toMatchObject({ how: 'recorded', answer: { order: 5 } });
-    });
-
-    it('while idle connections wait for the next call, which opens new ones', async () => {
-      await Promise.all(Array.from({ length: 16 }, (_, index) => run.send(add(index))));
-      await crash();
-      await comeBack();
-      await run.send(place(1));
     });
   });
 
@@ -152,13 +116,6 @@ describeWithPostgres('the journal loses its database', () => {
       deliver();
       expect(await meaning).toMatchObject({ how: 'send' });
       expect(await effects()).toHaveLength(1);
-    });
-
-    itInWays('tells the doubts of the step as if nothing had been lost', async () => {
-      await run.do(add(), 'unknown');
-      const lost = proxy.loseAnswerTo('commit');
-      expect(await run.mean(add())).toMatchObject({ how: 'send', doubts: 1 });
-      await lost;
     });
 
     itInWays('names the row where nobody can look for it, and nothing is sent until that is written off', async () => {
@@ -223,13 +180,6 @@ describeWithPostgres('the journal loses its database', () => {
   });
 
   describe('without a word', () => {
-    itInWays('gives up after some seconds, and names the row', async () => {
-      proxy.swallow();
-      const { why, row } = await quickly(unavailable(run.mean(place(1))));
-      expect(why).toBe('its database did not answer in time');
-      expect(row).toBeDefined();
-    });
-
     itInWays('gives up in the middle of a transaction, of which nothing is written', async () => {
       proxy.muteWhoSays('insert into "effect"');
       const { row } = await quickly(unavailable(run.mean(place(1))));
@@ -238,15 +188,6 @@ describeWithPostgres('the journal loses its database', () => {
       // The server ends what it has not heard of for some seconds.
       await untilReady('the lock', () => run.send(place(1)));
       expect(await effects()).toHaveLength(1);
-    });
-
-    itInWays('gives up an outcome and a reference as well', async () => {
-      const meant = await run.send(place(1));
-      proxy.swallow();
-      await Promise.all([
-        quickly(unavailable(run.answer(place(1), meant, 'done'))),
-        quickly(unavailable(new Run(journal).take())),
-      ]);
     });
 
     itInWays(
@@ -258,29 +199,5 @@ describeWithPostgres('the journal loses its database', () => {
         expect(await quickly(run.mean(place(1)))).toMatchObject({ how: 'send' });
       },
     );
-
-    itInWays('goes on also when every connection fell silent as it was opened', async () => {
-      const other = await opened({ postgres: server.url({ database, port: proxy.port }) });
-      await server.ask(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
-      proxy.muteWhoSays('synchronous_commit');
-      const calls = Array.from({ length: 20 }, () => unavailable(new Run(other).take()));
-      await quickly(Promise.all(calls));
-      proxy.heal();
-      expect((await quickly(new Run(other).take())).first).toBeUndefined();
-    });
-
-    itInWays('gives up when somebody else holds the reference for too long', async () => {
-      const { reference } = run.key;
-      await server.connected(
-        async (client) => {
-          await client.query('begin');
-          await client.query('update reference set touched_ms = touched_ms where reference = $1', [reference]);
-          const { why } = await quickly(unavailable(run.mean(place(1))));
-          expect(why).toBe('its database did not answer in time');
-        },
-        { database },
-      );
-      await run.send(place(1));
-    });
   });
 });

@@ -176,15 +176,6 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
     const lock = plans.find(({ question }) => question.startsWith('update "reference"'));
     expect(accesses(lock!.plan)).toHaveLength(1);
   });
-
-  it('a table that is read as a whole would be seen, by an index or without one', async () => {
-    const effects = journal.db.selectFrom('effect').selectAll();
-    const plans = await plansOf(async () => {
-      await effects.where('run', '=', 'any').execute();
-      await effects.orderBy('seq').execute();
-    });
-    expect(plans.map((one) => wide(one).length)).toEqual([1, 1]);
-  });
 });
 
 /** Of the tables with as many rows as there were calls; the journal's own table has one row. */

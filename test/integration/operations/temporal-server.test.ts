@@ -1,6 +1,5 @@
 /** To Temporal over TLS: who shows a certificate or a key comes in, who does not is told in a sentence. */
 import { randomBytes } from 'node:crypto';
-import { dirname, join } from 'node:path';
 import { ordersWithLabel } from '../../../sandbox/sentences';
 import { startProcess } from '../../../scripts/processes';
 import { parsePayloadKeys } from '../../../src/security/keys';
@@ -108,28 +107,6 @@ describe('with client certificates', () => {
     expect(ended).toMatch(/ended with 1/);
     expect(command).toMatchObject({ status: 3, out: '', err: expect.stringMatching(/the TLS handshake fails/) });
     expect(command.err.trim().split('\n')).toHaveLength(1);
-  });
-
-  itInWays('that has run out, or has for this machine, the clock is asked about', async () => {
-    const certificate = authority.forServerLongAgo('temporal.test');
-    const old = await startTlsProxy({ certificate, to: rig.address, clientAuthority: authority.certificate });
-    const { worker, ended } = await complaints(rig, {
-      ...shown(authority.forClient('worker.test')),
-      TEMPORAL_ADDRESS: old.address,
-    });
-    await old.close();
-    expect(worker).toEqual([expect.stringMatching(/no connection .* Is the clock of this machine right\?$/)]);
-    expect(ended).toMatch(/ended with 1/);
-  });
-
-  itInWays('that cannot be read, the settings are at fault', async () => {
-    const missing = join(dirname(authority.certificate.certFile), 'missing.pem');
-    const { worker, command } = await complaints(rig, shown({ certFile: missing, keyFile: missing }));
-    expect(worker).toEqual([
-      'worker cannot start: settings that are missing or wrong:',
-      expect.stringMatching(/TEMPORAL_….*missing\.pem/),
-    ]);
-    expect(command).toMatchObject({ status: 2, out: '', err: expect.stringMatching(/TEMPORAL_….*missing\.pem/) });
   });
 });
 

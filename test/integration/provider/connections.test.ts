@@ -9,7 +9,7 @@ import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
-import { answer, untilWaiting } from '../../support/sagas';
+import { untilWaiting } from '../../support/sagas';
 import { Authority } from '../../support/certificates';
 import { startTlsProxy, type Proxy } from '../../support/proxies';
 
@@ -68,22 +68,6 @@ describe('a token from a file', () => {
     const next = provisionRequest();
     await (await sagas.provision(next)).result();
     expect(addsOf(next.reference)).toEqual([200]);
-  });
-
-  itInWays('that is out of date leaves the saga stuck, until the file is written and somebody retries', async () => {
-    renew('token-three');
-    const request = provisionRequest();
-    const saga = await sagas.provision(request);
-    expect(await untilWaiting(saga)).toMatchObject({
-      kind: 'stuck',
-      question: expect.stringMatching(/refuses our credentials/),
-      lastFailure: { failure: 'Unauthorized', status: 401 },
-    });
-    expect(addsOf(request.reference)).toEqual([401]);
-    writeFileSync(file, 'token-three\n');
-    await answer(saga, 'retry', { note: 'the token was renewed' });
-    expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'retry' }] });
-    expect(orders(request.reference)).toHaveLength(1);
   });
 
   itInWays('that changes between the cart and the order: the order is placed once, with the new one', async () => {

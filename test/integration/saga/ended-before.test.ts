@@ -7,18 +7,10 @@ import { ordersWithLabel } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import { deleteRun } from '../../support/delete-run';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { resetTo, workflowTasksOf } from '../../support/reset';
-import { Rig, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting, type Ended } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
-afterEach(() => {
-  rig.sandbox.faults.clear();
-});
+const rig = rigForFile({ clears: true });
 
 const started = (workflow: Parameters<typeof rig.sagas.start>[0], request: object) =>
   rig.sagas.start<typeof workflow>(workflow, request);
@@ -56,28 +48,6 @@ it('an order that was refused is not ordered: “nothing was placed” was told'
   expect(first.failure).toMatchObject({ type: 'OrderRejected', report: { outcome: 'reversed' } });
   const { outcome, sent } = await againWhenForgotten(saga, request);
   expect({ outcome, sent }).toEqual({ outcome: first, sent: [] });
-});
-
-it('one that was cancelled says so, with the same report', async () => {
-  const request = provisionRequest();
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
-  const saga = await started('provisionServers', request);
-  await untilWaiting(saga, 'stuck');
-  await saga.cancel();
-  const { cancelled: report } = await outcomeOf(saga);
-  const { outcome, sent } = await againWhenForgotten(saga, request);
-  expect({ outcome, sent }).toEqual({ outcome: { failure: { type: 'CancelledBefore', report } }, sent: [] });
-});
-
-it('a reset of it goes on', async () => {
-  const request = provisionRequest();
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label }, times: 1 });
-  const saga = await started('provisionServers', request);
-  expect((await outcomeOf(saga)).failure).toMatchObject({ type: 'OrderRejected' });
-  await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[0] ?? 0);
-  const again = rig.latest('provisionServers', request);
-  expect(await outcomeOf(again)).toMatchObject({ result: { outcome: 'done' } });
-  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
 });
 
 describe('a run that Temporal has gone back to, because it was restored', () => {

@@ -162,41 +162,6 @@ describe.each(waitsTaken)('%s', (_name, { kind, start, fits, byHand }) => {
       }
     }
   });
-
-  itInWays('ends as cancelled when it is cancelled', async () => {
-    const saga = await start();
-    await untilWaiting(saga, kind);
-    await saga.cancel();
-    // A cancel cannot say what becomes of an item that could not be deleted: the person still must.
-    if (fits.retry === 'reversed') await answer(saga, 'skip', { note: 'it may stay' });
-    const { cancelled } = await outcomeOf(saga);
-    expect(cancelled).toMatchObject({
-      reference: saga.reference,
-      outcome: expect.stringMatching(/^(partly|reversed)/),
-    });
-    expect((await saga.progress()).state).toBe(cancelled?.outcome);
-    expect((await saga.describe()).status.name).toBe('CANCELLED');
-  });
-});
-
-it('is found by its state, step and since when, only while it waits', async () => {
-  const saga = await waits['an unknown outcome']!.start();
-  const { since } = await untilWaiting(saga);
-  const row = await until(async () => {
-    for await (const found of rig.sagas.list({ state: 'outcome-unknown' })) {
-      if (found.workflowId === saga.workflowId) return found;
-    }
-    return undefined;
-  });
-  expect(row).toMatchObject({ state: 'outcome-unknown', step: 'place-order', waitingSince: new Date(since) });
-  await answer(saga, 'confirmNotPlaced', { note: 'looked' });
-  await saga.result();
-  await until(async () => {
-    for await (const found of rig.sagas.list({ state: 'outcome-unknown' })) {
-      if (found.workflowId === saga.workflowId) return false;
-    }
-    return true;
-  });
 });
 
 itInWays('takes one of two decisions that come at once; the other finds nothing to decide', async () => {
@@ -213,20 +178,6 @@ itInWays('takes one of two decisions that come at once; the other finds nothing 
   expect(ordersWithLabel(rig.sandbox.ledger, saga.reference)).toHaveLength(
     taken[0]?.decision === 'confirmNotPlaced' ? 1 : 0,
   );
-});
-
-itInWays('refuses a decision while the one before is in work', async () => {
-  const request = provisionRequest();
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
-  const saga = await rig.sagas.provision(request);
-  await untilWaiting(saga);
-  const gate = rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'gate', match: { label: request.label } });
-  await answer(saga, 'retry');
-  await rig.sandbox.whenStruck(gate);
-  await expect(answer(saga, 'retry')).rejects.toThrow(/nothing waits for a decision now; the saga is running/);
-  rig.sandbox.faults.release(gate);
-  await saga.result();
-  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
 });
 
 itInWays('loses neither the decision nor the cancel when they race', async () => {
@@ -249,28 +200,4 @@ itInWays('loses neither the decision nor the cancel when they race', async () =>
     expect(told.filter((id) => !open.includes(id))).toEqual([]);
   }
   expect(noOrderPlacedTwice(rig.sandbox.ledger)).toBe(true);
-});
-
-itInWays('reads a decision that is no object, or names unknown fields, as a sentence and not as a crash', async () => {
-  const saga = await waits['unknown servers']!.start();
-  const { id: question } = await untilWaiting(saga);
-  for (const body of [
-    7,
-    'text',
-    [],
-    { question, vmObjectIds: 'x' },
-    { question, vmObjectIds: [1], colour: 'red' },
-    { question, vmObjectIds: [1.5] },
-  ]) {
-    await expect(raw(saga).executeUpdate('provideServers', { args: [body] })).rejects.toMatchObject({
-      cause: { type: 'DecisionRefused', message: expect.stringMatching(/^provideServers: .*Like \{"question":"/s) },
-    });
-    await raw(saga).signal('provideServers', body);
-  }
-  const { ignored } = await until(async () => {
-    const progress = await saga.progress();
-    return progress.ignored.length === 6 && progress;
-  });
-  expect(ignored.every(({ why }) => why.startsWith('provideServers: '))).toBe(true);
-  await saga.cancel();
 });

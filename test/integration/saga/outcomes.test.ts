@@ -9,14 +9,10 @@ import { Printer } from '../../../src/cli/print';
 import type { SagaOutcome } from '../../../src/domain/outcomes';
 import { takesWays } from '../../support/left-out';
 import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
+const rig = rigForFile();
 afterEach(() => {
   rig.sandbox.faults.clear();
   rig.sandbox.configure({ orderResponse: 'ids' });

@@ -1,14 +1,9 @@
 /** What follows a refusal where the request does not say: the setting does. */
-import { openCartItems } from '../../../sandbox/sentences';
-import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({ activities: { onRefusal: 'ask' } });
-});
-afterAll(() => rig.close());
+const rig = rigForFile({ activities: { onRefusal: 'ask' } });
 
 const refuseOrder = ({ label }: { label: string }) =>
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label } });
@@ -42,20 +37,3 @@ it.each(['changeOrder', 'switchPlan'] as const)(
     expect((await saga.progress()).state).toBe('done');
   },
 );
-
-it('ends a saga whose request says so', async () => {
-  const request = provisionRequest({ onRefusal: 'fail' });
-  refuseOrder(request);
-  expect((await outcomeOf(await rig.sagas.provision(request))).failure).toMatchObject({ type: 'OrderRejected' });
-  expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
-  const change = changeRequest({ onRefusal: 'fail' });
-  rig.sandbox.configure({ unavailableSubscriptions: [change.subscription_id] });
-  expect((await outcomeOf(await rig.sagas.change(change))).failure).toMatchObject({ type: 'ChangeNotAvailable' });
-});
-
-it('ends a change of firewalls, of which nothing can be corrected', async () => {
-  const request = firewallsRequest();
-  const match = { vmObjectId: request.vmObjectId };
-  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402, match });
-  expect((await outcomeOf(await rig.sagas.firewalls(request))).failure).toMatchObject({ type: 'FirewallsRejected' });
-});

@@ -76,13 +76,6 @@ describeInWays('killed in the middle of calls', () => {
     },
     120_000,
   );
-
-  it('of which one adds an item: the item that may be there is told, and another one is ordered', async () => {
-    const { saga, orders, openItems } = adding;
-    expect(await saga.result()).toMatchObject({ leftovers: [{ kind: 'cart-item-unknown', item: 1 }] });
-    expect(orders()).toHaveLength(1);
-    expect(openItems()).toHaveLength(1);
-  });
 });
 
 it('stopped while the order is sent: it says so, and the call in flight ends and is known', async () => {

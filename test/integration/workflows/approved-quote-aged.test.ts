@@ -1,19 +1,15 @@
 /** What was agreed to grows old: quotes while a pivot is tried again, approvals that nobody gives. */
 import { changeOrdersOf } from '../../../sandbox/sentences';
 import { itInWays } from '../../support/left-out';
-import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
-import { Rig } from '../../support/rig';
+import { changeRequest } from '../../support/requests';
+import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 /** Longer than a quote and a pivot take on a busy machine, and shorter than the provider asks to wait. */
 const quoteMaxAgeMs = 4_000;
 const retryAfter = 5;
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({ activities: { quoteMaxAgeMs } });
-});
-afterAll(() => rig.close());
+const rig = rigForFile({ activities: { quoteMaxAgeMs } });
 
 type Change = ReturnType<typeof changeRequest>;
 const changesOf = ({ subscription_id }: Change) => changeOrdersOf(rig.sandbox.ledger, subscription_id);
@@ -75,16 +71,6 @@ describe('a quote that is too old when the pivot is tried again', () => {
     await answer(saga, 'approve');
     expect(await saga.result()).toMatchObject({ quote: { total: 6 } });
   });
-
-  itInWays('is not asked about where it is the same', async () => {
-    const { request } = slowedDown({ approval: 'always' });
-    const saga = await rig.sagas.change(request);
-    await untilWaiting(saga, 'approval');
-    await answer(saga, 'approve');
-    expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve' }] });
-    expect(callsAbout(request).filter((endpoint) => endpoint === 'quote-change-order')).toHaveLength(3);
-    expect(changesOf(request)).toHaveLength(1);
-  });
 });
 
 describe('an approval that expires', () => {
@@ -100,28 +86,5 @@ describe('an approval that expires', () => {
     });
     expect(failure?.report.why).toMatch(/^rejected: nobody answered until .* UTC$/);
     expect(changesOf(request)).toEqual([]);
-  });
-
-  it('is rejected: a purchase, and nothing was sent', async () => {
-    const request = provisionRequest({ approval: { expiresAfterSeconds: 1 } });
-    const { failure } = await outcomeOf(await rig.sagas.provision(request));
-    expect(failure).toMatchObject({ type: 'NotApproved', report: { leftovers: [] } });
-    const planId = planIdOf(request.reference);
-    expect(rig.sandbox.ledger.calls.filter(({ names }) => names.planId?.includes(planId))).toEqual([]);
-  });
-
-  itInWays('says until when it can be given', async () => {
-    const saga = await rig.sagas.switch(switchRequest({ approval: { expiresAfterSeconds: 86_400 } }));
-    const { question, since, expiresAt } = await untilWaiting(saga, 'approval');
-    expect(Date.parse(expiresAt!) - Date.parse(since)).toBe(86_400_000);
-    expect(question).toMatch(/ Without an answer it is rejected on .* UTC\.$/);
-    await answer(saga, 'approve');
-    expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve' }] });
-  });
-
-  itInWays('is not asked for where the limit is kept', async () => {
-    const request = changeRequest({ approval: { above: 5, expiresAfterSeconds: 1 } });
-    await (await rig.sagas.change(request)).result();
-    expect(changesOf(request)).toHaveLength(1);
   });
 });

@@ -1,17 +1,10 @@
 import { ordersWithLabel } from '../../../sandbox/sentences';
 import { itInWays } from '../../support/left-out';
 import { planIdOf, provisionRequest } from '../../support/requests';
-import { Rig, until } from '../../support/rig';
+import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
-afterEach(() => {
-  rig.sandbox.faults.clear();
-});
+const rig = rigForFile({ clears: true });
 
 const openItemsOf = (reference: string) => rig.openItems({ reference }).map(({ cartItemId }) => cartItemId);
 const clean = (reference: string) => rig.sagas.start('cleanCart', { reference });
@@ -85,36 +78,6 @@ itInWays('tells which items a person left behind', async () => {
   expect(leftovers).toEqual([{ kind: 'cart-item', cartItemId: kept, why: 'a person left it behind' }]);
 });
 
-itInWays('tells what is there, and may be, where it is cancelled at its question', async () => {
-  const { reference } = await terminated('reset-before');
-  const left = openItemsOf(reference);
-  const saga = await clean(reference);
-  await untilWaiting(saga, 'outcome-unknown');
-  await saga.cancel();
-  const { cancelled } = await outcomeOf(saga);
-  const why = expect.any(String) as string;
-  const items = left.map((cartItemId) => ({ kind: 'cart-item', cartItemId, why }));
-  expect(cancelled).toMatchObject({
-    outcome: 'reversed-with-leftovers',
-    leftovers: [{ kind: 'placement-unknown', step: 'place-order', why }, expect.anything(), expect.anything()],
-  });
-  expect(cancelled?.leftovers).toEqual(
-    expect.arrayContaining(items.map((item) => expect.objectContaining(item) as object)),
-  );
-});
-
-itInWays('says nothing where it was cancelled before it could look', async () => {
-  const { reference } = await terminated('unauthorized');
-  await rig.withJournal(({ db }) => db.updateTable('journal').set({ put_back_ms: Date.now() }).execute());
-  const saga = await clean(reference);
-  await untilWaiting(saga, 'stuck');
-  await saga.cancel();
-  const { cancelled } = await outcomeOf(saga);
-  expect(cancelled).toMatchObject({ outcome: 'untouched', leftovers: [] });
-  await rig.withJournal(({ db }) => db.updateTable('journal').set({ put_back_ms: null }).execute());
-  expect((await (await rig.sagas.clean(reference)).result()).deleted).toHaveLength(2);
-});
-
 itInWays('tells which servers of a lost order lack firewalls, and deletes nothing of it', async () => {
   const request = provisionRequest({ firewalls: [143] });
   const fault = { endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 } as const;
@@ -161,12 +124,6 @@ itInWays('deletes what such a call has added, once its answer is written down', 
   expect(openItemsOf(request.reference)).toEqual([]);
 });
 
-itInWays('touches nothing of a saga that is done', async () => {
-  const request = provisionRequest();
-  await (await rig.sagas.provision(request)).result();
-  expect(await (await clean(request.reference)).result()).toMatchObject({ deleted: [], leftovers: [] });
-});
-
 it('touches nothing of a saga that is still running', async () => {
   const request = provisionRequest();
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
@@ -177,20 +134,4 @@ it('touches nothing of a saga that is still running', async () => {
   expect(openItemsOf(request.reference)).toHaveLength(1);
   await answer(saga, 'retry');
   await saga.result();
-});
-
-itInWays('says so when there is nothing of that reference', async () => {
-  const { failure } = await outcomeOf(await clean('NOBODY'));
-  expect(failure).toMatchObject({ type: 'InvalidRequest', report: { why: expect.stringMatching(/no provisioning/) } });
-});
-
-itInWays('may be asked for again: each time it looks anew', async () => {
-  const { reference } = await terminated('unauthorized');
-  const first = await rig.sagas.clean(reference);
-  expect((await first.result()).deleted).toHaveLength(2);
-  const second = await rig.sagas.clean(reference);
-  expect(second.runId).not.toBe(first.runId);
-  expect((await second.result()).deleted).toEqual([]);
-  // The reference still means the saga that it was given for.
-  expect((await rig.sagas.get(reference)).workflow).toBe('provisionServers');
 });

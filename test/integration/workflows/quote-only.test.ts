@@ -6,7 +6,6 @@ import { switchesOf } from '../../../sandbox/sentences';
 import { SagaHandle } from '../../../src/client/handle';
 import { restored } from '../../../src/journal/ceremony';
 import { recordOf } from '../../../src/journal/record';
-import { standingOf } from '../../../src/journal/standing';
 import { switchRequest } from '../../support/requests';
 import { resetTo, taskBefore } from '../../support/reset';
 import { Rig } from '../../support/rig';
@@ -46,13 +45,4 @@ it('is not in doubt where it is cancelled, and can be corrected where it was res
   await answer(again, 'retry', { correction });
   expect(await again.result()).toMatchObject({ outcome: 'done', placed: false });
   expect(switchesOf(rig.sandbox.ledger, request.subscription_id)).toEqual([]);
-});
-
-it('has no dead end where an older release has left it in doubt: it quotes again, uncorrected', async () => {
-  const { saga, key } = await refused(1);
-  const { placement } = await rig.withJournal((journal) => standingOf(journal, key, { knows: undefined, inAirMs: 0 }));
-  expect(placement.how).toBe('unknown');
-  await answer(saga, 'retry', { by: 'op', correction });
-  expect(await saga.result()).toMatchObject({ outcome: 'done', placed: false });
-  expect(await saga.progress()).toMatchObject({ ignored: [{ decision: 'retry', by: 'op' }] });
 });

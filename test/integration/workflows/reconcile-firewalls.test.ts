@@ -3,7 +3,7 @@
  * where asked.
  */
 import { callsTo } from '../../../sandbox/sentences';
-import { repairReference, type ReconcileOptions, type SweepReport } from '../../../src/domain/reconcile';
+import type { ReconcileOptions, SweepReport } from '../../../src/domain/reconcile';
 import { ProviderClient } from '../../../src/provider/client';
 import { describeInWays, itInWays } from '../../support/left-out';
 import { firewallsRequest, provisionRequest } from '../../support/requests';
@@ -68,32 +68,6 @@ it('tells of a firewall that was taken away, and assigns it again only where ask
   });
 });
 
-itInWays('tells of a repair that came late, after a saga that wanted something else', async () => {
-  const [server = 0] = await bought(1, [143, 150]);
-  const unassign = firewallsRequest({ vmObjectId: server, assign: undefined, unassign: [143] });
-  await (await rig.sagas.firewalls(unassign)).result();
-  const reference = repairReference(new Date().toISOString(), server);
-  await (await rig.sagas.firewalls({ reference, vmObjectId: server, assign: [143] })).result();
-  const drift = { kind: 'firewalls-drift', vmObjectId: server, missing: [], surplus: [143] };
-  expect((await sweep()).findings).toEqual([drift]);
-});
-
-itInWays(
-  'tells of a firewall that is back after a saga has unassigned it, unassigns none, and knows nothing of others',
-  async () => {
-    const [server = 0] = await bought(1, [143, 150]);
-    const saga = await rig.sagas.firewalls(
-      firewallsRequest({ vmObjectId: server, assign: undefined, unassign: [150] }),
-    );
-    await saga.result();
-    await panel.assignFirewalls(server, [150, 999]);
-    const unassigned = changes('firewallsUnassigned');
-    const drift = { kind: 'firewalls-drift', vmObjectId: server, missing: [], surplus: [150] };
-    for (const repair of [false, true]) expect((await sweep({ repair })).findings).toEqual([drift]);
-    expect(changes('firewallsUnassigned')).toBe(unassigned);
-  },
-);
-
 describeInWays('where a saga has found a server as it should be, and so sent nothing,', () => {
   const saidOf = async (vmObjectId: number, said: { exactly?: number[]; assign?: number[]; unassign?: number[] }) => {
     const nothing = { assign: undefined, unassign: undefined };
@@ -118,22 +92,6 @@ describeInWays('where a saga has found a server as it should be, and so sent not
     expect(findings).toMatchObject([
       { kind: 'firewalls-drift', missing: expect.arrayContaining([143, 150]) as number[] },
     ]);
-  });
-
-  it('a server needs no firewall that its order did not get, and that a later saga does not name', async () => {
-    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 });
-    const saga = await rig.sagas.provision(provisionRequest({ firewalls: [143] }));
-    await untilWaiting(saga, 'stuck');
-    const [step] = (await saga.progress()).steps.filter(({ id }) => id.startsWith('assign-firewalls-'));
-    const server = Number(step?.id.replace('assign-firewalls-', ''));
-    await saidOf(server, { exactly: [150] });
-    await answer(saga, 'skip', { note: 'later' });
-    await saga.result();
-    // The order has the last word: it says what is missing.
-    expect((await sweep()).counts).toEqual({ 'server-unprotected': 1 });
-    await saidOf(server, { exactly: [150] });
-    expect((await sweep({ repair: true })).outcome).toBe('clean');
-    expect(await firewallsOf(server)).toEqual([150]);
   });
 });
 
@@ -236,52 +194,6 @@ itInWays(
     expect(report.findings).toContainEqual(expect.objectContaining({ kind: 'firewalls-drift', vmObjectId: drifted }));
   },
 );
-
-itInWays(
-  'fails where the provider is gone in the middle of it, and claims nothing of the servers that are left',
-  async () => {
-    await bought(8, [143]);
-    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', from: 3, times: 'all' });
-    const report = await sweep({ perSecond: 1 });
-    expect(report).toMatchObject({ outcome: 'could-not-look', counts: {}, looked: { servers: 2 } });
-    expect(report.unseen.map(({ what }) => what.replace(/\d{2,}/, 'N'))).toEqual([
-      ...['server N', 'server N', 'server N'],
-      '3 more servers',
-    ]);
-  },
-);
-
-itInWays('asks the oldest ones, too, before it says that the provider does not answer', async () => {
-  const [old = 0] = await bought(1, [143]);
-  const newest = await bought(6, [143]);
-  for (const vmObjectId of newest) {
-    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all', match: { vmObjectId } });
-  }
-  await panel.unassignFirewalls(old, [143]);
-  expect(await sweep({ perSecond: 1 })).toMatchObject({
-    outcome: 'found',
-    counts: { 'server-unseen': 6, 'firewalls-drift': 1 },
-  });
-});
-
-itInWays.each([1, 20])('tells so too where the newest ones do not answer (%d at once)', async (perSecond) => {
-  const servers = await bought(3, [143]);
-  const newest = await bought(2, [143]);
-  for (const vmObjectId of newest) {
-    rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all', match: { vmObjectId } });
-  }
-  const report = await sweep({ perSecond });
-  expect(report).toMatchObject({
-    outcome: 'found',
-    counts: { 'server-unseen': 2 },
-    looked: { servers: servers.length },
-  });
-  expect(report.findings).toContainEqual({
-    kind: 'server-unseen',
-    vmObjectId: newest[0],
-    why: expect.stringContaining('401') as string,
-  });
-});
 
 itInWays(
   'goes on in another run before its history is long, and looks at each server once, the newest first',

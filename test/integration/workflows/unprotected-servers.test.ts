@@ -8,20 +8,16 @@ import { recordOf } from '../../../src/journal/record';
 import { rigSettings } from '../../support/activity-settings';
 import { provisionRequest } from '../../support/requests';
 import { resetTo, taskBefore } from '../../support/reset';
-import { Rig } from '../../support/rig';
+import { type Rig, rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 const planTypesMore = ['object_storage:other'];
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start({
-    planTypesMore,
-    activities: { ...rigSettings, planTypesMore },
-    sandbox: { supportedPlanTypes: ['cloud_servers_standard', 'object_storage'] },
-  });
+const rig = rigForFile({
+  planTypesMore,
+  activities: { ...rigSettings, planTypesMore },
+  sandbox: { supportedPlanTypes: ['cloud_servers_standard', 'object_storage'] },
 });
-afterAll(() => rig.close());
 afterEach(() => {
   rig.sandbox.faults.clear();
   rig.sandbox.configure({ orderResponse: 'ids', firewallListResponse: 'objects' });
@@ -62,23 +58,6 @@ describe('where the order was corrected by an earlier run', () => {
       { nth: 2 },
     );
 
-  async function cancelledBeforeItsStory(saga: Saga, request: { reference: string }) {
-    const { workflowId } = saga;
-    await terminate(saga);
-    await rig.withoutWorkers(async () => {
-      await rig.temporal.workflow.start('provisionServers', { workflowId, taskQueue: 'order-saga', args: [request] });
-      await rig.temporal.workflow.getHandle(workflowId).cancel();
-    });
-    return (await outcomeOf(rig.latest('provisionServers', request))).cancelled;
-  }
-
-  it('a run that is cancelled before its story names the server', async () => {
-    const { request, saga } = await twoServers();
-    const [bare] = withoutFirewalls(request);
-    expect(unprotected((await cancelledBeforeItsStory(saga, request))?.leftovers)).toEqual([[bare, [143]]]);
-    expect(await recorded(request)).toEqual([[bare, [143]]]);
-  });
-
   it('a run that was reset to before the correction names the server', async () => {
     const { request, saga } = await twoServers();
     rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
@@ -88,13 +67,6 @@ describe('where the order was corrected by an earlier run', () => {
     await again.cancel();
     const [bare] = withoutFirewalls(request);
     expect(unprotected((await outcomeOf(again)).cancelled?.leftovers)).toEqual([[bare, [143]]]);
-  });
-
-  it('the servers are those that the correction names', async () => {
-    for (const vmObjectId of [77_901, 77_902]) rig.sandbox.addServer({ vmObjectId, firewalls: [] });
-    rig.sandbox.configure({ orderResponse: 'opaque' });
-    const { request, saga } = await corrected({ vmObjectIds: [77_901] }, { vmObjectIds: [77_902] }, { times: 'all' });
-    expect(unprotected((await cancelledBeforeItsStory(saga, request))?.leftovers)).toEqual([[77_902, [143]]]);
   });
 });
 
@@ -136,19 +108,6 @@ describe('after a termination', () => {
       expect(named).toHaveLength(both.length);
       expect(named).toEqual(expect.arrayContaining(both));
     }
-  });
-
-  it('a server of which the journal knows nothing is counted without its id', async () => {
-    rig.sandbox.configure({ orderResponse: ({ vmObjectIds }) => ({ vm_object_ids: vmObjectIds.slice(0, 1) }) });
-    const request = provisionRequest({ items: [{ quantity: 2 }], firewalls: [143] });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga, 'servers');
-    const [first] = boughtBy(request);
-    await terminate(saga);
-    expect(await recorded(request)).toEqual([
-      [first, [143]],
-      [undefined, [143]],
-    ]);
   });
 
   it('the clean-up looks into the provider’s list', async () => {

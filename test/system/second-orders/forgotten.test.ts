@@ -24,17 +24,10 @@ import { itInWays } from '../../support/left-out';
 import { resultsOf } from '../../support/events';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { deleteRun } from '../../support/delete-run';
-import { Rig, until } from '../../support/rig';
+import { Rig, rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await Rig.start();
-});
-afterAll(() => rig.close());
-afterEach(() => {
-  rig.sandbox.faults.clear();
-});
+const rig = rigForFile({ clears: true });
 
 const latest = (reference: string) => new SagaHandle(rig.temporal, 'provisionServers', reference, '', true);
 

@@ -11,11 +11,10 @@ import type { SagaHandle } from '../../../src/client/handle';
 import { parseSpendLimits } from '../../../src/domain/spending';
 import type { DecisionName } from '../../../src/domain/decisions';
 import type { Waiting, WaitKind } from '../../../src/domain/progress';
-import { panelOf } from '../../support/panel';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { itInWays, unlessLacking } from '../../support/left-out';
 import { Rig, until } from '../../support/rig';
-import { answer, outcomeOf, untilState, untilWaiting } from '../../support/sagas';
+import { outcomeOf, untilState, untilWaiting } from '../../support/sagas';
 import { launchChromium, whyNoBrowser } from './chromium';
 import { OperatorPage } from './operator-page';
 
@@ -114,19 +113,6 @@ here('an operator in the Web UI', () => {
     });
   });
 
-  itInWays('orders exactly once after confirmNotPlaced', async () => {
-    const saga = await order('PO-2026-0044', { kind: 'reset-before' });
-    await openWaiting(saga, 'outcome-unknown');
-    await operator.currentDetails(/not known whether the provider placed the order/);
-    expect(ordersWithLabel(rig.sandbox.ledger, 'PO-2026-0044')).toEqual([]);
-
-    const said = await typedOver('confirmNotPlaced', { by: 'Ada', note: 'no order of today' });
-    expect(await operator.sendUpdate('confirmNotPlaced', said)).toBeUndefined();
-    await operator.untilStatus('Completed');
-    expect(ordersWithLabel(rig.sandbox.ledger, 'PO-2026-0044')).toHaveLength(1);
-    expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
-  });
-
   itInWays('approves a quote', async () => {
     const reference = 'CH-2026-0007';
     const saga = await rig.sagas.change(changeRequest({ reference, subscription_id: 5512, approval: 'always' }));
@@ -139,48 +125,6 @@ here('an operator in the Web UI', () => {
     expect(await operator.sendUpdate('approve', await typedOver('approve', { by: 'Ada' }))).toBeUndefined();
     await operator.untilStatus('Completed');
     expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve', by: 'Ada' }] });
-  });
-
-  itInWays('corrects what the provider refuses, and has it ordered', async () => {
-    const saga = await order(
-      'PO-2026-0052',
-      { endpoint: 'add-cart-item', kind: 'refuse-before', match: {} },
-      { onRefusal: 'ask', items: [{ os_template_id: 3 }] },
-    );
-    await openWaiting(saga, 'refused');
-    const details = await operator.currentDetails(/refuse/);
-    expect(details).toContain('The provider said');
-    expect(await operator.detailsFit()).toBe(true);
-    await operator.picture('details-refused');
-    const correction = { item: 1, os_template_id: 7 };
-    expect(await operator.sendUpdate('retry', await typedOver('retry', { by: 'Ada', correction }))).toBeUndefined();
-    await operator.untilStatus('Completed');
-    const [placed] = ordersWithLabel(rig.sandbox.ledger, 'PO-2026-0052');
-    expect(placed?.items).toMatchObject([{ os_template_id: 7 }]);
-  });
-
-  itInWays('says that something was done by hand', async () => {
-    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 });
-    const saga = await order('PO-2026-0053', {}, { firewalls: [143] });
-    await openWaiting(saga, 'stuck');
-    await operator.currentDetails(/Assign/);
-    expect(await operator.detailsFit()).toBe(true);
-    const [placed] = ordersWithLabel(rig.sandbox.ledger, 'PO-2026-0053');
-    panelOf(rig.sandbox).assign(Number(placed?.vmObjectIds[0]), [143]);
-    const said = await typedOver('markDone', { by: 'Ada', note: 'assigned in the panel' });
-    expect(await operator.sendUpdate('markDone', said)).toBeUndefined();
-    await operator.untilStatus('Completed');
-    expect(await saga.result()).toMatchObject({ outcome: 'done', leftovers: [], servers: [{ verified: true }] });
-  });
-
-  itInWays('agrees to a purchase over its limit', async () => {
-    const saga = await order('PO-2026-0054', {}, { account: 'ZZ-9', items: [{ quantity: 2 }] });
-    await openWaiting(saga, 'over-limit');
-    await operator.currentDetails(/1 servers?/);
-    expect(await operator.detailsFit()).toBe(true);
-    expect(await operator.sendUpdate('approve', await typedOver('approve', { by: 'Ada' }))).toBeUndefined();
-    await operator.untilStatus('Completed');
-    expect(ordersWithLabel(rig.sandbox.ledger, 'PO-2026-0054')).toHaveLength(1);
   });
 
   itInWays('retries many at once, and follows how far it is', async () => {
@@ -231,20 +175,6 @@ here('an operator in the Web UI', () => {
     await operator.untilStatus('Canceled');
     await saga.result();
     expect(ordersWithLabel(rig.sandbox.ledger, 'PO-2026-0055')).toHaveLength(1);
-  });
-
-  itInWays('sees for what a saga is queued, and cancels it', async () => {
-    const subscription = { subscription_id: 5513 };
-    const first = await rig.sagas.change(changeRequest({ ...subscription, approval: 'always' }));
-    await untilWaiting(first, 'approval');
-    const second = await rig.sagas.change(changeRequest(subscription));
-    await until(async () => (await second.progress()).queued !== undefined);
-    await operator.openRun(second.workflowId, second.runId);
-    expect(await operator.currentDetails(/subscription 5513/)).toContain(first.workflowId);
-    await operator.requestCancellation();
-    await operator.untilStatus('Canceled');
-    expect(await outcomeOf(second)).toMatchObject({ cancelled: { outcome: 'reversed', leftovers: [] } });
-    await answer(first, 'reject', { reason: 'not needed' });
   });
 
   itInWays('is told in the dialog why a decision does not fit, and which do', async () => {
@@ -335,25 +265,6 @@ here('an operator in the Web UI', () => {
     },
   );
 
-  itInWays('resets a run whose order is of unknown fate: the new run asks about the same call', async () => {
-    const reference = 'PO-2026-0051';
-    const saga = await order(reference, { kind: 'reset-after' });
-    const { id: old } = await openWaiting(saga, 'outcome-unknown');
-    const [placed] = ordersWithLabel(rig.sandbox.ledger, reference);
-    await operator.currentDetails(new RegExp(old));
-
-    await resetToBeginning(saga);
-    const { id } = await untilWaiting(saga, 'outcome-unknown');
-    expect(id).not.toBe(old);
-    await operator.currentDetails(/not known whether the provider placed the order/);
-    const said = await typedOver('confirmPlaced', { by: 'Ada', note: 'it is in the control panel' });
-    expect(JSON.parse(said)).toMatchObject({ question: id });
-    expect(await operator.sendUpdate('confirmPlaced', said)).toBeUndefined();
-    await operator.untilStatus('Completed');
-    expect(ordersWithLabel(rig.sandbox.ledger, reference)).toEqual([placed]);
-    expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
-  });
-
   itInWays('starts with wrong values, and reads which they are', async () => {
     const called = rig.sandbox.ledger.calls.length;
     const request = {
@@ -379,17 +290,5 @@ here('an operator in the Web UI', () => {
       expect(shown).toMatch(new RegExp(`${field.replace('_', '_')}: (must|is)`));
     }
     expect(rig.sandbox.ledger.calls).toHaveLength(called);
-  });
-
-  itInWays('sees in progress that a signal was ignored, and why', async () => {
-    const saga = await order('PO-2026-0050', { kind: 'unauthorized' });
-    await openWaiting(saga, 'stuck');
-    await operator.sendSignal('approve', '{"by":"Ada"}');
-    const progress = await operator.progress(/approve does not fit/);
-    expect(progress).toMatch(/"ignored"/);
-    await operator.picture('ignored-signal');
-    expect((await saga.progress()).ignored).toMatchObject([{ decision: 'approve', by: 'Ada' }]);
-    await saga.cancel();
-    await outcomeOf(saga);
   });
 });

@@ -1,5 +1,5 @@
 import { isAllowed, isInner } from '../../../src/notifications/addresses';
-import { unusableSecrets } from '../../../src/notifications/sender';
+import { isWebhookSecret } from '../../../src/notifications/sender';
 
 it.each([
   ...['127.0.0.1', '127.9.9.9', '0.0.0.0', '10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.0.1', '100.64.0.1'],
@@ -49,13 +49,9 @@ it.each([
   expect(isAllowed(host, address, allowed)).toBe(false);
 });
 
-it('a secret is whsec_ with base64 behind it, or several of them', async () => {
+it('a secret is whsec_ with base64 behind it, or several of them', () => {
   const [one, other] = ['one', 'other'].map((text) => `whsec_${Buffer.from(text).toString('base64')}`);
-  const whyNot = async (value: string) => {
-    const secrets = { resolve: () => Promise.resolve(value) };
-    return (await unusableSecrets([{ name: 'ops', secret: 's' }], secrets as never)).map(({ why }) => why);
-  };
-  for (const secret of [one, `${one}\n${other}`, ` ${one} `]) expect(await whyNot(secret!)).toEqual([]);
+  for (const secret of [one, `${one}\n${other}`, ` ${one} `]) expect(isWebhookSecret(secret!)).toBe(true);
   for (const secret of ['', ' ', 'whsec_', 'whsec_!!!', `${one} whsec_!!!`])
-    expect(await whyNot(secret)).toEqual(['its secret is not whsec_ with base64 behind it']);
+    expect(isWebhookSecret(secret)).toBe(false);
 });
