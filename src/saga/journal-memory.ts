@@ -4,6 +4,7 @@
  */
 import type { Effected, JournalKnowledge, Unwritten } from '../domain/effects';
 import type { CallFailure } from '../domain/failures';
+import { LookAgain } from './ends';
 import type { Progress } from './progress';
 
 /** The activities that a run's memory needs; what could not be done is a failure. */
@@ -34,6 +35,8 @@ export class JournalMemory {
   private undoes = false;
   /** The saga does nothing more but undo, look and say how it has ended. */
   isEnding = false;
+  /** Where another run has begun since its look before the end, it looks again. */
+  looksAgain = false;
   private keeping: Promise<CallFailure | undefined> | undefined;
 
   constructor(private readonly calls: JournalCalls) {}
@@ -64,8 +67,12 @@ export class JournalMemory {
         const isOthers = 'failure' in kept && kept.failure === 'StateChanged';
         if ('failure' in kept && !isOthers) return kept;
         this.isInQuestion = this.undoes = false;
-        // Who ends leaves alone what is not its own by now, and still looks, and writes its ending.
-        if ('failure' in kept) return this.isEnding ? undefined : kept;
+        if ('failure' in kept && this.isEnding) {
+          if (this.looksAgain) throw new LookAgain();
+          // It leaves alone what is not its own by now, and still looks, and writes its ending.
+          return undefined;
+        }
+        if ('failure' in kept) return kept;
         this.learnKnowledge(kept);
         return undefined;
       })

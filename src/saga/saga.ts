@@ -21,7 +21,7 @@ import type { Concern } from '../domain/spending';
 import { attempt, throwIfCancelled } from './attempts';
 import { Deadline } from './deadline';
 import type { HumanDecisions } from './human-decisions';
-import { placedMeanwhile, SagaFailed, type MarkCancelled } from './ends';
+import { EndedBefore, placedMeanwhile, SagaFailed, type MarkCancelled } from './ends';
 import { JournalMemory } from './journal-memory';
 import { StepRunner, type FailurePolicy, type StepOutcome, type StepSpec } from './step-runner';
 import { countUndo } from './metrics';
@@ -222,6 +222,7 @@ async function writeOutcome(unwritten: Unwritten, answer: unknown): Promise<Call
   return settled.ok ? undefined : settled.failure;
 }
 
+/** @throws EndedBefore */
 async function keepReference(knows: JournalKnowledge, undoes: boolean): Promise<JournalKnowledge | CallFailure> {
   const asked = { knows, isReset: isReset(), ...(undoes ? { undoes } : {}) };
   const step = new Step('keep-reference', 'Go on under the reference');
@@ -232,7 +233,9 @@ async function keepReference(knows: JournalKnowledge, undoes: boolean): Promise<
       ),
     ),
   );
-  return kept.ok ? kept.value : kept.failure;
+  if (!kept.ok) return kept.failure;
+  if ('ending' in kept.value) throw new EndedBefore(kept.value);
+  return kept.value;
 }
 
 const journalCalls = { write: writeOutcome, keep: keepReference };

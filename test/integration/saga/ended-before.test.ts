@@ -69,6 +69,19 @@ it('one that was cancelled says so, with the same report', async () => {
   expect({ outcome, sent }).toEqual({ outcome: { failure: { type: 'CancelledBefore', report } }, sent: [] });
 });
 
+it('one that was cancelled while it was held, and had not begun, says so, too', async () => {
+  const request = provisionRequest();
+  await rig.sagas.hold({ note: 'a test' });
+  const saga = await started('provisionServers', request);
+  await untilWaiting(saga, 'held');
+  await saga.cancel();
+  const { cancelled: report } = await outcomeOf(saga);
+  expect(report).toMatchObject({ outcome: 'reversed', leftovers: [] });
+  await rig.sagas.release();
+  const { outcome, sent } = await againWhenForgotten(saga, request);
+  expect({ outcome, sent }).toEqual({ outcome: { failure: { type: 'CancelledBefore', report } }, sent: [] });
+});
+
 it('a reset of it goes on', async () => {
   const request = provisionRequest();
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match: { label: request.label }, times: 1 });
