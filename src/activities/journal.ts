@@ -218,6 +218,7 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
     readStanding(
       input: CallContext &
         Pick<EffectContext, 'knows'> &
+        Pick<Asking, 'added'> &
         ToCompare & { orRunning?: boolean; owns?: { isReset: boolean } },
     ): Promise<Standing> {
       return call('read', input, async () => {
@@ -228,7 +229,8 @@ export function createJournalActivities(journal: Journal, call: Call, settings: 
         // First: what is read then is not changed by a call of before.
         const begun = input.owns && (await takeOrBegin(journal, saga, { namespace, run, ...input.owns }, input));
         if (begun?.how === 'ended') return { ...standingOfAnother, isAnothers: false, ended: begun };
-        const read = await standing(saga, { knows: input.knows, ...(input.orRunning ? {} : { run }) });
+        const { knows, added } = input;
+        const read = await standing(saga, { knows, added, ...(input.orRunning ? {} : { run }) });
         const { seenMs, from, placement: _, ...rest } = read;
         const placement = placementOf(read);
         const owned = begun?.how === 'begun' ? { knows: { ...from, begun: begun.number } } : {};

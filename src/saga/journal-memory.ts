@@ -25,6 +25,8 @@ export class JournalMemory {
   inDoubt = false;
   /** Whether the reference belongs to this run's request, as the journal has said. */
   isOwn = false;
+  /** What this run has been told is not all there any more: it has begun anew since then. */
+  wasPutBack = false;
   /** Shows that a call in flight is waited for. */
   progress?: Progress;
   /** The request, once it was checked. */
@@ -88,6 +90,7 @@ export class JournalMemory {
     this.isOwn = true;
     const before = this.knows;
     const isSame = before?.journal === knows.journal && before.epoch === knows.epoch;
+    this.wasPutBack ||= before !== undefined && !isSame;
     this.knows = { ...(isSame && before.row !== undefined ? { row: before.row } : {}), ...knows };
   }
 

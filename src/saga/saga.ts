@@ -19,6 +19,7 @@ import type { Leftover } from '../domain/leftovers';
 import type { OnRefusal } from '../domain/requests';
 import type { Concern } from '../domain/spending';
 import { attempt, throwIfCancelled } from './attempts';
+import { CartMemory } from './cart-memory';
 import { Deadline } from './deadline';
 import type { HumanDecisions } from './human-decisions';
 import { EndedBefore, placedMeanwhile, SagaFailed, type MarkCancelled } from './ends';
@@ -48,6 +49,7 @@ export interface Undo extends StepSpec<unknown> {
 export class Saga {
   readonly journal = new JournalMemory(journalCalls);
   readonly deadline = new Deadline();
+  readonly cart = new CartMemory();
   /** As the request says it. */
   onRefusal?: OnRefusal | undefined;
   /** What a person has agreed to that stood against the pivot. */

@@ -1,7 +1,8 @@
 import type { JournalKnowledge } from '../../../../src/domain/effects';
 import { writeByHand } from '../../../../src/journal/by-hand';
-import { restored, trustNewReferences } from '../../../../src/journal/ceremony';
+import { nothingLost, restored, trustNewReferences } from '../../../../src/journal/ceremony';
 import type { Journal } from '../../../../src/journal/journal';
+import { begin } from '../../../../src/journal/open-references';
 import { recordOf } from '../../../../src/journal/record';
 import { effectsOf, standingOf } from '../../../../src/journal/standing';
 import type { TestDatabases } from '../databases';
@@ -90,6 +91,17 @@ export function putBack({ fresh, copy }: TestDatabases): void {
     await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'reversed', report: {} });
     await restored(journal, 'trust', said);
     expect(await begins()).toBe(true);
+  });
+
+  it('tells no ending while its database is another one than it was, until a person has said what became of it', async () => {
+    const run = await Run.begin(journal);
+    await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'reversed', report: {} });
+    const again = () => begin(journal, run.key, { namespace: 'orders', run: run.again().run });
+    await expect(again()).resolves.toMatchObject({ how: 'ended' });
+    await journal.db.updateTable('journal').set({ incarnation: 'another/00000001' }).execute();
+    await expect(again()).resolves.toMatchObject({ how: 'put-back' });
+    await nothingLost(journal, said);
+    await expect(again()).resolves.toMatchObject({ how: 'ended' });
   });
 
   it('keeps nothing that a person has done by hand, before somebody has seen to it', async () => {
