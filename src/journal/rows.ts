@@ -178,13 +178,16 @@ export async function disown(tx: Tx, key: SagaKey): Promise<void> {
 
 /**
  * Of a row of `reference`: no run of it is open, and the last one that was seen has ended. A clean-up is no ending of the
- * saga itself. An ending counts no more once something was learnt of the pivot since, or the journal was put back.
+ * saga itself. An ending counts no more once something was learnt of the pivot since, or the journal was put back; one
+ * that was told after that counts where a person has said what became of the lost time.
  */
 const hasEnded = () => sql<boolean>`(open_in is null
-  and exists (select 1 from journal where journal.epoch = reference.epoch and put_back_ms is null)
-  and exists (select 1 from ending
+  and exists (select 1 from ending, journal
     where ending.workflow = reference.workflow and ending.reference = reference.reference and ended_by = ending.workflow
     and reference.runs like '% ' || ending.run || ' '
+    and put_back_ms is null and (journal.epoch = reference.epoch or (ended_ms > raised_ms and exists (select 1 from effect
+      where effect.workflow = ending.workflow and effect.reference = ending.reference and kind = 'pivot'
+      and effect.epoch = journal.epoch and outcome <> 'unknown')))
     and not exists (select 1 from effect
       where effect.workflow = ending.workflow and effect.reference = ending.reference and kind = 'pivot'
       and (answered_ms > ended_ms or decided_ms > ended_ms or cancelled_ms > ended_ms))))`;

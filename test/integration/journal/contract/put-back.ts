@@ -93,6 +93,29 @@ export function putBack({ fresh, copy }: TestDatabases): void {
     expect(await begins()).toBe(true);
   });
 
+  it('lets an ending count that was told after it, once a person has said what became of the lost time', async () => {
+    const first = await Run.begin(journal);
+    const end = ({ key, run }: Run) =>
+      journal.ended(key, { run, by: 'provisionServers', outcome: 'reversed', report: {} });
+    const begins = async () => (await first.again().own('orders', undefined, false)) !== undefined;
+    await end(first);
+    await restored(journal, 'trust', said);
+    const second = first.again();
+    await second.own('orders', undefined, false);
+    const asked = await second.mean(place());
+    if (asked.how !== 'unknown') throw new Error(asked.how);
+    await end(second);
+    expect(await begins()).toBe(true);
+    await letPass(journal);
+    await first.deny(asked.row);
+    const third = first.again();
+    await third.own('orders', undefined, false);
+    await end(third);
+    expect(await begins()).toBe(false);
+    await restored(journal, 'trust', said);
+    expect(await begins()).toBe(true);
+  });
+
   it('tells no ending while its database is another one than it was, until a person has said what became of it', async () => {
     const run = await Run.begin(journal);
     await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'reversed', report: {} });
