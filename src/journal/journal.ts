@@ -37,6 +37,8 @@ import {
   disown,
   type Effect,
   effectOf,
+  endingOf,
+  type EndingRow,
   inAirOf,
   iso,
   leftInAir,
@@ -519,24 +521,30 @@ export class Journal {
   }
 
   /**
-   * Writes how a run ended, for when Temporal has forgotten it.
+   * Writes how a run ended, for when Temporal has forgotten it. What was told stays: nothing is written where the
+   * reference has ended before.
    *
-   * @returns the saga to notify, if one waits for what this run worked on
-   * @throws JournalUnavailable
+   * @returns the saga to notify, if one waits for what this run worked on; `later` where another run has begun since
+   * @throws JournalUnavailable, JournalUnreadable
    */
   async ended(
     key: SagaKey,
-    { run, by, outcome, report, resource, word, leavesOpen, seenMs }: Ending,
-  ): Promise<Place | undefined> {
+    { run, by, isReset, outcome, report, resource, word, leavesOpen, seenMs }: Ending,
+  ): Promise<EndingWritten> {
     const sealed = await this.sealing.seal(report);
-    return this.inTransaction(async (tx) => {
-      if (by !== key.workflow) await closeAsSeen(tx, key, { leavesOpen, seenMs });
-      const isTaken = by === key.workflow ? await closeByRun(tx, key, run) : (await lock(tx, key)) !== undefined;
+    const isOwn = by === key.workflow;
+    const written = await this.inTransaction(async (tx) => {
+      if (!isOwn) await closeAsSeen(tx, key, { leavesOpen, seenMs });
+      const closed = isOwn ? await closeByRun(tx, key, { run, isReset }) : undefined;
+      const past = isOwn && closed === undefined ? await endingOf(tx, key, { run, isReset }) : undefined;
+      if (past !== undefined) return { past };
+      const how = closed?.isLast === false ? ('later' as const) : ('written' as const);
+      const isTaken = closed !== undefined || (!isOwn && (await lock(tx, key)) !== undefined);
       const isInAir = resource !== undefined && (await inAirOf(tx, key)) > 0;
       const next = resource === undefined ? undefined : await endTurn(tx, key, resource, { isInAir });
-      if (!isTaken) return next;
+      if (!isTaken) return { how, next };
       // Another saga may work on it from now on: a run that is reset to before this has to begin again.
-      if (resource !== undefined && by === key.workflow) await disown(tx, key);
+      if (resource !== undefined && isOwn) await disown(tx, key);
       const said = { resource: resource ?? null, word: word === undefined ? null : JSON.stringify(word) };
       const ending = { ended_by: by, outcome, report: sealed, ended_ms: nowMs(tx), ...said };
       await tx
@@ -546,10 +554,16 @@ export class Journal {
         .execute();
       const { leftovers = [] } = (report as Partial<RecordedEnding> | undefined)?.report ?? {};
       // A clean-up puts nothing in order of what was bought.
-      await noteEnding(tx, key, by === key.workflow ? outcome : 'untouched', leftovers);
+      await noteEnding(tx, key, isOwn ? outcome : 'untouched', leftovers);
       if (word !== undefined && resource !== undefined) await noteWord(tx, resource, word, leftovers);
-      return next;
+      return { how, next };
     });
+    return 'past' in written ? this.endedBy(written.past) : written;
+  }
+
+  /** @throws JournalUnreadable */
+  async endedBy({ run, ended_ms, report }: Pick<EndingRow, 'run' | 'ended_ms' | 'report'>): Promise<Ended> {
+    return { how: 'ended', at: iso(ended_ms), run, ending: await this.unseal(report, `the ending of run ${run}`) };
   }
 
   /** @throws JournalUnreadable */
@@ -589,10 +603,22 @@ export class Journal {
   }
 }
 
+/** `ending` is what the run said when it ended. */
+export interface Ended {
+  how: 'ended';
+  at: string;
+  run: string;
+  ending: unknown;
+}
+
+export type EndingWritten = Ended | { how: 'written' | 'later'; next: Place | undefined };
+
 export interface Ending {
   run: string;
   /** The workflow of the run: the reference's own, or `cleanCart`. */
   by: WorkflowName;
+  /** The run came from a reset. */
+  isReset?: boolean | undefined;
   outcome: string;
   /** Is sealed. */
   report: unknown;

@@ -58,7 +58,7 @@ interface ReferenceTable {
    */
   namespace: string | null;
   /**
-   * The runs that opened it, meant anything or ended, as they were first seen, with a space around each. Null: none.
+   * The runs that began or ended, as they began last, with a space around each. Null: none.
    */
   runs: string | null;
   /** How often a run has begun under it, or gone on after a call of it was lost. */

@@ -123,9 +123,10 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
       const [first, second] = [await Run.begin(journal, 'setFirewalls'), await Run.begin(journal, 'setFirewalls')];
       for (const run of [first, second, first]) await takeTurn(journal, run.key, resource, 'orders');
       const { key, run } = first;
-      const next = await journal.ended(key, { run, by: 'setFirewalls', outcome: 'done', report: {}, resource });
+      const ended = await journal.ended(key, { run, by: 'setFirewalls', outcome: 'done', report: {}, resource });
+      if (ended.how !== 'written') throw new Error(ended.how);
       await takeTurn(journal, second.key, resource, 'orders');
-      await dropTurn(journal, next!);
+      await dropTurn(journal, ended.next!);
     },
     'a turn is kept for a call that may be in the air': async () => {
       const resource = 'server 2';
@@ -173,8 +174,11 @@ describeEachDatabase('among 20,000 rows', ({ fresh }) => {
     expect(plans.length).toBeGreaterThan(5);
     expect(plans.flatMap(wide)).toEqual([]);
     expect(plans.flatMap(({ plan }) => accesses(plan)).length).toBeGreaterThan(5);
-    const lock = plans.find(({ question }) => question.startsWith('update "reference"'));
-    expect(accesses(lock!.plan)).toHaveLength(1);
+    const locks = plans.filter(({ question }) => question.startsWith('update "reference"'));
+    expect(locks).not.toEqual([]);
+    // One that asks for an ending reads other rows of the reference, too.
+    const alone = locks.filter(({ question }) => !question.includes('ending'));
+    for (const { plan } of alone) expect(accesses(plan)).toHaveLength(1);
   });
 });
 

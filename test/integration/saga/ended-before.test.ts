@@ -8,7 +8,7 @@ import type { SagaHandle } from '../../../src/client/handle';
 import { deleteRun } from '../../support/delete-run';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
-import { answer, outcomeOf, stepOf, untilWaiting, type Ended } from '../../support/sagas';
+import { answer, outcomeOf, stepOf, untilState, untilWaiting, type Ended } from '../../support/sagas';
 
 const rig = rigForFile({ clears: true });
 
@@ -48,6 +48,19 @@ it('an order that was refused is not ordered: “nothing was placed” was told'
   expect(first.failure).toMatchObject({ type: 'OrderRejected', report: { outcome: 'reversed' } });
   const { outcome, sent } = await againWhenForgotten(saga, request);
   expect({ outcome, sent }).toEqual({ outcome: first, sent: [] });
+});
+
+it('one that was cancelled while it was held, and had not begun, says so, too', async () => {
+  const request = provisionRequest();
+  await rig.sagas.hold({ note: 'a test' });
+  const saga = await started('provisionServers', request);
+  await untilState(saga, 'held');
+  await saga.cancel();
+  const { cancelled: report } = await outcomeOf(saga);
+  expect(report).toMatchObject({ outcome: 'reversed', leftovers: [] });
+  await rig.sagas.release();
+  const { outcome, sent } = await againWhenForgotten(saga, request);
+  expect({ outcome, sent }).toEqual({ outcome: { failure: { type: 'CancelledBefore', report } }, sent: [] });
 });
 
 describe('a run that Temporal has gone back to, because it was restored', () => {

@@ -1,7 +1,8 @@
 import type { JournalKnowledge } from '../../../../src/domain/effects';
 import { writeByHand } from '../../../../src/journal/by-hand';
-import { restored, trustNewReferences } from '../../../../src/journal/ceremony';
+import { nothingLost, restored, trustNewReferences } from '../../../../src/journal/ceremony';
 import type { Journal } from '../../../../src/journal/journal';
+import { begin } from '../../../../src/journal/open-references';
 import { recordOf } from '../../../../src/journal/record';
 import { effectsOf, standingOf } from '../../../../src/journal/standing';
 import type { TestDatabases } from '../databases';
@@ -81,6 +82,40 @@ export function putBack({ fresh, copy }: TestDatabases): void {
     await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'reversed', report: {} });
     await restored(journal, 'trust', said);
     expect(await begins()).toBe(true);
+  });
+
+  it('lets an ending count that was told after it, once a person has said what became of the lost time', async () => {
+    const first = await Run.begin(journal);
+    const end = ({ key, run }: Run) =>
+      journal.ended(key, { run, by: 'provisionServers', outcome: 'reversed', report: {} });
+    const begins = async () => (await first.again().own('orders', undefined, false)) !== undefined;
+    await end(first);
+    await restored(journal, 'trust', said);
+    const second = first.again();
+    await second.own('orders', undefined, false);
+    const asked = await second.mean(place());
+    if (asked.how !== 'unknown') throw new Error(asked.how);
+    await end(second);
+    expect(await begins()).toBe(true);
+    await letPass(journal);
+    await first.deny(asked.row);
+    const third = first.again();
+    await third.own('orders', undefined, false);
+    await end(third);
+    expect(await begins()).toBe(false);
+    await restored(journal, 'trust', said);
+    expect(await begins()).toBe(true);
+  });
+
+  it('tells no ending while its database is another one than it was, until a person has said what became of it', async () => {
+    const run = await Run.begin(journal);
+    await journal.ended(run.key, { run: run.run, by: 'provisionServers', outcome: 'reversed', report: {} });
+    const again = () => begin(journal, run.key, { namespace: 'orders', run: run.again().run });
+    await expect(again()).resolves.toMatchObject({ how: 'ended' });
+    await journal.db.updateTable('journal').set({ incarnation: 'another/00000001' }).execute();
+    await expect(again()).resolves.toMatchObject({ how: 'put-back' });
+    await nothingLost(journal, said);
+    await expect(again()).resolves.toMatchObject({ how: 'ended' });
   });
 
   it('keeps nothing that a person has done by hand, before somebody has seen to it', async () => {

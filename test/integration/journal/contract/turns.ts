@@ -18,8 +18,13 @@ export function turns(databases: TestDatabases): void {
 
   const arrive = (run: Run, namespace = 'orders') => takeTurn(journal, run.key, resource, namespace);
   const begin = () => Run.begin(journal, 'setFirewalls');
-  const end = (run: Run) =>
-    journal.ended(run.key, { run: run.run, by: run.key.workflow, outcome: 'done', report: {}, resource });
+  /** @returns the one to notify */
+  const end = async (run: Run) => {
+    const by = run.key.workflow;
+    const ended = await journal.ended(run.key, { run: run.run, by, outcome: 'done', report: {}, resource });
+    if (ended.how !== 'written') throw new Error(`it has ${ended.how}`);
+    return ended.next;
+  };
   const idOf = ({ key }: Run) => workflowIdOf(key.workflow, key.reference);
   const begun = { how: 'begun', turn: expect.any(String) };
   const placeOf = ({ key }: Run): unknown => expect.objectContaining(key);
