@@ -19,7 +19,8 @@ export interface CodecServerOptions extends AuthenticationOptions {
   tls: { cert: string; key: string } | undefined;
   keys: PayloadKeys;
   origins: readonly string[];
-  bodyBytesMax: number;
+  /** @default 8 MiB */
+  bodyBytesMax?: number;
   log: CallLog;
 }
 
@@ -37,12 +38,14 @@ const limits: ServerOptions = {
   keepAliveTimeout: 5_000,
   connectionsCheckingInterval: 1_000,
 };
+/** Temporal accepts messages of up to 4 MiB; in base64 and JSON, one is still smaller. */
+const bodyBytesMaxDefault = 8 * 1024 * 1024;
 const handshakeTimeout = 10_000;
 const stopGraceMs = 5_000;
 
 /** Rejects with the system's error when it cannot listen. */
 export async function startCodecServer(options: CodecServerOptions): Promise<CodecServer> {
-  const { host, port, tls, keys, origins, bodyBytesMax, log } = options;
+  const { host, port, tls, keys, origins, bodyBytesMax = bodyBytesMaxDefault, log } = options;
   const authenticate = await createAuthentication(options);
   const stopping = () => !server.listening;
   const calls = createCalls({ codec: new EncryptionCodec(keys), authenticate, origins, bodyBytesMax, stopping, log });

@@ -89,7 +89,7 @@ itInWays.each([
       socket.on('close', () => clearInterval(drip));
     }),
   );
-  const client = createClient(url, { totalTimeoutMs: 3_000, headersTimeoutMs: 3_000, bodyTimeoutMs: 3_000 });
+  const client = createClient(url, { totalTimeoutMs: 3_000 });
   const verdicts = await Promise.all(calls.map((call) => verdictOn(client, call)));
   const expected = begin.includes('422') ? 'Rejected' : 'UnknownOutcome';
   expect(verdicts.map(nameOf)).toEqual(calls.map(() => expected));

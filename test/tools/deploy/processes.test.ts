@@ -70,7 +70,7 @@ beforeAll(async () => {
     journal: { postgres: journalUrl },
   });
   const sandbox = await start('sandbox', 'sandbox/main.ts', { SANDBOX_HOST: '127.0.0.1', SANDBOX_PORT: '0' });
-  await start('codec-server', programOf('codec-server'), { CODEC_PORT: '0' });
+  await start('codec-server', programOf('codec-server'), { CODEC_ADDRESS: '127.0.0.1:0' });
   const [health, metrics] = await freePorts(2);
   healthUrl = `http://127.0.0.1:${health}`;
   metricsUrl = `http://127.0.0.1:${metrics}/metrics`;

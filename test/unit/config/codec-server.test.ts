@@ -37,27 +37,23 @@ it('needs nothing but the keys, and is then for this machine alone', () => {
     jwt: undefined,
     origins: [],
     tls: undefined,
-    bodyBytesMax: 8_388_608,
   });
   expect(problemsOf({ PAYLOAD_KEYS: '' })).toEqual([
     'PAYLOAD_KEYS: is required: the keys that the workers have (or PAYLOAD_KEYS_FILE)',
   ]);
 });
 
-it.each(['127.0.0.1', '127.8.8.8', 'localhost', '::1'])('asks nobody at %s', (host) => {
-  expect(problemsOf({ CODEC_HOST: host })).toEqual([]);
+it.each(['127.0.0.1', '127.8.8.8', '[::1]'])('asks nobody at %s', (host) => {
+  expect(problemsOf({ CODEC_ADDRESS: `${host}:8088` })).toEqual([]);
 });
 
-it.each(['0.0.0.0', '::', '10.0.0.1', 'codec.example', '::ffff:127.0.0.1', '127.0.0.1.example'])(
-  'at %s demands to know who calls, and TLS',
-  (host) => {
-    expect(problemsOf({ CODEC_HOST: host })).toMatchObject([
-      expect.stringMatching(/^CODEC_TOKEN: is required/),
-      expect.stringMatching(/^CODEC_TLS_CERT_FILE: is required/),
-    ]);
-    expect(problemsOf({ CODEC_HOST: host, CODEC_ALLOW_HTTP: 'true', CODEC_TOKEN: token })).toEqual([]);
-  },
-);
+it.each(['0.0.0.0', '[::]', '10.0.0.1', '[::ffff:127.0.0.1]'])('at %s demands to know who calls, and TLS', (host) => {
+  expect(problemsOf({ CODEC_ADDRESS: `${host}:8088` })).toMatchObject([
+    expect.stringMatching(/^CODEC_TOKEN: is required/),
+    expect.stringMatching(/^CODEC_TLS_CERT_FILE: is required/),
+  ]);
+  expect(problemsOf({ CODEC_ADDRESS: `${host}:8088`, CODEC_ALLOW_HTTP: 'true', CODEC_TOKEN: token })).toEqual([]);
+});
 
 it('takes tokens with labels and without', () => {
   expect(readCodecServerConfig({ ...base, CODEC_TOKEN: `${token}, ann@example.com:${token}x==` }).tokens).toEqual([
@@ -93,15 +89,24 @@ it.each<[string, Environment, RegExp[]]>([
     [/cannot be set together with CODEC_TOKEN_FILE/],
   ],
   ['no file', { CODEC_TOKEN_FILE: '/nowhere' }, [/^CODEC_TOKEN_FILE: cannot be read \(ENOENT\)/]],
-  ['an empty file', { CODEC_TOKEN_FILE: file('empty', '\n') }, [/^CODEC_TOKEN_FILE: must have one token/]],
+  ['an empty file', { CODEC_TOKEN_FILE: file('empty', '\n') }, [/^CODEC_TOKEN_FILE: the file is empty/]],
   ['an issuer alone', { CODEC_JWT_ISSUER: 'i' }, [/^CODEC_JWKS_URL: is required/, /^CODEC_JWT_AUDIENCE: is required/]],
   ['keys alone', { CODEC_JWKS_URL: 'https://i.example' }, [/^CODEC_JWT_ISSUER: is/, /^CODEC_JWT_AUDIENCE: is/]],
   ['any origin', { CODEC_ORIGINS: '*' }, [/^CODEC_ORIGINS: must be origins/]],
   ['an origin with a path', { CODEC_ORIGINS: 'https://a.example/' }, [/^CODEC_ORIGINS/]],
   ['an origin without a scheme', { CODEC_ORIGINS: 'a.example' }, [/^CODEC_ORIGINS/]],
   ['no origin', { CODEC_ORIGINS: 'null' }, [/^CODEC_ORIGINS/]],
-  ['a port beyond the last', { CODEC_PORT: '65536' }, [/^CODEC_PORT: must be from 0 to 65535/]],
-  ['half of TLS', { CODEC_TLS_CERT_FILE: file('c', cert) }, [/are required together/]],
+  [
+    'a port beyond the last',
+    { CODEC_ADDRESS: '127.0.0.1:65536' },
+    [/^CODEC_ADDRESS: must be an IP address and a port/],
+  ],
+  ['a host that is no address', { CODEC_ADDRESS: 'codec.example:8088' }, [/^CODEC_ADDRESS: must be an IP address/]],
+  [
+    'half of TLS',
+    { CODEC_TLS_CERT_FILE: file('c', cert) },
+    [/^CODEC_TLS_KEY_FILE: is required with CODEC_TLS_CERT_FILE/],
+  ],
   [
     'a certificate and another key',
     { CODEC_TLS_CERT_FILE: file('c', cert), CODEC_TLS_KEY_FILE: file('k', other.key) },
@@ -109,8 +114,8 @@ it.each<[string, Environment, RegExp[]]>([
   ],
   [
     'everything at once',
-    { CODEC_PORT: 'x', CODEC_TOKEN: 'x', CODEC_JWT_ISSUER: 'i' },
-    [/PORT/, /TOKEN/, /JWKS/, /AUD/],
+    { CODEC_ADDRESS: 'x', CODEC_TOKEN: 'x', CODEC_JWT_ISSUER: 'i' },
+    [/ADDRESS/, /TOKEN/, /JWKS/, /AUD/],
   ],
 ])('refuses %s', (_what, given, expected) => {
   const problems = problemsOf(given);
@@ -119,7 +124,11 @@ it.each<[string, Environment, RegExp[]]>([
 });
 
 it('takes a certificate and its key', () => {
-  const given = { CODEC_TLS_CERT_FILE: file('c', cert), CODEC_TLS_KEY_FILE: file('k', key), CODEC_HOST: '0.0.0.0' };
+  const given = {
+    CODEC_TLS_CERT_FILE: file('c', cert),
+    CODEC_TLS_KEY_FILE: file('k', key),
+    CODEC_ADDRESS: '0.0.0.0:8088',
+  };
   expect(problemsOf({ ...given, CODEC_TOKEN: token })).toEqual([]);
 });
 

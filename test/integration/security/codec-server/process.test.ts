@@ -15,7 +15,7 @@ import { until } from '../../../support/rig';
 import { call, newKey } from '../../../support/codec-calls';
 
 const program = programOf('codec-server');
-const base = { PAYLOAD_KEYS: `k1:${newKey()}`, CODEC_PORT: '0' };
+const base = { PAYLOAD_KEYS: `k1:${newKey()}`, CODEC_ADDRESS: '127.0.0.1:0' };
 const folder = mkdtempSync(join(tmpdir(), 'order-saga-codec-'));
 afterAll(() => {
   rmSync(folder, { recursive: true });
@@ -81,7 +81,7 @@ it('speaks TLS with the certificate that it was given, and with nothing below 1.
   const { key, cert } = selfSigned('127.0.0.1');
   const server = await startProcess(program, {
     ...base,
-    CODEC_HOST: '0.0.0.0',
+    CODEC_ADDRESS: '0.0.0.0:0',
     CODEC_TLS_CERT_FILE: file('cert.pem', cert),
     CODEC_TLS_KEY_FILE: file('key.pem', key),
     CODEC_TOKEN_FILE: file('token', 'ops:0123456789abcdef\n\ncli:fedcba9876543210\n'),
@@ -105,30 +105,32 @@ itInWays('says in one sentence that the port is in use', async () => {
   const other = createServer();
   await once(other.listen(0, '127.0.0.1'), 'listening');
   const { port } = other.address() as AddressInfo;
-  expect(await failureOf({ ...base, CODEC_PORT: String(port) })).toEqual({
+  expect(await failureOf({ ...base, CODEC_ADDRESS: `127.0.0.1:${port}` })).toEqual({
     status: 1,
-    errors: `codec server cannot start: port ${port} is in use; set CODEC_PORT to another port, or to 0 for any free port\n`,
+    errors: `codec server cannot start: CODEC_ADDRESS: nothing can listen at 127.0.0.1:${port} (listen EADDRINUSE: address already in use 127.0.0.1:${port}); choose another port, or an address of this machine\n`,
   });
   other.close();
 });
 
 itInWays('says in one sentence that the address is not its own', async () => {
-  const environment = { ...base, CODEC_HOST: '192.0.2.1', CODEC_ALLOW_HTTP: 'true', CODEC_TOKEN: 'x'.repeat(16) };
+  const environment = { ...base, CODEC_ADDRESS: '192.0.2.1:0', CODEC_ALLOW_HTTP: 'true', CODEC_TOKEN: 'x'.repeat(16) };
   expect(await failureOf(environment)).toEqual({
     status: 1,
-    errors: 'codec server cannot start: this machine has no address 192.0.2.1; fix CODEC_HOST\n',
+    errors: expect.stringMatching(
+      /^codec server cannot start: CODEC_ADDRESS: nothing can listen at 192\.0\.2\.1:0 .*EADDRNOTAVAIL/,
+    ),
   });
 });
 
 itInWays('does not start with wrong settings, and lists them', async () => {
-  expect(await failureOf({ CODEC_PORT: 'x', CODEC_HOST: '0.0.0.0' })).toEqual({
+  expect(await failureOf({ CODEC_ORIGINS: '*', CODEC_ADDRESS: '0.0.0.0:0' })).toEqual({
     status: 1,
     errors: [
       'codec server cannot start: settings that are missing or wrong:',
-      '  CODEC_PORT: must be a whole number from 0 to 65535',
+      '  CODEC_ORIGINS: must be origins like https://temporal.example, comma-separated, with nothing after the host or port',
       '  PAYLOAD_KEYS: is required: the keys that the workers have (or PAYLOAD_KEYS_FILE)',
-      '  CODEC_TOKEN: is required, because CODEC_HOST=0.0.0.0 is not a loopback address (or CODEC_TOKEN_FILE, or CODEC_JWKS_URL)',
-      '  CODEC_TLS_CERT_FILE: is required, because CODEC_HOST=0.0.0.0 is not a loopback address (or CODEC_ALLOW_HTTP=true, behind a proxy that does TLS)',
+      '  CODEC_TOKEN: is required, because CODEC_ADDRESS is not a loopback address (or CODEC_TOKEN_FILE, or CODEC_JWKS_URL)',
+      '  CODEC_TLS_CERT_FILE: is required, because CODEC_ADDRESS is not a loopback address (or CODEC_ALLOW_HTTP=true, behind a proxy that does TLS)',
       '',
     ].join('\n'),
   });
