@@ -123,11 +123,10 @@ itInWays('says in one sentence that the address is not its own', async () => {
 });
 
 itInWays('does not start with wrong settings, and lists them', async () => {
-  expect(await failureOf({ CODEC_ORIGINS: '*', CODEC_ADDRESS: '0.0.0.0:0' })).toEqual({
+  expect(await failureOf({ CODEC_ADDRESS: '0.0.0.0:0' })).toEqual({
     status: 1,
     errors: [
       'codec server cannot start: settings that are missing or wrong:',
-      '  CODEC_ORIGINS: must be origins like https://temporal.example, comma-separated, with nothing after the host or port',
       '  PAYLOAD_KEYS: is required: the keys that the workers have (or PAYLOAD_KEYS_FILE)',
       '  CODEC_TOKEN: is required, because CODEC_ADDRESS is not a loopback address (or CODEC_TOKEN_FILE, or CODEC_JWKS_URL)',
       '  CODEC_TLS_CERT_FILE: is required, because CODEC_ADDRESS is not a loopback address (or CODEC_ALLOW_HTTP=true, behind a proxy that does TLS)',
