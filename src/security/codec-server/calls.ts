@@ -125,8 +125,6 @@ function admission({ authenticate, origins }: CallOptions): MiddlewareHandler<Ca
 }
 
 function refuse(error: Error, call: Context<Call>, log: CallLog): Response {
-  // A caller that closed the connection within the body waits for no answer.
-  if (call.req.raw.signal.aborted) return call.body(null);
   const logged = call.get('logged');
   const refusal = error instanceof DecryptionError ? new Refusal(400, cut(error.message)) : error;
   if (refusal instanceof Refusal) {
