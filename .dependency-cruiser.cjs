@@ -35,7 +35,7 @@ const rooms = {
   'src/notifications': { packages: ['undici', 'standardwebhooks', 'ipaddr[.]js'], node: true },
   'src/security': {
     rooms: ['src/domain'],
-    packages: ['@temporalio/common', '@temporalio/proto', 'jose', 'zod'],
+    packages: ['@hono/node-server', '@temporalio/common', '@temporalio/proto', 'hono', 'jose', 'zod'],
     node: true,
   },
   // Holds keys and a socket: no client, no worker, no provider.

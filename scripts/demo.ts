@@ -281,7 +281,7 @@ async function run(keep: boolean, ending: (() => Promise<unknown>)[]): Promise<b
   const uiPort = await freePort();
   const codec = await startProcess('src/codec-server.ts', {
     PAYLOAD_KEYS: payloadKeys,
-    CODEC_PORT: '0',
+    CODEC_ADDRESS: '127.0.0.1:0',
     CODEC_ORIGINS: `http://127.0.0.1:${uiPort},http://localhost:${uiPort}`,
   });
   ending.push(() => codec.kill('SIGTERM'));
@@ -302,7 +302,6 @@ async function run(keep: boolean, ending: (() => Promise<unknown>)[]): Promise<b
     ...(temporal.uiUrl === undefined ? { TASK_QUEUE: taskQueue } : {}),
     SERVER_POINTERS: '/vm_object_ids',
     // Nobody is asked before a call can no longer be in flight: here after six seconds, and not after a minute.
-    SEND_WITHIN_MS: '2000',
     PROVIDER_TIMEOUT_MS: '3000',
     PROVIDER_SETTLES_MS: '1000',
     LOG_LEVEL: 'error',

@@ -3,7 +3,7 @@
  * SIGINT. It knows neither Temporal's address nor the provider's: it only decodes and encodes payloads.
  */
 import { pino } from 'pino';
-import { readCodecServerConfig, SettingsError } from './config';
+import { CannotListen, readCodecServerConfig, SettingsError } from './config';
 import { startCodecServer } from './security/codec-server/server';
 
 /** This is not the worker's log, which loads Temporal's core. */
@@ -16,7 +16,7 @@ async function main(): Promise<void> {
   const config = readCodecServerConfig();
   const log = createLog();
   const server = await startCodecServer({ ...config, log }).catch((error: unknown) => {
-    throw new NoAddressToListenOn(whyNot(error as NodeJS.ErrnoException, config));
+    throw new CannotListen('CODEC_ADDRESS', config, error);
   });
   if (config.tokens.length === 0 && config.jwt === undefined) {
     log.warn('no token is required: everyone who can use this machine can read payloads');
@@ -30,17 +30,8 @@ async function main(): Promise<void> {
   process.stdout.write(`codec server ready: ${server.url}\n`);
 }
 
-class NoAddressToListenOn extends Error {}
-
-function whyNot({ code, message }: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): string {
-  if (code === 'EADDRINUSE') return `port ${port} is in use; set CODEC_PORT to another port, or to 0 for any free port`;
-  if (code === 'EACCES') return `this user may not listen on port ${port}; set CODEC_PORT to a port above 1023`;
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `this machine has no address ${host}; fix CODEC_HOST`;
-  return message;
-}
-
 main().catch((error: unknown) => {
-  const expected = error instanceof SettingsError || error instanceof NoAddressToListenOn;
+  const expected = error instanceof SettingsError || error instanceof CannotListen;
   process.stderr.write(
     `codec server cannot start: ${expected ? error.message : String((error as Error).stack ?? error)}\n`,
   );

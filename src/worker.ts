@@ -4,8 +4,7 @@
  * pivot among them.
  */
 import { readHold } from './client/hold';
-import { readWorkerConfig, SettingsError, temporalAddress, type WorkerConfig } from './config';
-import { CannotListen } from './operations/cannot-listen';
+import { CannotListen, readWorkerConfig, SettingsError, temporalAddress, type WorkerConfig } from './config';
 import { isWebhookSecret, wrongSecret } from './notifications/sender';
 import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';

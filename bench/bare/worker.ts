@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { readWorkerConfig } from '../../src/config';
+import { workflowTasksAtOnce } from '../../src/operations/saga-worker';
 import { ProviderClient } from '../../src/provider/client';
 import { createBareActivities } from './activities';
 
@@ -17,7 +18,7 @@ async function main(): Promise<void> {
     workflowBundle: { codePath: join(__dirname, 'workflow-bundle.js') },
     activities: createBareActivities(provider),
     maxConcurrentActivityTaskExecutions: config.activitiesAtOnce,
-    maxConcurrentWorkflowTaskExecutions: config.workflowTasksAtOnce,
+    maxConcurrentWorkflowTaskExecutions: workflowTasksAtOnce,
     stickyQueueScheduleToStartTimeout: '3 seconds',
   });
   console.log('bare worker ready');

@@ -2,71 +2,58 @@ import { existsSync } from 'node:fs';
 import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 import { defaultTaskQueue } from '../domain/identity';
-import type { PayloadKeys } from '../security/keys';
 import { isCertificate, isKeyPair, isLoopback } from './checks';
 import { planTypes, serviceUrl, text } from './kinds';
 import { hasKeys, readPayloadKeys } from './payload-keys';
-import { readSettings, SettingsError, type Environment } from './settings';
+import { from, readSettings, SettingsError, type Environment } from './settings';
 
 /** The settings of the client and of the worker. */
-export const clientSettings = {
-  PAYLOAD_ENCRYPTION: z.enum(['on', 'off'], 'must be on or off').default('on'),
-  TASK_QUEUE: text.default(defaultTaskQueue),
-  PLAN_TYPES_MORE: planTypes.default([]),
-  TEMPORAL_UI_URL: serviceUrl('must be the address of Temporal’s Web UI, http://… or https://…').optional(),
-};
+export const clientSettings = z.object({
+  payloadEncryption: from('PAYLOAD_ENCRYPTION', z.enum(['on', 'off'], 'must be on or off').default('on')),
+  taskQueue: from('TASK_QUEUE', text.default(defaultTaskQueue)),
+  planTypesMore: from('PLAN_TYPES_MORE', planTypes.default([])),
+  /** Without it, nothing is linked. */
+  webUiUrl: from(
+    'TEMPORAL_UI_URL',
+    serviceUrl('must be the address of Temporal’s Web UI, http://… or https://…').optional(),
+  ),
+});
 
-export interface ClientConfig {
-  /**
-   * From Temporal's official environment configuration: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_TLS…`,
-   * profiles.
-   */
-  temporal: ClientConnectConfig;
-  namespace: string;
-  taskQueue: string;
-  planTypesMore: readonly string[];
-  /** Of Temporal’s Web UI. Undefined: nothing is linked. */
-  webUiUrl: string | undefined;
-  /** Undefined: payloads are not encrypted. */
-  payloadKeys: PayloadKeys | undefined;
-}
+export type ClientConfig = ReturnType<typeof readClientConfig>;
 
 /** @throws SettingsError */
-export function readClientConfig(env: Environment = process.env): Readonly<ClientConfig> {
+export function readClientConfig(env: Environment = process.env) {
   const problems: string[] = [];
   const settings = readSettings(clientSettings, env, problems);
   const temporal = readTemporal(env, problems);
   const payloadKeys = readPayloadKeys(env, problems);
   if (settings === undefined || temporal === undefined || problems.length > 0) throw new SettingsError(problems);
-  return Object.freeze({ ...temporal, ...sagasIn(settings), payloadKeys });
-}
-
-export function sagasIn(
-  settings: z.output<z.ZodObject<typeof clientSettings>>,
-): Omit<ClientConfig, keyof Server | 'payloadKeys'> {
-  return {
-    taskQueue: settings.TASK_QUEUE,
-    planTypesMore: settings.PLAN_TYPES_MORE,
-    webUiUrl: settings.TEMPORAL_UI_URL,
-  };
+  return Object.freeze({ ...temporal, ...settings, payloadKeys });
 }
 
 /** Temporal's address, for messages. */
-export function temporalAddress(config: ClientConfig): string {
-  return config.temporal.connectionOptions.address ?? defaultAddress;
+export function temporalAddress({ temporal }: Pick<Server, 'temporal'>): string {
+  return temporal.connectionOptions.address ?? defaultAddress;
 }
 
 const defaultAddress = 'localhost:7233';
 
-export function temporalHost(config: Pick<ClientConfig, 'temporal'>): string {
-  return hostOf(config.temporal.connectionOptions.address ?? defaultAddress);
+export function temporalHost(server: Server): string {
+  return hostOf(temporalAddress(server));
 }
 
 function hostOf(address: string): string {
   return new URL(`tcp://${address}`).hostname;
 }
 
-type Server = Pick<ClientConfig, 'temporal' | 'namespace'>;
+interface Server {
+  /**
+   * From Temporal's official environment configuration: `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_TLS…`,
+   * profiles.
+   */
+  temporal: ClientConnectConfig;
+  namespace: string;
+}
 
 export function readTemporal(env: Environment, problems: string[]): Server | undefined {
   const { TEMPORAL_CONFIG_FILE } = env;

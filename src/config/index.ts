@@ -3,6 +3,7 @@
  *
  * A missing or wrong setting stops the program at once, with one message that lists all such settings.
  */
+export { CannotListen, inUrl } from './cannot-listen';
 export { readClientConfig, temporalAddress, type ClientConfig } from './client';
 export { readCodecServerConfig, type CodecServerConfig } from './codec-server';
 export { readJournalConfig, type JournalConfig } from './journal';

@@ -3,28 +3,25 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { JournalAddress } from '../journal/dialects';
 import type { PayloadKeys } from '../security/keys';
-import type { Failover } from '../journal/incarnation';
 import { isLoopback } from './checks';
 import { readPayloadKeys } from './payload-keys';
-import { readSettings, readText, SettingsError, type Environment } from './settings';
+import { from, readSettings, readText, SettingsError, textOrFile, type Environment } from './settings';
 
 /** Where the journal is. */
-export interface JournalConfig {
+export type JournalConfig = z.output<typeof journalSettings> & Place;
+
+interface Place {
   address: JournalAddress;
   /** The address without its password, for messages. */
   name: string;
-  /** What another timeline of the journal's cluster means. */
-  failover: Failover;
-  /** Where a worker keeps what it has seen of the journal; none: nowhere. */
-  witnessFile: string | undefined;
 }
 
-export const journalSettings = {
-  JOURNAL_URL: z.string().optional(),
-  JOURNAL_URL_FILE: z.string().optional(),
-  JOURNAL_FAILOVER: z.enum(['ask', 'lossless']).default('ask'),
-  JOURNAL_WITNESS_FILE: z.string().optional(),
-};
+export const journalSettings = z.object({
+  /** What another timeline of the journal's cluster means. */
+  failover: from('JOURNAL_FAILOVER', z.enum(['ask', 'lossless']).default('ask')),
+  /** Where a worker keeps what it has seen of the journal; none: nowhere. */
+  witnessFile: from('JOURNAL_WITNESS_FILE', z.string().optional()),
+});
 
 const expected = 'must be postgres://user@host/database or file:/path/of/a/file';
 
@@ -53,41 +50,22 @@ export function readJournal(
   temporalHost: string | undefined,
   problems: string[],
 ): JournalConfig | undefined {
-  // Apart, so that a wrong one does not hide what is wrong with the others.
-  const { JOURNAL_FAILOVER, JOURNAL_WITNESS_FILE, ...ofPlace } = journalSettings;
-  const others = readSettings({ JOURNAL_FAILOVER, JOURNAL_WITNESS_FILE }, env, problems);
-  const settings = readSettings(ofPlace, env, problems);
-  const place = settings && placeOf(settings, env, temporalHost, problems);
-  return place && others && { ...place, failover: others.JOURNAL_FAILOVER, witnessFile: others.JOURNAL_WITNESS_FILE };
+  const settings = readSettings(journalSettings, env, problems);
+  const place = placeOf(env, temporalHost, problems);
+  return settings && place && { ...settings, ...place };
 }
 
-type Place = Omit<JournalConfig, 'failover' | 'witnessFile'>;
-
-function placeOf(
-  { JOURNAL_URL, JOURNAL_URL_FILE }: { JOURNAL_URL?: string | undefined; JOURNAL_URL_FILE?: string | undefined },
-  env: Environment,
-  temporalHost: string | undefined,
-  problems: string[],
-): Place | undefined {
-  if (JOURNAL_URL !== undefined && JOURNAL_URL_FILE !== undefined) {
-    problems.push('JOURNAL_URL: cannot be set together with JOURNAL_URL_FILE; set one of them');
-    return undefined;
-  }
-  const url = JOURNAL_URL_FILE === undefined ? JOURNAL_URL : readText('JOURNAL_URL_FILE', JOURNAL_URL_FILE, problems);
-  if (JOURNAL_URL_FILE !== undefined && !url) {
-    if (url === '') problems.push('JOURNAL_URL_FILE: the file is empty');
-    return undefined;
-  }
-  if (url === undefined) {
-    if (temporalHost === undefined) return undefined;
-    if (isLoopback(temporalHost)) return inFile(defaultFile(env));
-    problems.push(
-      'JOURNAL_URL: is required for a Temporal server that is not on this machine, because all workers must use one journal ' +
-        '(postgres://…, see docs/journal.md)',
-    );
-    return undefined;
-  }
-  return parse(url, JOURNAL_URL_FILE === undefined ? 'JOURNAL_URL' : 'JOURNAL_URL_FILE', problems);
+function placeOf(env: Environment, temporalHost: string | undefined, problems: string[]): Place | undefined {
+  const known = problems.length;
+  const given = textOrFile('JOURNAL_URL', env, problems);
+  if (given !== undefined) return parse(given.text, given.name, problems);
+  if (problems.length > known || temporalHost === undefined) return undefined;
+  if (isLoopback(temporalHost)) return inFile(defaultFile(env));
+  problems.push(
+    'JOURNAL_URL: is required for a Temporal server that is not on this machine, because all workers must use one journal ' +
+      '(postgres://…, see docs/journal.md)',
+  );
+  return undefined;
 }
 
 /** No message repeats the URL: there may be a password in it. */

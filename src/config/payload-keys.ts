@@ -1,10 +1,7 @@
 /** The keys of payload encryption, from the environment or from a file. */
 import { keysInFile } from '../security/keys-file';
 import { parsePayloadKeys, type PayloadKeys } from '../security/keys';
-import { text } from './kinds';
-import type { Environment } from './settings';
-
-export const payloadKeysSettings = { PAYLOAD_KEYS: text.optional(), PAYLOAD_KEYS_FILE: text.optional() };
+import { textOrFile, type Environment } from './settings';
 
 /** Whether there are any, right or wrong. */
 export function hasKeys({ PAYLOAD_KEYS, PAYLOAD_KEYS_FILE }: Environment): boolean {
@@ -12,21 +9,14 @@ export function hasKeys({ PAYLOAD_KEYS, PAYLOAD_KEYS_FILE }: Environment): boole
 }
 
 /** @returns undefined where none are given; no problem repeats a key */
-export function readPayloadKeys(
-  { PAYLOAD_KEYS, PAYLOAD_KEYS_FILE }: Environment,
-  problems: string[],
-): PayloadKeys | undefined {
-  if (PAYLOAD_KEYS && PAYLOAD_KEYS_FILE) {
-    problems.push('PAYLOAD_KEYS: cannot be set together with PAYLOAD_KEYS_FILE; set one of them');
-    return undefined;
-  }
+export function readPayloadKeys(env: Environment, problems: string[]): PayloadKeys | undefined {
+  const given = textOrFile('PAYLOAD_KEYS', env, problems);
+  if (given === undefined) return undefined;
   try {
-    if (PAYLOAD_KEYS_FILE) return keysInFile(PAYLOAD_KEYS_FILE);
-    return PAYLOAD_KEYS ? parsePayloadKeys(PAYLOAD_KEYS) : undefined;
+    // A file is read again later: its keys may be replaced while the program runs.
+    return given.file === undefined ? parsePayloadKeys(given.text) : keysInFile(given.file);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const setting = PAYLOAD_KEYS_FILE ? 'PAYLOAD_KEYS_FILE' : 'PAYLOAD_KEYS';
-    problems.push(`${setting}: ${code === undefined ? message : `cannot be read (${code})`}`);
+    problems.push(`${given.name}: ${(error as Error).message}`);
     return undefined;
   }
 }

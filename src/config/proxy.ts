@@ -10,12 +10,11 @@ import type { Environment } from './settings';
  * @param problems gets a sentence where it is no address. It does not repeat it: there may be a password in it
  */
 export function proxyFor(baseUrl: string, env: Environment, problems: string[]): string | undefined {
+  const [forHttps, forHttp, noProxy] = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'].map((name) => valueOf(env, name));
   if (!URL.canParse(baseUrl)) return undefined;
   const { protocol, hostname, port } = new URL(baseUrl);
-  const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
-  const proxy = valueOf(env, name);
-  if (proxy === undefined || isLoopback(hostname) || isExempt(hostname, port, valueOf(env, 'NO_PROXY')))
-    return undefined;
+  const [name, proxy] = protocol === 'https:' ? ['HTTPS_PROXY', forHttps] : ['HTTP_PROXY', forHttp];
+  if (proxy === undefined || isLoopback(hostname) || isExempt(hostname, port, noProxy)) return undefined;
   // Many write only host and port.
   const url = proxy.includes('://') ? proxy : `http://${proxy}`;
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;

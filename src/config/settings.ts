@@ -10,18 +10,91 @@ export class SettingsError extends Error {
   }
 }
 
-export function readSettings<S extends z.ZodRawShape>(shape: S, env: Environment, problems: string[]) {
-  // Many tools set a variable to the empty string to unset it.
-  const given = Object.fromEntries(Object.keys(shape).flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
-  const parsed = z.object(shape).safeParse(given);
+/** The settings of a program, some of them in objects of their own. */
+type Settings = z.ZodObject<Record<string, z.ZodType>>;
+
+const isGroup = (schema: z.ZodType | undefined): schema is Settings => schema instanceof z.ZodObject;
+
+/** A field of a program's settings, and the variable of the environment from which it is read. */
+export function from<S extends z.ZodType>(variable: string, schema: S): S {
+  return schema.meta({ variable });
+}
+
+/** The variable of a field; without {@link from}, the field's own name. */
+function variableOf(field: string, schema: z.ZodType | undefined): string {
+  return (schema?.meta()?.['variable'] as string | undefined) ?? field;
+}
+
+/** Each variable from which a program's settings are read, with what it must be. */
+export function variablesOf(settings: Settings): Record<string, z.ZodType> {
+  return Object.fromEntries(
+    Object.entries(settings.shape).flatMap(([field, schema]) =>
+      isGroup(schema) ? Object.entries(variablesOf(schema)) : [[variableOf(field, schema), schema]],
+    ),
+  );
+}
+
+/** @returns undefined, and adds a sentence for each wrong setting to `problems`, where any is wrong */
+export function readSettings<S extends Settings>(
+  settings: S,
+  env: Environment,
+  problems: string[],
+): z.output<S> | undefined {
+  const parsed = settings.safeParse(textsOf(settings, env));
   if (parsed.success) return parsed.data;
   for (const { path, message } of parsed.error.issues) {
-    const name = path.join('.');
+    const name = variableAt(settings, path);
     // `docker run --env-file` keeps the quotes that a shell takes off.
     const isQuoted = /^(["']).*\1$/s.test(env[name] ?? '');
     problems.push(`${name}: ${isQuoted ? 'stands in quotation marks, which are part of it; ' : ''}${message}`);
   }
   return undefined;
+}
+
+function textsOf(settings: Settings, env: Environment): object {
+  return Object.fromEntries(
+    Object.entries(settings.shape).map(([field, schema]) => [
+      field,
+      // Many tools set a variable to the empty string to unset it.
+      isGroup(schema) ? textsOf(schema, env) : env[variableOf(field, schema)] || undefined,
+    ]),
+  );
+}
+
+function variableAt({ shape }: Settings, [field, ...rest]: readonly PropertyKey[]): string {
+  const schema = shape[String(field)];
+  return isGroup(schema) ? variableAt(schema, rest) : variableOf(String(field), schema);
+}
+
+/**
+ * The text of a setting, or of the file that `NAME_FILE` names instead: for what has a secret in it. `name` is the
+ * variable that was set, for messages.
+ *
+ * @returns undefined where neither is set, and, with a sentence in `problems`, where both are or the file has no text
+ */
+export function textOrFile(
+  name: string,
+  env: Environment,
+  problems: string[],
+): { name: string; text: string; file: string | undefined } | undefined {
+  const [text, file] = [env[name], env[`${name}_FILE`]];
+  if (!file) return text ? { name, text, file: undefined } : undefined;
+  if (text) {
+    problems.push(`${name}: cannot be set together with ${name}_FILE; set one of them`);
+    return undefined;
+  }
+  const read = readText(`${name}_FILE`, file, problems);
+  if (read === '') problems.push(`${name}_FILE: the file is empty`);
+  return read ? { name: `${name}_FILE`, text: read, file } : undefined;
+}
+
+/** Either all of them are set, or none. */
+export function requireTogether(names: readonly string[], env: Environment, problems: string[]): void {
+  const missing = names.filter((name) => !env[name]);
+  if (missing.length === names.length) return;
+  for (const name of missing) {
+    problems.push(`${name}: is required with ${names.filter((other) => other !== name).join(' and ')}`);
+  }
 }
 
 export function readText(name: string, path: string, problems: string[]): string | undefined {

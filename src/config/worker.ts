@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { ActivitySettings } from '../activities/settings';
+import type { ActivitySettings, RetryBudget } from '../activities/settings';
 import type { SecretSources } from '../security/secret-resolver';
-import type { PlacedIf } from '../provider/options';
 import { isCertificate, isLoopback } from './checks';
-import { clientSettings, readTemporal, sagasIn, temporalHost, type ClientConfig } from './client';
+import { clientSettings, readTemporal, temporalHost } from './client';
 import { readJournal, type JournalConfig } from './journal';
 import {
   budget,
@@ -18,135 +17,129 @@ import {
   statuses,
   text,
   whole,
-  type ListenAddress,
 } from './kinds';
 import { notificationSettings, readNotifications } from './notifications';
 import { hasKeys, readPayloadKeys } from './payload-keys';
 import { proxyFor } from './proxy';
-import { readSettings, readText, SettingsError, type Environment } from './settings';
+import { from, readSettings, readText, requireTogether, SettingsError, textOrFile, type Environment } from './settings';
 
-/**
- * How long to retry: a provider that restarts is back within minutes; after a quarter of an hour a person should know.
- * Undoing is tried longer, because giving up leaves something behind; the servers of an order may take half an hour to
- * appear.
- */
-export const workerSettings = {
-  ...clientSettings,
+export const workerSettings = z.object({
+  ...clientSettings.shape,
   ...notificationSettings,
-  PROVIDER_BASE_URL: serviceUrl('is required: the address of the provider’s service, https://…'),
-  PROVIDER_ALLOW_HTTP: flag.default(false),
-  PROVIDER_TOKEN: text.optional(),
-  PROVIDER_TOKEN_FILE: text.optional(),
-  PROVIDER_AUTH_HEADER: text.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be the name of a header').default('authorization'),
-  PROVIDER_AUTH_SCHEME: z
-    .string()
-    .trim()
-    .regex(/^[\x21-\x7e]*$/, 'must be one word')
-    .default('Bearer'),
-  PROVIDER_CONNECT_TIMEOUT_MS: whole(1, 25_000).default(5_000),
-  /**
-   * The whole call. At most 25 s: the call must end, and its outcome must be in the journal, before the activity's
-   * limit of 50 s.
-   */
-  PROVIDER_TIMEOUT_MS: whole(1, 25_000).default(20_000),
-  PROVIDER_RESPONSE_BYTES_MAX: whole(1_024, 64 * 1024 * 1024).default(1024 * 1024),
-  PROVIDER_CONNECTIONS: whole(1, 10_000).default(64),
-  /** Read in proxy.ts, which also knows them in small letters. */
-  HTTPS_PROXY: text.optional(),
-  HTTP_PROXY: text.optional(),
-  NO_PROXY: text.optional(),
+  provider: z.object({
+    baseUrl: from('PROVIDER_BASE_URL', serviceUrl('is required: the address of the provider’s service, https://…')),
+    allowHttp: from('PROVIDER_ALLOW_HTTP', flag.default(false)),
+    authHeader: from(
+      'PROVIDER_AUTH_HEADER',
+      text.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be the name of a header').default('authorization'),
+    ),
+    authScheme: from(
+      'PROVIDER_AUTH_SCHEME',
+      z
+        .string()
+        .trim()
+        .regex(/^[\x21-\x7e]*$/, 'must be one word')
+        .default('Bearer'),
+    ),
+    /**
+     * The whole call. At most 25 s: the call must end, and its outcome must be in the journal, before the activity's
+     * limit of 50 s.
+     */
+    totalTimeoutMs: from('PROVIDER_TIMEOUT_MS', whole(1, 25_000).default(20_000)),
+    quoteMethod: from('PROVIDER_QUOTE_METHOD', z.enum(['PUT', 'GET'], 'must be PUT or GET').default('PUT')),
+    pivotUnsureStatuses: from('PIVOT_UNSURE_STATUSES', statuses.default([])),
+    placedIf: from('PLACED_IF', placedIf.default([])),
+  }),
+  /** How long a call that we gave up may still take effect at the provider. */
+  settlesMs: from('PROVIDER_SETTLES_MS', whole(0, 3_600_000).default(30_000)),
   /**
    * With less than one call in a hundred seconds, activities wait so long in their queue that sagas seem to stand
    * still.
    */
-  PROVIDER_CALLS_PER_SECOND: rate(0.01, 10_000).optional(),
-  PROVIDER_QUOTE_METHOD: z.enum(['PUT', 'GET'], 'must be PUT or GET').default('PUT'),
-  SERVER_POINTERS: pointers.default([]),
-  SERVER_DIRECTORY_PATH: text.regex(/^\//, 'must begin with /').optional(),
-  SERVER_DIRECTORY_POINTERS: pointers.default([]),
-  SERVER_DIRECTORY_LABEL_IS_UNIQUE: flag.default(false),
-  PROVIDER_LIST_LAG_MS: whole(0, 3_600_000).default(60_000),
-  NEW_SERVER_WITHIN_MS: whole(0, 7 * 24 * 60 * 60 * 1000).default(30 * 60_000),
-  TEMPORAL_DEPLOYMENT_NAME: text.regex(/^[^.]+$/, 'must not contain a dot').optional(),
-  TEMPORAL_WORKER_BUILD_ID: text.optional(),
-  VERSIONING_BEHAVIOR: z.enum(['PINNED', 'AUTO_UPGRADE'], 'must be PINNED or AUTO_UPGRADE').default('PINNED'),
-  PIVOT_RETRY_STATUSES: statuses.default([429]),
-  PIVOT_UNSURE_STATUSES: statuses.default([]),
-  PLACED_IF: placedIf.default([]),
-  /** From before the journal is asked until the call leaves. */
-  SEND_WITHIN_MS: whole(500, 8_000).default(5_000),
-  /** How long a call that we gave up may still take effect at the provider. */
-  PROVIDER_SETTLES_MS: whole(0, 3_600_000).default(30_000),
-  /** A person needs more than a minute; a price older than thirty days is no longer valid. */
-  APPROVAL_MAX_AGE_MS: whole(60_000, 30 * 24 * 60 * 60 * 1000).default(24 * 60 * 60 * 1000),
-  /** Longer than a quote and a pivot take together, so that a new quote is still valid when the pivot is sent. */
-  QUOTE_MAX_AGE_MS: whole(60_000, 86_400_000).default(300_000),
-  ON_REFUSAL: z.enum(['fail', 'ask'], 'must be fail or ask').default('fail'),
+  callsPerSecond: from('PROVIDER_CALLS_PER_SECOND', rate(0.01, 10_000).optional()),
+  activities: z.object({
+    takesClearRequests: from('TAKE_CLEAR_REQUESTS', flag.default(false)),
+    onRefusal: from('ON_REFUSAL', z.enum(['fail', 'ask'], 'must be fail or ask').default('fail')),
+    pivotRetryStatuses: from('PIVOT_RETRY_STATUSES', statuses.default([429])),
+    serverPointers: from('SERVER_POINTERS', pointers.default([])),
+    newServerWithinMs: from('NEW_SERVER_WITHIN_MS', whole(0, 7 * 24 * 60 * 60 * 1000).default(30 * 60_000)),
+    /** A person needs more than a minute; a price older than thirty days is no longer valid. */
+    approvalMaxAgeMs: from('APPROVAL_MAX_AGE_MS', whole(60_000, 30 * 24 * 60 * 60 * 1000).default(24 * 60 * 60 * 1000)),
+    /**
+     * Off by default: a caller that buys equal servers one by one, each with its own reference, should not be asked each
+     * time.
+     */
+    duplicateWithinMs: from('DUPLICATE_WITHIN_MS', whole(0, 30 * 24 * 60 * 60 * 1000).default(0)),
+    spendLimits: from('SPEND_LIMITS', spendLimits.default([])),
+  }),
   /**
-   * Off by default: a caller that buys equal servers one by one, each with its own reference, should not be asked each
-   * time.
+   * A provider that restarts is back within minutes; after a quarter of an hour a person should know. An attempt costs a
+   * history up to 11 events, and a saga may have 200 steps that act and undo: with 8 attempts each, they reach in one
+   * outage the 10,000 events after which nothing is retried.
    */
-  DUPLICATE_WITHIN_MS: whole(0, 30 * 24 * 60 * 60 * 1000).default(0),
-  SPEND_LIMITS: spendLimits.default([]),
+  retries: from(
+    'RETRY_BUDGET',
+    budget(10).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
+  ),
+  directory: z.object({
+    path: from('SERVER_DIRECTORY_PATH', text.regex(/^\//, 'must begin with /').optional()),
+    pointers: from('SERVER_DIRECTORY_POINTERS', pointers.default([])),
+    labelIsUnique: from('SERVER_DIRECTORY_LABEL_IS_UNIQUE', flag.default(false)),
+  }),
   /**
    * Off by default: a hold stops all selling. Whoever turns it on has looked at how often the provider's calls fail on
    * a good day.
    */
-  OUTAGE_HOLD_MS: whole(1_000, 3_600_000).optional(),
-  OUTAGE_WINDOW_MS: whole(1_000, 3_600_000).default(60_000),
-  OUTAGE_CALLS_MIN: whole(5, 10_000).default(20),
-  TAKE_CLEAR_REQUESTS: flag.default(false),
-  SECRETS_FOLDER: text.optional(),
-  PROVIDER_CA_FILE: text.optional(),
-  /**
-   * Attempts: one costs a history up to 11 events, and a saga may have 200 steps that act and undo. After 10,000 events
-   * there are no more automatic retries: with 8 attempts each, 200 steps reach that in one outage. A saga has only one
-   * pivot, and one search for new servers.
-   */
-  RETRY_READING: budget(10).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
-  RETRY_MUTATING: budget(10).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
-  RETRY_COMPENSATING: budget(12).default({
-    attemptsMax: 12,
-    backoffMs: 1_000,
-    backoffMaxMs: 300_000,
-    totalMs: 3_600_000,
+  outage: z.object({
+    holdMs: from('OUTAGE_HOLD_MS', whole(1_000, 3_600_000).optional()),
+    windowMs: from('OUTAGE_WINDOW_MS', whole(1_000, 3_600_000).default(60_000)),
+    callsMin: from('OUTAGE_CALLS_MIN', whole(5, 10_000).default(20)),
   }),
-  RETRY_PIVOT: budget(100).default({ attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 }),
-  RETRY_POLLING: budget(100).default({ attemptsMax: 40, backoffMs: 2_000, backoffMaxMs: 60_000, totalMs: 1_800_000 }),
-  /**
-   * How long a stop waits for calls in flight. Longer than a call may take, so that the outcome of a pivot is known.
-   */
-  SHUTDOWN_GRACE_MS: whole(0, 600_000).default(40_000),
-  ACTIVITIES_AT_ONCE: whole(1, 10_000).default(200),
-  WORKFLOW_TASKS_AT_ONCE: whole(2, 10_000).default(200),
-  HEALTH_ADDRESS: listenAddress(0).optional(),
-  /** Port 0 is refused, because no scraper could find the port. */
-  METRICS_ADDRESS: listenAddress(1).optional(),
-  OTEL_EXPORTER_OTLP_ENDPOINT: serviceUrl('must be the address of a collector, http://…').optional(),
-  LOG_LEVEL: z
-    .enum(['trace', 'debug', 'info', 'warn', 'error'], 'must be trace, debug, info, warn or error')
-    .default('info'),
-};
+  secretsFolder: from('SECRETS_FOLDER', text.optional()),
+  version: z.object({
+    deploymentName: from('TEMPORAL_DEPLOYMENT_NAME', text.regex(/^[^.]+$/, 'must not contain a dot').optional()),
+    buildId: from('TEMPORAL_WORKER_BUILD_ID', text.optional()),
+    behavior: from(
+      'VERSIONING_BEHAVIOR',
+      z.enum(['PINNED', 'AUTO_UPGRADE'], 'must be PINNED or AUTO_UPGRADE').default('PINNED'),
+    ),
+  }),
+  /** Without it, no health checks are served. */
+  healthAddress: from('HEALTH_ADDRESS', listenAddress(0).optional()),
+  /** Without it, nothing is measured. Port 0 is refused, because no scraper could find the port. */
+  metricsAddress: from('METRICS_ADDRESS', listenAddress(1).optional()),
+  /** Without it, nothing is traced. */
+  tracesEndpoint: from(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    serviceUrl('must be the address of a collector, http://…').optional(),
+  ),
+  logLevel: from(
+    'LOG_LEVEL',
+    z.enum(['trace', 'debug', 'info', 'warn', 'error'], 'must be trace, debug, info, warn or error').default('info'),
+  ),
+});
 
-export interface ProviderConfig {
-  baseUrl: string;
-  allowHttp: boolean;
-  /** Reads the token: again after a 401, if it is in a file. Undefined: no credentials are sent. */
-  readToken: (() => string) | undefined;
-  authHeader: string;
-  authScheme: string;
-  connectTimeoutMs: number;
-  totalTimeoutMs: number;
-  responseBytesMax: number;
-  connections: number;
-  pivotUnsureStatuses: readonly number[];
-  placedIf: readonly PlacedIf[];
-  quoteMethod: 'PUT' | 'GET';
-  /** PEM of the private certificate authority that signed the provider's certificate. */
-  ca: string | undefined;
-  /** With a name and a password, where it wants them. */
-  proxy: string | undefined;
-}
+/**
+ * The time from before the journal is asked until the call leaves. People wait this time too, before they may say "not
+ * placed"; so it is no longer than the call itself may take.
+ */
+const sendWithinMaxMs = 5_000;
+/** After the longest call its outcome is written down, also where the journal has to be connected to again. */
+const writingMs = 15_000;
+/** A provider whose lists are older than this is not known. */
+const listLagMs = 60_000;
+/** Longer than a quote and a pivot take together, so that a new quote is still valid when the pivot is sent. */
+const quoteMaxAgeMs = 300_000;
+/**
+ * More than the provider's client has connections: many activities ask the journal only. More throughput is another
+ * worker.
+ */
+const activitiesAtOnce = 200;
+
+export type WorkerConfig = ReturnType<typeof readWorkerConfig>;
+export type ProviderConfig = WorkerConfig['provider'];
+/** A version of a Temporal Worker Deployment, and whether a saga stays on the version that it began on. */
+export type WorkerVersion = NonNullable<WorkerConfig['version']>;
 
 /** When a worker holds new sagas by itself. */
 export interface OutageConfig {
@@ -156,41 +149,8 @@ export interface OutageConfig {
   callsMin: number;
 }
 
-export interface WorkerConfig extends ClientConfig {
-  provider: ProviderConfig;
-  journal: JournalConfig;
-  activities: ActivitySettings;
-  /** Undefined: only people hold. */
-  outage: OutageConfig | undefined;
-  secrets: SecretSources;
-  /** The limit for all workers of the task queue together. Undefined: only their slots limit the calls. */
-  callsPerSecond: number | undefined;
-  /** Undefined: every worker takes every saga. */
-  version: WorkerVersion | undefined;
-  shutdownGraceMs: number;
-  activitiesAtOnce: number;
-  workflowTasksAtOnce: number;
-  /** Undefined: no health checks are served. */
-  healthAddress: ListenAddress | undefined;
-  /** Undefined: nothing is measured. */
-  metricsAddress: ListenAddress | undefined;
-  /** The collector's. Undefined: nothing is traced. */
-  tracesEndpoint: string | undefined;
-  logLevel: string;
-}
-
-/** A version of a Temporal Worker Deployment. */
-export interface WorkerVersion {
-  deploymentName: string;
-  buildId: string;
-  /** Whether a saga stays on the version that it began on, or moves to the current one. */
-  behavior: 'PINNED' | 'AUTO_UPGRADE';
-}
-
-type WorkerSettings = z.output<z.ZodObject<typeof workerSettings>>;
-
 /** @throws SettingsError */
-export function readWorkerConfig(env: Environment = process.env): Readonly<WorkerConfig> {
+export function readWorkerConfig(env: Environment = process.env) {
   const problems: string[] = [];
   const settings = readSettings(workerSettings, env, problems);
   const temporal = readTemporal(env, problems);
@@ -201,31 +161,62 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
   const journal = readJournal(env, temporal && temporalHost(temporal), problems);
   if (journal) requireSealed(env, journal, problems);
   requireHttps(env, problems);
-  if (settings) checkTogether(settings, problems);
+  requireTogether(['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'], env, problems);
+  requireTogether(['SERVER_DIRECTORY_PATH', 'SERVER_DIRECTORY_POINTERS'], env, problems);
   const notifications = settings && readNotifications(settings, problems);
   if (!settings || !temporal || !journal || !notifications || problems.length > 0) {
     throw new SettingsError(problems);
   }
-  const sagas = sagasIn(settings);
+  const { provider, activities, directory, version, planTypesMore, webUiUrl, outage } = settings;
+  const { holdMs } = outage;
+  const { deploymentName, buildId, behavior } = version;
+  const sendWithinMs = Math.min(sendWithinMaxMs, provider.totalTimeoutMs);
+  const callMs = sendWithinMs + provider.totalTimeoutMs;
+  const ofActivities: ActivitySettings = {
+    ...activities,
+    retries: retriesOf(settings.retries),
+    planTypesMore,
+    directory: directory.path === undefined ? undefined : { ...directory, path: directory.path },
+    listLagMs,
+    quoteMaxAgeMs,
+    sendWithinMs,
+    inAirMs: callMs + settings.settlesMs,
+    notifications: { ...notifications, webUiUrl },
+  };
+  const secrets: SecretSources = { folder: settings.secretsFolder, variable: (name) => env[name] };
   return Object.freeze({
+    ...settings,
     ...temporal,
-    ...sagas,
     payloadKeys,
-    provider: { ...providerIn(settings), readToken, ca, proxy },
+    provider: { ...provider, readToken, ca, proxy },
     journal,
-    activities: { ...activitiesIn(settings), notifications: { ...notifications, webUiUrl: sagas.webUiUrl } },
-    outage: outageIn(settings),
-    secrets: { folder: settings.SECRETS_FOLDER, variable: (name: string) => env[name] },
-    callsPerSecond: settings.PROVIDER_CALLS_PER_SECOND,
-    version: versionIn(settings),
-    shutdownGraceMs: settings.SHUTDOWN_GRACE_MS,
-    activitiesAtOnce: settings.ACTIVITIES_AT_ONCE,
-    workflowTasksAtOnce: settings.WORKFLOW_TASKS_AT_ONCE,
-    healthAddress: settings.HEALTH_ADDRESS,
-    metricsAddress: settings.METRICS_ADDRESS,
-    tracesEndpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT,
-    logLevel: settings.LOG_LEVEL,
+    activities: ofActivities,
+    outage: holdMs === undefined ? undefined : { ...outage, holdMs },
+    secrets,
+    version: deploymentName === undefined || buildId === undefined ? undefined : { deploymentName, buildId, behavior },
+    shutdownGraceMs: callMs + writingMs,
+    activitiesAtOnce,
   });
+}
+
+/**
+ * Undoing is tried longer than the rest, because giving up leaves something behind. The servers of an order may take
+ * half an hour to appear; a saga has only one search for them.
+ */
+function retriesOf(most: RetryBudget): ActivitySettings['retries'] {
+  const { attemptsMax, backoffMs, backoffMaxMs, totalMs } = most;
+  return {
+    read: most,
+    mutate: most,
+    pivot: most,
+    compensate: {
+      attemptsMax: Math.ceil(attemptsMax * 1.5),
+      backoffMs,
+      backoffMaxMs: 5 * backoffMaxMs,
+      totalMs: 4 * totalMs,
+    },
+    poll: { attemptsMax: 5 * attemptsMax, backoffMs: 2 * backoffMs, backoffMaxMs, totalMs: 2 * totalMs },
+  };
 }
 
 /** Unencrypted requests and answers in the journal stay on this machine, unless the operator allows more. */
@@ -241,85 +232,6 @@ function requireSealed(env: Environment, { address }: JournalConfig, problems: s
   );
 }
 
-function checkTogether(settings: WorkerSettings, problems: string[]): void {
-  if (settings.SHUTDOWN_GRACE_MS < settings.SEND_WITHIN_MS + settings.PROVIDER_TIMEOUT_MS) {
-    problems.push(
-      'SHUTDOWN_GRACE_MS: must be at least SEND_WITHIN_MS + PROVIDER_TIMEOUT_MS, so that a call in flight can finish',
-    );
-  }
-  if ((settings.TEMPORAL_DEPLOYMENT_NAME === undefined) !== (settings.TEMPORAL_WORKER_BUILD_ID === undefined)) {
-    problems.push('TEMPORAL_DEPLOYMENT_NAME, TEMPORAL_WORKER_BUILD_ID: are required together');
-  }
-  if (settings.SERVER_DIRECTORY_PATH !== undefined && settings.SERVER_DIRECTORY_POINTERS.length === 0) {
-    problems.push('SERVER_DIRECTORY_POINTERS: is required with SERVER_DIRECTORY_PATH');
-  }
-}
-
-function providerIn(settings: WorkerSettings): Omit<ProviderConfig, 'readToken' | 'ca' | 'proxy'> {
-  return {
-    baseUrl: settings.PROVIDER_BASE_URL,
-    allowHttp: settings.PROVIDER_ALLOW_HTTP,
-    authHeader: settings.PROVIDER_AUTH_HEADER,
-    authScheme: settings.PROVIDER_AUTH_SCHEME,
-    connectTimeoutMs: settings.PROVIDER_CONNECT_TIMEOUT_MS,
-    totalTimeoutMs: settings.PROVIDER_TIMEOUT_MS,
-    responseBytesMax: settings.PROVIDER_RESPONSE_BYTES_MAX,
-    connections: settings.PROVIDER_CONNECTIONS,
-    pivotUnsureStatuses: settings.PIVOT_UNSURE_STATUSES,
-    placedIf: settings.PLACED_IF,
-    quoteMethod: settings.PROVIDER_QUOTE_METHOD,
-  };
-}
-
-function activitiesIn(settings: WorkerSettings): ActivitySettings {
-  return {
-    retries: {
-      read: settings.RETRY_READING,
-      mutate: settings.RETRY_MUTATING,
-      compensate: settings.RETRY_COMPENSATING,
-      pivot: settings.RETRY_PIVOT,
-      poll: settings.RETRY_POLLING,
-    },
-    pivotRetryStatuses: settings.PIVOT_RETRY_STATUSES,
-    planTypesMore: settings.PLAN_TYPES_MORE,
-    takesClearRequests: settings.TAKE_CLEAR_REQUESTS,
-    onRefusal: settings.ON_REFUSAL,
-    serverPointers: settings.SERVER_POINTERS,
-    directory: directoryIn(settings),
-    listLagMs: settings.PROVIDER_LIST_LAG_MS,
-    newServerWithinMs: settings.NEW_SERVER_WITHIN_MS,
-    sendWithinMs: settings.SEND_WITHIN_MS,
-    inAirMs: settings.SEND_WITHIN_MS + settings.PROVIDER_TIMEOUT_MS + settings.PROVIDER_SETTLES_MS,
-    approvalMaxAgeMs: settings.APPROVAL_MAX_AGE_MS,
-    quoteMaxAgeMs: settings.QUOTE_MAX_AGE_MS,
-    duplicateWithinMs: settings.DUPLICATE_WITHIN_MS,
-    spendLimits: settings.SPEND_LIMITS,
-  };
-}
-
-function outageIn({
-  OUTAGE_HOLD_MS: holdMs,
-  OUTAGE_WINDOW_MS: windowMs,
-  OUTAGE_CALLS_MIN: callsMin,
-}: WorkerSettings): OutageConfig | undefined {
-  return holdMs === undefined ? undefined : { holdMs, windowMs, callsMin };
-}
-
-function directoryIn(settings: WorkerSettings): ActivitySettings['directory'] {
-  if (settings.SERVER_DIRECTORY_PATH === undefined) return undefined;
-  return {
-    path: settings.SERVER_DIRECTORY_PATH,
-    pointers: settings.SERVER_DIRECTORY_POINTERS,
-    labelIsUnique: settings.SERVER_DIRECTORY_LABEL_IS_UNIQUE,
-  };
-}
-
-function versionIn(settings: WorkerSettings): WorkerVersion | undefined {
-  const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = settings;
-  if (deploymentName === undefined || buildId === undefined) return undefined;
-  return { deploymentName, buildId, behavior: settings.VERSIONING_BEHAVIOR };
-}
-
 function privateAuthority({ PROVIDER_CA_FILE }: Environment, problems: string[]): string | undefined {
   if (!PROVIDER_CA_FILE) return undefined;
   const ca = readText('PROVIDER_CA_FILE', PROVIDER_CA_FILE, problems);
@@ -327,19 +239,11 @@ function privateAuthority({ PROVIDER_CA_FILE }: Environment, problems: string[])
   return ca;
 }
 
-function tokenReader(
-  { PROVIDER_TOKEN, PROVIDER_TOKEN_FILE }: Environment,
-  problems: string[],
-): (() => string) | undefined {
-  if (PROVIDER_TOKEN && PROVIDER_TOKEN_FILE) {
-    problems.push('PROVIDER_TOKEN: cannot be set together with PROVIDER_TOKEN_FILE; set one of them');
-  }
-  if (PROVIDER_TOKEN) return () => PROVIDER_TOKEN;
-  if (!PROVIDER_TOKEN_FILE) return undefined;
-  if (readText('PROVIDER_TOKEN_FILE', PROVIDER_TOKEN_FILE, problems) === '') {
-    problems.push('PROVIDER_TOKEN_FILE: the file is empty');
-  }
-  return () => readFileSync(PROVIDER_TOKEN_FILE, 'utf8').trim();
+function tokenReader(env: Environment, problems: string[]): (() => string) | undefined {
+  const given = textOrFile('PROVIDER_TOKEN', env, problems);
+  if (given === undefined) return undefined;
+  const { text: token, file } = given;
+  return () => (file === undefined ? token : readFileSync(file, 'utf8').trim());
 }
 
 /** Orders and passwords stay on this machine, or go over TLS. An invalid URL has its own message. */

@@ -19,7 +19,7 @@ import type { JournalTables } from './schema';
 export type JournalAddress = { postgres: string } | { file: string };
 
 /**
- * A call of the provider waits for the journal, and after `SEND_WITHIN_MS` nothing is sent any more. So a query of the
+ * A call of the provider waits for the journal, and after five seconds nothing is sent any more. So a query of the
  * journal ends well before the activity's limit.
  */
 const connectTimeoutMs = 2_000;

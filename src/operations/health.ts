@@ -7,8 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { NativeConnection, Worker } from '@temporalio/worker';
-import type { ListenAddress } from '../config';
-import { CannotListen, inUrl } from './cannot-listen';
+import { CannotListen, inUrl, type ListenAddress } from '../config';
 
 /** Why this worker takes no work now, as a sentence; undefined when it does. */
 export type WhyNotReady = () => Promise<string | undefined>;

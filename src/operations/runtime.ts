@@ -1,8 +1,7 @@
 /** Temporal's runtime, one per process, with its log, and the endpoint of its metrics and ours. */
 import { Runtime, type MetricsExporterConfig, type RuntimeOptions } from '@temporalio/worker';
-import type { ListenAddress } from '../config';
+import { CannotListen, inUrl, type ListenAddress } from '../config';
 import { metrics } from '../domain/metrics';
-import { CannotListen, inUrl } from './cannot-listen';
 import { temporalLogger, type Log } from './logging';
 import { attemptBuckets, callBucketsSeconds, protectedBucketsSeconds } from './metrics';
 

@@ -41,10 +41,22 @@ export interface SagaWorker {
   close: () => Promise<void>;
 }
 
-export type SagaWorkerConfig = Omit<
+export type SagaWorkerConfig = Pick<
   WorkerConfig,
-  'temporal' | 'logLevel' | 'planTypesMore' | 'webUiUrl' | 'healthAddress' | 'metricsAddress' | 'tracesEndpoint'
->;
+  | 'namespace'
+  | 'taskQueue'
+  | 'payloadKeys'
+  | 'provider'
+  | 'journal'
+  | 'activities'
+  | 'secrets'
+  | 'outage'
+  | 'version'
+  | 'shutdownGraceMs'
+> & { activitiesAtOnce: number; callsPerSecond?: number | undefined };
+
+/** So many decisions at once need a few hundred megabytes and one core; more throughput is more workers. */
+export const workflowTasksAtOnce = 200;
 
 type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'bundlerOptions' | 'interceptors'>;
 
@@ -117,7 +129,7 @@ export async function createSagaWorker(
     ...(config.callsPerSecond === undefined ? {} : { maxTaskQueueActivitiesPerSecond: config.callsPerSecond }),
     ...(config.version === undefined ? {} : { workerDeploymentOptions: deploymentOf(config.version) }),
     maxConcurrentActivityTaskExecutions: config.activitiesAtOnce,
-    maxConcurrentWorkflowTaskExecutions: config.workflowTasksAtOnce,
+    maxConcurrentWorkflowTaskExecutions: workflowTasksAtOnce,
     // After this, another worker takes the tasks of a killed one; an operator would notice the default of 10 s.
     stickyQueueScheduleToStartTimeout: '3 seconds',
     shutdownGraceTime: config.shutdownGraceMs,
@@ -145,9 +157,6 @@ function createProvider(
   return new ProviderClient({
     ...options,
     ...definedOnly({ ca, proxy }),
-    // One timeout for the whole call, whatever part of it takes long.
-    headersTimeoutMs: options.totalTimeoutMs,
-    bodyTimeoutMs: options.totalTimeoutMs,
     onCall,
     ...(readToken ? { credentials: createCredentials(readToken) } : {}),
   });

@@ -17,13 +17,14 @@ export class Connections {
   readonly dedicated: Dispatcher;
   private closing: Promise<unknown> | undefined;
 
-  constructor({ origin, connections, headersTimeoutMs, bodyTimeoutMs, ...resolved }: ResolvedOptions) {
+  constructor({ origin, connections, ...resolved }: ResolvedOptions) {
     const open = opener({ origin, ...resolved });
     const bytesMax = wireBytesMax(resolved.responseBytesMax);
     const options = (prepare: (way: Way) => void): Pool.Options => ({
       connections,
-      headersTimeout: headersTimeoutMs,
-      bodyTimeout: bodyTimeoutMs,
+      // The whole call has one limit, its caller's, whatever part of it takes long.
+      headersTimeout: 0,
+      bodyTimeout: 0,
       // `onRequestStart` means what `exchange.ts` needs only with HTTP/1.1 without pipelining.
       allowH2: false,
       connect: (to, callback) => {

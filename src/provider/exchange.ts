@@ -203,8 +203,6 @@ const faults: Record<string, string> = {
   ENOTFOUND: 'the host name is unknown',
   EAI_AGAIN: 'the host name could not be looked up',
   UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
-  UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
-  UND_ERR_BODY_TIMEOUT: 'the answer stopped in the middle',
   UND_ERR_SOCKET: 'the connection was closed',
   ENDLESS: 'the answer does not end',
   UND_ERR_CLOSED: 'the client is closed',

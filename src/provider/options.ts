@@ -61,19 +61,8 @@ export interface ProviderClientOptions {
    */
   connectTimeoutMs?: number;
   /**
-   * From the request's end to the answer's head, in milliseconds; after it the outcome is unknown. With a lower value,
-   * more orders are given up that may still be placed.
-   * @default 15_000
-   */
-  headersTimeoutMs?: number;
-  /**
-   * Between two pieces of the answer's body, in milliseconds.
-   * @default 10_000
-   */
-  bodyTimeoutMs?: number;
-  /**
    * The whole call, in milliseconds: the token, the wait for a connection, a repetition after a 401, and a slow answer.
-   * Keep it below the caller's own time limit.
+   * Keep it below the caller's own time limit. With a lower value, more orders are given up that may still be placed.
    * @default 20_000
    */
   totalTimeoutMs?: number;
@@ -142,8 +131,6 @@ export function resolveOptions(options: ProviderClientOptions): ResolvedOptions 
     authHeader: 'authorization',
     authScheme: 'Bearer',
     connectTimeoutMs: 5_000,
-    headersTimeoutMs: 15_000,
-    bodyTimeoutMs: 10_000,
     totalTimeoutMs: 20_000,
     responseBytesMax: 1_048_576,
     connections: 64,
@@ -167,14 +154,7 @@ export function resolveOptions(options: ProviderClientOptions): ResolvedOptions 
   return resolved;
 }
 
-const positiveIntegers = [
-  'connectTimeoutMs',
-  'headersTimeoutMs',
-  'bodyTimeoutMs',
-  'totalTimeoutMs',
-  'responseBytesMax',
-  'connections',
-] as const;
+const positiveIntegers = ['connectTimeoutMs', 'totalTimeoutMs', 'responseBytesMax', 'connections'] as const;
 
 function protocolOf(url: string): string {
   return URL.canParse(url) ? new URL(url).protocol : '';

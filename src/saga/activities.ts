@@ -16,7 +16,7 @@ import type { Activities } from '../activities/index';
 /**
  * One call of the provider, exactly once; some look before it or after it.
  *
- * - 50 s from start to close: the journal and the way to the socket (`SEND_WITHIN_MS`, 8 s at most), the longest HTTP
+ * - 50 s from start to close: the journal and the way to the socket (5 s at most), the longest HTTP
  *   timeout that the settings allow (25 s), a look (5 s) and the writing of the outcome (11 s). So a call ends by its own clock and
  *   says how; short enough that a killed worker is noticed within a minute.
  * - One attempt: a repeat is decided in the workflow, where it is counted and where an unknown outcome is remembered.

@@ -169,11 +169,7 @@ export class Rig {
       JOURNAL_URL: this.journalUrl,
       ...shortFlights,
       SERVER_POINTERS: '/vm_object_ids',
-      RETRY_READING: '3,10,50,60000',
-      RETRY_MUTATING: '3,10,50,60000',
-      RETRY_COMPENSATING: '3,10,50,60000',
-      RETRY_PIVOT: '3,10,50,60000',
-      RETRY_POLLING: '6,10,50,60000',
+      RETRY_BUDGET: '3,10,50,60000',
     };
   }
 
@@ -269,10 +265,7 @@ export class Rig {
         readToken: undefined,
         authHeader: 'authorization',
         authScheme: 'Bearer',
-        connectTimeoutMs: 2_000,
         totalTimeoutMs: 10_000,
-        responseBytesMax: 1024 * 1024,
-        connections: 64,
         // Sagas of many tests share a worker: what one of them is told should not hold up the others.
         quoteMethod: 'PUT',
         pivotUnsureStatuses: [],
@@ -291,17 +284,15 @@ export class Rig {
       outage: undefined,
       payloadKeys: this.options.payloadKeys,
       secrets: { variable: () => undefined, ...this.options.secrets },
-      callsPerSecond: undefined,
       version: undefined,
       shutdownGraceMs: 30_000,
       activitiesAtOnce: 100,
-      workflowTasksAtOnce: 100,
     };
   }
 }
 
 /** Who says "not placed" waits for no longer than this after the call was given up. */
-export const shortFlights = { SEND_WITHIN_MS: '2000', PROVIDER_SETTLES_MS: '0' };
+export const shortFlights = { PROVIDER_TIMEOUT_MS: '5000', PROVIDER_SETTLES_MS: '0' };
 
 let runtimeInstalled = false;
 

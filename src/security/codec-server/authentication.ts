@@ -1,43 +1,70 @@
-/** Authenticates a caller: by an agreed token, or by a token that the identity provider signed for a person. */
-import { createJwtVerifier, KeysUnavailable, TokenRefused, type JwtRules } from './jwt';
+/**
+ * Authenticates a caller: by an agreed token, or by a token that an identity provider signed for a person, as the Web UI
+ * passes it on. The identity provider's published keys are fetched when they are needed, and kept for minutes.
+ */
 import { Refusal } from './refusal';
 import { createTokenMatcher, type Token } from './tokens';
-
-/** @returns who the caller is, for the log; rejects with a {@link Refusal} */
-export type Authenticate = (authorization: string | undefined) => Promise<string>;
 
 export interface AuthenticationOptions {
   tokens: readonly Token[];
   jwt: JwtRules | undefined;
 }
 
+export interface JwtRules {
+  jwksUrl: string;
+  /** `iss` must be this, and `aud` this or a list with it: a token for another service is refused. */
+  issuer: string;
+  audience: string;
+}
+
+/** @returns who the caller is, for the log; rejects with a {@link Refusal} */
+export type Authenticate = (authorization: string | undefined) => Promise<string>;
+
 /** @returns undefined when neither tokens nor an identity provider are configured */
 export async function createAuthentication({ tokens, jwt }: AuthenticationOptions): Promise<Authenticate | undefined> {
   if (tokens.length === 0 && jwt === undefined) return undefined;
   const labelOf = createTokenMatcher(tokens);
   const subjectOf = jwt && (await createJwtVerifier(jwt));
-  return async (authorization) => {
-    const [, presented] = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization ?? '') ?? [];
+  return async (authorization = '') => {
+    const [, presented] = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization) ?? [];
     if (presented === undefined) throw unauthorized(authorization ? 'not a bearer token' : 'no token');
-    const label = labelOf(presented);
-    if (label !== undefined) return label;
-    if (subjectOf === undefined) throw unauthorized('unknown token');
-    try {
-      return await subjectOf(presented);
-    } catch (error) {
-      if (error instanceof TokenRefused) throw unauthorized(error.message);
-      if (!(error instanceof KeysUnavailable)) throw error;
-      throw new Refusal(
-        503,
-        'the identity provider’s keys cannot be read',
-        {},
-        `CODEC_JWKS_URL cannot be read: ${error.message}`,
-      );
-    }
+    const subject = labelOf(presented) ?? (await subjectOf?.(presented));
+    if (subject === undefined) throw unauthorized('unknown token');
+    return subject;
   };
 }
 
 /** Only the log says what is wrong with a token: an attacker must not learn it. */
 function unauthorized(reason: string): Refusal {
-  return new Refusal(401, 'unauthorized', { 'WWW-Authenticate': 'Bearer' }, reason);
+  return new Refusal(401, 'unauthorized', reason);
+}
+
+/** All asymmetric: with a shared secret, each program that can verify a token can also make one. */
+const algorithms = [
+  ...['RS', 'PS', 'ES'].flatMap((kind) => [`${kind}256`, `${kind}384`, `${kind}512`]),
+  'EdDSA',
+  'Ed25519',
+];
+/** Allows for the difference of two clocks that NTP sets. */
+const clockToleranceSeconds = 5;
+const keysTimeoutMs = 5_000;
+
+const keysAreMissing = ['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JWK_INVALID', 'ERR_JOSE_GENERIC'];
+
+/** @returns the subject of a token; rejects with a {@link Refusal} */
+async function createJwtVerifier({ jwksUrl, issuer, audience }: JwtRules): Promise<(token: string) => Promise<string>> {
+  // This is an ES module only; a CommonJS module can load it in no other way.
+  const { createRemoteJWKSet, errors, jwtVerify } = await import('jose');
+  const keys = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: keysTimeoutMs });
+  const rules = { algorithms, issuer, audience, clockTolerance: clockToleranceSeconds, requiredClaims: ['sub', 'exp'] };
+  return async (token) => {
+    const { payload } = await jwtVerify(token, keys, rules).catch((error: unknown) => {
+      if (error instanceof errors.JOSEError && !keysAreMissing.includes(error.code)) throw unauthorized(error.code);
+      const why = error instanceof Error ? error.message : String(error);
+      throw new Refusal(503, 'the identity provider’s keys cannot be read', `CODEC_JWKS_URL cannot be read: ${why}`);
+    });
+    // The library checks that it is there, but not that it is a text with content.
+    if (typeof payload.sub !== 'string' || payload.sub === '') throw unauthorized('no subject');
+    return payload.sub;
+  };
 }

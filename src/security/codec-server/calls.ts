@@ -2,14 +2,22 @@
  * One call from beginning to end, in this order: the path, the host and the origin are checked, then the caller, then
  * the size of the body; only then is a key used. Each call is one line of the log, written before the answer is sent:
  * who, for which namespace, what, how many. Never content.
+ *
+ * The rules about host and origin keep a foreign web page from reading payloads through the browser of a person who
+ * visits it. Only pages of the configured origins get an answer that the browser lets them read, also a refusal. Where
+ * no token is required, the server must be called by a name of this machine: any other name is that of a page whose
+ * owner has pointed its domain at 127.0.0.1 (DNS rebinding).
  */
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Payload, PayloadCodec } from '@temporalio/common';
+import { Hono, type Context, type MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { cors } from 'hono/cors';
+import { getPath } from 'hono/utils/url';
 import { DecryptionError } from '../payload-codec';
+import { payloadFromJson, payloadToJson } from '../payload-json';
 import type { Authenticate } from './authentication';
-import { admitLoopbackName, admitOrigin, preflightHeaders } from './browser-rules';
 import { withoutSecrets } from './clear-text';
-import { readPayloads, writePayloads } from './payloads-json';
 import { Refusal } from './refusal';
 
 export interface CallLog {
@@ -30,120 +38,135 @@ export interface CallOptions {
   log: CallLog;
 }
 
-type Operation = (codec: PayloadCodec, payloads: Payload[]) => Promise<Payload[]>;
-
-const operations = new Map<string, Operation>([
-  ['/encode', (codec, payloads) => codec.encode(payloads)],
-  ['/decode', async (codec, payloads) => (await codec.decode(payloads)).map(withoutSecrets)],
-]);
-
-const healthPaths = ['/live', '/ready'];
-
-interface Answer {
-  status: number;
-  body?: string;
-  headers?: Readonly<Record<string, string>>;
+interface Call {
+  Variables: { logged: Record<string, unknown> };
 }
 
-export function createCalls(options: CallOptions): RequestListener {
-  return (request, response) => {
-    const [asked = ''] = (request.url ?? '').split('?');
-    // An address that ends in a slash gives two.
-    const path = asked.replace(/^\/+/, '/');
-    const operation = operations.get(path);
-    if (operation !== undefined) void new Call(path.slice(1), operation, request, options).run(response);
-    else if (healthPaths.includes(path)) send(response, health(request, path === '/ready' && options.stopping()));
-    else send(response, { status: 404, body: 'this path does not exist' });
+export function createCalls(options: CallOptions): Hono<Call> {
+  const { codec, bodyBytesMax, log } = options;
+  const operations: [name: string, work: (payloads: Payload[]) => Promise<Payload[]>][] = [
+    ['encode', (payloads) => codec.encode(payloads)],
+    ['decode', async (payloads) => (await codec.decode(payloads)).map(withoutSecrets)],
+  ];
+  // An address that ends in a slash gives two.
+  const calls = new Hono<Call>({ getPath: (request) => getPath(request).replace(/^\/+/, '/') });
+  calls.use(async (call, next) => {
+    call.header('Cache-Control', 'no-store');
+    call.header('X-Content-Type-Options', 'nosniff');
+    await next();
+  });
+  calls.get('/live', (call) => call.text('ok'));
+  calls.get('/ready', (call) => (options.stopping() ? call.text('stopping', 503) : call.text('ok')));
+  for (const path of ['/live', '/ready']) {
+    calls.all(path, (call) => call.text('the method must be GET', 405, { Allow: 'GET, HEAD' }));
+  }
+  const limit = bodyLimit({
+    maxSize: bodyBytesMax,
+    onError: () => {
+      throw new Refusal(413, `the body must be at most ${bodyBytesMax} bytes long`);
+    },
+  });
+  for (const [name, work] of operations) {
+    calls.use(`/${name}`, noting(name));
+    calls.on(['POST', 'OPTIONS'], [`/${name}`], ...admission(options), limit, async (call: Context<Call>) => {
+      const logged = call.get('logged');
+      const payloads = payloadsIn(await call.req.text());
+      logged['payloads'] = payloads.length;
+      const body = { payloads: (await work(payloads)).map(payloadToJson) };
+      log.info({ ...logged, status: 200 }, 'call');
+      return call.json(body);
+    });
+    calls.all(`/${name}`, (call) => {
+      call.header('Allow', 'POST, OPTIONS');
+      throw new Refusal(405, 'the method must be POST');
+    });
+  }
+  calls.notFound((call) => call.text('this path does not exist', 404));
+  calls.onError((error, call) => refuse(error, call, log));
+  return calls;
+}
+
+/** Begins the line of the log. */
+function noting(operation: string): MiddlewareHandler<Call> {
+  return async (call, next) => {
+    // Temporal's command line leaves it empty where no namespace is given.
+    const namespace = call.req.header('x-namespace');
+    const remote = getConnInfo(call).remote.address;
+    call.set('logged', { operation, ...(namespace ? { namespace: cut(namespace) } : {}), remote });
+    await next();
   };
 }
 
-function health({ method = '' }: IncomingMessage, stopping: boolean): Answer {
-  if (method === 'GET' || method === 'HEAD') {
-    return stopping ? { status: 503, body: 'stopping' } : { status: 200, body: 'ok' };
-  }
-  return { status: 405, body: 'the method must be GET', headers: { Allow: 'GET, HEAD' } };
+function admission({ authenticate, origins }: CallOptions): MiddlewareHandler<Call>[] {
+  return [
+    async (call, next) => {
+      const host = call.req.header('host') ?? '';
+      if (authenticate === undefined && !/^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i.test(host)) {
+        throw new Refusal(403, 'this host name is not allowed', `host ${host}`);
+      }
+      await next();
+    },
+    // No credentials, because cookies are not used here. A browser may remember the permission for ten minutes.
+    cors({
+      origin: (origin) => {
+        if (origin === '' || origins.includes(origin)) return origin;
+        throw new Refusal(403, 'this origin is not allowed', `origin ${origin}`);
+      },
+      allowMethods: ['POST', 'OPTIONS'],
+      allowHeaders: ['content-type', 'x-namespace', 'authorization'],
+      maxAge: 600,
+    }),
+    async (call, next) => {
+      const who = await authenticate?.(call.req.header('authorization'));
+      call.get('logged')['subject'] = cut(who ?? 'anyone on this machine');
+      await next();
+    },
+  ];
 }
 
-class Call {
-  private readonly logged: Record<string, unknown>;
-  /** Refusals have them, too: the page of an allowed origin may read the reason. */
-  private corsHeaders: Record<string, string> = {};
-
-  constructor(
-    name: string,
-    private readonly operation: Operation,
-    private readonly request: IncomingMessage,
-    private readonly options: CallOptions,
-  ) {
-    const { 'x-namespace': namespace } = request.headers;
-    this.logged = {
-      operation: name,
-      // Temporal's command line leaves it empty where no namespace is given.
-      ...(typeof namespace === 'string' && namespace !== '' ? { namespace: cut(namespace) } : {}),
-      remote: request.socket.remoteAddress,
-    };
+function refuse(error: Error, call: Context<Call>, log: CallLog): Response {
+  const logged = call.get('logged');
+  const refusal = error instanceof DecryptionError ? new Refusal(400, cut(error.message)) : error;
+  if (refusal instanceof Refusal) {
+    const { status, message, reason } = refusal;
+    log.warn({ ...logged, status, reason: cut(reason) }, 'call refused');
+    if (status === 401) call.header('WWW-Authenticate', 'Bearer');
+    return call.text(message, status);
   }
-
-  async run(response: ServerResponse): Promise<void> {
-    let answer: Answer;
-    try {
-      answer = await this.answer();
-    } catch (error) {
-      // A caller that closed the connection within the body waits for no answer.
-      if (this.request.destroyed && !this.request.complete) return;
-      answer = this.refuse(error);
-    }
-    send(response, { ...answer, headers: { ...this.corsHeaders, ...answer.headers } });
-  }
-
-  private async answer(): Promise<Answer> {
-    const { request, options } = this;
-    if (options.authenticate === undefined) admitLoopbackName(request);
-    this.corsHeaders = admitOrigin(request, options.origins);
-    if (request.method === 'OPTIONS') return { status: 204, headers: preflightHeaders };
-    if (request.method !== 'POST') throw new Refusal(405, 'the method must be POST', { Allow: 'POST, OPTIONS' });
-    this.logged['subject'] = cut(
-      (await options.authenticate?.(request.headers.authorization)) ?? 'anyone on this machine',
-    );
-    const payloads = await readPayloads(request, options.bodyBytesMax);
-    this.logged['payloads'] = payloads.length;
-    const body = writePayloads(await this.operation(options.codec, payloads));
-    options.log.info({ ...this.logged, status: 200 }, 'call');
-    return { status: 200, body, headers: { 'Content-Type': 'application/json' } };
-  }
-
-  private refuse(error: unknown): Answer {
-    const { logged, options } = this;
-    const refusal = error instanceof DecryptionError ? new Refusal(400, cut(error.message)) : error;
-    if (refusal instanceof Refusal) {
-      const { status, message, headers, reason } = refusal;
-      options.log.warn({ ...logged, status, reason: cut(reason) }, 'call refused');
-      return { status, body: message, headers };
-    }
-    options.log.error({ ...logged, status: 500, ...traceOf(error) }, 'call failed');
-    return { status: 500, body: 'internal error: see the log of the codec server' };
-  }
-}
-
-/** Where it happened, without the message: a parser's message quotes what it could not parse. */
-function traceOf(error: unknown): object {
-  if (!(error instanceof Error)) return { error: typeof error };
+  // Where it happened, without the message: a parser's message quotes what it could not parse.
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
-  return { error: error.name, at: frames.map((frame) => frame.trim()) };
+  log.error({ ...logged, status: 500, error: error.name, at: frames.map((frame) => frame.trim()) }, 'call failed');
+  return call.text('internal error: see the log of the codec server', 500);
+}
+
+/**
+ * The body of a call: `{ "payloads": [...] }` in protobuf's JSON, where metadata and data are base64.
+ *
+ * @throws Refusal, which quotes nothing of the body
+ */
+function payloadsIn(text: string): Payload[] {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    throw new Refusal(400, 'the body must be JSON');
+  }
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) {
+    throw new Refusal(400, 'the body must be a JSON object');
+  }
+  // Temporal's command line sends `{}` where there is nothing to encode.
+  const payloads: unknown = (body as { payloads?: unknown }).payloads ?? [];
+  if (!Array.isArray(payloads)) throw new Refusal(400, 'payloads must be a list');
+  return payloads.map((payload, index) => {
+    try {
+      return payloadFromJson(payload);
+    } catch {
+      throw new Refusal(400, `payloads[${index}] must be a payload: metadata and data in base64`);
+    }
+  });
 }
 
 /** Names come from outside, and may be very long. */
 function cut(text: string): string {
   return text.length > 256 ? `${text.slice(0, 256)}…` : text;
-}
-
-function send(response: ServerResponse, { status, body, headers }: Answer): void {
-  response.writeHead(status, {
-    ...(body === undefined ? {} : { 'Content-Type': 'text/plain; charset=utf-8' }),
-    'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
-    Vary: 'Origin',
-    ...headers,
-  });
-  response.end(body);
 }

@@ -3,9 +3,10 @@
  * programs can read. A caller that it admits can read every saga; `calls.ts` decides who is admitted.
  */
 import { once } from 'node:events';
-import { createServer as createHttpServer, type ServerOptions } from 'node:http';
+import { createServer as createHttpServer, type Server, type ServerOptions } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
 import { EncryptionCodec } from '../payload-codec';
 import type { PayloadKeys } from '../keys';
 import { createAuthentication, type AuthenticationOptions } from './authentication';
@@ -19,7 +20,8 @@ export interface CodecServerOptions extends AuthenticationOptions {
   tls: { cert: string; key: string } | undefined;
   keys: PayloadKeys;
   origins: readonly string[];
-  bodyBytesMax: number;
+  /** @default 8 MiB */
+  bodyBytesMax?: number;
   log: CallLog;
 }
 
@@ -38,18 +40,33 @@ const limits: ServerOptions = {
   connectionsCheckingInterval: 1_000,
 };
 const handshakeTimeout = 10_000;
+/** Temporal accepts messages of up to 4 MiB; in base64 and JSON, one is still smaller. */
+const bodyBytesMaxDefault = 8 * 1024 * 1024;
 const stopGraceMs = 5_000;
 
 /** Rejects with the system's error when it cannot listen. */
 export async function startCodecServer(options: CodecServerOptions): Promise<CodecServer> {
-  const { host, port, tls, keys, origins, bodyBytesMax, log } = options;
+  const { host, port, tls, keys, origins, bodyBytesMax = bodyBytesMaxDefault, log } = options;
   const authenticate = await createAuthentication(options);
   const stopping = () => !server.listening;
-  const calls = createCalls({ codec: new EncryptionCodec(keys), authenticate, origins, bodyBytesMax, stopping, log });
-  const server =
-    tls === undefined
-      ? createHttpServer(limits, calls)
-      : createHttpsServer({ ...limits, ...tls, handshakeTimeout, minVersion: 'TLSv1.2' }, calls);
+  const { fetch } = createCalls({
+    codec: new EncryptionCodec(keys),
+    authenticate,
+    origins,
+    bodyBytesMax,
+    stopping,
+    log,
+  });
+  const server = createAdaptorServer({
+    fetch,
+    overrideGlobalObjects: false,
+    ...(tls === undefined
+      ? { createServer: createHttpServer, serverOptions: limits }
+      : {
+          createServer: createHttpsServer,
+          serverOptions: { ...limits, ...tls, handshakeTimeout, minVersion: 'TLSv1.2' },
+        }),
+  }) as Server;
   server.on('request', (_request, response) => {
     response.once('close', () => {
       // A connection that is kept open for the next call would delay the stop.
@@ -57,8 +74,9 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Cod
     });
   });
   await once(server.listen(port, host), 'listening');
+  const { port: bound } = server.address() as AddressInfo;
   return {
-    url: urlOf(tls === undefined ? 'http' : 'https', host, server.address() as AddressInfo),
+    url: `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     stop: async (graceMs = stopGraceMs) => {
       if (!server.listening) return;
       const patience = setTimeout(() => server.closeAllConnections(), graceMs);
@@ -68,8 +86,4 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Cod
       clearTimeout(patience);
     },
   };
-}
-
-function urlOf(scheme: string, host: string, { port }: AddressInfo): string {
-  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -17,8 +17,6 @@ beforeAll(async () => {
     TEMPORAL_ADDRESS: line.address,
     HEALTH_ADDRESS: '127.0.0.1:0',
     PROVIDER_TIMEOUT_MS: '1000',
-    SEND_WITHIN_MS: '500',
-    SHUTDOWN_GRACE_MS: '1500',
   });
 });
 afterAll(async () => {

@@ -97,12 +97,8 @@ async function travel(keys: string | undefined): Promise<Travelled> {
     SERVER_POINTERS: '/vm_object_ids',
     // What one saga is told is not to hold up the others: each has its own place on the way.
     // Whoever says “not placed” does not wait for long.
-    PROVIDER_TIMEOUT_MS: '5000',
     ...shortFlights,
-    RETRY_READING: '3,10,50,60000',
-    RETRY_MUTATING: '3,10,50,60000',
-    RETRY_COMPENSATING: '3,10,50,60000',
-    RETRY_PIVOT: '3,10,50,60000',
+    RETRY_BUDGET: '3,10,50,60000',
   };
   const workers = await Promise.all([
     recordProcess(programOf('worker'), workerEnvironment, 'worker ready'),

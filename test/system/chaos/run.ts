@@ -141,13 +141,8 @@ export class ChaosRun {
       // A call that hangs is given up by then; the sandbox takes 20 ms for one.
       PROVIDER_TIMEOUT_MS: '1500',
       PROVIDER_SETTLES_MS: '3000',
-      SEND_WITHIN_MS: '2000',
       SERVER_POINTERS: '/vm_object_ids',
-      RETRY_READING: '3,50,500,60000',
-      RETRY_MUTATING: '3,50,500,60000',
-      RETRY_COMPENSATING: '3,50,500,60000',
-      RETRY_PIVOT: '3,50,500,60000',
-      RETRY_POLLING: '6,50,500,60000',
+      RETRY_BUDGET: '3,50,500,60000',
       LOG_LEVEL: 'error',
     };
     const crew = new Crew(program, environment, sandbox);

@@ -87,7 +87,6 @@ export async function startGround(closers: Closers, compiled: string, options: G
     ? await startFronts(closers, { temporal: stack.address, provider: sandbox.url })
     : undefined;
   const standby = options.standby ? await startStandby(closers, stack.address) : undefined;
-  const budget = '4,200,1000,60000';
   const settings = {
     TEMPORAL_ADDRESS: stack.address,
     JOURNAL_URL: journalUrl,
@@ -95,11 +94,8 @@ export async function startGround(closers: Closers, compiled: string, options: G
     // Minutes of a real disaster are seconds here.
     PROVIDER_TIMEOUT_MS: '12000',
     PROVIDER_SETTLES_MS: '1000',
-    SEND_WITHIN_MS: '2000',
     SERVER_POINTERS: '/vm_object_ids',
-    RETRY_READING: budget,
-    RETRY_MUTATING: budget,
-    RETRY_COMPENSATING: budget,
+    RETRY_BUDGET: '4,200,1000,60000',
     LOG_LEVEL: 'error',
     ...fronts?.settings,
     ...(standby === undefined ? {} : { TEMPORAL_NAMESPACE: standby.namespace }),

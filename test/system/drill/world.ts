@@ -36,7 +36,6 @@ export async function startWorld(closers: Closers, options: WorldOptions): Promi
   // orders.
   const answers = { orderResponse: 'ids', closedCartItems: 'take', latencyMs: 20 } as const;
   const sandbox = await closers.keep(Sandbox.start(answers), (kept) => kept.close());
-  const budget = '3,200,1000,60000';
   const environment = {
     TEMPORAL_ADDRESS: address,
     PROVIDER_BASE_URL: sandbox.url,
@@ -45,9 +44,7 @@ export async function startWorld(closers: Closers, options: WorldOptions): Promi
     PROVIDER_TIMEOUT_MS: '3000',
     PROVIDER_SETTLES_MS: '3000',
     SERVER_POINTERS: '/vm_object_ids',
-    RETRY_READING: budget,
-    RETRY_MUTATING: budget,
-    RETRY_COMPENSATING: budget,
+    RETRY_BUDGET: '3,200,1000,60000',
     // Minutes of a real night are seconds here.
     OUTAGE_HOLD_MS: '4000',
     OUTAGE_WINDOW_MS: '3000',

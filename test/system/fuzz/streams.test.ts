@@ -3,8 +3,9 @@
  * question that was not asked yet: how much is read of them, and whose they are.
  */
 import type { Socket } from 'node:net';
+import { itInWays } from '../../support/left-out';
 import { closeAll, createClient, httpText, onRequest, serveRaw } from '../../support/stand-in';
-import { bombs } from './answers';
+import { bombs, changeQuote } from './answers';
 import { calls } from './calls';
 import { nameOf, verdictOn } from './verdict';
 
@@ -60,6 +61,10 @@ test.each(endless.filter(([what]) => taken.includes(what)))(
   'of %s without end, no more is taken in than the limit',
   isLimited,
 );
+itInWays.each(endless.filter(([what]) => !taken.includes(what)))(
+  'of %s without end, no more is taken in than the limit',
+  isLimited,
+);
 
 /** Sends as long as somebody listens. */
 async function pour(socket: Socket, begin: string, repeat: string, pushed: { bytes: number }): Promise<void> {
@@ -71,6 +76,24 @@ async function pour(socket: Socket, begin: string, repeat: string, pushed: { byt
     if (!more) await Promise.race([gone, new Promise<void>((resolve) => socket.once('drain', () => resolve()))]);
   }
 }
+
+itInWays.each([
+  ['the head', 'HTTP/1.1 200 OK\r\nx: ', 'y'],
+  ['the body', `${ok}\r\n`, ' '],
+  ['a refusal’s body', 'HTTP/1.1 422 No\r\n\r\n', ' '],
+])('%s that drips without end is left after the whole call’s time', async (_, begin, drop) => {
+  const { url } = await serveRaw((socket) =>
+    onRequest(socket, () => {
+      socket.write(begin);
+      const drip = setInterval(() => socket.write(drop), 20);
+      socket.on('close', () => clearInterval(drip));
+    }),
+  );
+  const client = createClient(url, { totalTimeoutMs: 3_000 });
+  const verdicts = await Promise.all(calls.map((call) => verdictOn(client, call)));
+  const expected = begin.includes('422') ? 'Rejected' : 'UnknownOutcome';
+  expect(verdicts.map(nameOf)).toEqual(calls.map(() => expected));
+});
 
 async function isNotUnpacked(encoding: string, packed: Buffer): Promise<void> {
   const head = (status: string) => `HTTP/1.1 ${status}\r\ncontent-encoding: ${encoding}\r\n`;
@@ -84,6 +107,7 @@ async function isNotUnpacked(encoding: string, packed: Buffer): Promise<void> {
   for (const call of calls) expect(nameOf(await verdictOn(client, call))).toBe('Rejected');
 }
 test.each(bombs.slice(0, 1))('ten megabytes packed into a few bytes of %s are not unpacked', isNotUnpacked);
+itInWays.each(bombs.slice(1))('ten megabytes packed into a few bytes of %s are not unpacked', isNotUnpacked);
 
 const framings: [string, string][] = [
   ['a length that is no number', `${ok}content-length: many\r\n\r\n{}`],
@@ -116,6 +140,28 @@ test.each(framings)('%s is no answer', async (_, wire) => {
   const client = createClient(url, limits);
   for (const call of calls) {
     expect([call.name, nameOf(await verdictOn(client, call))]).toEqual([call.name, 'UnknownOutcome']);
+  }
+});
+
+const small = JSON.stringify({ 0: 4711, data: { code: 200 }, ...changeQuote });
+const cuts = httpText(small).length;
+
+itInWays.each(['200 OK', '422 No'])(`an answer of %s is closed at each of its ${cuts} bytes`, async (status) => {
+  const wire = httpText(small, { status });
+  const headEnd = wire.indexOf('\r\n\r\n') + 4;
+  let at = 0;
+  const { url } = await serveRaw((socket) =>
+    onRequest(socket, () => socket.write(wire.slice(0, at), () => (at % 2 ? socket.end() : socket.resetAndDestroy()))),
+  );
+  const client = createClient(url, limits);
+  for (at = 0; at < wire.length; at += 1) {
+    for (const call of [calls[0]!, calls[1]!]) {
+      const name = nameOf(await verdictOn(client, call));
+      // A reset may overtake what was written before it.
+      const mayRefuse = status === '422 No' && at >= headEnd;
+      expect([at, name]).toEqual([at, mayRefuse && name === 'Rejected' ? 'Rejected' : 'UnknownOutcome']);
+      if (mayRefuse && at % 2) expect(name).toBe('Rejected');
+    }
   }
 });
 

@@ -41,13 +41,10 @@ describeWithPostgres('PostgreSQL is killed', () => {
   it.each([['after-mean', 'it is sent, and written down when the journal is back']])('%s: %s', goesOn);
 
   async function goesOn(at: string): Promise<void> {
-    // Long enough to be killed within; in production, too, a call that stood still for longer is not sent.
     const environment = {
       ...rig.environment,
       STOP_AT: at,
-      SEND_WITHIN_MS: '8000',
-      RETRY_MUTATING: '10,1000,15000,120000',
-      RETRY_PIVOT: '10,1000,15000,120000',
+      RETRY_BUDGET: '10,1000,15000,120000',
     };
     worker = await startProcess(programOf('worker'), environment, ['--require', stopPoints]);
     const { pid } = worker;

@@ -48,7 +48,6 @@ here('the Web UI of encrypted sagas', () => {
       tokens: [{ label: 'operators', value: token }],
       jwt: undefined,
       origins: [`http://127.0.0.1:${uiPort}`],
-      bodyBytesMax: 1024 * 1024,
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     });
     temporal = await startDevServer({ cli, uiPort, uiCodecEndpoint: codec.url });

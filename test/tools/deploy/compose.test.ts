@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { composeService, readCompose } from '../../../deploy/compose';
 import { parse } from 'yaml';
+import { readWorkerConfig } from '../../../src/config';
 import { readDocument } from '../../docs/tables';
 import { knownSettings } from './settings';
 
@@ -86,8 +87,9 @@ it('gives the journal a role and a database of its own, and the worker no other'
 });
 
 it('gives the worker longer to stop than it takes', () => {
-  const { stop_grace_period: grace, environment } = services['worker']!;
+  const { stop_grace_period: grace } = services['worker']!;
+  const { shutdownGraceMs } = readWorkerConfig({ PROVIDER_BASE_URL: 'https://provider.example' });
   expect(grace).toMatch(/^\d+s$/);
   // Ten seconds after the grace, the worker itself ends what never ends.
-  expect(Number.parseInt(grace!, 10) * 1000).toBeGreaterThan(Number(environment['SHUTDOWN_GRACE_MS']) + 10_000);
+  expect(Number.parseInt(grace!, 10) * 1000).toBeGreaterThan(shutdownGraceMs + 10_000);
 });

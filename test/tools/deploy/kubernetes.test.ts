@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
+import { readWorkerConfig } from '../../../src/config';
 import { readDocument } from '../../docs/tables';
 import { operatorRules, rulesFile } from '../../../deploy/kubernetes/write-rules';
 import { knownSettings } from './settings';
@@ -108,8 +109,8 @@ describe.each(deployments)('%s', (name, deployment) => {
   });
 
   it('is asked how it is where it answers', () => {
-    const { CODEC_PORT, HEALTH_ADDRESS } = settingsOf(deployment);
-    const health = Number(HEALTH_ADDRESS?.split(':')[1] ?? CODEC_PORT);
+    const { CODEC_ADDRESS, HEALTH_ADDRESS } = settingsOf(deployment);
+    const health = Number((HEALTH_ADDRESS ?? CODEC_ADDRESS)!.split(':')[1]);
     for (const [path, { httpGet }] of [
       ['/ready', container.readinessProbe],
       ['/live', container.livenessProbe],
@@ -129,8 +130,7 @@ describe.each(deployments)('%s', (name, deployment) => {
 const worker = named('Deployment', 'order-saga-worker');
 
 it('gives the worker longer to stop than it takes', () => {
-  const graceMs = Number(settingsOf(worker)['SHUTDOWN_GRACE_MS']);
-  expect(graceMs).toBeGreaterThan(0);
+  const { shutdownGraceMs: graceMs } = readWorkerConfig({ PROVIDER_BASE_URL: 'https://provider.example' });
   // Ten seconds after the grace, the worker itself ends what never ends.
   expect(podOf(worker).terminationGracePeriodSeconds * 1000).toBeGreaterThan(graceMs + 10_000);
 });

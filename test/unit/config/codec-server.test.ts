@@ -1,5 +1,5 @@
 /** The settings of the codec server: what each may be, what they may not be together, and that the document says so. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readCodecServerConfig, SettingsError, type Environment } from '../../../src/config';
@@ -13,6 +13,11 @@ const folder = mkdtempSync(join(tmpdir(), 'order-saga-codec-'));
 afterAll(() => {
   rmSync(folder, { recursive: true });
 });
+const file = (name: string, content: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+};
 
 const problemsOf = (given: Environment): readonly string[] => {
   try {
@@ -32,27 +37,30 @@ it('needs nothing but the keys, and is then for this machine alone', () => {
     jwt: undefined,
     origins: [],
     tls: undefined,
-    bodyBytesMax: 8_388_608,
   });
   expect(problemsOf({ PAYLOAD_KEYS: '' })).toEqual([
     'PAYLOAD_KEYS: is required: the keys that the workers have (or PAYLOAD_KEYS_FILE)',
   ]);
 });
 
-it.each(['127.0.0.1', '127.8.8.8', 'localhost', '::1'])('asks nobody at %s', (host) => {
-  expect(problemsOf({ CODEC_HOST: host })).toEqual([]);
+it.each(['127.0.0.1', '127.8.8.8', '[::1]'])('asks nobody at %s', (host) => {
+  expect(problemsOf({ CODEC_ADDRESS: `${host}:8088` })).toEqual([]);
 });
 
-it.each(['0.0.0.0', '::', '10.0.0.1', 'codec.example', '::ffff:127.0.0.1', '127.0.0.1.example'])(
-  'at %s demands to know who calls, and TLS',
-  (host) => {
-    expect(problemsOf({ CODEC_HOST: host })).toMatchObject([
-      expect.stringMatching(/^CODEC_TOKEN: is required/),
-      expect.stringMatching(/^CODEC_TLS_CERT_FILE: is required/),
-    ]);
-    expect(problemsOf({ CODEC_HOST: host, CODEC_ALLOW_HTTP: 'true', CODEC_TOKEN: token })).toEqual([]);
-  },
-);
+it.each(['0.0.0.0', '[::]', '10.0.0.1', '[::ffff:127.0.0.1]'])('at %s demands to know who calls, and TLS', (host) => {
+  expect(problemsOf({ CODEC_ADDRESS: `${host}:8088` })).toMatchObject([
+    expect.stringMatching(/^CODEC_TOKEN: is required/),
+    expect.stringMatching(/^CODEC_TLS_CERT_FILE: is required/),
+  ]);
+  expect(problemsOf({ CODEC_ADDRESS: `${host}:8088`, CODEC_ALLOW_HTTP: 'true', CODEC_TOKEN: token })).toEqual([]);
+});
+
+it('takes tokens with labels and without', () => {
+  expect(readCodecServerConfig({ ...base, CODEC_TOKEN: `${token}, ann@example.com:${token}x==` }).tokens).toEqual([
+    { label: 'token', value: token },
+    { label: 'ann@example.com', value: `${token}x==` },
+  ]);
+});
 
 it('takes an issuer, whose keys may come in the clear from this machine only', () => {
   const jwt = { CODEC_JWT_ISSUER: 'https://login.example', CODEC_JWT_AUDIENCE: 'codec' };
@@ -68,7 +76,61 @@ it('takes an issuer, whose keys may come in the clear from this machine only', (
   ]);
 });
 
-selfSigned('127.0.0.1');
+const { key, cert } = selfSigned('127.0.0.1');
+const other = selfSigned('127.0.0.1');
+
+it.each<[string, Environment, RegExp[]]>([
+  ['a token that can be guessed', { CODEC_TOKEN: 'short' }, [/^CODEC_TOKEN: .*token 1 is 5 characters long/]],
+  ['a token that no header can carry', { CODEC_TOKEN: 'sesam öffne dich 123' }, [/^CODEC_TOKEN: .*token 1 must be/]],
+  ['an empty place in the list', { CODEC_TOKEN: `${token},,` }, [/^CODEC_TOKEN: .*token 2 must be/]],
+  [
+    'two sources',
+    { CODEC_TOKEN: token, CODEC_TOKEN_FILE: file('t', token) },
+    [/cannot be set together with CODEC_TOKEN_FILE/],
+  ],
+  ['no file', { CODEC_TOKEN_FILE: '/nowhere' }, [/^CODEC_TOKEN_FILE: cannot be read \(ENOENT\)/]],
+  ['an empty file', { CODEC_TOKEN_FILE: file('empty', '\n') }, [/^CODEC_TOKEN_FILE: the file is empty/]],
+  ['an issuer alone', { CODEC_JWT_ISSUER: 'i' }, [/^CODEC_JWKS_URL: is required/, /^CODEC_JWT_AUDIENCE: is required/]],
+  ['keys alone', { CODEC_JWKS_URL: 'https://i.example' }, [/^CODEC_JWT_ISSUER: is/, /^CODEC_JWT_AUDIENCE: is/]],
+  ['any origin', { CODEC_ORIGINS: '*' }, [/^CODEC_ORIGINS: must be origins/]],
+  ['an origin with a path', { CODEC_ORIGINS: 'https://a.example/' }, [/^CODEC_ORIGINS/]],
+  ['an origin without a scheme', { CODEC_ORIGINS: 'a.example' }, [/^CODEC_ORIGINS/]],
+  ['no origin', { CODEC_ORIGINS: 'null' }, [/^CODEC_ORIGINS/]],
+  [
+    'a port beyond the last',
+    { CODEC_ADDRESS: '127.0.0.1:65536' },
+    [/^CODEC_ADDRESS: must be an IP address and a port/],
+  ],
+  ['a host that is no address', { CODEC_ADDRESS: 'codec.example:8088' }, [/^CODEC_ADDRESS: must be an IP address/]],
+  [
+    'half of TLS',
+    { CODEC_TLS_CERT_FILE: file('c', cert) },
+    [/^CODEC_TLS_KEY_FILE: is required with CODEC_TLS_CERT_FILE/],
+  ],
+  [
+    'a certificate and another key',
+    { CODEC_TLS_CERT_FILE: file('c', cert), CODEC_TLS_KEY_FILE: file('k', other.key) },
+    [/must be the PEM of a certificate and of its own key/],
+  ],
+  [
+    'everything at once',
+    { CODEC_ADDRESS: 'x', CODEC_TOKEN: 'x', CODEC_JWT_ISSUER: 'i' },
+    [/ADDRESS/, /TOKEN/, /JWKS/, /AUD/],
+  ],
+])('refuses %s', (_what, given, expected) => {
+  const problems = problemsOf(given);
+  expect(problems).toMatchObject(expected.map((pattern): unknown => expect.stringMatching(pattern)));
+  expect(problems.join()).not.toMatch(/short|sesam|0123456789/);
+});
+
+it('takes a certificate and its key', () => {
+  const given = {
+    CODEC_TLS_CERT_FILE: file('c', cert),
+    CODEC_TLS_KEY_FILE: file('k', key),
+    CODEC_ADDRESS: '0.0.0.0:8088',
+  };
+  expect(problemsOf({ ...given, CODEC_TOKEN: token })).toEqual([]);
+});
 
 describe('docs/settings.md', () => {
   const rows = tableUnder(readDocument('docs/settings.md'), 'The codec server');

@@ -1,8 +1,8 @@
 /** Settings: what is wrong is told at once, all of it, by name; and passwords do not travel unless somebody says so. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { homedir, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 
 import {
   readClientConfig,
@@ -47,13 +47,35 @@ it('the least that a worker needs is where the provider is', () => {
   expect(readClientConfig({})).toMatchObject({ namespace: 'default', taskQueue: 'order-saga', payloadKeys: undefined });
 });
 
+it.each([
+  [20_000, 5_000, 40_000],
+  [1_000, 1_000, 17_000],
+])('with calls of %p ms, one leaves within %p ms, and a stop has %p ms', (timeoutMs, sendWithinMs, shutdownGraceMs) => {
+  const config = readWorkerConfig({ ...enough, PROVIDER_TIMEOUT_MS: String(timeoutMs), PROVIDER_SETTLES_MS: '7' });
+  expect(config).toMatchObject({
+    shutdownGraceMs,
+    activities: { sendWithinMs, inAirMs: sendWithinMs + timeoutMs + 7 },
+  });
+});
+
+it('undoing is retried longer than the rest, and so is looking for servers', () => {
+  const most = { attemptsMax: 8, backoffMs: 1_000, backoffMaxMs: 60_000, totalMs: 900_000 };
+  expect(readWorkerConfig(enough).activities.retries).toEqual({
+    read: most,
+    mutate: most,
+    pivot: most,
+    compensate: { attemptsMax: 12, backoffMs: 1_000, backoffMaxMs: 300_000, totalMs: 3_600_000 },
+    poll: { attemptsMax: 40, backoffMs: 2_000, backoffMaxMs: 60_000, totalMs: 1_800_000 },
+  });
+});
+
 /** A wrong value of every setting of the worker that can be wrong by itself. */
 const wrong: [name: string, value: string, expected: RegExp][] = [
   ['PAYLOAD_KEYS', 'k1:c2hvcnQ=', /key k1 is 5 bytes long; it must be 32/],
   ['PAYLOAD_KEYS', randomBytes(32).toString('base64'), /key 1 must be an id, a colon and the base64/],
   ['PAYLOAD_KEYS', `${keys},${keys}`, /key k1 is given twice/],
   ['PAYLOAD_KEYS_FILE', '/no/such/file', /cannot be read \(ENOENT\)/],
-  ['PAYLOAD_KEYS_FILE', '/dev/null', /key 1 must be an id, a colon and the base64/],
+  ['PAYLOAD_KEYS_FILE', '/dev/null', /the file is empty/],
   ['PAYLOAD_ENCRYPTION', 'none', /must be on or off/],
   ['PROVIDER_BASE_URL', 'provider.example', /is required/],
   ['PROVIDER_BASE_URL', 'ftp://provider.example', /is required/],
@@ -63,10 +85,7 @@ const wrong: [name: string, value: string, expected: RegExp][] = [
   ['PROVIDER_ALLOW_HTTP', 'yes', /must be true or false/],
   ['PROVIDER_AUTH_HEADER', 'two words', /must be the name of a header/],
   ['PROVIDER_AUTH_SCHEME', 'two words', /must be one word/],
-  ['PROVIDER_CONNECT_TIMEOUT_MS', '0', /from 1 to 25000/],
   ['PROVIDER_TIMEOUT_MS', '26000', /from 1 to 25000/],
-  ['PROVIDER_RESPONSE_BYTES_MAX', '1 MB', /a whole number from 1024/],
-  ['PROVIDER_CONNECTIONS', '-1', /a whole number from 1/],
   ['PROVIDER_QUOTE_METHOD', 'POST', /must be PUT or GET/],
   ['PROVIDER_CA_FILE', '/nowhere/ca.pem', /cannot be read \(ENOENT\)/],
   ['PROVIDER_TOKEN_FILE', '/nowhere/token', /cannot be read \(ENOENT\)/],
@@ -79,16 +98,8 @@ const wrong: [name: string, value: string, expected: RegExp][] = [
   ['PIVOT_RETRY_STATUSES', '200', /must be statuses like 429,503/],
   ['APPROVAL_MAX_AGE_MS', '1 day', /a whole number/],
   ['TAKE_CLEAR_REQUESTS', 'maybe', /must be true or false/],
-  ['RETRY_READING', '3', /four whole numbers/],
-  ['RETRY_MUTATING', '1,2,3', /four whole numbers/],
-  ['RETRY_COMPENSATING', 'a,b,c,d', /four whole numbers/],
-  ['RETRY_PIVOT', '1,2,3,-4', /four whole numbers/],
-  ['RETRY_POLLING', '1;2;3;4', /four whole numbers/],
-  ['SHUTDOWN_GRACE_MS', '700000', /from 0 to 600000/],
-  ['ACTIVITIES_AT_ONCE', '0', /from 1 to 10000/],
-  ['WORKFLOW_TASKS_AT_ONCE', '1', /from 2 to 10000/],
+  ['RETRY_BUDGET', '1,2,3,-4', /four whole numbers/],
   ['LOG_LEVEL', 'loud', /must be trace, debug, info, warn or error/],
-  ['SEND_WITHIN_MS', '400', /from 500 to 8000/],
   ['PROVIDER_SETTLES_MS', '1 min', /a whole number from 0 to 3600000/],
   ['JOURNAL_URL', 'mysql://host/journal', /must be postgres:/],
   ['JOURNAL_URL_FILE', '/nowhere/url', /cannot be read \(ENOENT\)/],
@@ -99,8 +110,19 @@ const wrong: [name: string, value: string, expected: RegExp][] = [
 ];
 
 it.each(wrong)('%s: %p is refused by its name', (name, value, expected) => {
-  const told = problems({ ...enough, [name]: value });
+  const told = problems({ ...enough, [name]: value }).filter((one) => one.startsWith(`${name}: `));
   expect(told).toEqual([expect.stringMatching(new RegExp(`^${name}: .*${expected.source}`))]);
+});
+
+it('what is wrong is told at once, and no value is repeated', () => {
+  const env = Object.fromEntries(
+    wrong
+      .filter(([name]) => !['TEMPORAL_CONFIG_FILE', 'JOURNAL_URL_FILE', 'PAYLOAD_KEYS_FILE'].includes(name))
+      .map(([name, value]) => [name, value]),
+  );
+  const told = problems(env);
+  for (const name of Object.keys(env)) expect(told).toContainEqual(expect.stringMatching(new RegExp(`^${name}: `)));
+  expect(new SettingsError(told).message.split('\n')).toHaveLength(told.length + 1);
 });
 
 it.each([
@@ -128,11 +150,57 @@ describe('a journal on another machine', () => {
     ]);
     expect(problems({ ...enough, ...url(host), PAYLOAD_ENCRYPTION: 'off' })).toEqual([]);
   });
+
+  it.each(['localhost', '127.0.0.1:5432', '[::1]', 'localhost/journal?host=/run/postgresql&x='])(
+    'not here: %s',
+    (host) => {
+      expect(problems({ ...enough, ...url(host) })).toEqual([]);
+    },
+  );
 });
 
 describe('settings that do not go together', () => {
-  it('a stop that is shorter than a call', () => {
-    expect(problems({ ...enough, SHUTDOWN_GRACE_MS: '1000' })).toEqual([expect.stringMatching(/^SHUTDOWN_GRACE_MS/)]);
+  it('a token and a token file', () => {
+    const PROVIDER_TOKEN_FILE = fileOf('token', 'one\n');
+    expect(problems({ ...enough, PROVIDER_TOKEN: 'two', PROVIDER_TOKEN_FILE })).toEqual([
+      'PROVIDER_TOKEN: cannot be set together with PROVIDER_TOKEN_FILE; set one of them',
+    ]);
+    expect(readWorkerConfig({ ...enough, PROVIDER_TOKEN_FILE }).provider.readToken?.()).toBe('one');
+  });
+
+  it('a token file with nothing in it', () => {
+    expect(problems({ ...enough, PROVIDER_TOKEN_FILE: fileOf('empty', '\n') })).toEqual([
+      'PROVIDER_TOKEN_FILE: the file is empty',
+    ]);
+  });
+
+  it('a directory of servers without the way to their ids', () => {
+    expect(problems({ ...enough, SERVER_DIRECTORY_PATH: '/servers' })).toEqual([
+      expect.stringMatching(/^SERVER_DIRECTORY_POINTERS: is required/),
+    ]);
+  });
+});
+
+describe('files', () => {
+  it('of an authority must hold a certificate', () => {
+    expect(problems({ ...enough, PROVIDER_CA_FILE: fileOf('ca.pem', 'something else') })).toEqual([
+      'PROVIDER_CA_FILE: must be the PEM of a certificate',
+    ]);
+    expect(problems({ ...enough, PROVIDER_CA_FILE: authority.certificate.certFile })).toEqual([]);
+  });
+
+  it('of TLS to Temporal must hold a certificate and its own key', () => {
+    const [own, other] = [authority.forClient('own.test'), authority.forClient('other.test')];
+    const tls = (TEMPORAL_TLS_CLIENT_CERT_PATH: string, TEMPORAL_TLS_CLIENT_KEY_PATH: string) =>
+      problems({ ...enough, TEMPORAL_TLS_CLIENT_CERT_PATH, TEMPORAL_TLS_CLIENT_KEY_PATH }, readClientConfig);
+    expect(tls(own.certFile, own.keyFile)).toEqual([]);
+    expect(tls(own.certFile, other.keyFile)).toEqual([expect.stringMatching(/certificate and of its own key/)]);
+    expect(tls(fileOf('cert.pem', 'nothing'), own.keyFile)).toEqual([expect.stringMatching(/^TEMPORAL_TLS_CLIENT_/)]);
+    expect(tls('/nowhere/cert.pem', own.keyFile)).toEqual([expect.stringMatching(/^TEMPORAL_….*ENOENT/)]);
+    const TEMPORAL_TLS_SERVER_CA_CERT_PATH = fileOf('server-ca.pem', 'nothing');
+    expect(problems({ ...enough, TEMPORAL_TLS_SERVER_CA_CERT_PATH })).toEqual([
+      expect.stringMatching(/^TEMPORAL_TLS_SERVER_CA_CERT_/),
+    ]);
   });
 });
 
@@ -156,11 +224,21 @@ describe.each([
       expect(problems({ TEMPORAL_ADDRESS, PAYLOAD_KEYS: keys }, read)).toEqual([]);
     },
   );
+
+  it.each(['localhost:7233', '127.0.0.1:7233', '127.1.2.3:1', '[::1]:7233', ''])('may go to %p', (TEMPORAL_ADDRESS) => {
+    expect(problems({ TEMPORAL_ADDRESS }, read)).toEqual([]);
+  });
+
+  it('may not go by a profile either', () => {
+    const file = fileOf('temporal.toml', '[profile.default]\naddress = "temporal.example:7233"\n');
+    expect(problems({ TEMPORAL_ADDRESS: '', TEMPORAL_CONFIG_FILE: file }, read)).toEqual(refused);
+  });
 });
 
 describe('the journal', () => {
   const required = expect.stringMatching(/^JOURNAL_URL: is required for a Temporal server that is not on this machine/);
   const away = { ...enough, PAYLOAD_KEYS: keys };
+  const journalOf = (env: Environment) => readJournalConfig(env);
 
   it.each(['temporal.example:7233', '10.0.0.7:7233', '0.0.0.0:7233', '[fd00::1]:7233'])(
     'must be named where Temporal is at %s',
@@ -174,6 +252,11 @@ describe('the journal', () => {
     },
   );
 
+  it('must be named where a profile says that Temporal is elsewhere', () => {
+    const file = fileOf('elsewhere.toml', '[profile.default]\naddress = "temporal.example:7233"\n');
+    expect(problems({ ...away, TEMPORAL_ADDRESS: '', TEMPORAL_CONFIG_FILE: file })).toEqual([required]);
+  });
+
   it.each(['localhost:7233', '127.1.2.3:1', '[::1]:7233', ''])(
     'is a file where Temporal is at %p',
     (TEMPORAL_ADDRESS) => {
@@ -185,6 +268,37 @@ describe('the journal', () => {
       });
     },
   );
+
+  it('is the same file, whatever the working directory is, where the folder is set to nothing', () => {
+    const { journal } = readWorkerConfig({ ...enough, TEMPORAL_ADDRESS: 'localhost:7233', XDG_STATE_HOME: '' });
+    expect(journal.name).toBe(`file:${join(homedir(), '.local', 'state', 'order-saga', 'journal.db')}`);
+  });
+
+  it('is the same file from every folder, for the worker and for whoever reads it alone', () => {
+    const file = join(homedir(), '.local/state/order-saga/journal.db');
+    expect(journalOf({}).address).toEqual({ file });
+    expect(readWorkerConfig(enough).journal.address).toEqual({ file });
+  });
+
+  it.each([
+    ['file:/var/lib/journal.db', '/var/lib/journal.db'],
+    ['file:///var/lib/journal.db', '/var/lib/journal.db'],
+    ['file:/var/lib/a%20name.db', '/var/lib/a name.db'],
+    ['file:journal.db', resolve('journal.db')],
+    ['file:../journal.db', resolve('../journal.db')],
+  ])('%s is a file', (JOURNAL_URL, file) => {
+    expect(journalOf({ JOURNAL_URL })).toMatchObject({ address: { file }, name: `file:${file}` });
+  });
+
+  it.each([
+    ['postgres://order:word@host/journal', 'postgres://host/journal'],
+    ['postgresql://host:5433/journal', 'postgres://host:5433/journal'],
+    ['postgres://order:w%40rd@[::1]:5432/journal?sslmode=verify-full', 'postgres://[::1]:5432/journal'],
+  ])('%s is a database, called by what is no secret', (postgres, name) => {
+    expect(journalOf({ JOURNAL_URL: postgres })).toMatchObject({ address: { postgres }, name });
+    const JOURNAL_URL_FILE = fileOf('journal-url', `${postgres}\n`);
+    expect(journalOf({ JOURNAL_URL_FILE })).toMatchObject({ address: { postgres }, name });
+  });
 
   it.each([
     'journal.db',
@@ -205,5 +319,37 @@ describe('the journal', () => {
     expect(problems({ JOURNAL_URL }, readJournalConfig)).toEqual(told('JOURNAL_URL'));
     const JOURNAL_URL_FILE = fileOf('refused', JOURNAL_URL);
     expect(problems({ JOURNAL_URL_FILE }, readJournalConfig)).toEqual(told('JOURNAL_URL_FILE'));
+  });
+
+  it('may not be named twice, and not by a file that is empty or cannot be read', () => {
+    const [JOURNAL_URL, JOURNAL_URL_FILE] = ['postgres://host/journal', fileOf('other', 'postgres://host/other')];
+    const both = 'JOURNAL_URL: cannot be set together with JOURNAL_URL_FILE; set one of them';
+    expect(problems({ JOURNAL_URL, JOURNAL_URL_FILE }, readJournalConfig)).toEqual([both]);
+    expect(problems({ JOURNAL_URL_FILE: fileOf('nothing', ' \n') }, readJournalConfig)).toEqual([
+      'JOURNAL_URL_FILE: the file is empty',
+    ]);
+    expect(problems({ JOURNAL_URL_FILE: folder }, readJournalConfig)).toEqual([
+      'JOURNAL_URL_FILE: cannot be read (EISDIR)',
+    ]);
+  });
+
+  it('has certificates that can be read', () => {
+    const at = (parameters: string) => ({ JOURNAL_URL: `postgres://host/journal?sslmode=verify-full&${parameters}` });
+    const { certFile } = authority.certificate;
+    expect(problems(at(`sslrootcert=${certFile}`), readJournalConfig)).toEqual([]);
+    expect(problems(at('sslrootcert=/nowhere/ca.pem'), readJournalConfig)).toEqual([
+      'JOURNAL_URL: sslrootcert: cannot be read (ENOENT)',
+    ]);
+    expect(problems(at(`sslrootcert=${certFile}&sslkey=/nowhere/key.pem`), readJournalConfig)).toEqual([
+      'JOURNAL_URL: sslkey: cannot be read (ENOENT)',
+    ]);
+  });
+
+  it('is read with the keys of the workers, where there are any', () => {
+    expect(journalOf({ PAYLOAD_KEYS: keys }).payloadKeys?.current).toBe('k1');
+    expect(problems({ PAYLOAD_KEYS: 'k1', JOURNAL_URL: 'x:' }, readJournalConfig)).toEqual([
+      expect.stringMatching(/^PAYLOAD_KEYS: /),
+      expect.stringMatching(/^JOURNAL_URL: /),
+    ]);
   });
 });

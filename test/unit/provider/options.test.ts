@@ -40,8 +40,6 @@ test.each([
 
 test.each<[string, Partial<ProviderClientOptions>]>([
   ['connectTimeoutMs', { connectTimeoutMs: 0 }],
-  ['headersTimeoutMs', { headersTimeoutMs: -1 }],
-  ['bodyTimeoutMs', { bodyTimeoutMs: 1.5 }],
   ['totalTimeoutMs', { totalTimeoutMs: NaN }],
   ['responseBytesMax', { responseBytesMax: Infinity }],
   ['connections', { connections: 0 }],
@@ -62,8 +60,6 @@ test('the defaults are these', () => {
     authHeader: 'authorization',
     authScheme: 'Bearer',
     connectTimeoutMs: 5_000,
-    headersTimeoutMs: 15_000,
-    bodyTimeoutMs: 10_000,
     totalTimeoutMs: 20_000,
     responseBytesMax: 1_048_576,
     connections: 64,

@@ -1,8 +1,10 @@
 /** What is sent and what is not: on sockets that do what sockets do. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { getEventListeners } from 'node:events';
 import https from 'node:https';
 import net from 'node:net';
-import { NotSent, UnknownOutcome } from '../../../src/provider/errors';
+import fc from 'fast-check';
+import { NotSent, Rejected, UnknownOutcome } from '../../../src/provider/errors';
 import type { CallEvent, CallOptions, ProviderClient, ProviderClientOptions } from '../../../src/provider/client';
 import { selfSigned } from '../../support/certificates';
 import {
@@ -38,9 +40,31 @@ describe.each(ways)('%s is surely not sent', (_, act) => {
     expect(failure.status).toBeUndefined();
   });
 
+  test('when the host name does not exist', async () => {
+    const client = createClient('https://no-such-host.invalid');
+    const failure = await failureOf(act(client));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(failure.message).toContain('host name');
+  });
+
+  test('when TLS meets a port that does not speak it', async () => {
+    const server = await serve({});
+    const failure = await failureOf(act(createClient(server.url.replace('http:', 'https:'))));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(server.seen).toEqual([]);
+  });
+
   test('when the certificate is not trusted', async () => {
     const { url, requests } = await serveTls('127.0.0.1');
     expect(await failureOf(act(createClient(url)))).toBeInstanceOf(NotSent);
+    expect(requests()).toBe(0);
+  });
+
+  test('when the certificate is another host’s', async () => {
+    const { url, cert, requests } = await serveTls('127.0.0.2');
+    const failure = await failureOf(act(createClient(url, { ca: cert })));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(failure.message).toContain('ALTNAME');
     expect(requests()).toBe(0);
   });
 
@@ -50,6 +74,14 @@ describe.each(ways)('%s is surely not sent', (_, act) => {
     const failure = await failureOf(act(client));
     expect(failure).toBeInstanceOf(NotSent);
     expect(failure.message).toContain('no connection in time');
+  });
+
+  test('when the total time ends before there is a connection', async () => {
+    const server = await serveRaw(() => undefined);
+    const client = createClient(server.url.replace('http:', 'https:'), { connectTimeoutMs: 900, totalTimeoutMs: 50 });
+    const failure = await failureOf(act(client));
+    expect(failure).toBeInstanceOf(NotSent);
+    expect(failure.message).toContain('50 ms');
   });
 
   test('when no connection is free in time, and it does not leave later either', async () => {
@@ -77,51 +109,102 @@ describe.each(ways)('%s is surely not sent', (_, act) => {
     expect(await act(client)).toEqual(['later']);
     expect(requests).toHaveLength(2);
   });
+
+  test('when the caller had given up before', async () => {
+    const server = await serve({});
+    expect(await failureOf(act(createClient(server.url), { signal: AbortSignal.abort() }))).toBeInstanceOf(NotSent);
+    expect(server.seen).toEqual([]);
+    expect(server.connections).toHaveLength(0);
+  });
+
+  test('when the client is closed', async () => {
+    const server = await serve({});
+    const client = createClient(server.url);
+    await client.close();
+    expect(await failureOf(act(client))).toBeInstanceOf(NotSent);
+    await client.close();
+    expect(server.seen).toEqual([]);
+  });
 });
 
 describe.each(ways)('the outcome of %s is unknown', (_, act) => {
-  const success = httpText('[1]');
-  const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
-
-  /** What the other side does when it has read the request, and what the failure says of it. */
-  test.each<[string, (socket: net.Socket) => unknown, { status?: number; message?: string; within?: object }]>([
-    [
-      'is reset after the request was read',
-      (socket) => socket.resetAndDestroy(),
-      { message: 'was sent and not answered' },
-    ],
-    ['is closed without an answer', (socket) => socket.end(), {}],
-    ['is lost in the head of a success', (socket) => socket.end('HTTP/1.1 200 O'), {}],
-    ['is lost in the body of a success', (socket) => socket.end(success.slice(0, -1)), { status: 200 }],
-    ['ends before the last chunk', (socket) => socket.end(`${chunked}4\r\nnull\r\n`), { status: 200 }],
-    ['brings no HTTP', (socket) => socket.end('220 smtp ready\r\n'), { message: 'not HTTP' }],
-    ['brings only an announcement', (socket) => socket.end('HTTP/1.1 103 Early Hints\r\n\r\n'), {}],
-    ['brings no head in time', () => undefined, { message: 'HEADERS_TIMEOUT', within: { headersTimeoutMs: 50 } }],
-    [
-      'brings half a body',
-      (socket) => socket.write(success.slice(0, -1)),
-      { status: 200, message: 'BODY_TIMEOUT', within: { bodyTimeoutMs: 50 } },
-    ],
-    ['drips without end', drip, { message: '150 ms', within: { totalTimeoutMs: 150, bodyTimeoutMs: 100 } }],
-  ])('when the connection %s', async (_what, answer, { status, message = '', within }) => {
-    const server = await serveRaw((socket) => onRequest(socket, () => answer(socket)));
-    const failure = await failureOf(act(createClient(server.url, within)));
+  test('when the connection is reset before the request is read', async () => {
+    const server = await serveUnread();
+    const failure = await failureOf(act(createClient(server.url)));
     expect(failure).toBeInstanceOf(UnknownOutcome);
-    expect(failure.message).toContain(message);
-    if (status !== undefined) expect(failure.status).toBe(status);
     expect(server.connections()).toBe(1);
   });
 
-  function drip(socket: net.Socket): void {
-    socket.write(chunked);
-    const dripping = setInterval(() => socket.write('1\r\n \r\n'), 10);
-    socket.on('close', () => clearInterval(dripping));
-  }
+  test('when the connection is reset after the request was read', async () => {
+    const server = await serveRaw((socket) => onRequest(socket, () => socket.resetAndDestroy()));
+    const failure = await failureOf(act(createClient(server.url)));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure.status).toBeUndefined();
+    expect(failure.message).toContain('was sent and not answered');
+    expect(server.connections()).toBe(1);
+  });
 
-  test('when the connection is reset before the request is read', async () => {
-    const server = await serveUnread();
+  test('when the connection is closed without an answer', async () => {
+    const server = await serveRaw((socket) => onRequest(socket, () => socket.end()));
     expect(await failureOf(act(createClient(server.url)))).toBeInstanceOf(UnknownOutcome);
     expect(server.connections()).toBe(1);
+  });
+
+  test('when the connection is lost in the head or in the body of a success', async () => {
+    const texts = ['HTTP/1.1 200 O', httpText('{"id":1}').slice(0, -3)];
+    const server = await serveRaw((socket, nth) => onRequest(socket, () => socket.end(texts[nth] ?? '')));
+    const client = createClient(server.url);
+    expect((await failureOf(act(client))).name).toBe('UnknownOutcome');
+    const failure = await failureOf(act(client));
+    expect(failure.name).toBe('UnknownOutcome');
+    expect(failure.status).toBe(200);
+  });
+
+  test('when a chunked success ends early', async () => {
+    const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+    const server = await serveRaw((socket) => onRequest(socket, () => socket.end(`${head}4\r\nnull\r\n`)));
+    expect(await failureOf(act(createClient(server.url)))).toBeInstanceOf(UnknownOutcome);
+  });
+
+  test('when the answer is not HTTP', async () => {
+    const server = await serveRaw((socket) => onRequest(socket, () => socket.end('220 smtp ready\r\n')));
+    const failure = await failureOf(act(createClient(server.url)));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure.message).toContain('not HTTP');
+  });
+
+  test('when there is only an announcement and then nothing', async () => {
+    const server = await serveRaw((socket) => onRequest(socket, () => socket.end('HTTP/1.1 103 Early Hints\r\n\r\n')));
+    const failure = await failureOf(act(createClient(server.url)));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure.status).toBeUndefined();
+  });
+
+  test('when the head does not come in time', async () => {
+    const server = await serveRaw((socket) => onRequest(socket, () => undefined));
+    const failure = await failureOf(act(createClient(server.url, { totalTimeoutMs: 150 })));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure.message).toContain('150 ms');
+  });
+
+  test('when the body stops in the middle', async () => {
+    const server = await serveRaw((socket) => onRequest(socket, () => socket.write(httpText('[1]').slice(0, -1))));
+    const failure = await failureOf(act(createClient(server.url, { totalTimeoutMs: 150 })));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure.message).toContain('150 ms');
+  });
+
+  test('when the body drips without end: the total time bounds it', async () => {
+    const server = await serveRaw((socket) =>
+      onRequest(socket, () => {
+        socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
+        const drip = setInterval(() => socket.write('1\r\n \r\n'), 10);
+        socket.on('close', () => clearInterval(drip));
+      }),
+    );
+    const failure = await failureOf(act(createClient(server.url, { totalTimeoutMs: 150 })));
+    expect(failure).toBeInstanceOf(UnknownOutcome);
+    expect(failure.message).toContain('150 ms');
   });
 
   test('when the caller gives up after it was sent', async () => {
@@ -176,6 +259,12 @@ describe.each(ways)('%s is asked whether it may leave', (_, act) => {
     secure.emit('connection', waiting[0]);
     expect(await answered).toEqual({ over: 'tls' });
     expect(asked.times).toBe(1);
+  });
+
+  test('but not where there is no connection', async () => {
+    const asked = questions();
+    await failureOf(act(createClient(`http://127.0.0.1:${await closedPort()}`), asked));
+    expect(asked.times).toBe(0);
   });
 
   test('in the tick in which it is written to the socket', async () => {
@@ -241,12 +330,85 @@ describe.each(ways)('%s is asked whether it may leave', (_, act) => {
     expect(failure.message).toContain('too late now');
     expect(tokens(one)).toEqual(['Bearer old']);
   });
+
+  test('and does not leave where the question itself fails', async () => {
+    const server = await serve({});
+    const mayLeave = () => {
+      throw new Error('no clock');
+    };
+    const client = createClient(server.url);
+    expect(await failureOf(act(client, { mayLeave }))).toBeInstanceOf(NotSent);
+    expect(await act(client)).toEqual({});
+    expect(server.seen).toHaveLength(1);
+  });
+});
+
+test('a finished call lets go of the caller’s signal', async () => {
+  const server = await serve({ status: 200 }, { status: 422 });
+  const client = createClient(server.url);
+  const { signal } = new AbortController();
+  await client.placeOrder(order, { signal });
+  await failureOf(client.placeOrder(order, { signal }));
+  await failureOf(client.listFirewalls(0, { signal }));
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
+test('an error’s status counts even where its body is lost or stalls', async () => {
+  const text = httpText('{"error":"no such plan"}', { status: '422 Unprocessable' });
+  const server = await serveRaw((socket, nth) =>
+    onRequest(socket, () => (nth === 0 ? socket.end(text.slice(0, -5)) : socket.write(text.slice(0, -5)))),
+  );
+  const client = createClient(server.url, { totalTimeoutMs: 150 });
+  for (const call of [client.placeOrder(order), client.placeOrder(order)]) {
+    const failure = await failureOf(call);
+    expect(failure).toBeInstanceOf(Rejected);
+    expect(failure.body).toContain('no such');
+  }
 });
 
 describe.each([
   ['plain', undefined],
   ['TLS', selfSigned('127.0.0.1')],
 ])('announcements that nobody asked for, %s', (_, certificate) => {
+  /** Writes the pieces one by one, each as a packet of its own. */
+  const writeApart = async (socket: net.Socket, pieces: string[]) => {
+    for (const piece of pieces) {
+      await new Promise((resolve) => socket.write(piece, resolve));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  const announcement = fc.constantFrom(
+    'HTTP/1.1 100 Continue\r\n\r\n',
+    'HTTP/1.0 100 \r\nserver: a\r\nx: HTTP/1.1 200 OK\r\n\r\n',
+    'HTTP/1.1 102 Processing\r\n\r\n',
+    'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n',
+    '\r\nHTTP/1.1 199 Soon\r\n\r\n',
+  );
+  const body = '{"id": "HTTP/1.1 100 Continue"}';
+
+  test('go before an answer that is taken, in whatever pieces all of it comes', async () => {
+    let pieces: string[] = [];
+    const server = await serveRaw((socket) => {
+      socket.setNoDelay(true);
+      onRequest(socket, () => void writeApart(socket, pieces));
+    }, certificate);
+    const client = createClient(server.url, { connections: 1, ...(certificate ? { ca: certificate.cert } : {}) });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(announcement, { maxLength: 4 }),
+        fc.array(fc.nat(400), { maxLength: 12 }),
+        fc.constantFrom(...ways),
+        async (announcements, cuts, [, act]) => {
+          const text = announcements.join('') + httpText(body);
+          const at = [0, ...new Set(cuts.filter((cut) => cut < text.length))].sort((a, b) => a - b);
+          pieces = at.map((from, nth) => text.slice(from, at[nth + 1]));
+          expect(await act(client)).toEqual({ id: 'HTTP/1.1 100 Continue' });
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
   test('are no answer, and do not go on for ever', async () => {
     const texts = ['HTTP/1.1 100 Continue\r\n\r\n', `HTTP/1.1 100 ${'x'.repeat(20_000)}`];
     const server = await serveRaw((socket, nth) => {
@@ -292,10 +454,9 @@ describe.each([
   }
 
   test.each([
-    ['the time for the call is over', 'not done within 300 ms', '', { totalTimeoutMs: 300 }, undefined],
     ['the caller gives it up', 'the caller gave it up', '', {}, 300],
-    ['the answer does not come', 'UND_ERR_HEADERS_TIMEOUT', '', { headersTimeoutMs: 50 }, undefined],
-    ['the answer stops in the middle', 'UND_ERR_BODY_TIMEOUT', half, { bodyTimeoutMs: 50 }, undefined],
+    ['the answer does not come', 'not done within 300 ms', '', { totalTimeoutMs: 300 }, undefined],
+    ['the answer stops in the middle', 'not done within 300 ms', half, { totalTimeoutMs: 300 }, undefined],
     ['the answer is too long', 'longer than 1024 bytes', tooLong, {}, undefined],
   ])('is reset when %s', async (_why, message, answer, options, abortsAfterMs) => {
     const signal = abortsAfterMs === undefined ? undefined : AbortSignal.timeout(abortsAfterMs);
@@ -340,6 +501,14 @@ describe('connections', () => {
     expect(server.seen.map(({ connection }) => connection)).toEqual([0, 1, 0]);
   });
 
+  test('repeatable calls share one', async () => {
+    const server = await serve({});
+    const client = createClient(server.url);
+    for (let nth = 0; nth < 6; nth++) await client.listFirewalls(1);
+    // A call right after another takes a second one: undici rests a connection for one turn of the event loop.
+    expect(server.connections.length).toBeLessThanOrEqual(2);
+  });
+
   // The second request on a connection meets its end: what a kept connection risks and a pivot must not.
   const closesWhenUsedAgain = () =>
     serveRaw((socket) =>
@@ -364,6 +533,20 @@ describe('connections', () => {
     expect(await client.listFirewalls(1)).toEqual(quote);
   });
 
+  test('many calls at once stay within the limit, and all are answered', async () => {
+    const server = await serve({});
+    const client = createClient(server.url, { connections: 3 });
+    await Promise.all(Array.from({ length: 20 }, () => client.listFirewalls(1)));
+    expect(server.seen).toHaveLength(20);
+    expect(server.connections.length).toBeLessThanOrEqual(3);
+  });
+
+  test('calls that wait behind a refused connection are not lost', async () => {
+    const client = createClient(`http://127.0.0.1:${await closedPort()}`, { connections: 1 });
+    const failures = await Promise.all(Array.from({ length: 5 }, () => failureOf(client.listFirewalls(1))));
+    expect(failures.map(({ name }) => name)).toEqual(Array(5).fill('NotSent'));
+  });
+
   test('closing waits for the call in flight', async () => {
     const waiting: net.Socket[] = [];
     const server = await serveRaw((socket) => onRequest(socket, () => waiting.push(socket)));
@@ -375,6 +558,57 @@ describe('connections', () => {
     waiting[0]?.write(httpText('{"id":1}'));
     expect(await placed).toEqual({ id: 1 });
     await closed;
+  });
+});
+
+describe('onCall', () => {
+  test('is told of every call once, without bodies', async () => {
+    const server = await serve({ status: 401 }, { body: '{}' }, { status: 429 });
+    const events: CallEvent[] = [];
+    const credentials = { read: async () => 'a', reread: async () => 'b' };
+    const client = createClient(server.url, { credentials, onCall: (event) => events.push(event) });
+    await client.deleteCartItem(12);
+    await failureOf(client.placeOrder(order));
+    await failureOf(client.listFirewalls(0));
+    const durationMs = expect.any(Number) as number;
+    expect(events).toEqual([
+      {
+        endpoint: 'DELETE /order/cartItems/delete/{cart_item_id}',
+        method: 'DELETE',
+        status: 200,
+        durationMs,
+        sent: true,
+      },
+      { endpoint: 'POST /order', method: 'POST', status: 429, failure: 'RateLimited', durationMs, sent: true },
+      {
+        endpoint: 'GET /firewalls/object/{vm_object_id}',
+        method: 'GET',
+        failure: 'Rejected',
+        durationMs,
+        sent: false,
+      },
+    ]);
+  });
+
+  test('knows what was sent of a call that failed', async () => {
+    const server = await serveRaw((socket) => onRequest(socket, () => socket.resetAndDestroy()));
+    const events: CallEvent[] = [];
+    const onCall = (event: CallEvent) => events.push(event);
+    await failureOf(createClient(server.url, { onCall }).placeOrder(order));
+    const nowhere = `http://127.0.0.1:${await closedPort()}`;
+    await failureOf(createClient(nowhere, { onCall }).placeOrder(order));
+    expect(events.map(({ failure, sent, heldBack }) => [failure, sent, heldBack])).toEqual([
+      ['UnknownOutcome', true, undefined],
+      ['NotSent', false, undefined],
+    ]);
+  });
+
+  test('cannot change a call’s outcome by throwing', async () => {
+    const server = await serve({ body: '{"id":1}' });
+    const onCall = () => {
+      throw new Error('broken counter');
+    };
+    expect(await createClient(server.url, { onCall }).placeOrder(order)).toEqual({ id: 1 });
   });
 });
 

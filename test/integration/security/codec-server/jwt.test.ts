@@ -15,7 +15,7 @@ let server: RunningProcess;
 const urlOf = ({ ready }: RunningProcess) => ready.replace('codec server ready: ', '');
 const environmentOf = ({ jwksUrl, issuer: name }: Issuer) => ({
   PAYLOAD_KEYS: `k1:${newKey()}`,
-  CODEC_PORT: '0',
+  CODEC_ADDRESS: '127.0.0.1:0',
   CODEC_JWKS_URL: jwksUrl,
   CODEC_JWT_ISSUER: name,
   CODEC_JWT_AUDIENCE: audience,

@@ -1,4 +1,4 @@
-import type { ListenAddress } from '../config';
+import type { ListenAddress } from './kinds';
 
 /** Nothing can listen at the address that the setting names. */
 export class CannotListen extends Error {
