@@ -200,14 +200,6 @@ it('is the provider’s where it did not answer, and not where nobody asked it n
   );
 });
 
-it.each(['It is not known whether the provider placed', 'The journal was put back to an older copy. Whether'])(
-  'quotes what a person is asked about a pivot: %s',
-  (words) => {
-    expect(document).toContain(words);
-    expect(readDocument('src/saga/doubt.ts')).toContain(words);
-  },
-);
-
 it('has another sentence for each', () => {
   const sentences = callFailureNames.map((failure) => cause({ failure, message: 'm' }));
   expect(new Set(sentences).size).toBe(callFailureNames.length);
