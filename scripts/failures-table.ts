@@ -1,9 +1,8 @@
 /**
- * Prints the tables of docs/failures.md: what an answer means, from the rows of src/provider/verdicts.ts, and what each
- * failure is called in the journal and to a person.
+ * Prints what docs/failures.md has of the code: what an answer means, from the rows of src/provider/verdicts.ts, and
+ * whose trouble each failure is.
  */
-import { callFailureNames, outcomeOf, ownerOf, type CallFailureName } from '../src/domain/failures';
-import { cause } from '../src/saga/questions';
+import { callFailureNames, failureOwners, outcomeOf, owners } from '../src/domain/failures';
 import { meaningOf, providerCalls, rows, type Row } from '../src/provider/verdicts';
 
 const named = rows.flatMap(({ status }) => (typeof status === 'number' ? [status] : []));
@@ -51,26 +50,23 @@ function answersTable(): string {
   return ['| status | it means | because |', '| --- | --- | --- |', ...cells].join('\n');
 }
 
-/** What a person reads, and who has to look: for each failure, and for those answers that change it. */
-function failuresTable(): string {
-  const line = (failure: CallFailureName, status?: number) => {
-    const facts = { failure, message: '…', endpoint: 'POST /order', ...(status === undefined ? {} : { status }) };
-    return `| \`${failure}\`${status === undefined ? '' : `, ${status}`} | ${ownerOf(facts)} | ${cause(facts)} |`;
-  };
-  const lines = callFailureNames.flatMap((failure) => {
-    if (failure === 'Unauthorized') return [line(failure), line(failure, 403)];
-    if (failure === 'UnknownOutcome') return [line(failure), line(failure, 500)];
-    return [line(failure)];
+const inCode = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
+
+/** By whose trouble each is, and what the journal gets for a call that ended so. */
+function failuresList(): string {
+  const owned = owners.flatMap((owner) => {
+    const names = callFailureNames.filter((failure) => failureOwners[failure] === owner);
+    return names.length === 0 ? [] : [`- **${owner}**: ${inCode(names)}`];
   });
   const notDone = callFailureNames.filter((failure) => outcomeOf(failure) === 'not-done');
-  const rows = `After ${notDone.map((failure) => `\`${failure}\``).join(', ')} the journal's row of a call is \`not-done\`, after any other failure \`unknown\`.`;
-  return ['| failure | whose | a person reads |', '| --- | --- | --- |', ...lines, '', rows].join('\n');
+  const rows = `After ${inCode(notDone)} the journal's row of a call is \`not-done\`, after any other failure \`unknown\`.`;
+  return [...owned, '', rows].join('\n');
 }
 
 const end = '<!-- end -->';
-const tables = { answers: answersTable, failures: failuresTable };
+const tables = { answers: answersTable, failures: failuresList };
 
-/** @returns the document with the tables in it */
+/** @returns the document with them in it */
 export function withFailuresTables(document: string): string {
   return Object.entries(tables).reduce((text, [name, print]) => {
     const begin = `<!-- ${name}, printed by \`npm run schemas\` -->`;

@@ -21,8 +21,8 @@ const cliVersion = '1.5.1';
 const goModule = `github.com/temporalio/cli/cmd/temporal@v${cliVersion}`;
 /**
  * With the driver that this release asks for (1.34.1), calls that are given up at a bad moment leave the dev server's
- * one connection to SQLite interrupted for good: from then on it answers every call with `interrupted (9)`. See
- * docs/decisions/0045.
+ * one connection to SQLite interrupted for good: from then on it answers every call with `interrupted (9)`. A CLI that
+ * was downloaded has it still: start its server anew.
  */
 const sqliteVersion = '1.51.0';
 

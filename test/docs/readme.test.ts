@@ -93,3 +93,28 @@ it.each(documents)('%s names only commands that package.json has', (path) => {
   const named = [...readDocument(path).matchAll(/npm run (?:-s )?([\w-]+)/g)].map(([, name]) => name!);
   expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
 });
+
+it('the sources point at pages, anchors and decisions that are there', () => {
+  const places = [
+    'src',
+    'scripts',
+    'deploy',
+    'bench',
+    'sandbox',
+    'spec',
+    'mutation',
+    'test',
+    '.ci',
+    'docker-compose.yml',
+  ];
+  const pattern = 'docs/decisions/[0-9]{4}|docs/[a-z]+[.]md(#[a-z-]+)?';
+  const found = execFileSync('git', ['grep', '-hoE', pattern, '--', ...places], { cwd: root, encoding: 'utf8' });
+  const named = [...new Set(found.trim().split('\n'))];
+  expect(named.length).toBeGreaterThan(20);
+  const missing = named.filter((name) => {
+    const [path = '', anchor] = name.split('#');
+    if (path.startsWith('docs/decisions/')) return !documents.some((document) => document.startsWith(path));
+    return !documents.includes(path) || (anchor !== undefined && !anchorsOf(readDocument(path)).has(anchor));
+  });
+  expect(missing).toEqual([]);
+});
