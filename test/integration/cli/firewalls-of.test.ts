@@ -4,8 +4,10 @@ import { rigForFile } from '../../support/rig';
 import { runHere } from '../../support/command-line';
 
 const rig = rigForFile({ sandbox: { anyServer: false } });
-rig.sandbox.addServer({ vmObjectId: 31, firewalls: [143, 144] });
-rig.sandbox.addServer({ vmObjectId: 32, firewalls: [] });
+beforeAll(() => {
+  rig.sandbox.addServer({ vmObjectId: 31, firewalls: [143, 144] });
+  rig.sandbox.addServer({ vmObjectId: 32, firewalls: [] });
+});
 afterEach(() => {
   rig.sandbox.faults.clear();
   rig.sandbox.configure({ firewallListResponse: 'objects' });

@@ -7,11 +7,8 @@ import { runCommand, startCommand, type Ended } from '../../support/command-line
 import { itInWays } from '../../support/left-out';
 
 let rig: Rig;
-/** Temporal, but no worker on the task queue. */
-let idle: Record<string, string>;
 beforeAll(async () => {
   rig = await Rig.start();
-  idle = { ...rig.environment, TASK_QUEUE: 'nobody' };
 });
 afterAll(() => rig.close());
 
@@ -76,24 +73,6 @@ describe('starting', () => {
     expect(status.status).toBe(4);
     expect(documentIn(status)).toMatchObject({ state: 'approval', waiting: { choices: ['approve', 'reject'] } });
   });
-
-  itInWays('returns right after the start with --detach, and finds the saga when it is started again', async () => {
-    const request = switchRequest({ approval: 'always' });
-    const input = JSON.stringify(request);
-    const first = await runCommand(['switch', '-', '--detach'], idle, input);
-    expect(first).toMatchObject({ status: 0, out: `switch/${request.reference} started\n` });
-    const second = await runCommand(['switch', '-', '--detach', '--json'], idle, input);
-    expect(second.status).toBe(0);
-    expect(documentIn(second)).toMatchObject({ existing: true, workflowId: `switch/${request.reference}` });
-  });
-
-  itInWays('exits 2 when the reference belongs to another request, naming what differs', async () => {
-    const saga = await startWaiting();
-    const other = { ...switchRequest({ approval: 'always' }), reference: saga.reference, subscription_id: 1 };
-    const { status, err, out } = await order(['switch', '-'], other);
-    expect({ status, out }).toEqual({ status: 2, out: '' });
-    expect(err).toMatch(/reference is taken.*differs in subscription_id\n/);
-  });
 });
 
 describe('watching', () => {
@@ -119,20 +98,6 @@ describe('watching', () => {
     } finally {
       await later.close();
     }
-  });
-});
-
-describe('status', () => {
-  itInWays('exits as the saga ended', async () => {
-    const done = await rig.sagas.start('switchPlan', switchRequest({ quoteOnly: true }));
-    await done.result();
-    const lost = await startWaiting();
-    await rig.temporal.workflow.getHandle(lost.workflowId).terminate('by hand');
-    const [ofDone, ofLost] = await Promise.all([done, lost].map(({ reference }) => order(['status', reference])));
-    expect(ofDone).toMatchObject({ status: 0, err: '' });
-    expect(ofDone?.out).toMatch(/: done\n[^]*quote: /);
-    expect(ofLost?.status).toBe(1);
-    expect(ofLost?.out).toMatch(/lost \(terminated\): by hand/);
   });
 });
 

@@ -87,16 +87,6 @@ describe('the same request again', () => {
     await again.result();
   });
 
-  it('is the same as one that was started from the Web UI, unparsed', async () => {
-    const { reference, subscription_id } = changeRequest();
-    const typed = { reference, subscription_id, resources: [{ resource_name: 'vm_backup', delta_value: 2 }] };
-    const options = { taskQueue: 'order-saga', workflowId: workflowIdOf('changeOrder', reference), args: [typed] };
-    const run = await rig.temporal.workflow.start('changeOrder', options);
-    const found = await rig.sagas.start('changeOrder', typed);
-    expect(found).toMatchObject({ existing: true, runId: run.firstExecutionRunId });
-    await found.result();
-  });
-
   itInWays('finds the run that a reset goes on in', async () => {
     const request = waiting();
     const first = await rig.sagas.switch(request);
@@ -173,16 +163,6 @@ describe('another request under the same reference', () => {
       expect((await rig.sagas.switch(request)).existing).toBe(true);
     },
   );
-
-  it('is passed over where it was no saga, once it has ended', async () => {
-    const request = switchRequest();
-    const workflowId = workflowIdOf('switchPlan', request.reference);
-    const options = { taskQueue: 'nobody', workflowId, args: [request] };
-    await bare.temporal.workflow.start('somethingElse', options);
-    await refusalOf(bare.sagas.switch(request));
-    await bare.temporal.workflow.getHandle(workflowId).terminate();
-    expect((await bare.sagas.switch(request)).existing).toBe(false);
-  });
 
   it('does not take a reference from whoever has it: the first request is answered from the journal', async () => {
     const request = switchRequest();

@@ -118,22 +118,6 @@ describeWithPostgres('the journal loses its database', () => {
       expect(await effects()).toHaveLength(1);
     });
 
-    itInWays('names the row where nobody can look for it, and nothing is sent until that is written off', async () => {
-      const lost = proxy.loseAnswerTo('commit').then(() => {
-        proxy.swallow();
-      });
-      const { row } = await quickly(unavailable(run.mean(place(1))));
-      await lost;
-      expect(await rowOf(witness, row!)).toMatchObject({ kind: 'pivot', outcome: null });
-      const other = run.again().on(witness);
-      expect(await other.mean(place(1))).toMatchObject({ how: 'under-way', row });
-
-      // What the workflow has written, because it knows that nothing was sent.
-      const meant = { how: 'send', knows: { ...run.knows!, row: row! }, doubts: 0 } as const;
-      await run.on(witness).answer(place(1), meant, 'not-done', { failure: 'JournalUnavailable' });
-      await other.send(place(1));
-    });
-
     it('does not mean it when the commit never got there', async () => {
       const { lost } = proxy.delay('commit');
       const meaning = unavailable(run.mean(place(1)));
@@ -180,16 +164,6 @@ describeWithPostgres('the journal loses its database', () => {
   });
 
   describe('without a word', () => {
-    itInWays('gives up in the middle of a transaction, of which nothing is written', async () => {
-      proxy.muteWhoSays('insert into "effect"');
-      const { row } = await quickly(unavailable(run.mean(place(1))));
-      expect(row).toBeDefined();
-      proxy.heal();
-      // The server ends what it has not heard of for some seconds.
-      await untilReady('the lock', () => run.send(place(1)));
-      expect(await effects()).toHaveLength(1);
-    });
-
     itInWays(
       'goes on with new connections when there is a way again: the silent one is not used once more',
       async () => {

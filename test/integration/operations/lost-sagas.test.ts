@@ -10,7 +10,7 @@ import { Journal } from '../../../src/journal/journal';
 import { runHere } from '../../support/command-line';
 import { deleteRun } from '../../support/delete-run';
 import { describeInWays, itInWays } from '../../support/left-out';
-import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
+import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -69,24 +69,6 @@ it('one that was terminated is, until it is cleaned up', async () => {
   expect((await cli('list', '--state', 'lost')).err).toContain('order-saga journal lost');
 
   await (await rig.sagas.clean(saga.reference)).result();
-  expect(await look()).toEqual(none);
-});
-
-itInWays('one whose servers are open still is after a clean-up, until it was reset', async () => {
-  const request = provisionRequest({ firewalls: [143] });
-  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 });
-  const saga = await rig.sagas.provision(request);
-  await untilWaiting(saga, 'stuck');
-  await run(saga).terminate('a test');
-  expect((await cli('journal', 'lost')).out).not.toContain('order-saga clean');
-  expect((await cli('clean', request.reference)).status).toBe(5);
-  await untilLost({ terminated: 1 });
-
-  const tasks = await workflowTasksOf(rig.temporal, saga);
-  await resetTo(rig.temporal, saga, tasks.at(-1)!);
-  await untilWaiting(saga);
-  await answer(saga, 'retry');
-  expect((await saga.result()).outcome).toBe('done');
   expect(await look()).toEqual(none);
 });
 
@@ -157,30 +139,6 @@ itInWays.each(['started anew', 'reset to its first task'])(
     expect(await look()).toEqual(none);
   },
 );
-
-itInWays('one that was cancelled while it took its reference is not lost, and keeps no place in a queue', async () => {
-  const request = firewallsRequest();
-  let goOn = () => {};
-  const held = new Promise<void>((resolve) => (goOn = resolve));
-  const works = Journal.prototype.take;
-  const take = jest.spyOn(Journal.prototype, 'take').mockImplementationOnce(async function (this: Journal, ...args) {
-    const taken = await works.apply(this, args);
-    await held;
-    return taken;
-  });
-  const saga = await rig.sagas.firewalls(request);
-  await until(() => Promise.resolve(take.mock.calls.length > 0));
-  await run(saga).cancel();
-  await until(async () => {
-    const { events } = await run(saga).fetchHistory();
-    return events?.some((event) => event.workflowExecutionCancelRequestedEventAttributes);
-  });
-  goOn();
-  expect((await outcomeOf(saga)).cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
-  take.mockRestore();
-  expect(await look()).toEqual(none);
-  expect(await rig.withJournal(({ db }) => db.selectFrom('turn').selectAll().execute())).toEqual([]);
-});
 
 itInWays('one that was terminated and reset goes on', async () => {
   const saga = await waiting();

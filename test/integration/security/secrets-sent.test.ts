@@ -58,16 +58,6 @@ itInWays('a refused order that quotes the password is blanked by a worker that d
   expect(told).not.toContain('never-shown');
 });
 
-itInWays('one that this worker cannot look up leaves nothing of the text', async () => {
-  const { saga, match } = await addedByAnother({ password: { secret: 'web-root' } });
-  await rig.replaceWorkers({ secrets: { variable: () => undefined } });
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'refuse-before', match, body: `no: ${filed}` });
-  await answer(saga, 'retry');
-  const { failure } = await outcomeOf(saga);
-  expect(failure?.report.why).toMatch(/was answered 422/);
-  expect(failure?.report.why).not.toContain('no:');
-});
-
 it('the answer of an order that went well tells no secret: not by its name, not by its value', async () => {
   const { saga, match } = await addedByAnother({ password }, { firewalls: [143] });
   const generated = 'made-by-the-provider-3Wq';

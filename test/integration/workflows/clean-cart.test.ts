@@ -1,6 +1,6 @@
 import { ordersWithLabel } from '../../../sandbox/sentences';
 import { itInWays } from '../../support/left-out';
-import { planIdOf, provisionRequest } from '../../support/requests';
+import { provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
@@ -61,23 +61,6 @@ itInWays.each(['reset-before', 'reset-after'])(
   },
 );
 
-itInWays('tells which items a person left behind', async () => {
-  const { reference } = await terminated('unauthorized');
-  const left = openItemsOf(reference);
-  rig.sandbox.faults.add({
-    endpoint: 'delete-cart-item',
-    kind: 'unauthorized',
-    match: { planId: planIdOf(reference) },
-  });
-  const saga = await clean(reference);
-  expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', choices: ['retry', 'markDone', 'skip'] });
-  await answer(saga, 'skip', { note: 'it may stay' });
-  const { deleted, leftovers } = await saga.result();
-  expect(deleted).toHaveLength(1);
-  const [kept] = left.filter((id) => !deleted.includes(id));
-  expect(leftovers).toEqual([{ kind: 'cart-item', cartItemId: kept, why: 'a person left it behind' }]);
-});
-
 itInWays('tells which servers of a lost order lack firewalls, and deletes nothing of it', async () => {
   const request = provisionRequest({ firewalls: [143] });
   const fault = { endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 } as const;
@@ -91,17 +74,6 @@ itInWays('tells which servers of a lost order lack firewalls, and deletes nothin
     deleted: [],
     leftovers: [{ kind: 'server-unprotected', vmObjectId: expect.any(Number), firewalls: [143] }],
   });
-});
-
-itInWays('tells of a call to add an item that was under way when the run ended', async () => {
-  const request = provisionRequest();
-  const gate = rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'gate', hold: 'after' });
-  const saga = await rig.sagas.provision(request);
-  await rig.sandbox.whenStruck(gate);
-  await rig.temporal.workflow.getHandle(saga.workflowId).terminate();
-  const result = await (await clean(request.reference)).result();
-  rig.sandbox.faults.release(gate);
-  expect(result).toMatchObject({ deleted: [], leftovers: [{ kind: 'cart-item-unknown', item: 1 }] });
 });
 
 itInWays('deletes what such a call has added, once its answer is written down', async () => {

@@ -4,7 +4,7 @@ import type { SagaHandle } from '../../../src/client/handle';
 import { itInWays } from '../../support/left-out';
 import { changeRequest, switchRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
-import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { answer, untilWaiting } from '../../support/sagas';
 
 const unavailablePlan = 404;
 
@@ -75,23 +75,5 @@ describe('a switch', () => {
     await answer(saga, 'retry', { correction: { plan_id: 22 } });
     expect((await saga.result()).outcome).toBe('done');
     expect(switchedBy(request)).toMatchObject([{ planId: 22 }]);
-  });
-
-  itInWays('is approved anew, though the other plan costs the same', async () => {
-    const request = switchRequest({ onRefusal: 'ask', plan_id: 21, approval: 'always' });
-    // The first quote is approved; the one that is asked for right after it is refused.
-    rig.sandbox.faults.add({
-      ...{ endpoint: 'quote-plan-switch', kind: 'refuse-before', nth: 2 },
-      match: { subscriptionId: request.subscription_id },
-    });
-    const saga = await rig.sagas.switch(request);
-    await untilWaiting(saga, 'approval');
-    await answer(saga, 'approve');
-    await untilWaiting(saga, 'refused');
-    await answer(saga, 'retry', { correction: { plan_id: 22 } });
-    await untilWaiting(saga, 'approval');
-    await answer(saga, 'reject');
-    expect((await outcomeOf(saga)).failure).toMatchObject({ type: 'NotApproved' });
-    expect(switchedBy(request)).toEqual([]);
   });
 });
