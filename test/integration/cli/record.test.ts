@@ -4,7 +4,6 @@
  */
 import type { z } from 'zod';
 import { recordSchema, type SagaRecord } from '../../../src/domain/record';
-import { itInWays } from '../../support/left-out';
 import { provisionRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
@@ -79,7 +78,7 @@ it('tells of a saga that is done what was asked, sent, answered and bought, and 
   }
 });
 
-itInWays('tells who decided, when, and how they know; nothing that they wrote looks like a line of ours', async () => {
+it('tells who decided, when, and how they know; nothing that they wrote looks like a line of ours', async () => {
   const request = provisionRequest();
   const { label } = request;
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label } });

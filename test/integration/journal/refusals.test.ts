@@ -10,7 +10,7 @@ import { openJournal } from '../../../src/journal/open';
 import { createSealing } from '../../../src/security/sealing';
 import { describeEachDatabase, inFiles } from './databases';
 import { describeWithPostgres, PostgresServer } from './postgres';
-import { describeInWays, takesWays, unless } from '../../support/left-out';
+import { unless } from '../../support/left-out';
 import { add, openedJournals, place, rowOf, Run } from './runs';
 import { sentenceOf, unavailable } from './sentences';
 import { SmallDisk, whyNoSmallDisk } from './small-disk';
@@ -68,7 +68,7 @@ describeWithPostgres('PostgreSQL', () => {
   });
 
   // The first one, because a database is dropped only when all that was made before it is on the disk.
-  (takesWays ? describeWithSmallDisk : describeInWays)('on a full disk', () => {
+  describeWithSmallDisk('on a full disk', () => {
     it('is told so, writes nothing, and goes on when there is room again', async () => {
       const disk = SmallDisk.make(32 * 1024);
       try {

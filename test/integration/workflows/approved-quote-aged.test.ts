@@ -1,6 +1,5 @@
 /** What was agreed to grows old: quotes while a pivot is tried again, approvals that nobody gives. */
 import { changeOrdersOf } from '../../../sandbox/sentences';
-import { itInWays } from '../../support/left-out';
 import { changeRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -30,7 +29,7 @@ describe('a quote that is too old when the pivot is tried again', () => {
     return { request, slowed };
   }
 
-  itInWays('and that breaks the guard by now places nothing', async () => {
+  it('and that breaks the guard by now places nothing', async () => {
     const { request, slowed } = slowedDown({ guard: { maxTotal: 5 } });
     const saga = await rig.sagas.change(request);
     await rig.sandbox.whenStruck(slowed);
@@ -42,7 +41,7 @@ describe('a quote that is too old when the pivot is tried again', () => {
     expect(changesOf(request)).toEqual([]);
   });
 
-  itInWays('is asked about where it is another one than was approved', async () => {
+  it('is asked about where it is another one than was approved', async () => {
     const { request, slowed } = slowedDown({ approval: 'always' });
     const saga = await rig.sagas.change(request);
     await untilWaiting(saga, 'approval');

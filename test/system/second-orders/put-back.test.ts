@@ -15,7 +15,6 @@ import { SagaHandle } from '../../../src/client/handle';
 import { workflowIdOf, type WorkflowName } from '../../../src/domain/identity';
 import { restored, trustNewReferences } from '../../../src/journal/ceremony';
 import { deleteRun } from '../../support/delete-run';
-import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -62,47 +61,44 @@ describe('Temporal', () => {
     return new OrderSagaClient(new Client({ connection, namespace: rig.namespace }));
   }
 
-  itInWays(
-    'put back to each point of a run that is done: each goes on to the same order, and sends nothing again',
-    async () => {
-      const dbFile = join(folder, 'each.db');
-      const server = await startServer(dbFile);
-      const { address } = server;
-      const rig = await Rig.start({ address, worker: false, replays: () => false });
-      ending.push(() => rig.close());
-      await startWorker(rig, address);
-      const request = provisionRequest({ items: [{}, {}], firewalls: [143] });
-      const calls = 7;
-      const gates = Array.from({ length: calls }, (_, index) =>
-        rig.sandbox.faults.add({ endpoint: '*', kind: 'gate', nth: index + 1 }),
-      );
-      const saga = await rig.sagas.provision(request);
-      const copies: string[] = [];
-      for (const [index, gate] of gates.entries()) {
-        await rig.sandbox.whenStruck(gate);
-        const copy = join(folder, `each-${index}.db`);
-        await crashCopy(server.pid, dbFile, copy);
-        copies.push(copy);
-        rig.sandbox.faults.release(gate);
-      }
-      const first = await saga.result();
-      const { calls: made } = rig.sandbox.ledger;
-      expect(made).toHaveLength(calls);
-      const adds = () => callsTo(rig.sandbox.ledger, 'add-cart-item').length;
-      const before = adds();
+  it('put back to each point of a run that is done: each goes on to the same order, and sends nothing again', async () => {
+    const dbFile = join(folder, 'each.db');
+    const server = await startServer(dbFile);
+    const { address } = server;
+    const rig = await Rig.start({ address, worker: false, replays: () => false });
+    ending.push(() => rig.close());
+    await startWorker(rig, address);
+    const request = provisionRequest({ items: [{}, {}], firewalls: [143] });
+    const calls = 7;
+    const gates = Array.from({ length: calls }, (_, index) =>
+      rig.sandbox.faults.add({ endpoint: '*', kind: 'gate', nth: index + 1 }),
+    );
+    const saga = await rig.sagas.provision(request);
+    const copies: string[] = [];
+    for (const [index, gate] of gates.entries()) {
+      await rig.sandbox.whenStruck(gate);
+      const copy = join(folder, `each-${index}.db`);
+      await crashCopy(server.pid, dbFile, copy);
+      copies.push(copy);
+      rig.sandbox.faults.release(gate);
+    }
+    const first = await saga.result();
+    const { calls: made } = rig.sandbox.ledger;
+    expect(made).toHaveLength(calls);
+    const adds = () => callsTo(rig.sandbox.ledger, 'add-cart-item').length;
+    const before = adds();
 
-      const again = await Promise.all(
-        copies.map(async (copy) => (await (await goOnFrom(copy, rig)).get(request.reference)).result()),
-      );
-      for (const result of again) expect(result).toEqual(first);
-      expect(adds()).toBe(before);
-      expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
-      expect(callsTo(rig.sandbox.ledger, 'place-order')).toHaveLength(1);
-      expect(orderedTwice(rig.sandbox.ledger)).toEqual([]);
-    },
-  );
+    const again = await Promise.all(
+      copies.map(async (copy) => (await (await goOnFrom(copy, rig)).get(request.reference)).result()),
+    );
+    for (const result of again) expect(result).toEqual(first);
+    expect(adds()).toBe(before);
+    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+    expect(callsTo(rig.sandbox.ledger, 'place-order')).toHaveLength(1);
+    expect(orderedTwice(rig.sandbox.ledger)).toEqual([]);
+  });
 
-  itInWays('of which two copies come to one order at once: it is sent once, and both know it', async () => {
+  it('of which two copies come to one order at once: it is sent once, and both know it', async () => {
     const dbFile = join(folder, 'two.db');
     const server = await startServer(dbFile);
     const { address } = server;
@@ -237,22 +233,19 @@ describe('the journal', () => {
     expect(placed(request)).toHaveLength(1);
   });
 
-  itInWays(
-    'put back to before an order of servers: what the second run added for it is in no order, and is deleted',
-    async () => {
-      backup();
-      const request = provisionRequest();
-      await (await rig.sagas.provision(request)).result();
-      await putBack();
-      await rig.withJournal((journal) => restored(journal, 'ask', said));
-      const again = await startAgain('provisionServers', request);
-      await untilWaiting(again, 'outcome-unknown');
-      await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
-      expect(await again.result()).toMatchObject({ cartItemIds: [], leftovers: [] });
-      expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
-      expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
-    },
-  );
+  it('put back to before an order of servers: what the second run added for it is in no order, and is deleted', async () => {
+    backup();
+    const request = provisionRequest();
+    await (await rig.sagas.provision(request)).result();
+    await putBack();
+    await rig.withJournal((journal) => restored(journal, 'ask', said));
+    const again = await startAgain('provisionServers', request);
+    await untilWaiting(again, 'outcome-unknown');
+    await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
+    expect(await again.result()).toMatchObject({ cartItemIds: [], leftovers: [] });
+    expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
+    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+  });
 
   it('put back, is found out by a saga that is cancelled: it does not say that nothing was placed', async () => {
     const request = changeRequest({ approval: 'always' });
@@ -270,55 +263,49 @@ describe('the journal', () => {
     expect(cancelled?.leftovers).toMatchObject([{ kind: 'placement-unknown', step: 'place-change-order' }]);
   });
 
-  itInWays(
-    'put back to before a reference was seen: with “ask” it is asked about, until new ones are trusted',
-    async () => {
-      backup();
-      const request = changeRequest();
-      await (await rig.sagas.change(request)).result();
-      await putBack();
-      await rig.withJournal((journal) => restored(journal, 'ask', said));
-      const again = await startAgain('changeOrder', request);
-      expect(await untilWaiting(again, 'outcome-unknown')).toMatchObject({
-        question: expect.stringMatching(/^The journal was put back/) as string,
-      });
-      await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
-      await again.result();
-      expect(placed(request)).toHaveLength(1);
-      expect(await rig.withJournal((journal) => trustNewReferences(journal, said))).toBe(true);
-      const fresh = changeRequest();
-      expect(await (await rig.sagas.change(fresh)).result()).toMatchObject({ decisions: [] });
-    },
-  );
+  it('put back to before a reference was seen: with “ask” it is asked about, until new ones are trusted', async () => {
+    backup();
+    const request = changeRequest();
+    await (await rig.sagas.change(request)).result();
+    await putBack();
+    await rig.withJournal((journal) => restored(journal, 'ask', said));
+    const again = await startAgain('changeOrder', request);
+    expect(await untilWaiting(again, 'outcome-unknown')).toMatchObject({
+      question: expect.stringMatching(/^The journal was put back/) as string,
+    });
+    await answer(again, 'confirmPlaced', { note: 'the panel shows it' });
+    await again.result();
+    expect(placed(request)).toHaveLength(1);
+    expect(await rig.withJournal((journal) => trustNewReferences(journal, said))).toBe(true);
+    const fresh = changeRequest();
+    expect(await (await rig.sagas.change(fresh)).result()).toMatchObject({ decisions: [] });
+  });
 
-  itInWays(
-    'put back to before a reference was seen: one that is cancelled while it is held does not say that nothing was placed',
-    async () => {
-      backup();
-      const request = changeRequest();
-      await (await rig.sagas.change(request)).result();
-      await putBack();
-      await rig.withJournal((journal) => restored(journal, 'ask', said));
-      await rig.sagas.hold({ note: 'a restore' });
-      const again = await startAgain('changeOrder', request);
-      await untilWaiting(again, 'held');
-      await again.cancel();
-      expect((await outcomeOf(again)).cancelled).toMatchObject({
-        outcome: 'reversed-with-leftovers',
-        leftovers: [{ kind: 'placement-unknown', step: 'place-change-order' }],
-      });
-      const later = await startAgain('changeOrder', request);
-      await untilWaiting(later, 'held');
-      await rig.withJournal((journal) => trustNewReferences(journal, said));
-      await rig.sagas.release();
-      await untilWaiting(later, 'outcome-unknown');
-      await answer(later, 'confirmPlaced', { note: 'the panel shows it' });
-      await later.result();
-      expect(placed(request)).toHaveLength(1);
-    },
-  );
+  it('put back to before a reference was seen: one that is cancelled while it is held does not say that nothing was placed', async () => {
+    backup();
+    const request = changeRequest();
+    await (await rig.sagas.change(request)).result();
+    await putBack();
+    await rig.withJournal((journal) => restored(journal, 'ask', said));
+    await rig.sagas.hold({ note: 'a restore' });
+    const again = await startAgain('changeOrder', request);
+    await untilWaiting(again, 'held');
+    await again.cancel();
+    expect((await outcomeOf(again)).cancelled).toMatchObject({
+      outcome: 'reversed-with-leftovers',
+      leftovers: [{ kind: 'placement-unknown', step: 'place-change-order' }],
+    });
+    const later = await startAgain('changeOrder', request);
+    await untilWaiting(later, 'held');
+    await rig.withJournal((journal) => trustNewReferences(journal, said));
+    await rig.sagas.release();
+    await untilWaiting(later, 'outcome-unknown');
+    await answer(later, 'confirmPlaced', { note: 'the panel shows it' });
+    await later.result();
+    expect(placed(request)).toHaveLength(1);
+  });
 
-  itInWays('what it has after it was put back stays known', async () => {
+  it('what it has after it was put back stays known', async () => {
     const request = changeRequest();
     const saga = await rig.sagas.change(request);
     await saga.result();
@@ -331,7 +318,7 @@ describe('the journal', () => {
     expect(placed(request)).toHaveLength(1);
   });
 
-  itInWays('replaced by another one: nothing is sent, and it is said', async () => {
+  it('replaced by another one: nothing is sent, and it is said', async () => {
     const request = changeRequest({ approval: 'always' });
     const saga = await rig.sagas.change(request);
     await untilWaiting(saga, 'approval');

@@ -15,7 +15,6 @@ import { msToTs } from '@temporalio/common/lib/time';
 import { callsTo, changeOrdersOf } from '../../../sandbox/sentences';
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import { Authority } from '../../support/certificates';
-import { itInWays, takesWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { startTlsProxy } from '../../support/proxies';
 import { changeRequest } from '../../support/requests';
@@ -208,13 +207,11 @@ const scenes: Record<string, (scene: Scene) => Promise<void>> = {
   },
 };
 
-const isTakenInOneWay = (name: string) => /person|before-mean|after-mean|handed out twice/.test(name);
 const played = new Map<string, Promise<void>>();
 
 beforeAll(() => {
   authority = new Authority();
   for (const [name, play] of Object.entries(scenes)) {
-    if (!takesWays && !isTakenInOneWay(name)) continue;
     const playing = (async () => {
       const scene = await Scene.open();
       try {
@@ -236,6 +233,4 @@ afterAll(async () => {
 const seen = async (name: string) => {
   await played.get(name);
 };
-const names = Object.keys(scenes);
-it.each(names.filter(isTakenInOneWay))('%s', seen);
-itInWays.each(names.filter((name) => !isTakenInOneWay(name)))('%s', seen);
+it.each(Object.keys(scenes))('%s', seen);
