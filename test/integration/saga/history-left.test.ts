@@ -15,6 +15,7 @@ import { startDevServer, type DevServer } from '../../../scripts/dev-server';
 import { bundleWorkflows } from '../../../scripts/workflow-bundle';
 import { DecisionRefusedError, SagaEndedError } from '../../../src/client/errors';
 import type { SagaHandle } from '../../../src/client/handle';
+import { itInWays } from '../../support/left-out';
 import { unless } from '../../support/left-out';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
@@ -74,7 +75,7 @@ here(`on a server that ends a run at ${eventsMax} events`, () => {
     rig.sandbox.faults.clear();
   });
 
-  it('an item that can never be added: it fails as HistoryFull, and puts all back', async () => {
+  itInWays('an item that can never be added: it fails as HistoryFull, and puts all back', async () => {
     const request = provisionRequest({ items: times(8, () => ({})) });
     fault(request, { endpoint: 'add-cart-item', kind: 'rate-limit', from: 5, times: 'all' });
     const saga = await rig.sagas.provision(request);

@@ -3,6 +3,7 @@ import { msToTs } from '@temporalio/common/lib/time';
 import { callsTo, openCartItems, ordersWithLabel } from '../../../sandbox/sentences';
 import type { EndpointName } from '../../../sandbox/endpoints';
 import { startProcess, type Exit, type RunningProcess } from '../../../scripts/processes';
+import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -70,24 +71,27 @@ it('stopped while the order is sent: it says so, and the call in flight ends and
   expect(orders()).toHaveLength(1);
 });
 
-it('sent again by Temporal, because somebody raised the attempts of the call in flight: it is not placed again', async () => {
-  const { saga, orders, release } = await holdAt('place-order', 'after');
-  // As the Web UI does it: Pending Activities, Update.
-  await rig.temporal.workflowService.updateActivityOptions({
-    namespace: rig.namespace,
-    execution: { workflowId: saga.workflowId },
-    type: 'placeOrder',
-    activityOptions: { retryPolicy: { maximumAttempts: 5 }, startToCloseTimeout: msToTs('1 second') },
-    updateMask: { paths: ['retry_policy.maximum_attempts', 'start_to_close_timeout'] },
-  });
-  await endWorkers('SIGKILL');
-  release();
-  await startWorker();
-  expect(await untilWaiting(saga)).toMatchObject({ kind: 'outcome-unknown' });
-  expect(orders()).toHaveLength(1);
-  expect(
-    callsTo(rig.sandbox.ledger, 'place-order').filter(({ names }) => names.label?.includes(saga.reference)),
-  ).toHaveLength(1);
-  await answer(saga, 'confirmPlaced', { note: 'seen' });
-  await saga.result();
-});
+itInWays(
+  'sent again by Temporal, because somebody raised the attempts of the call in flight: it is not placed again',
+  async () => {
+    const { saga, orders, release } = await holdAt('place-order', 'after');
+    // As the Web UI does it: Pending Activities, Update.
+    await rig.temporal.workflowService.updateActivityOptions({
+      namespace: rig.namespace,
+      execution: { workflowId: saga.workflowId },
+      type: 'placeOrder',
+      activityOptions: { retryPolicy: { maximumAttempts: 5 }, startToCloseTimeout: msToTs('1 second') },
+      updateMask: { paths: ['retry_policy.maximum_attempts', 'start_to_close_timeout'] },
+    });
+    await endWorkers('SIGKILL');
+    release();
+    await startWorker();
+    expect(await untilWaiting(saga)).toMatchObject({ kind: 'outcome-unknown' });
+    expect(orders()).toHaveLength(1);
+    expect(
+      callsTo(rig.sandbox.ledger, 'place-order').filter(({ names }) => names.label?.includes(saga.reference)),
+    ).toHaveLength(1);
+    await answer(saga, 'confirmPlaced', { note: 'seen' });
+    await saga.result();
+  },
+);

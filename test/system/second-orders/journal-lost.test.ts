@@ -9,6 +9,7 @@ import { changeOrdersOf, callsTo } from '../../../sandbox/sentences';
 import { startProcess, type RunningProcess } from '../../../scripts/processes';
 import { migrate } from '../../../src/journal/migrate';
 import { describeWithPostgres, PostgresServer } from '../../integration/journal/postgres';
+import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { changeRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -33,7 +34,7 @@ describeWithPostgres('PostgreSQL is killed', () => {
     await server.stop();
   });
 
-  it.each([
+  itInWays.each([
     ['before-mean', 'nothing is sent, and it is tried again'],
     ['before-answered', 'its answer is written down when the journal is back'],
   ])('%s: %s', goesOn);

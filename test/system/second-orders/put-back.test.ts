@@ -14,6 +14,7 @@ import { OrderSagaClient } from '../../../src/client/client';
 import { SagaHandle } from '../../../src/client/handle';
 import { workflowIdOf, type WorkflowName } from '../../../src/domain/identity';
 import { restored, trustNewReferences } from '../../../src/journal/ceremony';
+import { itInWays } from '../../support/left-out';
 import { deleteRun } from '../../support/delete-run';
 import { programOf } from '../../support/programs';
 import { changeRequest, provisionRequest } from '../../support/requests';
@@ -61,44 +62,47 @@ describe('Temporal', () => {
     return new OrderSagaClient(new Client({ connection, namespace: rig.namespace }));
   }
 
-  it('put back to each point of a run that is done: each goes on to the same order, and sends nothing again', async () => {
-    const dbFile = join(folder, 'each.db');
-    const server = await startServer(dbFile);
-    const { address } = server;
-    const rig = await Rig.start({ address, worker: false, replays: () => false });
-    ending.push(() => rig.close());
-    await startWorker(rig, address);
-    const request = provisionRequest({ items: [{}, {}], firewalls: [143] });
-    const calls = 7;
-    const gates = Array.from({ length: calls }, (_, index) =>
-      rig.sandbox.faults.add({ endpoint: '*', kind: 'gate', nth: index + 1 }),
-    );
-    const saga = await rig.sagas.provision(request);
-    const copies: string[] = [];
-    for (const [index, gate] of gates.entries()) {
-      await rig.sandbox.whenStruck(gate);
-      const copy = join(folder, `each-${index}.db`);
-      await crashCopy(server.pid, dbFile, copy);
-      copies.push(copy);
-      rig.sandbox.faults.release(gate);
-    }
-    const first = await saga.result();
-    const { calls: made } = rig.sandbox.ledger;
-    expect(made).toHaveLength(calls);
-    const adds = () => callsTo(rig.sandbox.ledger, 'add-cart-item').length;
-    const before = adds();
+  itInWays(
+    'put back to each point of a run that is done: each goes on to the same order, and sends nothing again',
+    async () => {
+      const dbFile = join(folder, 'each.db');
+      const server = await startServer(dbFile);
+      const { address } = server;
+      const rig = await Rig.start({ address, worker: false, replays: () => false });
+      ending.push(() => rig.close());
+      await startWorker(rig, address);
+      const request = provisionRequest({ items: [{}, {}], firewalls: [143] });
+      const calls = 7;
+      const gates = Array.from({ length: calls }, (_, index) =>
+        rig.sandbox.faults.add({ endpoint: '*', kind: 'gate', nth: index + 1 }),
+      );
+      const saga = await rig.sagas.provision(request);
+      const copies: string[] = [];
+      for (const [index, gate] of gates.entries()) {
+        await rig.sandbox.whenStruck(gate);
+        const copy = join(folder, `each-${index}.db`);
+        await crashCopy(server.pid, dbFile, copy);
+        copies.push(copy);
+        rig.sandbox.faults.release(gate);
+      }
+      const first = await saga.result();
+      const { calls: made } = rig.sandbox.ledger;
+      expect(made).toHaveLength(calls);
+      const adds = () => callsTo(rig.sandbox.ledger, 'add-cart-item').length;
+      const before = adds();
 
-    const again = await Promise.all(
-      copies.map(async (copy) => (await (await goOnFrom(copy, rig)).get(request.reference)).result()),
-    );
-    for (const result of again) expect(result).toEqual(first);
-    expect(adds()).toBe(before);
-    expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
-    expect(callsTo(rig.sandbox.ledger, 'place-order')).toHaveLength(1);
-    expect(orderedTwice(rig.sandbox.ledger)).toEqual([]);
-  });
+      const again = await Promise.all(
+        copies.map(async (copy) => (await (await goOnFrom(copy, rig)).get(request.reference)).result()),
+      );
+      for (const result of again) expect(result).toEqual(first);
+      expect(adds()).toBe(before);
+      expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
+      expect(callsTo(rig.sandbox.ledger, 'place-order')).toHaveLength(1);
+      expect(orderedTwice(rig.sandbox.ledger)).toEqual([]);
+    },
+  );
 
-  it('of which two copies come to one order at once: it is sent once, and both know it', async () => {
+  itInWays('of which two copies come to one order at once: it is sent once, and both know it', async () => {
     const dbFile = join(folder, 'two.db');
     const server = await startServer(dbFile);
     const { address } = server;
