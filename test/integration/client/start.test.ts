@@ -124,6 +124,21 @@ describe('another request under the same reference', () => {
 });
 
 describe('a wrong request', () => {
+  it('past the client, under an id that is not its reference’s, is refused before anything is sent', async () => {
+    const request = switchRequest();
+    const options = { workflowId: 'switch/another', taskQueue: 'order-saga', args: [request] };
+    const run = await rig.temporal.workflow.start('switchPlan', options);
+    await expect(run.result()).rejects.toMatchObject({
+      cause: {
+        type: 'InvalidRequest',
+        message: expect.stringMatching(/belongs to the workflow id switch\//) as string,
+      },
+    });
+    expect(callsTo(rig.sandbox.ledger, 'quote-plan-switch').flatMap(({ names }) => names.subscriptionId)).not.toContain(
+      request.subscription_id,
+    );
+  });
+
   it('starts nothing, and every wrong field is named', async () => {
     const request = { ...provisionRequest(), account: 'nobody', item: [], items: [{ billing_cycle: 2, password: '' }] };
     const error = await rig.sagas.start('provisionServers', request).catch((reason: unknown) => reason);
