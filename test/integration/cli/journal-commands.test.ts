@@ -19,20 +19,16 @@ import { createSealing } from '../../../src/security/sealing';
 import { readDocument } from '../../docs/tables';
 import { describeWithPostgres, whyNoPostgres, PostgresServer } from '../journal/postgres';
 import { runHere, type Ended } from '../../support/command-line';
-import { describeInWays, takesWays } from '../../support/left-out';
 import { saidThere } from '../../support/operator';
 
 const [keyOne, keyTwo] = ['k1', 'k2'].map((id) => `${id}:${randomBytes(32).toString('base64')}`) as [string, string];
 const secret = 'geheim-geheim';
 
-/** Else not even the server is started. */
-const withPostgres = takesWays ? describeWithPostgres : describeInWays;
-
 let folder: string;
 let server: PostgresServer | undefined;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'order-saga-journal-'));
-  if (takesWays && whyNoPostgres === undefined) server = await PostgresServer.start();
+  if (whyNoPostgres === undefined) server = await PostgresServer.start();
 });
 afterAll(async () => {
   await server?.stop();
@@ -85,7 +81,7 @@ async function meanOrder(journal: Journal, reference: string) {
 const nameOf = (url: string) => url.replace(/\/\/[^/]*@/, '//');
 
 describe('a journal in a file', () => aJournal('file'));
-withPostgres('a journal in PostgreSQL', () => aJournal('PostgreSQL'));
+describeWithPostgres('a journal in PostgreSQL', () => aJournal('PostgreSQL'));
 
 function aJournal(kind: keyof typeof places): void {
   it('is made by one command, and left alone by the next one', async () => {
@@ -323,7 +319,7 @@ function aJournal(kind: keyof typeof places): void {
   });
 }
 
-withPostgres('a database server that', () => {
+describeWithPostgres('a database server that', () => {
   it('lets an auditor read and nothing else', async () => {
     const url = await places.PostgreSQL();
     await run(url, ['journal', 'migrate']);

@@ -6,7 +6,6 @@ import { changeOrdersOf, firewallMoments, switchesOf } from '../../../sandbox/se
 import type { SagaHandle } from '../../../src/client/handle';
 import type { ProgressView } from '../../../src/domain/progress';
 import { activitiesOf, statesOf } from '../../support/events';
-import { itInWays } from '../../support/left-out';
 import { changeRequest, firewallsRequest, switchRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { type Rig, rigForFile, until } from '../../support/rig';
@@ -126,39 +125,6 @@ it('is cancelled at once, without doing anything, and its place is the next oneâ
   await outcomeOf(first);
   await third.result();
   expect(changeOrdersOf(rig.sandbox.ledger, subscription_id)).toHaveLength(1);
-});
-
-itInWays('goes on behind a saga that failed, and undid what it did in its own turn', async () => {
-  const { vmObjectId, start } = serverWith([1]);
-  const gate = gateAt('unassign-firewalls', { vmObjectId });
-  rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'refuse-before', match: { vmObjectId } } as never);
-  const first = await start({ exactly: [10] });
-  await rig.sandbox.whenStruck(gate);
-  const second = await start({ exactly: [1, 2] });
-  await untilQueued(second, 1);
-  rig.sandbox.faults.release(gate);
-  expect((await outcomeOf(first)).failure).toMatchObject({ type: 'FirewallsRejected', report: { leftovers: [] } });
-  await expect(second.result()).resolves.toMatchObject({ assigned: [2], unassigned: [], firewalls: [1, 2] });
-  const moments = firewallMoments(rig.sandbox.ledger, vmObjectId).map(({ firewalls }) => firewalls);
-  // Unassigning is undone as well, though it was refused.
-  expect(moments).toEqual([[1], [1, 10], [1, 10], [1], [1, 2]]);
-});
-
-itInWays('a saga that is put back while it works keeps its turn', async () => {
-  const { subscription_id, first } = await heldSubscription();
-  const second = await rig.sagas.change(changeRequest({ subscription_id }));
-  await untilQueued(second);
-  const [, task] = await workflowTasksOf(rig.temporal, first);
-  await resetTo(rig.temporal, { workflowId: first.workflowId }, task!);
-  const saga = await rig.sagas.get(first.reference, 'changeOrder');
-  await untilWaiting(saga, 'approval');
-  await look(second);
-  await until(async () => (await activitiesOf(runOf(second))).length === 2);
-  await untilQueued(second, 1);
-  await answer(saga, 'approve');
-  await saga.result();
-  await second.result();
-  expect(changeOrdersOf(rig.sandbox.ledger, subscription_id)).toHaveLength(2);
 });
 
 it('a saga that is put back to before its end, and cancelled, leaves alone what others have done since', async () => {

@@ -1,11 +1,8 @@
 /** Coming to terms before servers are bought: guard and approval. */
 import { ordersWithLabel } from '../../../sandbox/sentences';
-import { SagaHandle } from '../../../src/client/handle';
-import { describeInWays, itInWays } from '../../support/left-out';
 import { planIdOf, provisionRequest } from '../../support/requests';
-import { resetTo, workflowTasksOf } from '../../support/reset';
 import { rigForFile } from '../../support/rig';
-import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile();
 
@@ -56,47 +53,5 @@ describe('the approval', () => {
     const { failure } = await outcomeOf(saga);
     expect(failure).toMatchObject({ type: 'NotApproved', report: { why: 'rejected: too many', leftovers: [] } });
     expect(callsOf(request)).toEqual([]);
-  });
-
-  itInWays('is asked for above so many servers, and not at them', async () => {
-    const items = [{ quantity: 2 }];
-    await (await rig.sagas.provision(provisionRequest({ items, approval: { above: 2 } }))).result();
-    const saga = await rig.sagas.provision(provisionRequest({ items, approval: { above: 1 } }));
-    await untilWaiting(saga, 'approval');
-    await answer(saga, 'approve');
-    await saga.result();
-  });
-});
-
-describeInWays('a run that was reset to before its approval, and has not asked because the order may be placed', () => {
-  const request = (changes: object = {}) => provisionRequest({ approval: 'always', ...changes });
-  async function reset({ reference }: { reference: string }, { workflowId }: SagaHandle) {
-    await resetTo(rig.temporal, { workflowId }, (await workflowTasksOf(rig.temporal, { workflowId }))[0] ?? 0);
-    return new SagaHandle(rig.temporal, 'provisionServers', reference, '', true);
-  }
-
-  async function approvedAndDenied() {
-    const asked = request();
-    rig.sandbox.faults.add({
-      ...{ endpoint: 'place-order', kind: 'error-before', match: { planId: planIdOf(asked.reference) } },
-    });
-    const saga = await rig.sagas.provision(asked);
-    await untilWaiting(saga, 'approval');
-    await answer(saga, 'approve');
-    await untilWaiting(saga, 'outcome-unknown');
-    const again = await reset(asked, saga);
-    await untilWaiting(again, 'outcome-unknown');
-    expect(await stepOf(again, 'approve')).toBeUndefined();
-    await answer(again, 'confirmNotPlaced', { note: 'not there' });
-    return { asked, again };
-  }
-
-  it('asks before it is sent, once it is known not to be placed', async () => {
-    const { asked, again } = await approvedAndDenied();
-    await untilWaiting(again, 'approval');
-    expect(ordersOf(asked)).toEqual([]);
-    await answer(again, 'approve');
-    expect(await again.result()).toMatchObject({ outcome: 'done', leftovers: [] });
-    expect(ordersOf(asked)).toHaveLength(1);
   });
 });
