@@ -21,7 +21,7 @@ import { migrate, schemaNumber } from '../journal/migrate';
 import { lookAtSchema, openToAsk } from '../journal/open';
 import { countsOf, recordOf, workflowsOf } from '../journal/record';
 import { createSealing } from '../security/sealing';
-import type { CommandContext, Said, Target } from './command-context';
+import type { CommandContext, OfWorkflow, Said } from './command-context';
 import { exitStatus, UsageError } from './exit-status';
 import { describeRecord, describeTimeline } from './print-record';
 
@@ -31,10 +31,10 @@ import { describeRecord, describeTimeline } from './print-record';
  */
 export async function record(
   { printer }: CommandContext,
-  target: Target,
-  { timeline }: { timeline: boolean },
+  target: string,
+  { timeline, ...options }: OfWorkflow & { timeline?: boolean },
 ): Promise<number> {
-  const { reference, workflow } = referenceOf(target);
+  const { reference, workflow } = referenceOf(target, options);
   return withJournal({ writes: false }, async (journal, name) => {
     const key = await keyOf(journal, name, reference, workflow);
     const found = await recordOf(journal, key);
@@ -50,13 +50,17 @@ export async function record(
   });
 }
 
-function referenceOf({ reference, workflow }: Target): Target {
-  return readWorkflowId(reference) ?? { reference: checkReference(reference), ...definedOnly({ workflow }) };
+function referenceOf(target: string, { workflow }: OfWorkflow): { reference: string } & OfWorkflow {
+  return readWorkflowId(target) ?? { reference: checkReference(target), ...definedOnly({ workflow }) };
 }
 
 /** What the provider has cancelled after its saga had ended: nothing else can be told of it any more. */
-export async function orderCancelled({ printer }: CommandContext, target: Target, { by, note }: Said): Promise<number> {
-  const { reference, workflow } = referenceOf(target);
+export async function orderCancelled(
+  { printer }: CommandContext,
+  target: string,
+  { by, note, ...options }: OfWorkflow & Said,
+): Promise<number> {
+  const { reference, workflow } = referenceOf(target, options);
   return withJournal({ writes: true }, async (journal, name) => {
     const key = await keyOf(journal, name, reference, workflow);
     const written = await journal.cancelled(key, { by, note }, { isOver: true });

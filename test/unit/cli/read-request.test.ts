@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { parseJson, readRequest } from '../../../src/cli/read-request';
+import { parseJson, readJson, readRequest } from '../../../src/cli/read-request';
 import { requestBytesMax } from '../../../src/domain/validation';
 
 let folder: string;
@@ -75,7 +75,7 @@ it('does not read a file that is too long', async () => {
   const path = await fileWith('');
   // Sparse: far longer than what would fit into memory.
   await truncate(path, 64 * 1024 ** 3);
-  expect(await complaintAbout(path)).toMatch(/too long: a request has at most 1048576 bytes/);
+  expect(await complaintAbout(path)).toMatch(/too long: the file of a request has at most 2097152 bytes/);
 });
 
 it('reads no more of an endless input than it must', async () => {
@@ -106,3 +106,13 @@ it.each(['{"password":"geheim" x}', '{"password":"geheim', '{"password":geheim}'
     expect(() => parseJson(text, 'it')).not.toThrow(/geheim/);
   },
 );
+
+it('takes JSON itself, its file, and standard input', async () => {
+  const decision = { question: 'q', note: 'seen' };
+  const text = JSON.stringify(decision);
+  const given = [text, ` ${text}`, await fileWith(text)];
+  for (const one of given) expect(await readJson(one, noInput, 'it')).toEqual(decision);
+  expect(await readJson('-', Readable.from([text]), 'it')).toEqual(decision);
+  // What is left where a shell eats the quotes.
+  expect(() => readJson('{question:q}', noInput, 'it')).toThrow(/^it is not JSON/);
+});
