@@ -12,7 +12,7 @@ import type { SagaOutcome } from '../domain/outcomes';
 import { requestSchemas } from '../domain/requests';
 import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
-import { answerWithinMs, endOf, follow, leftoversOf, outcomeOf, type Ending, type FollowOptions } from './follow';
+import { answerWithinMs, endOf, follow, outcomeOf, reportOf, type Ending, type FollowOptions } from './follow';
 import { reportHold } from './hold-commands';
 import type { Printer } from './print';
 import { readJson, readRequest } from './read-request';
@@ -215,7 +215,7 @@ function statusOf(ending: Ending): number {
   if (ending.state === 'waits') return exitStatus.waits;
   const outcome = outcomeOf(ending) ?? 'reversed';
   // Of a saga that does not know what other runs of its reference did.
-  if (outcome === 'untouched' && leftoversOf(ending).length > 0) return exitStatus.leftovers;
+  if (outcome === 'untouched' && reportOf(ending)?.leftovers.length) return exitStatus.leftovers;
   return statusOfOutcome[outcome];
 }
 
@@ -237,18 +237,14 @@ function identityOf({ workflowId, reference, workflow, runId, existing }: SagaHa
 
 /** One format for every command that shows one saga; empty parts are left out. */
 function documentOf(saga: SagaHandle, progress: ProgressView | undefined, ending: Ending | undefined, row?: SagaRow) {
+  const { state = 'waits', ...how } = ending ?? {};
   const waiting = ending?.state === 'waits' ? ending.waiting : progress?.waiting;
+  const waits = waiting?.kind ?? progress?.state ?? row?.state;
   return {
     ...identityOf(saga),
-    state:
-      ending === undefined || ending.state === 'waits'
-        ? (waiting?.kind ?? progress?.state ?? row?.state)
-        : (outcomeOf(ending) ?? ending.state),
+    state: state === 'waits' ? waits : ((ending && outcomeOf(ending)) ?? state),
     waiting,
-    ...(ending?.state === 'done' ? { result: ending.result } : {}),
-    ...(ending?.state === 'failed' ? { failure: ending.failure } : {}),
-    ...(ending?.state === 'cancelled' ? { report: ending.report } : {}),
-    ...(ending?.state === 'lost' ? { lost: { status: ending.status, message: ending.message } } : {}),
+    ...how,
     progress,
   };
 }

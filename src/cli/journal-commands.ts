@@ -23,7 +23,7 @@ import { countsOf, recordOf, workflowsOf } from '../journal/record';
 import { createSealing } from '../security/sealing';
 import type { CommandContext, OfWorkflow, Said } from './command-context';
 import { exitStatus, UsageError } from './exit-status';
-import { describeRecord, describeTimeline } from './print-record';
+import { describeRecord, timelineOf } from './print-record';
 
 /**
  * Prints all that is known of one reference. Where a part cannot be decrypted it prints the rest, and the status says
@@ -40,7 +40,7 @@ export async function record(
     const found = await recordOf(journal, key);
     if (found === undefined) throw nothingKnown(reference, name);
     for (const line of describeRecord(found)) printer.line(line);
-    if (timeline) for (const line of describeTimeline(found)) printer.line(line);
+    if (timeline) printer.table(timelineOf(found));
     printer.document(found);
     const { unreadable = [] } = found;
     if (unreadable.length === 0) return exitStatus.done;
@@ -199,9 +199,12 @@ export async function journalStatus({ printer }: CommandContext): Promise<number
   const { address, name } = readJournalConfig();
   const found = await naming(name, () => lookAtSchema(address));
   const schema = { found, needed: schemaNumber };
-  printer.line(`journal        ${name}`);
-  printer.line(`schema         ${found}; this release needs ${schemaNumber}`);
+  const facts = [
+    ['journal', name],
+    ['schema', `${found}; this release needs ${schemaNumber}`],
+  ];
   if (found !== schemaNumber) {
+    printer.table(facts);
     printer.toStderr(
       found < schemaNumber
         ? 'run `order-saga journal migrate`'
@@ -213,17 +216,19 @@ export async function journalStatus({ printer }: CommandContext): Promise<number
   return withJournal({ writes: false }, async (journal) => {
     const counts = await countsOf(journal);
     const { putBackAt, putBack, raisedAt, newReferences, pivots, incarnation } = counts;
-    printer.line(`id             ${counts.id}`);
-    printer.line(`epoch          ${counts.epoch}${raisedAt === undefined ? '' : `, raised on ${raisedAt}`}`);
-    printer.line(`database       ${whatHolds(address, incarnation.here)}`);
     const noticed = putBackAt === undefined ? putBack : `noticed on ${putBackAt}`;
-    printer.line(
-      `put back       ${noticed === undefined ? 'not noticed' : `${noticed}: nothing is sent until \`order-saga journal restored\``}`,
-    );
-    printer.line(
-      `new references ${newReferences === 'ask' ? 'a person is asked about each' : 'are trusted to be new'}`,
-    );
-    printer.line(`references     ${counts.references}`);
+    printer.table([
+      ...facts,
+      ['id', counts.id],
+      ['epoch', `${counts.epoch}${raisedAt === undefined ? '' : `, raised on ${raisedAt}`}`],
+      ['database', whatHolds(address, incarnation.here)],
+      [
+        'put back',
+        noticed === undefined ? 'not noticed' : `${noticed}: nothing is sent until \`order-saga journal restored\``,
+      ],
+      ['new references', newReferences === 'ask' ? 'a person is asked about each' : 'are trusted to be new'],
+      ['references', String(counts.references)],
+    ]);
     printer.line(`orders, change orders and switches: ${pivots.meant} meant, ${pivots.unknown} of unknown outcome`);
     const ceremonies = await ceremoniesOf(journal, ceremoniesShown);
     for (const ceremony of ceremonies) printer.line(describeCeremony(ceremony));

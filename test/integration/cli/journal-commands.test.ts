@@ -129,8 +129,8 @@ function aJournal(kind: keyof typeof places): void {
     const { status, out } = await run(url, ['journal', 'status']);
     expect(status).toBe(0);
     const schema = String(schemaNumber);
-    expect(out).toContain(`journal        ${name}\nschema         ${schema}; this release needs ${schema}\n`);
-    expect(out).toMatch(/put back {7}not noticed\nnew references are trusted to be new\nreferences {5}0\n/);
+    expect(out).toContain(`journal         ${name}\nschema          ${schema}; this release needs ${schema}\n`);
+    expect(out).toMatch(/put back {8}not noticed\nnew references {2}are trusted to be new\nreferences {6}0\n/);
   });
 
   itInWays('is made once, whoever else makes it at the same time', async () => {
@@ -171,7 +171,7 @@ function aJournal(kind: keyof typeof places): void {
     if (kind === 'file') {
       const { status, out } = await run(url, ['journal', 'status']);
       expect(status).toBe(0);
-      expect(out).toMatch(/database {7}a file: /);
+      expect(out).toMatch(/database {8}a file: /);
       return;
     }
     await withJournal(url, undefined, (journal) =>
@@ -180,7 +180,7 @@ function aJournal(kind: keyof typeof places): void {
     const { status, out } = await run(url, ['journal', 'status']);
     expect(status).toBe(4);
     expect(out).toMatch(
-      /put back {7}the journal’s database was put back .* on timeline 1 of cluster \d+, and was on timeline 10 of cluster 1: nothing is sent until/,
+      /put back {8}the journal’s database was put back .* on timeline 1 of cluster \d+, and was on timeline 10 of cluster 1: nothing is sent until/,
     );
     const { out: said } = await run(url, ['journal', 'restored', ...saidThere, '--nothing-lost']);
     expect(said).toMatch(/and was on timeline 10 of cluster 1\n.* has lost nothing, as you say/);
@@ -474,7 +474,7 @@ withPostgres('a database server that', () => {
     expect(await run(url, ['record', 'R-1'])).toEqual({ status: 2, out: '', err: sentence });
     const status = await run(url, ['journal', 'status']);
     expect(status).toMatchObject({ status: 2, err: 'run `order-saga journal migrate`\n' });
-    expect(status.out).toContain(`schema         0; this release needs ${needed}\n`);
+    expect(status.out).toContain(`schema   0; this release needs ${needed}\n`);
   });
 
   it('can only be read will do for reading', async () => {

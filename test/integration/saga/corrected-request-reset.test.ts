@@ -5,7 +5,7 @@
 import { callsTo, changeOrdersOf, orders } from '../../../sandbox/sentences';
 import { recordSchema } from '../../../src/domain/record';
 import { recordOf } from '../../../src/journal/record';
-import { describeTimeline } from '../../../src/cli/print-record';
+import { timelineOf } from '../../../src/cli/print-record';
 import { activitiesOf, inputsOf } from '../../support/events';
 import { describeInWays, itInWays } from '../../support/left-out';
 import { changeRequest, provisionRequest } from '../../support/requests';
@@ -161,8 +161,8 @@ it('stands in the record, with who made it, and without the secret', async () =>
     ['undone', undefined],
     ['done', 1],
   ]);
-  const lines = describeTimeline(record!);
-  const line = lines.findIndex((text) => text.includes('  corrected   place-order: {"items":[1],'));
+  const lines = timelineOf(record!).map((row) => row.join('  '));
+  const line = lines.findIndex((text) => text.includes('  corrected  place-order: {"items":[1],'));
   expect(lines[line]).toContain('"quantity":1');
   expect(lines[line]).toContain('by op: out of stock');
   expect(lines.join('\n')).not.toContain(secret);
