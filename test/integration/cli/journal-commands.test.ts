@@ -97,8 +97,8 @@ function aJournal(kind: keyof typeof places): void {
     const { status, out } = await run(url, ['journal', 'status']);
     expect(status).toBe(0);
     const schema = String(schemaNumber);
-    expect(out).toContain(`journal        ${name}\nschema         ${schema}; this release needs ${schema}\n`);
-    expect(out).toMatch(/put back {7}not noticed\nnew references are trusted to be new\nreferences {5}0\n/);
+    expect(out).toContain(`journal         ${name}\nschema          ${schema}; this release needs ${schema}\n`);
+    expect(out).toMatch(/put back {8}not noticed\nnew references {2}are trusted to be new\nreferences {6}0\n/);
   });
 
   it('tells how many references it has, and of how many orders nobody knows', async () => {
@@ -131,7 +131,7 @@ function aJournal(kind: keyof typeof places): void {
     if (kind === 'file') {
       const { status, out } = await run(url, ['journal', 'status']);
       expect(status).toBe(0);
-      expect(out).toMatch(/database {7}a file: /);
+      expect(out).toMatch(/database {8}a file: /);
       return;
     }
     await withJournal(url, undefined, (journal) =>
@@ -140,7 +140,7 @@ function aJournal(kind: keyof typeof places): void {
     const { status, out } = await run(url, ['journal', 'status']);
     expect(status).toBe(4);
     expect(out).toMatch(
-      /put back {7}the journal’s database was put back .* on timeline 1 of cluster \d+, and was on timeline 10 of cluster 1: nothing is sent until/,
+      /put back {8}the journal’s database was put back .* on timeline 1 of cluster \d+, and was on timeline 10 of cluster 1: nothing is sent until/,
     );
     const { out: said } = await run(url, ['journal', 'restored', ...saidThere, '--nothing-lost']);
     expect(said).toMatch(/and was on timeline 10 of cluster 1\n.* has lost nothing, as you say/);
