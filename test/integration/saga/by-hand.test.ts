@@ -34,6 +34,9 @@ function orderFor(vmObjectIds: number[], changes: object = {}) {
 const refuse = (endpoint: 'assign-firewalls' | 'list-firewalls', vmObjectId: number) =>
   rig.sandbox.faults.add({ endpoint, kind: 'refuse-before', match: { vmObjectId }, times: 'all' });
 
+const callsTo = (endpoint: string, vmObjectId: number) =>
+  rig.sandbox.ledger.calls.filter((call) => call.endpoint === endpoint && call.names.vmObjectId?.includes(vmObjectId));
+
 describe('a firewall that was assigned by hand', () => {
   it('counts as protection: the saga is done, and its list is still looked at', async () => {
     const request = orderFor([81_001]);
@@ -157,5 +160,35 @@ describe('a change of firewalls', () => {
       firewalls: [143],
       verified: true,
     });
+  });
+});
+
+it('a decision names which of the servers that wait were seen to; the others are asked about again', async () => {
+  const request = orderFor([82_001, 82_002, 82_003]);
+  for (const id of [82_001, 82_002, 82_003]) refuse('assign-firewalls', id);
+  const saga = await rig.sagas.provision(request);
+  const first = await untilWaiting(saga);
+  const steps = [82_001, 82_002, 82_003].map((id) => `assign-firewalls-${id}`);
+  expect(first).toMatchObject({ step: steps[0], steps });
+  await expect(answer(saga, 'markDone', seen)).rejects.toThrow(
+    `steps: is required: name the steps that you have done; those that wait are ${steps.join(', ')}`,
+  );
+  rig.sandbox.faults.clear();
+  panel().assign(82_001, [143]);
+  panel().assign(82_003, [143]);
+  const sent = callsTo('assign-firewalls', 82_002).length;
+  await answer(saga, 'markDone', { ...seen, steps: [steps[0], steps[2]] });
+  const second = await untilWaiting(saga);
+  expect(second).toMatchObject({ step: steps[1], choices: ['retry', 'markDone', 'skip', 'markCancelled'] });
+  expect(second.id).not.toBe(first.id);
+  expect(second).not.toHaveProperty('steps');
+  // Nothing was said of it, so nothing is done with it.
+  expect(callsTo('assign-firewalls', 82_002)).toHaveLength(sent);
+  await answer(saga, 'skip', { note: 'it goes' });
+  expect(await saga.result()).toMatchObject({
+    outcome: 'partly',
+    skipped: [steps[1]],
+    leftovers: [{ kind: 'server-unprotected', vmObjectId: 82_002 }],
+    decisions: [{ decision: 'markDone', steps: [steps[0], steps[2]] }, { decision: 'skip' }],
   });
 });

@@ -63,6 +63,17 @@ describe('the same under another reference', () => {
     await answer(switched, 'reject');
     expect((await outcomeOf(switched)).failure).toMatchObject({ type: 'NotApproved' });
   });
+
+  it('is rejected where nobody answers for as long as the request says', async () => {
+    const order = alike();
+    await (await rig.sagas.provision(order())).result();
+    const second = order();
+    const { failure } = await outcomeOf(
+      await rig.sagas.provision({ ...second, approval: { above: 9, expiresAfterSeconds: 1 } }),
+    );
+    expect(failure).toMatchObject({ type: 'NotApproved', report: { why: expect.stringContaining('nobody answered') } });
+    expect(ordersOf(second)).toEqual([]);
+  });
 });
 
 describe('a spend limit', () => {

@@ -88,3 +88,14 @@ it('that has passed before the start lets nothing be sent', async () => {
     ),
   ).toEqual([]);
 });
+
+it('of an order that was placed before does not matter any more', async () => {
+  const request = { ...provisionRequest({ firewalls: [143] }), notAfter: afterAWhile() };
+  const first = await rig.sagas.provision(request);
+  const result = (await first.result()) as object;
+  await untilPast(request.notAfter);
+  const workflowId = `provision/${request.reference}`;
+  await rig.temporal.workflow.start('provisionServers', { workflowId, taskQueue: 'order-saga', args: [request] });
+  expect(await (await rig.sagas.get(request.reference)).result()).toEqual(result);
+  expect(ordersOf(request)).toHaveLength(1);
+});

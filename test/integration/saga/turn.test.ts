@@ -2,6 +2,7 @@
  * One saga at a time for a server and for a subscription. The next one is told, and does not look by itself within a
  * test's time.
  */
+import Database from 'libsql';
 import { changeOrdersOf, firewallMoments, switchesOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { ProgressView } from '../../../src/domain/progress';
@@ -150,3 +151,35 @@ it('a saga that is put back to before its end, and cancelled, leaves alone what 
 function turnsOf(db: Parameters<Parameters<Rig['withJournal']>[0]>[0]['db'], resource: string) {
   return db.selectFrom('turn').selectAll().where('resource', '=', resource).execute();
 }
+
+/** As Temporal says of an activity that a worker has. */
+const started = 2;
+
+it('a saga that is cancelled while its place is being written down gives it back', async () => {
+  const request = changeRequest();
+  const { file } = rig.journalAddress as { file: string };
+  const database = new Database(file, { timeout: 10_000 });
+  database.exec('begin immediate');
+  let saga: SagaHandle;
+  try {
+    saga = await rig.sagas.change(request);
+    const run = runOf(saga);
+    await until(async () =>
+      (await run.describe()).raw.pendingActivities?.some(({ state }) => Number(state) === started),
+    );
+    await saga.cancel();
+    await until(async () => {
+      const { events } = await run.fetchHistory();
+      return events?.some((event) => event.workflowExecutionCancelRequestedEventAttributes);
+    });
+  } finally {
+    database.exec('rollback');
+    database.close();
+  }
+  expect((await outcomeOf(saga)).cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
+  const { reference } = request;
+  const turns = await rig.withJournal(({ db }) =>
+    db.selectFrom('turn').selectAll().where('reference', '=', reference).execute(),
+  );
+  expect(turns).toEqual([]);
+});

@@ -1,6 +1,6 @@
 /** What was agreed to grows old: quotes while a pivot is tried again, approvals that nobody gives. */
 import { changeOrdersOf } from '../../../sandbox/sentences';
-import { changeRequest } from '../../support/requests';
+import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
@@ -51,5 +51,44 @@ describe('a quote that is too old when the pivot is tried again', () => {
     expect((await untilWaiting(saga, 'approval')).question).toMatch(/^Approve 6 usd.* The approved quote, 5 usd/s);
     await answer(saga, 'approve');
     expect(await saga.result()).toMatchObject({ quote: { total: 6 } });
+  });
+});
+
+describe('an approval that expires', () => {
+  it.each([
+    ['a change', { expiresAfterSeconds: 1 }],
+    ['a change above a total', { above: 1, expiresAfterSeconds: 1 }],
+  ])('is rejected: %s', async (_, approval) => {
+    const request = changeRequest({ approval });
+    const { failure } = await outcomeOf(await rig.sagas.change(request));
+    expect(failure).toMatchObject({
+      type: 'NotApproved',
+      report: { decisions: [{ decision: 'reject', kind: 'approval', question: expect.any(String) as string }] },
+    });
+    expect(failure?.report.why).toMatch(/^rejected: nobody answered until .* UTC$/);
+    expect(changesOf(request)).toEqual([]);
+  });
+
+  it('is rejected: a purchase, and nothing was sent', async () => {
+    const request = provisionRequest({ approval: { expiresAfterSeconds: 1 } });
+    const { failure } = await outcomeOf(await rig.sagas.provision(request));
+    expect(failure).toMatchObject({ type: 'NotApproved', report: { leftovers: [] } });
+    const planId = planIdOf(request.reference);
+    expect(rig.sandbox.ledger.calls.filter(({ names }) => names.planId?.includes(planId))).toEqual([]);
+  });
+
+  it('says until when it can be given', async () => {
+    const saga = await rig.sagas.switch(switchRequest({ approval: { expiresAfterSeconds: 86_400 } }));
+    const { question, since, expiresAt } = await untilWaiting(saga, 'approval');
+    expect(Date.parse(expiresAt!) - Date.parse(since)).toBe(86_400_000);
+    expect(question).toMatch(/ Without an answer it is rejected on .* UTC\.$/);
+    await answer(saga, 'approve');
+    expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve' }] });
+  });
+
+  it('is not asked for where the limit is kept', async () => {
+    const request = changeRequest({ approval: { above: 5, expiresAfterSeconds: 1 } });
+    await (await rig.sagas.change(request)).result();
+    expect(changesOf(request)).toHaveLength(1);
   });
 });

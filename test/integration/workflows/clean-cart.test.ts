@@ -88,3 +88,9 @@ it('touches nothing of a saga that is still running', async () => {
   await answer(saga, 'retry');
   await saga.result();
 });
+
+it('touches nothing of a saga that is done', async () => {
+  const request = provisionRequest();
+  await (await rig.sagas.provision(request)).result();
+  expect(await (await clean(request.reference)).result()).toMatchObject({ deleted: [], leftovers: [] });
+});

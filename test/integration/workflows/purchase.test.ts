@@ -1,8 +1,12 @@
 /** Coming to terms before servers are bought: guard and approval. */
+import { SagaHandle } from '../../../src/client/handle';
+import { restored } from '../../../src/journal/ceremony';
+import { resetTo, workflowTasksOf } from '../../support/reset';
+import { said } from '../../support/operator';
 import { ordersWithLabel } from '../../../sandbox/sentences';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
-import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
 const rig = rigForFile();
 
@@ -53,5 +57,63 @@ describe('the approval', () => {
     const { failure } = await outcomeOf(saga);
     expect(failure).toMatchObject({ type: 'NotApproved', report: { why: 'rejected: too many', leftovers: [] } });
     expect(callsOf(request)).toEqual([]);
+  });
+});
+
+describe('a run that was reset to before its approval, and has not asked because the order may be placed', () => {
+  const request = (changes: object = {}) => provisionRequest({ approval: 'always', ...changes });
+  async function reset({ reference }: { reference: string }, { workflowId }: SagaHandle) {
+    await resetTo(rig.temporal, { workflowId }, (await workflowTasksOf(rig.temporal, { workflowId }))[0] ?? 0);
+    return new SagaHandle(rig.temporal, 'provisionServers', reference, '', true);
+  }
+
+  async function approvedAndDenied() {
+    const asked = request();
+    rig.sandbox.faults.add({
+      ...{ endpoint: 'place-order', kind: 'error-before', match: { planId: planIdOf(asked.reference) } },
+    });
+    const saga = await rig.sagas.provision(asked);
+    await untilWaiting(saga, 'approval');
+    await answer(saga, 'approve');
+    await untilWaiting(saga, 'outcome-unknown');
+    const again = await reset(asked, saga);
+    await untilWaiting(again, 'outcome-unknown');
+    expect(await stepOf(again, 'approve')).toBeUndefined();
+    await answer(again, 'confirmNotPlaced', { note: 'not there' });
+    return { asked, again };
+  }
+
+  it('asks before it is sent, once it is known not to be placed', async () => {
+    const { asked, again } = await approvedAndDenied();
+    await untilWaiting(again, 'approval');
+    expect(ordersOf(asked)).toEqual([]);
+    await answer(again, 'approve');
+    expect(await again.result()).toMatchObject({ outcome: 'done', leftovers: [] });
+    expect(ordersOf(asked)).toHaveLength(1);
+  });
+
+  it('sends nothing where that is rejected, and takes the items out of the cart', async () => {
+    const { asked, again } = await approvedAndDenied();
+    await untilWaiting(again, 'approval');
+    await answer(again, 'reject');
+    const { failure } = await outcomeOf(again);
+    expect(failure).toMatchObject({ type: 'NotApproved', report: { outcome: 'reversed', leftovers: [] } });
+    expect(ordersOf(asked)).toEqual([]);
+  });
+
+  // Last: from here on every reference of before is in doubt.
+  it('asks where nobody has ever approved it, and the journal was put back', async () => {
+    const asked = request();
+    const saga = await rig.sagas.provision(asked);
+    await untilWaiting(saga, 'approval');
+    await rig.withJournal((journal) => restored(journal, 'trust', said));
+    const again = await reset(asked, saga);
+    await untilWaiting(again, 'outcome-unknown');
+    await answer(again, 'confirmNotPlaced', { note: 'not there' });
+    await untilWaiting(again, 'approval');
+    expect(ordersOf(asked)).toEqual([]);
+    await answer(again, 'approve');
+    await again.result();
+    expect(ordersOf(asked)).toHaveLength(1);
   });
 });

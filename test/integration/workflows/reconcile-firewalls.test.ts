@@ -197,3 +197,33 @@ it('goes on in another run before its history is long, and looks at each server 
   expect(callsTo(rig.sandbox.ledger, 'list-firewalls')).toHaveLength(240);
   expect((await outcomeOf(await rig.sagas.firewalls(firewallsRequest()))).result).toMatchObject({ outcome: 'done' });
 });
+
+it('takes no change that a saga makes meanwhile for drift', async () => {
+  const [server = 0] = await bought(1, [143]);
+  // Of the sweep: it has asked the journal, and not yet the provider.
+  const gate = rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'gate' });
+  const { runId } = await rig.sagas.sweeps.start({ perSecond: 20 });
+  await rig.sandbox.whenStruck(gate);
+  const saga = await rig.sagas.firewalls(firewallsRequest({ vmObjectId: server, assign: undefined, unassign: [143] }));
+  await saga.result();
+  rig.sandbox.faults.release(gate);
+  expect((await rig.sagas.sweeps.ended(runId)).report).toMatchObject({
+    outcome: 'clean',
+    looked: { busy: 1, servers: 0 },
+  });
+  expect(await sweep()).toMatchObject({ outcome: 'clean', looked: { busy: 0, servers: 1 } });
+});
+
+it('fails where the provider does not answer, asks no more than a few times, and claims nothing', async () => {
+  await bought(8, [143]);
+  const before = callsTo(rig.sandbox.ledger, 'list-firewalls').length;
+  rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all' });
+  const report = await sweep({ perSecond: 1 });
+  expect(report).toMatchObject({ outcome: 'could-not-look', counts: {}, looked: { ended: 1, servers: 0 } });
+  expect(report.unseen.map(({ what }) => what.replace(/\d{2,}/, 'N'))).toEqual([
+    ...Array.from({ length: 6 }, () => 'server N'),
+    '2 more servers',
+  ]);
+  expect(callsTo(rig.sandbox.ledger, 'list-firewalls')).toHaveLength(before + 6);
+  expect((await rig.temporal.workflow.getHandle('reconcile').describe()).status.name).toBe('FAILED');
+});

@@ -164,3 +164,13 @@ it('fails where the journal is an older copy, whatever it has found', async () =
   expect((await run({ workflowId: 'reconcile' }).describe()).status.name).toBe('FAILED');
   await putBack(null);
 });
+
+it('only tells where it is not to clean up', async () => {
+  const saga = await waiting();
+  await terminate(rig.temporal, saga);
+  expect(of(await sweep({ clean: false }), saga)).toContainEqual(
+    expect.objectContaining({ kind: 'cart-items', cleanUp: 'not-asked' }),
+  );
+  await expect(run(cleanUpOf(saga.reference)).describe()).rejects.toThrow('not found');
+  expect(openItemsOf(saga.reference)).toHaveLength(2);
+});
