@@ -96,12 +96,15 @@ it('tells what it has told itself, where it was undoing and has ended since', as
   const request = provisionRequest();
   const { saga, goOn } = await waitingInItsUndo(request);
   const run = await runOf(saga);
-  const report = reportOf(request.reference, 'reversed');
+  const told = reportOf(request.reference, 'reversed');
+  const why = 'the list of the provider does not say';
+  const report = { ...told, leftovers: [{ kind: 'cart-item-unknown', item: 1, why }] };
   const ending = { ended: 'OrderRejected', report };
   await rig.withJournal((journal) =>
     journal.ended(keyOf(request), { run, by: 'provisionServers', outcome: 'reversed', report: ending }),
   );
   expect(await goOn()).toEqual({ failure: { type: 'OrderRejected', report } });
+  expect((await saga.progress()).leftovers).toEqual(report.leftovers);
 });
 
 it('keeps its word once it has ended, though the other run began after its first begin', async () => {

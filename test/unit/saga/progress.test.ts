@@ -45,3 +45,20 @@ it('is known by its id: the same one is not listed twice', () => {
   expect(progress.step('a', 'another title')).toBe(step);
   expect(progress.view().steps.map(({ title }) => title)).toEqual(['A', 'B']);
 });
+
+it('tells what was told before once, and not what this run has found', () => {
+  const progress = new Progress('provisionServers', 'R-1');
+  const [told, found] = [1, 2].map((item) => ({ kind: 'cart-item-unknown' as const, item, why: 'no answer' }));
+  const decision = {
+    decision: 'retry' as const,
+    kind: 'stuck' as const,
+    step: 'a',
+    question: 'q',
+    at: '2026-11-24T00:00:00Z',
+  };
+  const own = { ...decision, question: 'p' };
+  for (const one of [decision, own]) progress.decide(one);
+  progress.leave(found!, told!);
+  progress.tellAsBefore({ leftovers: [told!], decisions: [decision] });
+  expect(progress.view()).toMatchObject({ leftovers: [told], decisions: [decision, own] });
+});
