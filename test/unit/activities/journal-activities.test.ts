@@ -311,13 +311,17 @@ describe('what a person says of an order of unknown outcome', () => {
   });
 });
 
-it('writes down how a run ended; the last word counts', async () => {
+it('writes down how a run ended; the first word counts, until a run that was reset has another one', async () => {
   const saga = stand.saga();
   await saga.do('takeReference', { request });
-  for (const outcome of ['OrderRejected', 'done']) {
-    await saga.do('writeEnding', { outcome, report: { report: { why: outcome } } });
-  }
-  await saga.again().do('writeEnding', { outcome: 'cancelled', report: null });
+  const end = (outcome: string) => saga.do('writeEnding', { outcome, report: { report: { why: outcome } } });
+  expect(await end('done')).toBeUndefined();
+  expect(await end('OrderRejected')).toMatchObject({
+    how: 'ended',
+    run: saga.run,
+    ending: { report: { why: 'done' } },
+  });
+  await saga.again().do('writeEnding', { outcome: 'cancelled', report: null, isReset: true });
   const { reference } = saga.key;
   const endings = await stand.journal.db.selectFrom('ending').selectAll().where('reference', '=', reference).execute();
   expect(endings.map(({ run, outcome }) => [run === saga.run, outcome])).toEqual([
