@@ -125,6 +125,20 @@ export class Progress {
     this.left.push(...leftovers);
   }
 
+  /** What was told counts, and not what this run has found; who has decided what in this run stays beside it. */
+  tellAsBefore({
+    leftovers,
+    decisions,
+  }: {
+    leftovers: readonly Leftover[];
+    decisions: readonly DecisionRecord[];
+  }): void {
+    this.left.splice(0, this.left.length, ...leftovers);
+    const isOf = (one: DecisionRecord) => (other: DecisionRecord) =>
+      other.at === one.at && other.question === one.question;
+    for (const decision of decisions) if (!this.decisions.some(isOf(decision))) this.decide(decision);
+  }
+
   get leftovers(): Leftover[] {
     return this.left;
   }

@@ -303,10 +303,7 @@ async function endAsBefore<W extends WorkflowName>(
   const as = ending.ended === 'cancelled' && !isCancelled ? 'CancelledBefore' : ending.ended;
   const { outcome } = report;
   log.info('the reference has ended before', { at, run, ended: as });
-  progress.leave(...report.leftovers);
-  report.decisions.forEach((decision) => {
-    progress.decide(decision);
-  });
+  progress.tellAsBefore(report);
   const step = saga.step('take-reference', 'Write the request into the journal');
   step.end('done', `ended on ${inWords(at)}, in run ${run}: nothing is done any more`);
   await notices.close(endSaid(saga, { outcome, ended: as }));

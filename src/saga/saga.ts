@@ -50,6 +50,8 @@ export class Saga {
   readonly journal = new JournalMemory(journalCalls);
   readonly deadline = new Deadline();
   readonly cart = new CartMemory();
+  /** Firewalls that this run has changed, or tried to, in all its stories: a journal that was put back lacks them. */
+  readonly changed = { assigned: new Set<number>(), unassigned: new Set<number>() };
   /** As the request says it. */
   onRefusal?: OnRefusal | undefined;
   /** What a person has agreed to that stood against the pivot. */

@@ -7,7 +7,7 @@ import { ordersWithLabel } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import { begin } from '../../../src/journal/open-references';
 import { deleteRun } from '../../support/delete-run';
-import { provisionRequest } from '../../support/requests';
+import { firewallsRequest, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
@@ -65,7 +65,7 @@ async function waitingInItsUndo(request: ReturnType<typeof provisionRequest>) {
   return { saga, goOn };
 }
 
-const runOf = async (saga: SagaHandle) => (await saga.describe()).runId;
+const runOf = async (saga: Pick<SagaHandle, 'describe'>) => (await saga.describe()).runId;
 
 it('says that it was placed, where it was undoing and the other run has placed it', async () => {
   const request = provisionRequest();
@@ -96,12 +96,31 @@ it('tells what it has told itself, where it was undoing and has ended since', as
   const request = provisionRequest();
   const { saga, goOn } = await waitingInItsUndo(request);
   const run = await runOf(saga);
-  const report = reportOf(request.reference, 'reversed');
+  const told = reportOf(request.reference, 'reversed');
+  const why = 'the list of the provider does not say';
+  const report = { ...told, leftovers: [{ kind: 'cart-item-unknown', item: 1, why }] };
   const ending = { ended: 'OrderRejected', report };
   await rig.withJournal((journal) =>
     journal.ended(keyOf(request), { run, by: 'provisionServers', outcome: 'reversed', report: ending }),
   );
   expect(await goOn()).toEqual({ failure: { type: 'OrderRejected', report } });
+  expect((await saga.progress()).leftovers).toEqual(report.leftovers);
+});
+
+it('tells what it has told itself, though it is cancelled and has nothing to undo', async () => {
+  const request = firewallsRequest();
+  const { reference, vmObjectId } = request;
+  rig.sandbox.faults.add({ endpoint: 'list-firewalls', kind: 'unauthorized', times: 'all' });
+  const saga = await rig.sagas.start('setFirewalls', request);
+  await untilWaiting(saga, 'stuck');
+  const result = { reference, vmObjectId, assigned: [143], unassigned: [], firewalls: [143], verified: true };
+  const report = { ended: 'done', report: reportOf(reference, 'done'), result };
+  const run = await runOf(saga);
+  await rig.withJournal((journal) =>
+    journal.ended({ workflow: 'setFirewalls', reference }, { run, by: 'setFirewalls', outcome: 'done', report }),
+  );
+  await saga.cancel();
+  expect(await outcomeOf(saga)).toEqual({ result });
 });
 
 it('keeps its word once it has ended, though the other run began after its first begin', async () => {

@@ -144,3 +144,28 @@ describe('how a saga stands', () => {
     });
   });
 });
+
+it('writes down how a run ended; the first word counts, until a run that was reset has another one', async () => {
+  const saga = stand.saga();
+  await saga.do('takeReference', { request });
+  const end = (outcome: string) => saga.do('writeEnding', { outcome, report: { report: { why: outcome } } });
+  expect(await end('done')).toEqual({ how: 'written', isTold: true });
+  expect(await end('OrderRejected')).toMatchObject({
+    how: 'ended',
+    run: saga.run,
+    ending: { report: { why: 'done' } },
+  });
+  await saga.again().do('writeEnding', { outcome: 'cancelled', report: null, isReset: true });
+  const { reference } = saga.key;
+  const endings = await stand.journal.db.selectFrom('ending').selectAll().where('reference', '=', reference).execute();
+  expect(endings.map(({ run, outcome }) => [run === saga.run, outcome])).toEqual([
+    [true, 'done'],
+    [false, 'cancelled'],
+  ]);
+  expect(await stand.journal.unseal(endings[0]!.report, 'it')).toEqual({ report: { why: 'done' } });
+});
+
+it('works for sagas only', async () => {
+  const stranger = stand.saga().under('x/R');
+  await expect(stranger.do('readStanding', {})).rejects.toThrow('only a saga can call this activity');
+});

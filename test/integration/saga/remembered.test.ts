@@ -1,19 +1,19 @@
 /**
- * What a run has added to the cart it tells or deletes, also where the journal does not know it any more, or cannot be
- * asked.
+ * What a run has added to the cart it tells or deletes, and what it has changed at a server it tells, also where the
+ * journal does not know it any more, or cannot be asked.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { ordersWithLabel, silentLeftovers } from '../../../sandbox/sentences';
+import { firewallsOf, ordersWithLabel, silentLeftovers } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { Leftover } from '../../../src/domain/leftovers';
 import { restored } from '../../../src/journal/ceremony';
 import { deleteRun } from '../../support/delete-run';
 import { said } from '../../support/operator';
 import { itInWays } from '../../support/left-out';
-import { planIdOf, provisionRequest } from '../../support/requests';
+import { firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 import { copyDatabase, putDatabaseBack } from '../../support/sqlite-copy';
@@ -116,6 +116,35 @@ describe('the journal was put back to before its items were added, and `restored
     const { leftovers } = await goesOn(saga);
     expect(leftovers).toMatchObject([{ kind: 'cart-item-unknown', item: 1 }]);
     expect(silent(request, leftovers)).toEqual([]);
+  });
+});
+
+it('the journal was put back to before firewalls were changed: a saga that is refused then tells them', async () => {
+  const { faults, ledger } = rig.sandbox;
+  const before = firewallsRequest({ assign: [9] });
+  const { vmObjectId } = before;
+  await (await rig.sagas.start('setFirewalls', before)).result();
+  const listing = faults.add({ endpoint: 'list-firewalls', kind: 'gate' });
+  const fault = faults.add({ endpoint: 'unassign-firewalls', kind: 'unauthorized', times: 'all' });
+  const request = { ...firewallsRequest({ unassign: [9] }), vmObjectId };
+  const saga = await rig.sagas.start('setFirewalls', request);
+  await rig.sandbox.whenStruck(listing);
+  const copy = join(folder, `${request.reference}.db`);
+  copyDatabase(file, copy);
+  faults.release(listing);
+  await untilWaiting(saga, 'stuck');
+  await rig.withoutWorkers(async () => {
+    putDatabaseBack(copy, file);
+    await rig.withJournal((journal) => restored(journal, 'trust', said));
+  });
+  faults.lift(fault);
+  faults.add({ endpoint: 'unassign-firewalls', kind: 'refuse-before' });
+  await answer(saga, 'retry');
+  const { failure } = await outcomeOf(saga);
+  expect(firewallsOf(ledger, vmObjectId)).toEqual([9, 143]);
+  expect(failure?.report).toMatchObject({
+    outcome: 'reversed-with-leftovers',
+    leftovers: [{ kind: 'firewalls', vmObjectId, firewalls: [143] }],
   });
 });
 
