@@ -3,7 +3,7 @@
  * left.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { SagaHandle } from '../../../src/client/handle';
+import type { SagaHandle } from '../../../src/client/handle';
 import { LostSagas, noneLost, type LostCounts } from '../../../src/operations/lost-sagas';
 import { runHere } from '../../support/command-line';
 import { deleteRun } from '../../support/delete-run';

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { run } from '../../../src/cli/program';
 import { decisionNames } from '../../../src/domain/decisions';
-import { type Ended } from '../../support/command-line';
+import type { Ended } from '../../support/command-line';
 import { Rig } from '../../support/rig';
 import { fuzz, patience } from './fuzz-runs';
 

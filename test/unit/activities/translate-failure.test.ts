@@ -2,11 +2,11 @@ import { ApplicationFailure } from '@temporalio/common';
 import { fc } from '../../support/properties';
 import type { CallKind } from '../../../src/activities/settings';
 import { callFailureOf, OwnFailure, translateFailure } from '../../../src/activities/translate-failure';
-import { type CallFailure } from '../../../src/domain/failures';
+import type { CallFailure } from '../../../src/domain/failures';
 import { JournalUnavailable, JournalUnreadable } from '../../../src/journal/errors';
 import {
   NotSent,
-  ProviderFailure,
+  type ProviderFailure,
   RateLimited,
   Rejected,
   TokenUnreadable,

@@ -1,6 +1,6 @@
 /** What a person is asked, word for word: by the question alone they decide about somebody's order. */
 import { z } from 'zod';
-import { type CallFailure, type CallFailureName } from '../../../src/domain/failures';
+import type { CallFailure, CallFailureName } from '../../../src/domain/failures';
 import type { Correction } from '../../../src/saga/questions';
 import { describeWait } from '../../../src/saga/current-details';
 import type { Step } from '../../../src/saga/progress';
