@@ -312,7 +312,12 @@ export class Journal {
   }
 
   private async meanAtOnce(meaning: Noted, row: string) {
-    return isPlain(meaning) ? this.inOneStatement((db) => meanAtOnce(db, meaning, row)) : undefined;
+    if (!isPlain(meaning)) return undefined;
+    return this.inOneStatement((db) => meanAtOnce(db, meaning, row)).catch((error: unknown) => {
+      // Another call of the step was meant at the same moment.
+      if (isUniqueViolation(error)) return undefined;
+      throw error;
+    });
   }
 
   /** The constraint is violated only where a lock has failed; then the rows are read once more. */

@@ -114,6 +114,8 @@ interface EffectTable {
   cancelled_ms: number | null;
   /** Sealed: who said so, and how they know. */
   cancelled: string | null;
+  /** Set where it was written because the step had no row. */
+  is_first: number | null;
 }
 
 /** How a run ended. A reference has several endings where a run was reset after its end. */

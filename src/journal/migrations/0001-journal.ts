@@ -138,6 +138,7 @@ async function makeEffect(db: Kysely<unknown>, { integer, sequence }: Types): Pr
     .addColumn('late', 'text')
     .addColumn('cancelled_ms', integer)
     .addColumn('cancelled', 'text')
+    .addColumn('is_first', integer)
     .addForeignKeyConstraint('effect_of_reference', ['workflow', 'reference'], 'reference', ['workflow', 'reference'])
     .execute();
 
@@ -146,6 +147,9 @@ async function makeEffect(db: Kysely<unknown>, { integer, sequence }: Types): Pr
   await sql`
     create unique index at_most_one_pivot on effect (workflow, reference)
       where kind = 'pivot' and (outcome is null or outcome in ('done', 'unknown'))`.execute(db);
+  // Two calls that find no row of their step at the same moment: one is written.
+  await sql`
+    create unique index one_first_call on effect (workflow, reference, step) where is_first is not null`.execute(db);
   await db.schema
     .createIndex('effect_by_step')
     .on('effect')

@@ -211,6 +211,16 @@ export function openOnes(databases: TestDatabases): void {
         expect(await run.mean(call, { namespace, knows: before })).toEqual(refused);
     });
 
+    it('and of two calls of a step at the same moment, one is sent', async () => {
+      const { knows } = run;
+      const steps = Array.from({ length: 20 }, (_, item) => add(item));
+      const meant = await Promise.all(
+        steps.map((step) => Promise.all([1, 2].map(() => run.mean(step, { namespace, knows })))),
+      );
+      const hows = meant.map((two) => two.map(({ how }) => how).sort());
+      expect(hows).toEqual(steps.map(() => ['send', 'under-way']));
+    });
+
     it('which may renew itself, also twice, and then the number of before is nobody’s', async () => {
       const before = run.knows;
       const begun = await run.own(namespace, renewed(run));
