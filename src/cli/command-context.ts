@@ -14,8 +14,7 @@ export interface Said {
   note: string;
 }
 
-/** A reference, or a workflow id as `list` prints it. */
-export interface Target {
-  reference: string;
+/** Needed where several workflows use one reference. */
+export interface OfWorkflow {
   workflow?: WorkflowName;
 }

@@ -5,23 +5,24 @@ import { objectionTo, type SagaHandle } from '../client/handle';
 import { toRow, type SagaFilter, type SagaRow } from '../client/saga-list';
 import { readClientConfig } from '../config';
 import { decisionHints, decisionNames } from '../domain/decisions';
+import { definedOnly } from '../domain/defined-only';
 import { readWorkflowId, type WorkflowName } from '../domain/identity';
 import { waitKinds, type ProgressView } from '../domain/progress';
 import type { SagaOutcome } from '../domain/outcomes';
 import { requestSchemas } from '../domain/requests';
 import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
-import { answerWithinMs, endOf, follow, leftoversOf, outcomeOf, type Ending, type FollowOptions } from './follow';
+import { answerWithinMs, endOf, follow, outcomeOf, reportOf, type Ending, type FollowOptions } from './follow';
 import { reportHold } from './hold-commands';
 import type { Printer } from './print';
-import { parseJson, readRequest } from './read-request';
-import type { CommandContext, Said, Target } from './command-context';
+import { readJson, readRequest } from './read-request';
+import type { CommandContext, OfWorkflow, Said } from './command-context';
 
 export async function start(
   { printer, stdin }: CommandContext,
   workflow: WorkflowName,
   file: string,
-  { detach }: { detach: boolean },
+  { detach }: { detach?: boolean },
 ): Promise<number> {
   const read = await readRequest(file, stdin);
   const config = readClientConfig();
@@ -61,8 +62,8 @@ export async function firewallsOf({ printer }: CommandContext, server: string): 
   });
 }
 
-export async function status({ printer }: CommandContext, target: Target): Promise<number> {
-  return withSaga(target, async (_sagas, saga) => {
+export async function status({ printer }: CommandContext, reference: string, options: OfWorkflow): Promise<number> {
+  return withSaga(reference, options, async (_sagas, saga) => {
     const row = toRow(await saga.describe());
     const progress = await saga.progress({ withinMs: answerWithinMs }).catch((error: unknown) => {
       if (!(error instanceof NoWorkerError)) throw error;
@@ -84,19 +85,25 @@ export async function status({ printer }: CommandContext, target: Target): Promi
 
 export async function watch(
   { printer }: CommandContext,
-  target: Target,
-  options: { follow: boolean },
+  reference: string,
+  options: OfWorkflow & { follow?: boolean },
 ): Promise<number> {
-  return withSaga(target, (sagas, saga) => followToEnd(printer, sagas, saga, { throughWaits: options.follow }));
+  return withSaga(reference, options, (sagas, saga) =>
+    followToEnd(printer, sagas, saga, { throughWaits: options.follow ?? false }),
+  );
 }
 
-export async function list(context: CommandContext, filter: SagaFilter & { limit: number }): Promise<number> {
+export async function list(
+  context: CommandContext,
+  { state, workflow, server, limit }: SagaFilter & { limit: number },
+): Promise<number> {
   const { printer } = context;
+  const filter = definedOnly({ state, workflow, server });
   return withSagas(readClientConfig(), async (sagas) => {
     const rows: SagaRow[] = [];
     // One more than asked for shows whether there are more.
-    for await (const row of sagas.list({ ...filter, limit: filter.limit + 1 })) rows.push(row);
-    const shown = rows.slice(0, filter.limit);
+    for await (const row of sagas.list({ ...filter, limit: limit + 1 })) rows.push(row);
+    const shown = rows.slice(0, limit);
     if (shown.length === 0) printer.line('no sagas');
     else printer.rows(shown);
     if (rows.length > shown.length) printer.toStderr(`the first ${shown.length}; there are more (--limit)`);
@@ -113,18 +120,20 @@ const aboutTheLost = [
 ];
 
 export async function decide(
-  { printer }: CommandContext,
-  target: Target,
+  { printer, stdin }: CommandContext,
+  reference: string,
   decision: string,
   json: string | undefined,
+  options: OfWorkflow,
 ): Promise<number> {
   const name = decisionNames.find((known) => known === decision);
   if (name === undefined)
     throw new UsageError(`there is no decision ${decision}; there are ${decisionNames.join(', ')}`);
-  const body = json === undefined ? {} : parseJson(json, `the decision’s JSON, like ${decisionHints[name].example},`);
+  const example = `the decision’s JSON (it may also be in a file, or - for standard input), like ${decisionHints[name].example},`;
+  const body = json === undefined ? {} : await readJson(json, stdin, example);
   const objection = objectionTo(name, body);
   if (objection !== undefined) throw new DecisionRefusedError(name, objection);
-  return withSaga(target, async (_sagas, saga) => {
+  return withSaga(reference, options, async (_sagas, saga) => {
     const taken = await saga.decide(name, body);
     printer.line(`${saga.workflowId}: ${taken.taken} is taken at ${taken.step}`);
     printer.document({ ...identityOf(saga), ...taken });
@@ -138,10 +147,10 @@ export async function decide(
  */
 export async function cancel(
   { printer }: CommandContext,
-  target: Target,
-  { wait, by, note }: { wait: boolean } & Said,
+  reference: string,
+  { wait, by, note, ...options }: OfWorkflow & Said & { wait: boolean },
 ): Promise<number> {
-  return withSaga(target, async (sagas, saga) => {
+  return withSaga(reference, options, async (sagas, saga) => {
     try {
       await saga.cancel({ by, note });
     } catch (error) {
@@ -163,7 +172,8 @@ export async function cancel(
 }
 
 export function withSaga(
-  { reference, workflow }: Target,
+  reference: string,
+  { workflow }: OfWorkflow,
   work: (sagas: OrderSagaClient, saga: SagaHandle) => Promise<number>,
 ): Promise<number> {
   const named = readWorkflowId(reference) ?? { reference: checkReference(reference), workflow };
@@ -205,7 +215,7 @@ function statusOf(ending: Ending): number {
   if (ending.state === 'waits') return exitStatus.waits;
   const outcome = outcomeOf(ending) ?? 'reversed';
   // Of a saga that does not know what other runs of its reference did.
-  if (outcome === 'untouched' && leftoversOf(ending).length > 0) return exitStatus.leftovers;
+  if (outcome === 'untouched' && reportOf(ending)?.leftovers.length) return exitStatus.leftovers;
   return statusOfOutcome[outcome];
 }
 
@@ -227,18 +237,14 @@ function identityOf({ workflowId, reference, workflow, runId, existing }: SagaHa
 
 /** One format for every command that shows one saga; empty parts are left out. */
 function documentOf(saga: SagaHandle, progress: ProgressView | undefined, ending: Ending | undefined, row?: SagaRow) {
+  const { state = 'waits', ...how } = ending ?? {};
   const waiting = ending?.state === 'waits' ? ending.waiting : progress?.waiting;
+  const waits = waiting?.kind ?? progress?.state ?? row?.state;
   return {
     ...identityOf(saga),
-    state:
-      ending === undefined || ending.state === 'waits'
-        ? (waiting?.kind ?? progress?.state ?? row?.state)
-        : (outcomeOf(ending) ?? ending.state),
+    state: state === 'waits' ? waits : ((ending && outcomeOf(ending)) ?? state),
     waiting,
-    ...(ending?.state === 'done' ? { result: ending.result } : {}),
-    ...(ending?.state === 'failed' ? { failure: ending.failure } : {}),
-    ...(ending?.state === 'cancelled' ? { report: ending.report } : {}),
-    ...(ending?.state === 'lost' ? { lost: { status: ending.status, message: ending.message } } : {}),
+    ...how,
     progress,
   };
 }

@@ -51,38 +51,41 @@ export interface ErrorOutput {
   document: { error: { name: string; message: string; problems?: readonly Problem[] } };
 }
 
+/** The first that fits counts. */
+const outputs: [
+  of: abstract new (...args: never[]) => Error,
+  status: number,
+  sentence?: (message: string) => string,
+][] = [
+  [
+    NoConnectionError,
+    exitStatus.noConnection,
+    (message) =>
+      `${message}. Set TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE, or start a server (\`temporal server start-dev\`)`,
+  ],
+  [AmbiguousReferenceError, exitStatus.refused, (message) => `${message} (--workflow)`],
+  [FirewallsUnknownError, exitStatus.notDone],
+  [NoWorkerError, exitStatus.noConnection],
+  [JournalUnavailable, exitStatus.noConnection, (message) => `${message}. JOURNAL_URL says where it is`],
+  ...[OrderSagaError, UsageError, SettingsError, JournalSchemaError, JournalUnreadable].map(
+    (of) => [of, exitStatus.refused] as [typeof of, number],
+  ),
+];
+
 export function errorOutputOf(error: unknown): ErrorOutput {
-  const { name, message } = error instanceof Error ? error : new Error(String(error));
-  const output = (status: number, lines: string[], problems?: readonly Problem[]): ErrorOutput => ({
-    status,
-    lines,
-    document: { error: { name, message, ...(problems ? { problems } : {}) } },
-  });
+  const { name, message, stack = message } = error instanceof Error ? error : new Error(String(error));
   if (error instanceof InvalidRequestError) {
     const { problems } = error;
     const each = problems.map(({ field, message: wrong }) => (field ? `  ${field}: ${wrong}` : `  ${wrong}`));
-    return output(exitStatus.refused, ['the request is wrong; nothing was started:', ...each], problems);
+    const lines = ['the request is wrong; nothing was started:', ...each];
+    return { status: exitStatus.refused, lines, document: { error: { name, message, problems } } };
   }
-  if (error instanceof NoConnectionError) {
-    return output(exitStatus.noConnection, [
-      `${message}. Set TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE, or start a server (\`temporal server start-dev\`)`,
-    ]);
-  }
-  if (error instanceof AmbiguousReferenceError) return output(exitStatus.refused, [`${message} (--workflow)`]);
-  if (error instanceof FirewallsUnknownError) return output(exitStatus.notDone, [message]);
-  if (error instanceof NoWorkerError) return output(exitStatus.noConnection, [message]);
-  if (error instanceof OrderSagaError || error instanceof UsageError || error instanceof SettingsError) {
-    return output(exitStatus.refused, [message]);
-  }
-  if (error instanceof JournalUnavailable) {
-    return output(exitStatus.noConnection, [`${message}. JOURNAL_URL says where it is`]);
-  }
-  if (error instanceof JournalSchemaError || error instanceof JournalUnreadable) {
-    return output(exitStatus.refused, [message]);
-  }
+  const document = { error: { name, message } };
   if (error instanceof ServiceError) {
     const said = error.cause === undefined ? message : `${message}: ${error.cause.message}`;
-    return output(exitStatus.noConnection, [`Temporal cannot answer: ${said}`]);
+    return { status: exitStatus.noConnection, lines: [`Temporal cannot answer: ${said}`], document };
   }
-  return output(exitStatus.broken, [error instanceof Error && error.stack ? error.stack : message]);
+  const [, status, sentence = String] = outputs.find(([of]) => error instanceof of) ?? [];
+  if (status === undefined) return { status: exitStatus.broken, lines: [stack], document };
+  return { status, lines: [sentence(message)], document };
 }

@@ -12,34 +12,24 @@ import {
 import type { SagaHandle } from '../client/handle';
 import type { ProgressView, Waiting } from '../domain/progress';
 import type { SagaOutcome } from '../domain/outcomes';
-import type { Leftover } from '../domain/leftovers';
 import type { Report } from '../domain/results';
 
 export type Ending =
-  | { state: 'done'; result: unknown }
+  | { state: 'done'; result: { outcome: SagaOutcome } }
   | { state: 'failed'; failure: { type: string; message: string; report: Report } }
   | { state: 'cancelled'; report: Report }
-  | { state: 'lost'; status: string; message: string }
+  | { state: 'lost'; lost: { status: string; message: string } }
   | { state: 'waits'; waiting: Waiting };
 
-/** What is left of a saga that ended without its result. */
-export function leftoversOf(ending: Ending): readonly Leftover[] {
-  if (ending.state === 'failed') return ending.failure.report.leftovers;
-  return ending.state === 'cancelled' ? ending.report.leftovers : [];
+/** @returns undefined where it did not end without its result, or left no report */
+export function reportOf(ending: Ending): Report | undefined {
+  if (ending.state === 'failed') return ending.failure.report;
+  return ending.state === 'cancelled' ? ending.report : undefined;
 }
 
 /** @returns undefined where it has not ended, or left no report */
 export function outcomeOf(ending: Ending): SagaOutcome | undefined {
-  switch (ending.state) {
-    case 'done':
-      return (ending.result as { outcome: SagaOutcome }).outcome;
-    case 'failed':
-      return ending.failure.report.outcome;
-    case 'cancelled':
-      return ending.report.outcome;
-    default:
-      return undefined;
-  }
+  return ending.state === 'done' ? ending.result.outcome : reportOf(ending)?.outcome;
 }
 
 export interface FollowOptions {
@@ -93,7 +83,9 @@ export async function endOf(saga: SagaHandle): Promise<Ending> {
       return { state: 'failed', failure: { type, message, report } };
     }
     if (error instanceof SagaCancelledError) return { state: 'cancelled', report: error.report };
-    if (error instanceof SagaLostError) return { state: 'lost', status: error.status, message: error.message };
+    if (error instanceof SagaLostError) {
+      return { state: 'lost', lost: { status: error.status, message: error.message } };
+    }
     throw error;
   }
 }

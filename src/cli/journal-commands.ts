@@ -21,9 +21,9 @@ import { migrate, schemaNumber } from '../journal/migrate';
 import { lookAtSchema, openToAsk } from '../journal/open';
 import { countsOf, recordOf, workflowsOf } from '../journal/record';
 import { createSealing } from '../security/sealing';
-import type { CommandContext, Said, Target } from './command-context';
+import type { CommandContext, OfWorkflow, Said } from './command-context';
 import { exitStatus, UsageError } from './exit-status';
-import { describeRecord, describeTimeline } from './print-record';
+import { describeRecord, timelineOf } from './print-record';
 
 /**
  * Prints all that is known of one reference. Where a part cannot be decrypted it prints the rest, and the status says
@@ -31,16 +31,16 @@ import { describeRecord, describeTimeline } from './print-record';
  */
 export async function record(
   { printer }: CommandContext,
-  target: Target,
-  { timeline }: { timeline: boolean },
+  target: string,
+  { timeline, ...options }: OfWorkflow & { timeline?: boolean },
 ): Promise<number> {
-  const { reference, workflow } = referenceOf(target);
+  const { reference, workflow } = referenceOf(target, options);
   return withJournal({ writes: false }, async (journal, name) => {
     const key = await keyOf(journal, name, reference, workflow);
     const found = await recordOf(journal, key);
     if (found === undefined) throw nothingKnown(reference, name);
     for (const line of describeRecord(found)) printer.line(line);
-    if (timeline) for (const line of describeTimeline(found)) printer.line(line);
+    if (timeline) printer.table(timelineOf(found));
     printer.document(found);
     const { unreadable = [] } = found;
     if (unreadable.length === 0) return exitStatus.done;
@@ -50,13 +50,17 @@ export async function record(
   });
 }
 
-function referenceOf({ reference, workflow }: Target): Target {
-  return readWorkflowId(reference) ?? { reference: checkReference(reference), ...definedOnly({ workflow }) };
+function referenceOf(target: string, { workflow }: OfWorkflow): { reference: string } & OfWorkflow {
+  return readWorkflowId(target) ?? { reference: checkReference(target), ...definedOnly({ workflow }) };
 }
 
 /** What the provider has cancelled after its saga had ended: nothing else can be told of it any more. */
-export async function orderCancelled({ printer }: CommandContext, target: Target, { by, note }: Said): Promise<number> {
-  const { reference, workflow } = referenceOf(target);
+export async function orderCancelled(
+  { printer }: CommandContext,
+  target: string,
+  { by, note, ...options }: OfWorkflow & Said,
+): Promise<number> {
+  const { reference, workflow } = referenceOf(target, options);
   return withJournal({ writes: true }, async (journal, name) => {
     const key = await keyOf(journal, name, reference, workflow);
     const written = await journal.cancelled(key, { by, note }, { isOver: true });
@@ -195,9 +199,12 @@ export async function journalStatus({ printer }: CommandContext): Promise<number
   const { address, name } = readJournalConfig();
   const found = await naming(name, () => lookAtSchema(address));
   const schema = { found, needed: schemaNumber };
-  printer.line(`journal        ${name}`);
-  printer.line(`schema         ${found}; this release needs ${schemaNumber}`);
+  const facts = [
+    ['journal', name],
+    ['schema', `${found}; this release needs ${schemaNumber}`],
+  ];
   if (found !== schemaNumber) {
+    printer.table(facts);
     printer.toStderr(
       found < schemaNumber
         ? 'run `order-saga journal migrate`'
@@ -209,17 +216,19 @@ export async function journalStatus({ printer }: CommandContext): Promise<number
   return withJournal({ writes: false }, async (journal) => {
     const counts = await countsOf(journal);
     const { putBackAt, putBack, raisedAt, newReferences, pivots, incarnation } = counts;
-    printer.line(`id             ${counts.id}`);
-    printer.line(`epoch          ${counts.epoch}${raisedAt === undefined ? '' : `, raised on ${raisedAt}`}`);
-    printer.line(`database       ${whatHolds(address, incarnation.here)}`);
     const noticed = putBackAt === undefined ? putBack : `noticed on ${putBackAt}`;
-    printer.line(
-      `put back       ${noticed === undefined ? 'not noticed' : `${noticed}: nothing is sent until \`order-saga journal restored\``}`,
-    );
-    printer.line(
-      `new references ${newReferences === 'ask' ? 'a person is asked about each' : 'are trusted to be new'}`,
-    );
-    printer.line(`references     ${counts.references}`);
+    printer.table([
+      ...facts,
+      ['id', counts.id],
+      ['epoch', `${counts.epoch}${raisedAt === undefined ? '' : `, raised on ${raisedAt}`}`],
+      ['database', whatHolds(address, incarnation.here)],
+      [
+        'put back',
+        noticed === undefined ? 'not noticed' : `${noticed}: nothing is sent until \`order-saga journal restored\``,
+      ],
+      ['new references', newReferences === 'ask' ? 'a person is asked about each' : 'are trusted to be new'],
+      ['references', String(counts.references)],
+    ]);
     printer.line(`orders, change orders and switches: ${pivots.meant} meant, ${pivots.unknown} of unknown outcome`);
     const ceremonies = await ceremoniesOf(journal, ceremoniesShown);
     for (const ceremony of ceremonies) printer.line(describeCeremony(ceremony));

@@ -1,4 +1,4 @@
-/** What options take, and what is said where it does not fit. */
+/** What options take, and what is said where it does not fit; and times in words. */
 import { InvalidArgumentError } from 'commander';
 
 /** The client checks the range. */
@@ -15,10 +15,13 @@ export function objectId(text: string): number {
   return Number(text);
 }
 
-export function positive(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 to 999999.');
-  return Number(text);
-}
+export const positiveTo =
+  (max: number) =>
+  (text: string): number => {
+    if (/^[1-9]\d{0,5}$/.test(text) && Number(text) <= max) return Number(text);
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
+  };
+export const positive = positiveTo(999_999);
 
 /** The client checks the range. */
 export function count(text: string): number {
@@ -26,11 +29,24 @@ export function count(text: string): number {
   return Number(text);
 }
 
-const unitsMs = { m: 60_000, h: 60 * 60_000, d: 24 * 60 * 60_000 } as const;
+const unitsMs = { d: 24 * 60 * 60_000, h: 60 * 60_000, m: 60_000 } as const;
 
 /** The client checks the range. @returns milliseconds */
 export function period(text: string): number {
   const [, number, unit] = /^(\d{1,4})([mhd])$/.exec(text) ?? [];
   if (unit === undefined) throw new InvalidArgumentError('It must be a time, like 30m, 1h or 1d.');
   return Number(number) * unitsMs[unit as keyof typeof unitsMs];
+}
+
+/** The two greatest units that are not 0: `3d 4h`, `30m`. */
+export function timeInWords(ms: number): string {
+  let rest = Math.max(0, ms);
+  const parts = Object.entries(unitsMs).map(([unit, unitMs]): [number, string] => {
+    const number = Math.floor(rest / unitMs);
+    rest -= number * unitMs;
+    return [number, unit];
+  });
+  const first = parts.findIndex(([number]) => number > 0);
+  const shown = parts.slice(first, first + 2).filter(([number]) => number > 0);
+  return shown.map(([number, unit]) => `${number}${unit}`).join(' ') || '0m';
 }

@@ -74,8 +74,8 @@ interface Happening {
   run?: string;
 }
 
-/** What was meant, answered, decided, undone and ended, each on a line. */
-export function describeTimeline({ firstSeen, corrections, effects, endings }: SagaRecord): string[] {
+/** What was meant, answered, decided, undone and ended: a row for each, with its time. */
+export function timelineOf({ firstSeen, corrections, effects, endings }: SagaRecord): string[][] {
   const happenings: Happening[] = [
     { at: firstSeen.at, what: 'first seen', text: 'the reference was taken', run: firstSeen.run },
     ...corrections.map(correctionOf),
@@ -85,32 +85,24 @@ export function describeTimeline({ firstSeen, corrections, effects, endings }: S
   // A stable sort keeps the order above for what happened in the same millisecond.
   happenings.sort((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)));
   let known = '';
-  const lines = happenings.map(({ at, what, text, run = '' }) => {
+  const rows = happenings.map(({ at, what, text, run = '' }) => {
     const by = run === '' || run === known ? '' : `, run ${run}`;
     known = run || known;
-    return lineOf(at, what, `${text}${by}`);
+    return [at, what, `${text}${by}`];
   });
-  return [...lines, ...effects.filter(({ late }) => late !== undefined).map(describeLate)];
+  // When it came is not known.
+  const late = effects.filter((effect) => effect.late !== undefined);
+  const sentence = 'a call took effect unexpectedly: look whether it is there twice';
+  return [...rows, ...late.map(({ step, id }) => ['', 'LATE', `${step}, row ${id}: ${sentence}`])];
 }
 
-function correctionOf({ at, run, step, by, note, correction }: RecordedCorrection): Happening {
-  const who = by === undefined ? 'somebody' : inOneLine(by);
+function correctionOf({ at, run, step, correction, ...said }: RecordedCorrection): Happening {
   const what = correction === undefined ? 'cannot be read' : inOneLine(JSON.stringify(correction));
-  return {
-    at,
-    what: 'corrected',
-    text: `${step}: ${what}, by ${who}${note === undefined ? '' : `: ${inOneLine(note)}`}`,
-    run,
-  };
+  return { at, what: 'corrected', text: `${step}: ${what}, by ${whoAndWhy(said)}`, run };
 }
 
-/** When it came is not known. */
-function describeLate({ step, id }: RecordedEffect): string {
-  return lineOf('', 'LATE', `${step}, row ${id}: a call took effect unexpectedly: look whether it is there twice`);
-}
-
-function lineOf(at: string, what: string, text: string): string {
-  return `${at.padEnd('2026-01-01T00:00:00.000Z'.length)}  ${what.padEnd('first seen'.length)}  ${text}`;
+function whoAndWhy({ by = 'somebody', note }: { by?: string | undefined; note?: string | undefined }): string {
+  return inOneLine(by) + (note === undefined ? '' : `: ${inOneLine(note)}`);
 }
 
 function happeningsOf(effect: RecordedEffect, effects: readonly RecordedEffect[]): Happening[] {
@@ -121,23 +113,16 @@ function happeningsOf(effect: RecordedEffect, effects: readonly RecordedEffect[]
     all.push({ at: answeredAt, what: answeredAs(effect), text: `${name}${answerOf(effect)}`, run });
   }
   if (decided) {
-    const { at, by, note } = decided;
-    const who = by === undefined ? 'somebody' : inOneLine(by);
     const placed = outcome === 'denied' || isDoneAfterDenial(effect) ? 'not placed' : 'placed';
     const what = isByHand(effect)
       ? `${name}${described(effect.about)}, row ${effect.id}: done by hand`
       : `${step}: ${placed}`;
-    const how = note === undefined ? '' : `: ${inOneLine(note)}`;
-    all.push({ at, what: 'decided', text: `${what}, says ${who}${how}`, ...(isByHand(effect) ? { run } : {}) });
+    const text = `${what}, says ${whoAndWhy(decided)}`;
+    all.push({ at: decided.at, what: 'decided', text, ...(isByHand(effect) ? { run } : {}) });
   }
   if (cancelled) {
-    const { at, by, note } = cancelled;
-    const how = note === undefined ? '' : `: ${inOneLine(note)}`;
-    all.push({
-      at,
-      what: 'cancelled',
-      text: `${step}: by the provider, says ${by === undefined ? 'somebody' : inOneLine(by)}${how}`,
-    });
+    const text = `${step}: by the provider, says ${whoAndWhy(cancelled)}`;
+    all.push({ at: cancelled.at, what: 'cancelled', text });
   }
   if (undoneBy !== undefined) {
     const undoing = effects.find(({ id }) => id === undoneBy);

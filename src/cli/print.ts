@@ -8,7 +8,8 @@ import type { SagaOutcome } from '../domain/outcomes';
 import type { ProgressView, StepView, Waiting } from '../domain/progress';
 import { redact } from '../domain/secrets';
 import type { SagaRow } from '../client/saga-list';
-import { outcomeOf, type Ending } from './follow';
+import type { Report } from '../domain/results';
+import type { Ending } from './follow';
 
 export interface Streams {
   out: { write: (text: string) => unknown; isTTY?: boolean };
@@ -114,30 +115,21 @@ function describeEnding(ending: Ending, workflowId: string): string[] {
   switch (ending.state) {
     case 'done':
       return [
-        ...(outcomeOf(ending) === 'partly'
-          ? [`${workflowId} is done in part: something was skipped or is left over`]
-          : [`${workflowId} is done`]),
+        ending.result.outcome === 'partly'
+          ? `${workflowId} is done in part: something was skipped or is left over`
+          : `${workflowId} is done`,
         ...describeFields(ending.result),
       ];
     case 'failed': {
       const { type, message, report } = ending.failure;
-      return [
-        `${workflowId} failed: ${type}: ${message}`,
-        ...describeOutcome(report.outcome),
-        ...describeLeftovers(report.leftovers),
-      ];
+      return [`${workflowId} failed: ${type}: ${message}`, ...describeReport(report)];
     }
     case 'cancelled':
-      return [
-        `${workflowId} was ${ending.report.why}`,
-        ...describeOutcome(ending.report.outcome),
-        ...describeFields(ending.report.known),
-        ...describeLeftovers(ending.report.leftovers),
-      ];
+      return [`${workflowId} was ${ending.report.why}`, ...describeReport(ending.report, ending.report.known)];
     case 'lost':
-      return [ending.message];
+      return [ending.lost.message];
     case 'waits':
-      // Said with the progress, together with what can be decided.
+      // Printed with the progress, together with what can be decided.
       return [];
   }
 }
@@ -150,9 +142,9 @@ const outcomeSentences: Record<SagaOutcome, string> = {
   untouched: 'this run did nothing. order-saga record shows what other runs of the reference did',
 };
 
-/** For a saga that failed or was cancelled. */
-function describeOutcome(outcome: SagaOutcome): string[] {
-  return [`  ${outcome}: ${outcomeSentences[outcome]}`];
+/** Of a saga that failed or was cancelled. */
+function describeReport({ outcome, leftovers }: Report, known: unknown = {}): string[] {
+  return [`  ${outcome}: ${outcomeSentences[outcome]}`, ...describeFields(known), ...describeLeftovers(leftovers)];
 }
 
 /** A result's fields, each on a line; empty ones are left out. */

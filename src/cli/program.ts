@@ -11,18 +11,18 @@ import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identi
 import { decisionsMax, filteredDecisionNames } from '../domain/decide-many';
 import type { HoldWords } from '../domain/hold';
 import { decisionNames } from '../domain/decisions';
-import type { NewReferences } from '../journal/ceremony';
-import { inboxGroupings, inboxRowsMax, type InboxOptions } from '../client/inbox';
-import { listedStates, type SagaFilter } from '../client/saga-list';
+import { inboxGroupings, inboxRowsMax } from '../client/inbox';
+import { listedStates } from '../client/saga-list';
 import { waitKinds } from '../domain/progress';
 import { cancel, clean, decide, firewallsOf, list, start, status, watch } from './commands';
-import type { CommandContext, Said, Target } from './command-context';
+import type { CommandContext } from './command-context';
+import { command, later, running, saying, type Run } from './define';
 import { errorOutputOf, exitStatus } from './exit-status';
 import { decideMany, job, questions, type ManyOptions } from './many-commands';
 import { holdOff, holdOn, holdStatus } from './hold-commands';
-import { objectId, period, positive, rate } from './kinds';
+import { count, objectId, period, positive, positiveTo, rate } from './kinds';
 import { Printer, type Streams } from './print';
-import { addReconcileCommands } from './reconcile-commands';
+import { removeSchedule, schedule, showSchedule, sweepNow } from './reconcile-commands';
 import { inbox } from './view-commands';
 
 export interface Terminal extends Streams {
@@ -67,6 +67,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
 }
 
 function createProgram(context: CommandContext, { out, err }: Streams, settle: (status: number) => void): Command {
+  const run = running(context, settle);
   const program = new Command('order-saga')
     .description('Starts order sagas, watches them and decides for them.')
     .addHelpText('after', `\nFILE is a JSON file; - reads standard input.\n${exits}`)
@@ -77,137 +78,89 @@ function createProgram(context: CommandContext, { out, err }: Streams, settle: (
   for (const [name, workflow, does] of starting) {
     command(program, `${name} <FILE>`, does)
       .option('--detach', 'return right after the start')
-      .action(async (file: string, { detach = false }: { detach?: boolean }) => {
-        settle(await start(context, workflow, file, { detach }));
-      });
+      .action(run((_, file: string, options: { detach?: boolean }) => start(context, workflow, file, options)));
   }
-
   command(program, 'firewalls-of <SERVER>', 'show which firewalls protect a server; it changes nothing').action(
-    async (server: string) => {
-      settle(await firewallsOf(context, server));
-    },
+    run(firewallsOf),
   );
-
-  command(program, 'status <REFERENCE>', 'show the state of a saga')
-    .addOption(workflowOption())
-    .action(async (reference: string, options: Options) => {
-      settle(await status(context, targetOf(reference, options)));
-    });
-
+  command(program, 'status <REFERENCE>', 'show the state of a saga').addOption(ofWorkflow()).action(run(status));
   command(program, 'watch <REFERENCE>', 'show each change until the saga ends or waits for a decision')
-    .addOption(workflowOption())
+    .addOption(ofWorkflow())
     .option('--follow', 'do not stop at a wait, but at the end')
-    .action(async (reference: string, options: Options & { follow?: boolean }) => {
-      settle(await watch(context, targetOf(reference, options), { follow: options.follow ?? false }));
-    });
-
+    .action(run(watch));
+  const states = ['waiting', ...listedStates, 'failed', 'cancelled'];
   command(program, 'list', 'list sagas')
     .addOption(
-      new Option('--state <STATE>', 'only sagas in this state; waiting is any wait for a decision').choices([
-        'waiting',
-        ...listedStates,
-        'failed',
-        'cancelled',
-      ]),
+      new Option('--state <STATE>', 'only sagas in this state; waiting is any wait for a decision').choices(states),
     )
-    .addOption(workflowOption())
+    .addOption(ofWorkflow())
     .option('--server <ID>', 'only sagas that bought the server of this object id, or change its firewalls', objectId)
     .option('--limit <NUMBER>', 'how many rows at most', positive, 100)
-    .action(async ({ state, workflow, server, limit }: Options & Pick<SagaFilter, 'state' | 'server'> & Limit) => {
-      const only = definedOnly({ state, server, workflow: workflow === undefined ? undefined : named(workflow) });
-      settle(await list(context, { ...only, limit }));
-    });
-
+    .action(run(list));
   command(program, 'inbox', 'show what waits for a decision, and what has waited longest (status 4: something waits)')
     .addOption(new Option('--by <WHAT>', 'what to count by').choices(inboxGroupings).default('kind'))
     .addOption(new Option('--kind <KIND>', 'only this kind of wait').choices(waitKinds))
     .option('--step <STEP>', 'only at this step; with * at its end, at each that begins so: add-cart-item-*')
     .option('--account <ACCOUNT>', 'only of this account')
     .option('--older-than <TIME>', 'only what has waited longer, like 15m, 4h or 2d', period)
-    .addOption(workflowOption())
-    .option('--limit <NUMBER>', `how many sagas to name, ${inboxRowsMax} at most`, inboxRows, 20)
-    .action(async ({ workflow, olderThan, json: _json, ...options }: InboxCommandOptions) => {
-      const more = { ...(workflow ? { workflow: named(workflow) } : {}), ...definedOnly({ olderThanMs: olderThan }) };
-      settle(await inbox(context, { ...options, ...more }));
-    });
-
-  command(program, 'decide <REFERENCE> <DECISION> [JSON]', `decide: ${decisionNames.join(', ')}`)
-    .addOption(workflowOption())
-    .action(async (reference: string, decision: string, json: string | undefined, options: Options) => {
-      settle(await decide(context, targetOf(reference, options), decision, json));
-    });
-
+    .addOption(ofWorkflow())
+    .option('--limit <NUMBER>', `how many sagas to name, ${inboxRowsMax} at most`, positiveTo(inboxRowsMax), 20)
+    .action(run(inbox));
+  command(program, 'decide <REFERENCE> <DECISION> [JSON]', `decide: ${decisionNames.join(', ')}; JSON or its FILE`)
+    .addOption(ofWorkflow())
+    .action(run(decide));
   saying(
-    command(
-      program,
-      'cancel <REFERENCE>',
-      'stop a saga and wait until it has undone what it did (status 0: it has, and nothing is left)',
-    ).addOption(workflowOption()),
+    program,
+    'cancel <REFERENCE>',
+    'stop a saga and wait until it has undone what it did (status 0: it has, and nothing is left)',
   )
+    .addOption(ofWorkflow())
     .option('--no-wait', 'return when the cancellation is requested')
-    .action(async (reference: string, options: Options & Said & { wait: boolean }) => {
-      settle(await cancel(context, targetOf(reference, options), options));
-    });
+    .action(run(cancel));
 
   addManyCommands(program, context, settle);
 
-  command(program, 'clean <REFERENCE>', 'delete what a terminated provisioning left in the cart').action(
-    async (reference: string) => {
-      settle(await clean(context, reference));
-    },
-  );
+  command(program, 'clean <REFERENCE>', 'delete what a terminated provisioning left in the cart').action(run(clean));
 
   addHoldCommands(
-    program
-      .command('hold')
-      .description('hold new sagas of the namespace before their first call; those under way go on'),
+    group(program, 'hold', 'hold new sagas of the namespace before their first call; those under way go on'),
     context,
     settle,
   );
-
   addReconcileCommands(
-    program
-      .command('reconcile')
-      .description('compare the journal with Temporal and the provider: what is left, and what has drifted'),
-    context,
-    settle,
+    group(
+      program,
+      'reconcile',
+      'compare the journal with Temporal and the provider: what is left, and what has drifted',
+    ),
+    run,
   );
 
   command(program, 'record <REFERENCE>', 'print all that the journal has of a reference; it works without Temporal')
-    .addOption(workflowOption())
+    .addOption(ofWorkflow())
     .option('--timeline', 'show what was meant, answered, decided, undone and ended, in the order of time')
-    .action(async (reference: string, { timeline = false, ...options }: Options & { timeline?: boolean }) => {
-      const { record } = await ofTheJournal();
-      settle(await record(context, targetOf(reference, options), { timeline }));
-    });
-
+    .action(run(later(ofTheJournal, 'record')));
   saying(
-    command(
-      program,
-      'cancelled <REFERENCE>',
-      'say that the provider has cancelled what an ended saga placed; it works without Temporal',
-    ).addOption(workflowOption()),
-  ).action(async (reference: string, options: Options & Said) => {
-    settle(await (await ofTheJournal()).orderCancelled(context, targetOf(reference, options), options));
-  });
+    program,
+    'cancelled <REFERENCE>',
+    'say that the provider has cancelled what an ended saga placed; it works without Temporal',
+  )
+    .addOption(ofWorkflow())
+    .action(run(later(ofTheJournal, 'orderCancelled')));
 
   addJournalCommands(
-    program
-      .command('journal')
-      .description('manage the journal of effects; all of these commands but lost work without Temporal'),
-    context,
-    settle,
+    group(program, 'journal', 'manage the journal of effects; all of these commands but lost work without Temporal'),
+    run,
   );
-
   addServerCommands(
-    program
-      .command('servers')
-      .description('servers that were ordered with firewalls and lack them; these commands work without Temporal'),
-    context,
-    settle,
+    group(program, 'servers', 'servers that were ordered with firewalls and lack them; it works without Temporal'),
+    run,
   );
-
   return program;
+}
+
+function group(program: Command, name: string, does: string): Command {
+  return program.command(name).description(does);
 }
 
 function addManyCommands(program: Command, context: CommandContext, settle: (status: number) => void): void {
@@ -245,19 +198,6 @@ function addManyCommands(program: Command, context: CommandContext, settle: (sta
   );
 }
 
-function addServerCommands(group: Command, context: CommandContext, settle: (status: number) => void): void {
-  command(group, 'open', 'list them, the longest open first (status 4: there are some)').action(async () => {
-    settle(await (await ofServers()).listOpen(context));
-  });
-
-  saying(command(group, 'close', 'say that nothing is to be done about a server any more: the alert ends'))
-    .argument('[SERVER]', 'its object id', objectId)
-    .option('--reference <REFERENCE>', 'all servers of this order, also where their ids are not known')
-    .action(async (server: number | undefined, said: { reference?: string; by: string; note: string }) => {
-      settle(await (await ofServers()).close(context, server, said));
-    });
-}
-
 function addHoldCommands(hold: Command, context: CommandContext, settle: (status: number) => void): void {
   command(hold, 'on', 'hold new sagas')
     .requiredOption('--note <TEXT>', 'why: an operator who looks at a held saga reads it')
@@ -278,107 +218,80 @@ function addHoldCommands(hold: Command, context: CommandContext, settle: (status
   });
 }
 
-function addJournalCommands(journal: Command, context: CommandContext, settle: (status: number) => void): void {
+function addReconcileCommands(reconcile: Command, run: Run): void {
+  const sweeping = (usage: string, does: string) =>
+    command(reconcile, usage, does)
+      .option('--clean', 'delete cart items that are left, by clean-ups (this is the default)')
+      .option('--no-clean', 'only tell of cart items that are left')
+      .option('--repair', 'assign firewalls that a server lacks, by sagas; none is ever unassigned')
+      .addOption(new Option('--no-repair', 'only tell of firewalls that a server lacks (this is the default)'))
+      .option('--days <NUMBER>', 'ended sagas that began within so many days (30)', count)
+      .option('--servers <NUMBER>', 'how many servers are compared, the newest first (1000)', count)
+      .option('--rate <NUMBER>', 'how many servers are looked at, or sagas started, in a second (2)', rate);
+
+  sweeping('schedule', 'let Temporal start a sweep again and again, or change how')
+    .requiredOption('--every <TIME>', 'how often: 5m to 31d', period)
+    .action(run(schedule));
+  command(reconcile, 'show', 'show the schedule, and what the last sweep found').action(run(showSchedule));
+  command(reconcile, 'remove', 'remove the schedule; a sweep under way goes on').action(run(removeSchedule));
+  sweeping(
+    'now',
+    'start a sweep, and wait for its end (status 4: it found something, 5: it found nothing and has not looked at all servers)',
+  )
+    .option('--detach', 'return right after the start')
+    .action(run(sweepNow));
+}
+
+function addServerCommands(servers: Command, run: Run): void {
+  command(servers, 'open', 'list them, the longest open first (status 4: there are some)').action(
+    run(later(ofServers, 'listOpen')),
+  );
+  saying(servers, 'close', 'say that nothing is to be done about a server any more: the alert ends')
+    .argument('[SERVER]', 'its object id', objectId)
+    .option('--reference <REFERENCE>', 'all servers of this order, also where their ids are not known')
+    .action(run(later(ofServers, 'close')));
+}
+
+function addJournalCommands(journal: Command, run: Run): void {
   command(
     journal,
     'status',
     'show its state: its schema, its epoch, what people are asked about (status 4: it was put back)',
-  ).action(async () => {
-    settle(await (await ofTheJournal()).journalStatus(context));
-  });
-
+  ).action(run(later(ofTheJournal, 'journalStatus')));
   command(
     journal,
     'lost',
     'list its sagas that have begun and will not end by themselves; it asks Temporal, too (status 4: there are some)',
-  ).action(async () => {
-    settle(await (await ofTheLost()).lost(context));
-  });
-
-  command(journal, 'migrate', 'make its tables, or bring them up to this release').action(async () => {
-    settle(await (await ofTheJournal()).migrateJournal(context));
-  });
-
-  saying(
-    command(journal, 'restored', 'say that it was put back to an older copy: people are asked about what was sent'),
-  )
-    .addOption(
-      new Option(
-        '--new-references <HOW>',
-        'references that it has not seen: ask about them, or trust that they are new',
-      ).choices(['ask', 'trust']),
-    )
-    .addOption(
-      new Option(
-        '--nothing-lost',
-        'its database only failed over or moved, and every commit went along: nobody is asked about anything',
-      ).conflicts('newReferences'),
-    )
-    .action(async (said: { newReferences?: NewReferences; nothingLost?: boolean } & Said) => {
-      settle(await (await ofTheJournal()).journalRestored(context, said));
-    });
-
-  saying(command(journal, 'trust-new-references', 'treat references that it has not seen as new')).action(
-    async (said: Said) => {
-      settle(await (await ofTheJournal()).trustNew(context, said));
-    },
+  ).action(run(later(ofTheLost, 'lost')));
+  command(journal, 'migrate', 'make its tables, or bring them up to this release').action(
+    run(later(ofTheJournal, 'migrateJournal')),
+  );
+  const asks = 'references that it has not seen: ask about them, or trust that they are new';
+  const whole = 'its database only failed over or moved, and every commit went along: nobody is asked about anything';
+  saying(journal, 'restored', 'say that it was put back to an older copy: people are asked about what was sent')
+    .addOption(new Option('--new-references <HOW>', asks).choices(['ask', 'trust']))
+    .addOption(new Option('--nothing-lost', whole).conflicts('newReferences'))
+    .action(run(later(ofTheJournal, 'journalRestored')));
+  saying(journal, 'trust-new-references', 'treat references that it has not seen as new').action(
+    run(later(ofTheJournal, 'trustNew')),
   );
 }
 
-function command(program: Command, usage: string, does: string): Command {
-  return program.command(usage).description(does).option('--json', 'print one JSON document');
-}
-
-/** Of a word that stays: nobody says it without a name and a reason. */
-function saying(command: Command): Command {
-  return command
-    .requiredOption('--by <NAME>', 'who says it', filled)
-    .requiredOption('--note <TEXT>', 'why, or how you know', filled);
-}
-
-function filled(text: string): string {
-  if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
-  return text;
-}
-
-interface Options {
-  workflow?: string;
-}
-
-interface Limit {
-  limit: number;
-}
-
-interface InboxCommandOptions extends Options, Pick<InboxOptions, 'by' | 'kind' | 'step' | 'account' | 'limit'> {
-  olderThan?: number;
-  json?: boolean;
-}
-
-/** The words with which workflow ids begin. */
-const workflowWords = workflowNames.map((name) => [workflowIdOf(name, '').replace('/', ''), name] as const);
-
-function workflowOption(): Option {
-  const words = workflowWords.map(([word]) => word);
-  return new Option('--workflow <NAME>', 'needed where several workflows use the same reference').choices(words);
-}
-
-function named(word: string): WorkflowName {
-  const found = workflowWords.find(([known]) => known === word);
-  if (found === undefined) throw new InvalidArgumentError(`there is no workflow ${word}`);
-  return found[1];
-}
-
-function targetOf(reference: string, { workflow }: Options): Target {
-  return { reference, ...(workflow === undefined ? {} : { workflow: named(workflow) }) };
+function ofWorkflow(): Option {
+  // The words with which workflow ids begin.
+  const names = new Map(workflowNames.map((name) => [workflowIdOf(name, '').replace('/', ''), name]));
+  const words = [...names.keys()].join(', ');
+  return new Option(
+    '--workflow <NAME>',
+    `needed where several workflows use the same reference (choices: ${words})`,
+  ).argParser((word): WorkflowName => {
+    const name = names.get(word);
+    if (name === undefined) throw new InvalidArgumentError(`Allowed choices are ${words}.`);
+    return name;
+  });
 }
 
 /** The options of a hold, without `json` and others. */
 function namesOf<W extends { by?: string; note?: string }>({ by, note }: W) {
   return { ...definedOnly({ by, note }) } as Pick<W, 'by' | 'note'>;
-}
-
-function inboxRows(text: string): number {
-  const rows = positive(text);
-  if (rows > inboxRowsMax) throw new InvalidArgumentError(`It must be a whole number from 1 to ${inboxRowsMax}.`);
-  return rows;
 }

@@ -1,6 +1,5 @@
 /** The commands that schedule sweeps, start them, and show what they have found. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { Option, type Command } from 'commander';
 import type { OrderSagaClient } from '../client/client';
 import type { SweepRun, SweepSchedule } from '../client/reconcile';
 import { readClientConfig } from '../config';
@@ -9,7 +8,7 @@ import { describeCounts, describeFinding, type ReconcileOptions, type SweepRepor
 import type { CommandContext } from './command-context';
 import { withSagas } from './connect';
 import { exitStatus } from './exit-status';
-import { count, period, rate } from './kinds';
+import { timeInWords } from './kinds';
 
 interface Options {
   clean?: boolean;
@@ -19,58 +18,16 @@ interface Options {
   rate?: number;
 }
 
-type Settle = (status: number) => void;
-
-export function addReconcileCommands(reconcile: Command, context: CommandContext, settle: Settle): void {
-  withOptions(command(reconcile, 'schedule', 'let Temporal start a sweep again and again, or change how'))
-    .requiredOption('--every <TIME>', 'how often: 5m to 31d', period)
-    .action(async ({ every, ...options }: Options & { every: number }) => {
-      settle(await schedule(context, every, requestOf(options)));
-    });
-
-  command(reconcile, 'show', 'show the schedule, and what the last sweep found').action(async () => {
-    settle(await show(context));
-  });
-
-  command(reconcile, 'remove', 'remove the schedule; a sweep under way goes on').action(async () => {
-    settle(await remove(context));
-  });
-
-  withOptions(
-    command(
-      reconcile,
-      'now',
-      'start a sweep, and wait for its end (status 4: it found something, 5: it found nothing and has not looked at all servers)',
-    ),
-  )
-    .option('--detach', 'return right after the start')
-    .action(async ({ detach = false, ...options }: Options & { detach?: boolean }) => {
-      settle(await sweepNow(context, requestOf(options), { detach }));
-    });
-}
-
-function command(parent: Command, usage: string, does: string): Command {
-  return parent.command(usage).description(does).option('--json', 'print one JSON document');
-}
-
-function withOptions(told: Command): Command {
-  return told
-    .option('--clean', 'delete cart items that are left, by clean-ups (this is the default)')
-    .option('--no-clean', 'only tell of cart items that are left')
-    .option('--repair', 'assign firewalls that a server lacks, by sagas; none is ever unassigned')
-    .addOption(new Option('--no-repair', 'only tell of firewalls that a server lacks (this is the default)'))
-    .option('--days <NUMBER>', 'ended sagas that began within so many days (30)', count)
-    .option('--servers <NUMBER>', 'how many servers are compared, the newest first (1000)', count)
-    .option('--rate <NUMBER>', 'how many servers are looked at, or sagas started, in a second (2)', rate);
-}
-
 function requestOf({ clean, repair, days, servers, rate: perSecond }: Options): ReconcileOptions {
   return definedOnly({ clean, repair, days, servers, perSecond });
 }
 
-function schedule({ printer }: CommandContext, everyMs: number, options: ReconcileOptions): Promise<number> {
+export function schedule(
+  { printer }: CommandContext,
+  { every, ...options }: Options & { every: number },
+): Promise<number> {
   return withSagas(readClientConfig(), async ({ sweeps }) => {
-    const { existing } = await sweeps.schedule(everyMs, options);
+    const { existing } = await sweeps.schedule(every, requestOf(options));
     const found = await sweeps.scheduled();
     printer.line(`the schedule is ${existing ? 'changed' : 'made'}`);
     if (found) for (const line of describeSchedule(found)) printer.line(line);
@@ -79,7 +36,7 @@ function schedule({ printer }: CommandContext, everyMs: number, options: Reconci
   });
 }
 
-function show({ printer }: CommandContext): Promise<number> {
+export function showSchedule({ printer }: CommandContext): Promise<number> {
   return withSagas(readClientConfig(), async ({ sweeps }) => {
     const [found, last] = await Promise.all([sweeps.scheduled(), sweeps.latest()]);
     if (found === undefined)
@@ -92,7 +49,7 @@ function show({ printer }: CommandContext): Promise<number> {
   });
 }
 
-function remove({ printer }: CommandContext): Promise<number> {
+export function removeSchedule({ printer }: CommandContext): Promise<number> {
   return withSagas(readClientConfig(), async ({ sweeps }) => {
     const was = await sweeps.unschedule();
     printer.line(was ? 'the schedule is removed' : 'there was no schedule');
@@ -101,14 +58,13 @@ function remove({ printer }: CommandContext): Promise<number> {
   });
 }
 
-function sweepNow(
+export function sweepNow(
   { printer }: CommandContext,
-  options: ReconcileOptions,
-  { detach }: { detach: boolean },
+  { detach, ...options }: Options & { detach?: boolean },
 ): Promise<number> {
   return withSagas(readClientConfig(), async (sagas) => {
     const { sweeps } = sagas;
-    const { runId, existing } = await sweeps.start(options);
+    const { runId, existing } = await sweeps.start(requestOf(options));
     printer.line(existing ? 'a sweep is under way already, and is followed' : 'the sweep is started');
     if (detach) {
       printer.document({ runId, existing });
@@ -156,16 +112,10 @@ function statusOf({ closeTime, report }: SweepRun): number {
 function describeSchedule({ everyMs, options, paused, note, next }: SweepSchedule): string[] {
   const asks = Object.entries(options).map(([name, value]) => `${name} ${String(value)}`);
   return [
-    `a sweep ${everyMs === undefined ? 'at times of its own' : `every ${inWords(everyMs)}`}: ${asks.join(', ')}`,
+    `a sweep ${everyMs === undefined ? 'at times of its own' : `every ${timeInWords(everyMs)}`}: ${asks.join(', ')}`,
     ...(paused ? [`paused${note === undefined || note === '' ? '' : ` (${note})`}: nothing is started`] : []),
     ...(next && !paused ? [`the next one: ${next.toISOString()}`] : []),
   ];
-}
-
-function inWords(ms: number): string {
-  const minutes = ms / 60_000;
-  if (minutes % (24 * 60) === 0) return `${minutes / (24 * 60)}d`;
-  return minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`;
 }
 
 function describeSweep({ workflowId, status, startTime, closeTime, report }: SweepRun): string[] {

@@ -1,15 +1,21 @@
 /** The command that looks at what waits. It changes nothing. */
 import type { Inbox, InboxOptions } from '../client/inbox';
 import { readClientConfig } from '../config';
+import { definedOnly } from '../domain/defined-only';
 import { withSagas } from './connect';
 import { reportHold } from './hold-commands';
 import type { CommandContext } from './command-context';
 import { exitStatus } from './exit-status';
+import { timeInWords } from './kinds';
 import type { Printer } from './print';
 
 /** Status 4 where something waits, for a script that looks now and then. */
-export async function inbox(context: CommandContext, options: InboxOptions): Promise<number> {
+export async function inbox(
+  context: CommandContext,
+  { olderThan, by, kind, step, account, workflow, limit }: InboxOptions & { olderThan?: number },
+): Promise<number> {
   const { printer } = context;
+  const options = definedOnly({ by, kind, step, account, workflow, limit, olderThanMs: olderThan });
   const config = readClientConfig();
   return withSagas(config, async (sagas) => {
     const found = await sagas.inbox(options);
@@ -28,7 +34,7 @@ function printInbox(printer: Printer, { by, total, groups, rows }: Inbox, nowMs:
     printer.line('nothing waits for a decision');
     return;
   }
-  const age = (since: Date) => ageInWords(nowMs - since.getTime());
+  const age = (since: Date) => timeInWords(nowMs - since.getTime());
   printer.line(`${total} ${total === 1 ? 'saga waits' : 'sagas wait'} for a decision`);
   printer.table([
     [by, 'sagas', 'longest', 'in the Web UI'],
@@ -46,12 +52,4 @@ function printInbox(printer: Printer, { by, total, groups, rows }: Inbox, nowMs:
       link ?? '',
     ]),
   ]);
-}
-
-/** The two greatest units: `3d 4h`. */
-function ageInWords(ms: number): string {
-  const minutes = Math.max(0, Math.floor(ms / 60_000));
-  const [days, hours, rest] = [Math.floor(minutes / 1_440), Math.floor(minutes / 60) % 24, minutes % 60];
-  if (days > 0) return `${days}d ${hours}h`;
-  return hours > 0 ? `${hours}h ${rest}m` : `${rest}m`;
 }

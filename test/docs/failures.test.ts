@@ -31,7 +31,6 @@ import {
 import { withFailuresTables } from '../../scripts/failures-table';
 import type { Journal } from '../../src/journal/journal';
 import { lostCallAttemptsMax, lostCallDelayMs } from '../../src/saga/activities';
-import { takesWays } from '../support/left-out';
 import { closeAll, createClient, httpText, onRequest, quote, serveRaw } from '../support/stand-in';
 import { codesIn, readDocument, tableUnder } from './tables';
 import { activitySettings } from '../support/activity-settings';
@@ -237,10 +236,7 @@ const pivots: [string, (provider: ProviderClient) => Promise<unknown>][] = [
   ['a switch', switching],
 ];
 
-/** `npm test` takes the first. */
-const taken = takesWays ? pivots : pivots.slice(0, 1);
-
-describe.each(taken)('the answer to %s is of unknown outcome unless it is surely something else', (noun, place) => {
+describe.each(pivots)('the answer to %s is of unknown outcome unless it is surely something else', (noun, place) => {
   afterAll(closeAll);
 
   /** What comes of each of these answers, as the wire has them. */

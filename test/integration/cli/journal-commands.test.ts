@@ -19,20 +19,16 @@ import { createSealing } from '../../../src/security/sealing';
 import { readDocument } from '../../docs/tables';
 import { describeWithPostgres, whyNoPostgres, PostgresServer } from '../journal/postgres';
 import { runHere, type Ended } from '../../support/command-line';
-import { describeInWays, takesWays } from '../../support/left-out';
 import { saidThere } from '../../support/operator';
 
 const [keyOne, keyTwo] = ['k1', 'k2'].map((id) => `${id}:${randomBytes(32).toString('base64')}`) as [string, string];
 const secret = 'geheim-geheim';
 
-/** Else not even the server is started. */
-const withPostgres = takesWays ? describeWithPostgres : describeInWays;
-
 let folder: string;
 let server: PostgresServer | undefined;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'order-saga-journal-'));
-  if (takesWays && whyNoPostgres === undefined) server = await PostgresServer.start();
+  if (whyNoPostgres === undefined) server = await PostgresServer.start();
 });
 afterAll(async () => {
   await server?.stop();
@@ -85,7 +81,7 @@ async function meanOrder(journal: Journal, reference: string) {
 const nameOf = (url: string) => url.replace(/\/\/[^/]*@/, '//');
 
 describe('a journal in a file', () => aJournal('file'));
-withPostgres('a journal in PostgreSQL', () => aJournal('PostgreSQL'));
+describeWithPostgres('a journal in PostgreSQL', () => aJournal('PostgreSQL'));
 
 function aJournal(kind: keyof typeof places): void {
   it('is made by one command, and left alone by the next one', async () => {
@@ -101,8 +97,8 @@ function aJournal(kind: keyof typeof places): void {
     const { status, out } = await run(url, ['journal', 'status']);
     expect(status).toBe(0);
     const schema = String(schemaNumber);
-    expect(out).toContain(`journal        ${name}\nschema         ${schema}; this release needs ${schema}\n`);
-    expect(out).toMatch(/put back {7}not noticed\nnew references are trusted to be new\nreferences {5}0\n/);
+    expect(out).toContain(`journal         ${name}\nschema          ${schema}; this release needs ${schema}\n`);
+    expect(out).toMatch(/put back {8}not noticed\nnew references {2}are trusted to be new\nreferences {6}0\n/);
   });
 
   it('tells how many references it has, and of how many orders nobody knows', async () => {
@@ -135,7 +131,7 @@ function aJournal(kind: keyof typeof places): void {
     if (kind === 'file') {
       const { status, out } = await run(url, ['journal', 'status']);
       expect(status).toBe(0);
-      expect(out).toMatch(/database {7}a file: /);
+      expect(out).toMatch(/database {8}a file: /);
       return;
     }
     await withJournal(url, undefined, (journal) =>
@@ -144,7 +140,7 @@ function aJournal(kind: keyof typeof places): void {
     const { status, out } = await run(url, ['journal', 'status']);
     expect(status).toBe(4);
     expect(out).toMatch(
-      /put back {7}the journal’s database was put back .* on timeline 1 of cluster \d+, and was on timeline 10 of cluster 1: nothing is sent until/,
+      /put back {8}the journal’s database was put back .* on timeline 1 of cluster \d+, and was on timeline 10 of cluster 1: nothing is sent until/,
     );
     const { out: said } = await run(url, ['journal', 'restored', ...saidThere, '--nothing-lost']);
     expect(said).toMatch(/and was on timeline 10 of cluster 1\n.* has lost nothing, as you say/);
@@ -323,7 +319,7 @@ function aJournal(kind: keyof typeof places): void {
   });
 }
 
-withPostgres('a database server that', () => {
+describeWithPostgres('a database server that', () => {
   it('lets an auditor read and nothing else', async () => {
     const url = await places.PostgreSQL();
     await run(url, ['journal', 'migrate']);

@@ -4,8 +4,7 @@
  */
 import type { z } from 'zod';
 import { recordSchema, type SagaRecord } from '../../../src/domain/record';
-import { itInWays } from '../../support/left-out';
-import { firewallsRequest, provisionRequest } from '../../support/requests';
+import { provisionRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 import { runCommand, runHere, type Ended } from '../../support/command-line';
@@ -79,7 +78,7 @@ it('tells of a saga that is done what was asked, sent, answered and bought, and 
   }
 });
 
-itInWays('tells who decided, when, and how they know; nothing that they wrote looks like a line of ours', async () => {
+it('tells who decided, when, and how they know; nothing that they wrote looks like a line of ours', async () => {
   const request = provisionRequest();
   const { label } = request;
   rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label } });
@@ -112,22 +111,6 @@ itInWays('tells who decided, when, and how they know; nothing that they wrote lo
   expect(people.out).toContain('place-order: not placed, says ada: looked [2J 2026-01-01T00:00:00.000Z ended done\n');
   // eslint-disable-next-line no-control-regex
   expect(people.out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
-});
-
-itInWays('tells of a lost change of firewalls what was changed, and what may have been', async () => {
-  const request = firewallsRequest({ assign: [143], unassign: [150] });
-  const { vmObjectId } = request;
-  rig.sandbox.addServer({ vmObjectId, firewalls: [150] });
-  const match = { vmObjectId };
-  rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'reset-before', times: 1, match });
-  rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'unauthorized', from: 2, times: 'all', match });
-  const saga = await rig.sagas.firewalls(request);
-  await untilWaiting(saga, 'stuck');
-  await rig.temporal.workflow.getHandle(saga.workflowId).terminate('a test');
-  expect((await recordOf(saga.workflowId)).leftovers).toEqual([
-    { kind: 'firewalls', vmObjectId, firewalls: [143], why: 'assigned, and the saga has not ended' },
-    { kind: 'firewalls', vmObjectId, firewalls: [150], why: 'perhaps unassigned, and the saga has not ended' },
-  ]);
 });
 
 it.each([[['never']], [['change/never']], [['never', '--workflow', 'provision']]])(

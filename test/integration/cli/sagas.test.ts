@@ -4,14 +4,10 @@ import { Rig, until } from '../../support/rig';
 import { saidThere } from '../../support/operator';
 import { answer, untilWaiting } from '../../support/sagas';
 import { runCommand, startCommand, type Ended } from '../../support/command-line';
-import { itInWays } from '../../support/left-out';
 
 let rig: Rig;
-/** Temporal, but no worker on the task queue. */
-let idle: Record<string, string>;
 beforeAll(async () => {
   rig = await Rig.start();
-  idle = { ...rig.environment, TASK_QUEUE: 'nobody' };
 });
 afterAll(() => rig.close());
 
@@ -53,16 +49,6 @@ describe('starting', () => {
     expect(firewalls.out).toMatch(/verified: true/);
   });
 
-  itInWays('exits 1 when the saga fails, and says why', async () => {
-    const request = changeRequest({ guard: { maxTotal: 0 } });
-    const ended = await order(['change', '-'], request);
-    expect(ended.status).toBe(1);
-    expect(ended.out).toMatch(/failed: GuardViolated: .*guard allows 0/);
-    const again = await order(['change', '-', '--json'], request);
-    expect(again.status).toBe(1);
-    expect(documentIn(again)).toMatchObject({ state: 'reversed', existing: true, failure: { type: 'GuardViolated' } });
-  });
-
   it('exits 4 when it waits for a decision, and says which', async () => {
     const request = switchRequest({ approval: 'always' });
     const ended = await order(['switch', '-'], request);
@@ -75,24 +61,6 @@ describe('starting', () => {
     );
     expect(status.status).toBe(4);
     expect(documentIn(status)).toMatchObject({ state: 'approval', waiting: { choices: ['approve', 'reject'] } });
-  });
-
-  itInWays('returns right after the start with --detach, and finds the saga when it is started again', async () => {
-    const request = switchRequest({ approval: 'always' });
-    const input = JSON.stringify(request);
-    const first = await runCommand(['switch', '-', '--detach'], idle, input);
-    expect(first).toMatchObject({ status: 0, out: `switch/${request.reference} started\n` });
-    const second = await runCommand(['switch', '-', '--detach', '--json'], idle, input);
-    expect(second.status).toBe(0);
-    expect(documentIn(second)).toMatchObject({ existing: true, workflowId: `switch/${request.reference}` });
-  });
-
-  itInWays('exits 2 when the reference belongs to another request, naming what differs', async () => {
-    const saga = await startWaiting();
-    const other = { ...switchRequest({ approval: 'always' }), reference: saga.reference, subscription_id: 1 };
-    const { status, err, out } = await order(['switch', '-'], other);
-    expect({ status, out }).toEqual({ status: 2, out: '' });
-    expect(err).toMatch(/reference is taken.*differs in subscription_id\n/);
   });
 });
 
@@ -107,7 +75,7 @@ describe('watching', () => {
     expect(out).toMatch(/done +Switch the plan[^]*is done/);
   });
 
-  itInWays('says once that no worker answers, and goes on to the end when one comes', async () => {
+  it('says once that no worker answers, and goes on to the end when one comes', async () => {
     const later = await Rig.start({ worker: false });
     try {
       const saga = await later.sagas.start('switchPlan', switchRequest({ quoteOnly: true }));
@@ -122,20 +90,6 @@ describe('watching', () => {
   });
 });
 
-describe('status', () => {
-  itInWays('exits as the saga ended', async () => {
-    const done = await rig.sagas.start('switchPlan', switchRequest({ quoteOnly: true }));
-    await done.result();
-    const lost = await startWaiting();
-    await rig.temporal.workflow.getHandle(lost.workflowId).terminate('by hand');
-    const [ofDone, ofLost] = await Promise.all([done, lost].map(({ reference }) => order(['status', reference])));
-    expect(ofDone).toMatchObject({ status: 0, err: '' });
-    expect(ofDone?.out).toMatch(/: done\n[^]*quote: /);
-    expect(ofLost?.status).toBe(1);
-    expect(ofLost?.out).toMatch(/lost \(terminated\): by hand/);
-  });
-});
-
 describe('deciding', () => {
   it('takes a decision, and the saga goes on', async () => {
     const saga = await startWaiting();
@@ -144,14 +98,6 @@ describe('deciding', () => {
     const { status, out } = await order(['decide', saga.reference, 'approve', approval]);
     expect({ status, out }).toEqual({ status: 0, out: `${saga.workflowId}: approve is taken at quote\n` });
     expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve', by: 'ada' }] });
-  });
-
-  itInWays('prints the saga’s refusal', async () => {
-    const saga = await startWaiting();
-    const refused = await order(['decide', saga.reference, 'skip', '{"question":"1a2b3c4d","note":"no need"}']);
-    expect(refused).toMatchObject({ status: 2, out: '' });
-    expect(refused.err).toMatch(/skip does not fit.*approve, reject, cancel/);
-    expect((await saga.progress()).waiting).toBeDefined();
   });
 });
 
@@ -190,19 +136,4 @@ describe('listing', () => {
     expect(first.out.trim().split('\n')).toHaveLength(2);
     expect(first.err).toContain('--limit');
   });
-});
-
-itInWays('knows nothing of a reference that was never used', async () => {
-  const ended = await Promise.all(
-    [
-      ['status', 'never'],
-      ['watch', 'never'],
-      ['cancel', ...saidThere, 'never'],
-      ['decide', 'never', 'approve', '{"question":"1a2b3c4d"}'],
-    ].map((args) => order(args)),
-  );
-  for (const { status, out, err } of ended) {
-    expect({ status, out }).toEqual({ status: 2, out: '' });
-    expect(err).toContain('Temporal knows nothing of never');
-  }
 });

@@ -3,15 +3,12 @@ import { ServiceError } from '@temporalio/client';
 import {
   DecisionRefusedError,
   NoWorkerError,
-  SagaCancelledError,
   SagaEndedError,
   SagaFailedError,
   SagaLostError,
 } from '../../../src/client/errors';
 import { SagaHandle } from '../../../src/client/handle';
-import { itInWays } from '../../support/left-out';
 import { changeRequest, switchRequest } from '../../support/requests';
-import { resetTo } from '../../support/reset';
 import { Rig } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
 import { bareNamespace, type BareNamespace } from './bare-namespace';
@@ -66,16 +63,6 @@ describe('the end', () => {
     expect(await lost).toBeInstanceOf(SagaLostError);
     expect(await lost).toMatchObject({ status: 'terminated' });
     expect(((await lost) as Error).message).toContain('by hand');
-  });
-
-  itInWays('is waited for across a reset', async () => {
-    const saga = await startWaiting();
-    const ended = errorOf(saga.result());
-    await resetTo(rig.temporal, saga, 4);
-    await untilWaiting(saga);
-    expect((await saga.describe()).runId).not.toBe(saga.runId);
-    await saga.cancel();
-    expect(await ended).toBeInstanceOf(SagaCancelledError);
   });
 });
 

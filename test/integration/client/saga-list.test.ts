@@ -105,12 +105,6 @@ it('tells where a saga waits, since when, and for whom', async () => {
   expect(row?.waitingSince?.toISOString()).toBe(waiting?.since);
 });
 
-it('shows each saga once, also one that was reset', async () => {
-  const ids = (await rows({})).map(({ workflowId }) => workflowId);
-  expect(new Set(ids).size).toBe(ids.length);
-  expect(ids).toContain(sagas['reset']?.workflowId);
-});
-
 it('shows a saga of which a call is paused', async () => {
   const request = changeRequest();
   const { subscription_id: subscriptionId } = request;

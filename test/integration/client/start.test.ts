@@ -1,14 +1,10 @@
 /** Starting, and starting again: the same request gives the saga that there is, another one is refused. */
-import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
 import { callsTo } from '../../../sandbox/sentences';
 import { OrderSagaClient } from '../../../src/client/client';
-import { InvalidRequestError, ReferenceTakenError, SagaFailedError } from '../../../src/client/errors';
+import { InvalidRequestError, ReferenceTakenError } from '../../../src/client/errors';
 import { readAttributes } from '../../../src/client/search-attributes';
 import { workflowIdOf } from '../../../src/domain/identity';
-import { deleteRun } from '../../support/delete-run';
-import { itInWays, takesWays } from '../../support/left-out';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
-import { resetTo } from '../../support/reset';
 import { Rig } from '../../support/rig';
 import { untilWaiting } from '../../support/sagas';
 import { bareNamespace, type BareNamespace } from './bare-namespace';
@@ -46,25 +42,6 @@ describe('the same request again', () => {
     await second.cancel();
   });
 
-  itInWays('finds the answer in the journal when its run is deleted between two looks', async () => {
-    const request = provisionRequest();
-    const first = await rig.sagas.provision(request);
-    const { order } = await first.result();
-    const deletes: WorkflowClientInterceptor = {
-      async describe(input, next) {
-        await deleteRun(rig.temporal, first);
-        return next(input);
-      },
-    };
-    const { connection } = rig.temporal;
-    const temporal = new Client({ connection, namespace: rig.namespace, interceptors: { workflow: [deletes] } });
-    const second = await new OrderSagaClient(temporal).provision(request);
-    expect(second).toMatchObject({ existing: false });
-    expect(await second.result()).toMatchObject({ order });
-    const placing = callsTo(rig.sandbox.ledger, 'place-order');
-    expect(placing.filter(({ body }) => JSON.stringify(body).includes(request.reference))).toHaveLength(1);
-  });
-
   it('finds it, also when several start it at once', async () => {
     const request = firewallsRequest();
     const handles = await Promise.all(Array.from({ length: 5 }, () => rig.sagas.firewalls(request)));
@@ -85,28 +62,6 @@ describe('the same request again', () => {
     });
     expect(again.existing).toBe(true);
     await again.result();
-  });
-
-  it('is the same as one that was started from the Web UI, unparsed', async () => {
-    const { reference, subscription_id } = changeRequest();
-    const typed = { reference, subscription_id, resources: [{ resource_name: 'vm_backup', delta_value: 2 }] };
-    const options = { taskQueue: 'order-saga', workflowId: workflowIdOf('changeOrder', reference), args: [typed] };
-    const run = await rig.temporal.workflow.start('changeOrder', options);
-    const found = await rig.sagas.start('changeOrder', typed);
-    expect(found).toMatchObject({ existing: true, runId: run.firstExecutionRunId });
-    await found.result();
-  });
-
-  itInWays('finds the run that a reset goes on in', async () => {
-    const request = waiting();
-    const first = await rig.sagas.switch(request);
-    await untilWaiting(first);
-    const runId = await resetTo(rig.temporal, first, 4);
-    const again = await rig.sagas.switch(request);
-    expect(again).toMatchObject({ existing: true, runId });
-    expect((await refusalOf(rig.sagas.switch({ ...request, plan_id: 22 }))).fields).toEqual(['plan_id']);
-    await again.cancel();
-    await again.result().catch(() => undefined);
   });
 });
 
@@ -137,51 +92,19 @@ describe('another request under the same reference', () => {
     expect((await rig.sagas.switch(request)).existing).toBe(true);
   });
 
-  itInWays('fails where Temporal has forgotten the first one: the journal has not', async () => {
-    const request = switchRequest();
-    await (await rig.sagas.switch(request)).result();
-    const forgetful = await Rig.start({ journal: rig.journalAddress });
-    try {
-      const second = await forgetful.sagas.switch({ ...request, plan_id: 22 });
-      expect(second.existing).toBe(false);
-      const error = await second.result().catch((reason: unknown) => reason);
-      expect(error).toBeInstanceOf(SagaFailedError);
-      expect(error).toMatchObject({
-        type: 'ReferenceTaken',
-        report: { problems: [{ field: 'plan_id', message: 'differs from the first request' }] },
-      });
-      expect(forgetful.sandbox.ledger.calls).toEqual([]);
-    } finally {
-      await forgetful.close();
-    }
-  });
-
   const junks: [string, string, unknown][] = [
     ['nonsense', 'switchPlan', 'nonsense'],
     ['a saga of another kind', 'changeOrder', changeRequest()],
   ];
-  it.each(takesWays ? junks : junks.slice(0, 1))(
-    'is passed over where it was %s, and took no reference',
-    async (_what, type, input) => {
-      const request = switchRequest();
-      const workflowId = workflowIdOf('switchPlan', request.reference);
-      const junk = await rig.temporal.workflow.start(type, { taskQueue: 'order-saga', workflowId, args: [input] });
-      await expect(junk.result()).rejects.toThrow();
-      const saga = await rig.sagas.switch(request);
-      expect(saga).toMatchObject({ existing: false });
-      expect(await saga.result()).toMatchObject({ placed: true });
-      expect((await rig.sagas.switch(request)).existing).toBe(true);
-    },
-  );
-
-  it('is passed over where it was no saga, once it has ended', async () => {
+  it.each(junks)('is passed over where it was %s, and took no reference', async (_what, type, input) => {
     const request = switchRequest();
     const workflowId = workflowIdOf('switchPlan', request.reference);
-    const options = { taskQueue: 'nobody', workflowId, args: [request] };
-    await bare.temporal.workflow.start('somethingElse', options);
-    await refusalOf(bare.sagas.switch(request));
-    await bare.temporal.workflow.getHandle(workflowId).terminate();
-    expect((await bare.sagas.switch(request)).existing).toBe(false);
+    const junk = await rig.temporal.workflow.start(type, { taskQueue: 'order-saga', workflowId, args: [input] });
+    await expect(junk.result()).rejects.toThrow();
+    const saga = await rig.sagas.switch(request);
+    expect(saga).toMatchObject({ existing: false });
+    expect(await saga.result()).toMatchObject({ placed: true });
+    expect((await rig.sagas.switch(request)).existing).toBe(true);
   });
 
   it('does not take a reference from whoever has it: the first request is answered from the journal', async () => {
@@ -201,6 +124,21 @@ describe('another request under the same reference', () => {
 });
 
 describe('a wrong request', () => {
+  it('past the client, under an id that is not its reference’s, is refused before anything is sent', async () => {
+    const request = switchRequest();
+    const options = { workflowId: 'switch/another', taskQueue: 'order-saga', args: [request] };
+    const run = await rig.temporal.workflow.start('switchPlan', options);
+    await expect(run.result()).rejects.toMatchObject({
+      cause: {
+        type: 'InvalidRequest',
+        message: expect.stringMatching(/belongs to the workflow id switch\//) as string,
+      },
+    });
+    expect(callsTo(rig.sandbox.ledger, 'quote-plan-switch').flatMap(({ names }) => names.subscriptionId)).not.toContain(
+      request.subscription_id,
+    );
+  });
+
   it('starts nothing, and every wrong field is named', async () => {
     const request = { ...provisionRequest(), account: 'nobody', item: [], items: [{ billing_cycle: 2, password: '' }] };
     const error = await rig.sagas.start('provisionServers', request).catch((reason: unknown) => reason);

@@ -4,9 +4,8 @@ import type { JournalAddress } from '../../../src/journal/dialects';
 import type { Journal } from '../../../src/journal/journal';
 import type { Meant } from '../../../src/journal/meaning';
 import { effectsOf } from '../../../src/journal/standing';
-import { itInWays } from '../../support/left-out';
 import { describeEachDatabase, inFiles } from './databases';
-import { add, letPass, openedJournals, place, remove, rowOf, Run } from './runs';
+import { letPass, openedJournals, place, remove, rowOf, Run } from './runs';
 import { Tellers } from './tellers';
 
 const how = (meant: readonly Meant[]) => meant.map((one) => one.how).sort();
@@ -43,12 +42,6 @@ describeEachDatabase('the journal, many at once', ({ fresh }) => {
     expect(taken.filter((one) => one.first === undefined)).toHaveLength(1);
     const requests = taken.flatMap((one) => (one.first ? [JSON.stringify(one.first.request)] : []));
     expect(new Set(requests).size).toBe(1);
-  });
-
-  itInWays('an item is added once by each step, however many runs add it', async () => {
-    const first = await Run.begin(journals[0]!);
-    const meant = await Promise.all(crowd(first).flatMap((run) => [run.mean(add(1)), run.mean(add(2))]));
-    expect(how(meant).filter((one) => one === 'send')).toHaveLength(2);
   });
 
   it('an item is deleted, or an order with it is sent, never both', async () => {

@@ -1,14 +1,5 @@
 /** A journal that cannot be used: one sentence for a person, and nothing is written. */
-import {
-  chmodSync,
-  chownSync,
-  copyFileSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -16,12 +7,10 @@ import { freePorts, untilReady } from '../../../scripts/reachable';
 import { openDatabase, type JournalAddress } from '../../../src/journal/dialects';
 import { migrate, schemaNumber } from '../../../src/journal/migrate';
 import { openJournal } from '../../../src/journal/open';
-import { effectsOf } from '../../../src/journal/standing';
 import { createSealing } from '../../../src/security/sealing';
 import { describeEachDatabase, inFiles } from './databases';
 import { describeWithPostgres, PostgresServer } from './postgres';
-import { Authority } from '../../support/certificates';
-import { describeInWays, itInWays, takesWays, unless } from '../../support/left-out';
+import { unless } from '../../support/left-out';
 import { add, openedJournals, place, rowOf, Run } from './runs';
 import { sentenceOf, unavailable } from './sentences';
 import { SmallDisk, whyNoSmallDisk } from './small-disk';
@@ -79,7 +68,7 @@ describeWithPostgres('PostgreSQL', () => {
   });
 
   // The first one, because a database is dropped only when all that was made before it is on the disk.
-  (takesWays ? describeWithSmallDisk : describeInWays)('on a full disk', () => {
+  describeWithSmallDisk('on a full disk', () => {
     it('is told so, writes nothing, and goes on when there is room again', async () => {
       const disk = SmallDisk.make(32 * 1024);
       try {
@@ -123,54 +112,11 @@ describeWithPostgres('PostgreSQL', () => {
     expect(await refused(server.url({ port: port! }))).toBe('no database answers at its address');
   });
 
-  itInWays('whose certificate has expired', async () => {
-    const authority = new Authority();
-    try {
-      const { certFile, keyFile } = authority.forServerLongAgo('localhost');
-      const data = join(server.folder, 'postgres', 'data');
-      const { uid, gid } = statSync(data);
-      for (const [file, name] of [
-        [certFile, 'server.crt'],
-        [keyFile, 'server.key'],
-      ] as const) {
-        copyFileSync(file, join(data, name));
-        chownSync(join(data, name), uid, gid);
-        chmodSync(join(data, name), 0o600);
-      }
-      await server.ask('alter system set ssl = on');
-      await server.ask('select pg_reload_conf()');
-      const trusted = `sslmode=verify-full&sslrootcert=${authority.certificate.certFile}`;
-      const url = `${server.url({ database, host: 'localhost' })}?${trusted}`;
-      await untilReady('TLS', async () => {
-        expect(await refused(url)).toBe('the certificate of its database has expired');
-      });
-    } finally {
-      await server.ask('alter system reset ssl');
-      await server.ask('select pg_reload_conf()');
-      authority.remove();
-    }
-  });
-
   it('that can only be read: it may be a standby', async () => {
     const url = server.url({ database, options: '-c default_transaction_read_only=on' });
     expect(await sentenceOf(open({ postgres: url }))).toBe(
       'the journal’s database is read-only: is it a standby? Set JOURNAL_URL to the primary',
     );
-  });
-
-  itInWays('that can only be read from now on', async () => {
-    const journal = await opened({ postgres: server.url({ database }) });
-    const run = await Run.begin(journal);
-    await server.ask(`alter database ${database} set default_transaction_read_only = on`);
-    await server.ask(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
-    // Connections that were opened before say first that they were lost.
-    await untilReady('the change', async () => {
-      expect(await unavailable(run.mean(place(1)))).toMatchObject({ why: 'its database is read-only' });
-    });
-    await server.ask(`alter database ${database} set default_transaction_read_only = off`);
-    await server.ask(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
-    await untilReady('the change back', () => run.send(place(1)));
-    expect(await effectsOf(journal.db, run.key)).toHaveLength(1);
   });
 
   it('that forgets what was committed when its machine loses power', async () => {

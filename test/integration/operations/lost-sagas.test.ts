@@ -3,15 +3,11 @@
  * left.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { SagaHandle } from '../../../src/client/handle';
+import type { SagaHandle } from '../../../src/client/handle';
 import { LostSagas, noneLost, type LostCounts } from '../../../src/operations/lost-sagas';
-import { JournalUnavailable } from '../../../src/journal/errors';
-import { Journal } from '../../../src/journal/journal';
 import { runHere } from '../../support/command-line';
 import { deleteRun } from '../../support/delete-run';
-import { describeInWays, itInWays } from '../../support/left-out';
-import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
-import { resetTo, workflowTasksOf } from '../../support/reset';
+import { changeRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
@@ -72,25 +68,7 @@ it('one that was terminated is, until it is cleaned up', async () => {
   expect(await look()).toEqual(none);
 });
 
-itInWays('one whose servers are open still is after a clean-up, until it was reset', async () => {
-  const request = provisionRequest({ firewalls: [143] });
-  rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 });
-  const saga = await rig.sagas.provision(request);
-  await untilWaiting(saga, 'stuck');
-  await run(saga).terminate('a test');
-  expect((await cli('journal', 'lost')).out).not.toContain('order-saga clean');
-  expect((await cli('clean', request.reference)).status).toBe(5);
-  await untilLost({ terminated: 1 });
-
-  const tasks = await workflowTasksOf(rig.temporal, saga);
-  await resetTo(rig.temporal, saga, tasks.at(-1)!);
-  await untilWaiting(saga);
-  await answer(saga, 'retry');
-  expect((await saga.result()).outcome).toBe('done');
-  expect(await look()).toEqual(none);
-});
-
-describeInWays('one is hidden by no other run under its id', () => {
+describe('one is hidden by no other run under its id', () => {
   const startAgain = async ({ workflowId }: SagaHandle, input: unknown, type = 'provisionServers') => {
     const options = { workflowId, taskQueue: 'order-saga', args: [input] };
     const other = await rig.temporal.workflow.start(type, options);
@@ -122,76 +100,6 @@ describeInWays('one is hidden by no other run under its id', () => {
     expect((await again.result()).outcome).toBe('done');
     expect(await look()).toEqual(none);
   });
-});
-
-/** The last run of it, whichever that is. */
-const lastRunOf = ({ workflow, reference }: SagaHandle) => new SagaHandle(rig.temporal, workflow, reference, '', true);
-
-async function startAnew({ workflowId }: SagaHandle, request: object): Promise<void> {
-  const options = { workflowId, taskQueue: 'order-saga', args: [request] };
-  await rig.temporal.workflow.start('provisionServers', options);
-}
-
-itInWays.each(['started anew', 'reset to its first task'])(
-  'one whose servers are open, and that was %s and cancelled at once, tells of them',
-  async (how) => {
-    const request = provisionRequest({ firewalls: [143] });
-    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'unauthorized', times: 'all' });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga, 'stuck');
-    await run(saga).terminate('a test');
-    await untilLost({ terminated: 1 });
-
-    const take = jest.spyOn(Journal.prototype, 'take').mockRejectedValue(new JournalUnavailable('a test'));
-    if (how === 'started anew') await startAnew(saga, request);
-    else await resetTo(rig.temporal, saga, (await workflowTasksOf(rig.temporal, saga))[0]!);
-    await until(() => Promise.resolve(take.mock.calls.length > 0));
-    await run(saga).cancel();
-    const { cancelled } = await outcomeOf(lastRunOf(saga));
-    take.mockRestore();
-    const why = 'the saga ended: they were not assigned';
-    expect(cancelled).toMatchObject({
-      outcome: 'partly',
-      leftovers: [{ kind: 'server-unprotected', vmObjectId: expect.any(Number), firewalls: [143], why }],
-    });
-    expect(await look()).toEqual(none);
-  },
-);
-
-itInWays('one that was cancelled while it took its reference is not lost, and keeps no place in a queue', async () => {
-  const request = firewallsRequest();
-  let goOn = () => {};
-  const held = new Promise<void>((resolve) => (goOn = resolve));
-  const works = Journal.prototype.take;
-  const take = jest.spyOn(Journal.prototype, 'take').mockImplementationOnce(async function (this: Journal, ...args) {
-    const taken = await works.apply(this, args);
-    await held;
-    return taken;
-  });
-  const saga = await rig.sagas.firewalls(request);
-  await until(() => Promise.resolve(take.mock.calls.length > 0));
-  await run(saga).cancel();
-  await until(async () => {
-    const { events } = await run(saga).fetchHistory();
-    return events?.some((event) => event.workflowExecutionCancelRequestedEventAttributes);
-  });
-  goOn();
-  expect((await outcomeOf(saga)).cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
-  take.mockRestore();
-  expect(await look()).toEqual(none);
-  expect(await rig.withJournal(({ db }) => db.selectFrom('turn').selectAll().execute())).toEqual([]);
-});
-
-itInWays('one that was terminated and reset goes on', async () => {
-  const saga = await waiting();
-  await run(saga).terminate('a test');
-  const tasks = await workflowTasksOf(rig.temporal, saga);
-  await resetTo(rig.temporal, saga, tasks.at(-1)!);
-  await untilWaiting(saga);
-  expect(await look()).toEqual(none);
-  await answer(saga, 'retry');
-  await saga.result();
-  expect(await look()).toEqual(none);
 });
 
 it('one whose run was deleted is gone, until it is started again', async () => {

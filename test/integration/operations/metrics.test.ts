@@ -5,7 +5,7 @@
 import { parse } from 'yaml';
 import { metrics } from '../../../src/domain/metrics';
 import { codesIn, readDocument, tableUnder } from '../../docs/tables';
-import { describeInWays, takesWays, unlessLacking } from '../../support/left-out';
+import { unlessLacking } from '../../support/left-out';
 import { whyNoPrometheus, type Prometheus } from '../../support/prometheus';
 import { until } from '../../support/rig';
 import { journeys, MeasuredRun } from './measured-run';
@@ -189,7 +189,7 @@ function questionsOf({ expr }: AlertRule): string[] {
     .map((part) => part.replace(/^\s*absent\((.*)\)\s*$/s, '$1').replace(/ (>|<|>=|<=|==|!=) /g, ' $1 bool '));
 }
 
-(takesWays ? unlessLacking(whyNoPrometheus) : describeInWays)('a Prometheus that scraped it', () => {
+unlessLacking(whyNoPrometheus)('a Prometheus that scraped it', () => {
   let prometheus: Prometheus;
   beforeAll(() => {
     prometheus = run.prometheus!;

@@ -8,7 +8,6 @@ import { programOf } from '../../support/programs';
 import { provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { Authority } from '../../support/certificates';
-import { itInWays } from '../../support/left-out';
 import { startKeyProxy, startTlsProxy, type KeyProxy, type Proxy } from '../../support/proxies';
 
 let authority: Authority;
@@ -87,7 +86,7 @@ describe('with client certificates', () => {
     await sagaThrough(rig, shown(authority.forClient('worker.test')));
   });
 
-  itInWays.each([
+  it.each([
     ['none', () => tls],
     ['one of another authority', () => shown(stranger.forClient('worker.test'))],
     [
@@ -134,18 +133,4 @@ describe('with an API key', () => {
       expect.arrayContaining(['PollWorkflowTaskQueue', 'RespondActivityTaskCompleted', 'StartWorkflowExecution']),
     );
   });
-
-  itInWays(
-    'that is wrong, neither worker nor command line get in, and say so in a sentence without the key',
-    async () => {
-      const { worker, ended, command } = await complaints(rig, { ...tls, TEMPORAL_API_KEY: 'a-wrong-key' });
-      expect(worker).toEqual([
-        expect.stringMatching(/^worker cannot start: no connection .*unauthorized.*API key right/),
-      ]);
-      expect(ended).toMatch(/ended with 1/);
-      expect(command).toMatchObject({ status: 3, out: '', err: expect.stringMatching(/it refuses these credentials/) });
-      expect(command.err.trim().split('\n')).toHaveLength(1);
-      expect(JSON.stringify([worker, command])).not.toContain('a-wrong-key');
-    },
-  );
 });

@@ -2,7 +2,6 @@
 import { openCartItems } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import { recordOf } from '../../../src/journal/record';
-import { itInWays } from '../../support/left-out';
 import { panelOf } from '../../support/panel';
 import { firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
@@ -21,8 +20,6 @@ afterEach(() => {
 
 const panel = () => panelOf(rig.sandbox);
 const seen = { by: 'ada', note: 'done in the panel' };
-const callsTo = (endpoint: string, vmObjectId: number) =>
-  rig.sandbox.ledger.calls.filter((call) => call.endpoint === endpoint && call.names.vmObjectId?.includes(vmObjectId));
 const effectsOf = ({ workflowId }: SagaHandle, reference: string) =>
   rig.withJournal(async (journal) => {
     const workflow = workflowId.startsWith('firewalls/') ? 'setFirewalls' : 'provisionServers';
@@ -36,6 +33,9 @@ function orderFor(vmObjectIds: number[], changes: object = {}) {
 }
 const refuse = (endpoint: 'assign-firewalls' | 'list-firewalls', vmObjectId: number) =>
   rig.sandbox.faults.add({ endpoint, kind: 'refuse-before', match: { vmObjectId }, times: 'all' });
+
+const callsTo = (endpoint: string, vmObjectId: number) =>
+  rig.sandbox.ledger.calls.filter((call) => call.endpoint === endpoint && call.names.vmObjectId?.includes(vmObjectId));
 
 describe('a firewall that was assigned by hand', () => {
   it('counts as protection: the saga is done, and its list is still looked at', async () => {
@@ -71,7 +71,7 @@ describe('a firewall that was assigned by hand', () => {
     });
   });
 
-  itInWays('is what the provider’s list shows, whatever was said', async () => {
+  it('is what the provider’s list shows, whatever was said', async () => {
     const request = orderFor([81_011]);
     const refused = refuse('assign-firewalls', 81_011);
     const saga = await rig.sagas.provision(request);
@@ -88,36 +88,6 @@ describe('a firewall that was assigned by hand', () => {
       servers: [{ vmObjectId: 81_011, firewalls: [], verified: false }],
       leftovers: [{ kind: 'server-unprotected', vmObjectId: 81_011, firewalls: [143] }],
     });
-  });
-});
-
-itInWays('a decision names which of the servers that wait were seen to; the others are asked about again', async () => {
-  const request = orderFor([82_001, 82_002, 82_003]);
-  for (const id of [82_001, 82_002, 82_003]) refuse('assign-firewalls', id);
-  const saga = await rig.sagas.provision(request);
-  const first = await untilWaiting(saga);
-  const steps = [82_001, 82_002, 82_003].map((id) => `assign-firewalls-${id}`);
-  expect(first).toMatchObject({ step: steps[0], steps });
-  await expect(answer(saga, 'markDone', seen)).rejects.toThrow(
-    `steps: is required: name the steps that you have done; those that wait are ${steps.join(', ')}`,
-  );
-  rig.sandbox.faults.clear();
-  panel().assign(82_001, [143]);
-  panel().assign(82_003, [143]);
-  const sent = callsTo('assign-firewalls', 82_002).length;
-  await answer(saga, 'markDone', { ...seen, steps: [steps[0], steps[2]] });
-  const second = await untilWaiting(saga);
-  expect(second).toMatchObject({ step: steps[1], choices: ['retry', 'markDone', 'skip', 'markCancelled'] });
-  expect(second.id).not.toBe(first.id);
-  expect(second).not.toHaveProperty('steps');
-  // Nothing was said of it, so nothing is done with it.
-  expect(callsTo('assign-firewalls', 82_002)).toHaveLength(sent);
-  await answer(saga, 'skip', { note: 'it goes' });
-  expect(await saga.result()).toMatchObject({
-    outcome: 'partly',
-    skipped: [steps[1]],
-    leftovers: [{ kind: 'server-unprotected', vmObjectId: 82_002 }],
-    decisions: [{ decision: 'markDone', steps: [steps[0], steps[2]] }, { decision: 'skip' }],
   });
 });
 
@@ -190,5 +160,35 @@ describe('a change of firewalls', () => {
       firewalls: [143],
       verified: true,
     });
+  });
+});
+
+it('a decision names which of the servers that wait were seen to; the others are asked about again', async () => {
+  const request = orderFor([82_001, 82_002, 82_003]);
+  for (const id of [82_001, 82_002, 82_003]) refuse('assign-firewalls', id);
+  const saga = await rig.sagas.provision(request);
+  const first = await untilWaiting(saga);
+  const steps = [82_001, 82_002, 82_003].map((id) => `assign-firewalls-${id}`);
+  expect(first).toMatchObject({ step: steps[0], steps });
+  await expect(answer(saga, 'markDone', seen)).rejects.toThrow(
+    `steps: is required: name the steps that you have done; those that wait are ${steps.join(', ')}`,
+  );
+  rig.sandbox.faults.clear();
+  panel().assign(82_001, [143]);
+  panel().assign(82_003, [143]);
+  const sent = callsTo('assign-firewalls', 82_002).length;
+  await answer(saga, 'markDone', { ...seen, steps: [steps[0], steps[2]] });
+  const second = await untilWaiting(saga);
+  expect(second).toMatchObject({ step: steps[1], choices: ['retry', 'markDone', 'skip', 'markCancelled'] });
+  expect(second.id).not.toBe(first.id);
+  expect(second).not.toHaveProperty('steps');
+  // Nothing was said of it, so nothing is done with it.
+  expect(callsTo('assign-firewalls', 82_002)).toHaveLength(sent);
+  await answer(saga, 'skip', { note: 'it goes' });
+  expect(await saga.result()).toMatchObject({
+    outcome: 'partly',
+    skipped: [steps[1]],
+    leftovers: [{ kind: 'server-unprotected', vmObjectId: 82_002 }],
+    decisions: [{ decision: 'markDone', steps: [steps[0], steps[2]] }, { decision: 'skip' }],
   });
 });

@@ -1,10 +1,9 @@
 /** Likely duplicates and spend limits: a person is asked before the pivot, and the journal's transaction decides. */
-import { openCartItems, ordersWithLabel, changeOrdersOf } from '../../../sandbox/sentences';
+import { ordersWithLabel, changeOrdersOf } from '../../../sandbox/sentences';
 import { parseSpendLimits } from '../../../src/domain/spending';
-import { itInWays } from '../../support/left-out';
 import { changeRequest, provisionRequest, switchRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
-import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
+import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
 const hourMs = 3_600_000;
 
@@ -47,31 +46,7 @@ describe('the same under another reference', () => {
     expect(ordersOf(second)).toHaveLength(1);
   });
 
-  itInWays.each(['reject', 'cancel'] as const)(
-    'is not ordered after %s, and nothing stays in the cart',
-    async (decision) => {
-      const order = alike();
-      await (await rig.sagas.provision(order())).result();
-      const second = order();
-      const saga = await rig.sagas.provision(second);
-      await untilWaiting(saga, 'duplicate');
-      if (decision === 'reject') await answer(saga, 'reject', { reason: 'twice' });
-      else await saga.cancel();
-      const { failure, cancelled } = await outcomeOf(saga);
-      expect(failure?.report ?? cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
-      if (failure) expect(failure).toMatchObject({ type: 'NotApproved', report: { why: 'rejected: twice' } });
-      expect(await stepOf(saga, 'place-order')).toMatchObject({ status: 'failed' });
-      expect(ordersOf(second)).toEqual([]);
-      expect(openCartItems(rig.sandbox.ledger)).toEqual([]);
-      // What was never ordered is not told to the next one.
-      const third = await rig.sagas.provision(order());
-      expect((await untilWaiting(third)).question).not.toContain(second.reference);
-      await third.cancel();
-      await outcomeOf(third);
-    },
-  );
-
-  itInWays('holds for changes, and for switches', async () => {
+  it('holds for changes, and for switches', async () => {
     const change = changeRequest({ account: 'YY-0' });
     await (await rig.sagas.change(change)).result();
     const same = { subscription_id: change.subscription_id, account: 'YY-0' };
@@ -87,6 +62,17 @@ describe('the same under another reference', () => {
     await untilWaiting(switched, 'duplicate');
     await answer(switched, 'reject');
     expect((await outcomeOf(switched)).failure).toMatchObject({ type: 'NotApproved' });
+  });
+
+  it('is rejected where nobody answers for as long as the request says', async () => {
+    const order = alike();
+    await (await rig.sagas.provision(order())).result();
+    const second = order();
+    const { failure } = await outcomeOf(
+      await rig.sagas.provision({ ...second, approval: { above: 9, expiresAfterSeconds: 1 } }),
+    );
+    expect(failure).toMatchObject({ type: 'NotApproved', report: { why: expect.stringContaining('nobody answered') } });
+    expect(ordersOf(second)).toEqual([]);
   });
 });
 

@@ -1,7 +1,6 @@
 /** An order that the provider refuses, and a person is asked about: what may be corrected, and what is bought then. */
 import { callsTo, orders } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
-import { describeInWays, itInWays } from '../../support/left-out';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -65,23 +64,6 @@ describe('an item that the provider refuses', () => {
     expect(ordersOf(request)).toMatchObject([{ cartItems: cartItemIds }]);
     expect(addsOf(request)).toHaveLength(2);
   });
-
-  itInWays.each([
-    [{ os_template_id: 7 }],
-    [{ billing_cycle: 12 }],
-    [{ quantity: 2 }],
-    [{ addons: [{ id: 6, additional_value: 1 }] }],
-    [{ password: 'another', custom_ssh_key: 'YWJj' }],
-  ])('may be corrected by %j', async (correction) => {
-    const request = provisionRequest({ onRefusal: 'ask', items: [{ quantity: 3 }] });
-    const match = { planId: planIdOf(request.reference) };
-    rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'refuse-before', match });
-    const saga = await rig.sagas.provision(request);
-    await untilWaiting(saga, 'refused');
-    await answer(saga, 'retry', { correction });
-    await saga.result();
-    expect(ordersOf(request)).toMatchObject([{ items: [{ ...request.items[0], ...correction }] }]);
-  });
 });
 
 describe('an order that the provider refuses', () => {
@@ -107,7 +89,7 @@ describe('an order that the provider refuses', () => {
   });
 });
 
-describeInWays('a correction that does not fit', () => {
+describe('a correction that does not fit', () => {
   it.each<[Changes, object, string]>([
     [{}, { account: 'AB-9' }, 'account: is not a field of this request'],
     [{}, { quantity: 0 }, 'quantity: must be a whole number above 0'],

@@ -1,9 +1,8 @@
 /** `notAfter`: nothing is sent after it but to undo, and no wait outlasts it. */
-import { callsTo, changeOrdersOf, ordersWithLabel, silentLeftovers } from '../../../sandbox/sentences';
+import { callsTo, changeOrdersOf, ordersWithLabel } from '../../../sandbox/sentences';
 import type { FaultSpec } from '../../../sandbox/faults';
 import type { SagaHandle } from '../../../src/client/handle';
 import { resultsOf } from '../../support/events';
-import { itInWays } from '../../support/left-out';
 import { changeRequest, firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -39,21 +38,6 @@ it('ends a wait for an approval, and nothing was sent', async () => {
   expect(callsOf(request)).toEqual([]);
 });
 
-itInWays('ends a wait at the order that was not placed, and takes the items out of the cart', async () => {
-  const request = provisionRequest({ items: [{}, {}], notAfter: afterAWhile() });
-  spoil(request, { endpoint: 'place-order', kind: 'unauthorized', times: 'all' });
-  const saga = await rig.sagas.provision(request);
-  await untilWaiting(saga, 'stuck');
-  const { steps } = await expectPassed(saga);
-  expect(steps.map(({ id, status }) => [id, status])).toEqual([
-    ['add-cart-item-1', 'undone'],
-    ['add-cart-item-2', 'undone'],
-    ['place-order', 'stuck'],
-  ]);
-  expect(ordersOf(request)).toEqual([]);
-  expect(silentLeftovers(rig.sandbox.ledger, [])).toEqual([]);
-});
-
 it('ends a backoff', async () => {
   const request = changeRequest({ notAfter: inMs(1_500) });
   const match = { subscriptionId: request.subscription_id };
@@ -62,7 +46,7 @@ it('ends a backoff', async () => {
   expect(changeOrdersOf(rig.sandbox.ledger, request.subscription_id)).toEqual([]);
 });
 
-itInWays('that passes while the order is in flight leaves the order, and its servers get their firewalls', async () => {
+it('that passes while the order is in flight leaves the order, and its servers get their firewalls', async () => {
   const notAfter = afterAWhile();
   const request = provisionRequest({ firewalls: [143], notAfter });
   const gate = spoil(request, { endpoint: 'place-order', kind: 'gate', hold: 'after' });
@@ -86,7 +70,7 @@ describe('of an order of which nobody knows', () => {
     return { request, saga };
   }
 
-  itInWays('goes on waiting; where it was placed, it goes forward', async () => {
+  it('goes on waiting; where it was placed, it goes forward', async () => {
     const { request, saga } = await untilPastAndAsked('reset-after');
     const [order] = ordersOf(request);
     await answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: order?.vmObjectIds });
@@ -103,4 +87,15 @@ it('that has passed before the start lets nothing be sent', async () => {
       names.vmObjectId?.includes(request.vmObjectId),
     ),
   ).toEqual([]);
+});
+
+it('of an order that was placed before does not matter any more', async () => {
+  const request = { ...provisionRequest({ firewalls: [143] }), notAfter: afterAWhile() };
+  const first = await rig.sagas.provision(request);
+  const result = (await first.result()) as object;
+  await untilPast(request.notAfter);
+  const workflowId = `provision/${request.reference}`;
+  await rig.temporal.workflow.start('provisionServers', { workflowId, taskQueue: 'order-saga', args: [request] });
+  expect(await (await rig.sagas.get(request.reference)).result()).toEqual(result);
+  expect(ordersOf(request)).toHaveLength(1);
 });

@@ -10,13 +10,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import type { FaultSpec } from '../../../sandbox/faults';
-import { callsTo, firewallsOf, ordersWithLabel } from '../../../sandbox/sentences';
+import { callsTo } from '../../../sandbox/sentences';
 import { startDevServer, type DevServer } from '../../../scripts/dev-server';
 import { bundleWorkflows } from '../../../scripts/workflow-bundle';
 import { DecisionRefusedError, SagaEndedError } from '../../../src/client/errors';
 import type { SagaHandle } from '../../../src/client/handle';
-import { itInWays, unless } from '../../support/left-out';
-import { firewallsRequest, planIdOf, provisionRequest } from '../../support/requests';
+import { itInWays } from '../../support/left-out';
+import { unless } from '../../support/left-out';
+import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { outcomeOf, untilWaiting, untilWaitingOrEnded } from '../../support/sagas';
 
@@ -85,36 +86,6 @@ here(`on a server that ends a run at ${eventsMax} events`, () => {
     expect(failure?.report.why).toMatch(/^add-cart-item-\d: the history of this run is full/);
     expect(callsTo(rig.sandbox.ledger, 'delete-cart-item').length).toBeGreaterThanOrEqual(4);
     expect(rig.openItems(request)).toEqual([]);
-    expect(await eventsOf(rig.temporal, saga)).toBeLessThan(eventsMax);
-  });
-
-  itInWays('past the order: it ends as partly, and names the servers without firewalls', async () => {
-    const request = provisionRequest({ items: [{ quantity: 8 }], firewalls: [143] });
-    rig.sandbox.faults.add({ endpoint: 'assign-firewalls', kind: 'rate-limit', from: 3, times: 'all' });
-    const saga = await rig.sagas.provision(request);
-    await retryToTheEnd(saga);
-    const { result } = (await outcomeOf(saga)) as { result: { outcome: string; leftovers: { vmObjectId: number }[] } };
-    expect(result.outcome).toBe('partly');
-    const [order] = ordersWithLabel(rig.sandbox.ledger, request.reference);
-    const open = order?.vmObjectIds.filter((id) => firewallsOf(rig.sandbox.ledger, id).length === 0);
-    expect(open).toHaveLength(6);
-    expect(result.leftovers.map(({ vmObjectId }) => vmObjectId).sort()).toEqual(open?.sort());
-    expect(await eventsOf(rig.temporal, saga)).toBeLessThan(eventsMax);
-  });
-
-  itInWays('firewalls: both what was assigned and what could not be unassigned are put back', async () => {
-    const request = firewallsRequest({ assign: [143], unassign: [7] });
-    const { vmObjectId } = request;
-    rig.sandbox.addServer({ vmObjectId, firewalls: [7] });
-    rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'rate-limit', times: 'all', match: { vmObjectId } });
-    const saga = await rig.sagas.firewalls(request);
-    await retryToTheEnd(saga);
-    const { failure } = await outcomeOf(saga);
-    // To unassign again fails as well: so it stays, and is told.
-    expect(failure).toMatchObject({
-      type: 'HistoryFull',
-      report: { outcome: 'reversed-with-leftovers', leftovers: [{ kind: 'firewalls', vmObjectId, firewalls: [143] }] },
-    });
     expect(await eventsOf(rig.temporal, saga)).toBeLessThan(eventsMax);
   });
 

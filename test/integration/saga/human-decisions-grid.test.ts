@@ -1,12 +1,10 @@
-/** Every kind of waiting × every decision × update and signal; twice the same; at the same moment; against a cancel. */
+/** Every kind of waiting, and every decision; two at the same moment; one against a cancel. */
 import type { WorkflowHandle } from '@temporalio/client';
 import { decisionNames, type DecisionName } from '../../../src/domain/decisions';
 import { parseSpendLimits } from '../../../src/domain/spending';
 import type { Waiting, WaitKind } from '../../../src/domain/progress';
-import { DecisionRefusedError } from '../../../src/client/errors';
 import type { SagaHandle } from '../../../src/client/handle';
 import { noOrderPlacedTwice, openCartItems, ordersWithLabel } from '../../../sandbox/sentences';
-import { itInWays, takesWays } from '../../support/left-out';
 import { panelOf } from '../../support/panel';
 import { changeRequest, provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -121,50 +119,37 @@ const end = async (saga: SagaHandle) => {
   return (await saga.progress()).state;
 };
 
-/** `npm test` takes one of them. */
-const taken = ['unknown servers'];
-const waitsTaken = Object.entries(waits).filter(([name]) => takesWays || taken.includes(name));
+describe.each(Object.entries(waits))('%s', (_name, { kind, start, fits, byHand }) => {
+  it.each(Object.entries(fits) as [DecisionName, string][])('takes %s, and ends as %s', async (name, ends) => {
+    const saga = await start();
+    const waiting = await untilWaiting(saga, kind);
+    expect([...waiting.choices].sort()).toEqual(Object.keys(fits).sort());
+    if (name === 'markDone') byHand?.(waiting);
+    await answer(saga, name, bodies[name]);
+    expect(await end(saga)).toBe(ends);
+  });
 
-describe.each(waitsTaken)('%s', (_name, { kind, start, fits, byHand }) => {
-  it('takes the decisions that fit as updates and as signals, and no other', async () => {
-    for (const send of ['update', 'signal'] as const) {
-      for (const name of decisionNames) {
-        const saga = await start();
-        const waiting = await untilWaiting(saga, kind);
-        expect(waiting.choices).toEqual(
-          Object.keys(fits).sort(
-            (a, b) => waiting.choices.indexOf(a as DecisionName) - waiting.choices.indexOf(b as DecisionName),
-          ),
-        );
-        const ends = fits[name];
-        const body = { question: waiting.id, ...bodies[name] };
-        if (name === 'markDone') byHand?.(waiting);
-        if (send === 'update') {
-          const decided = ends === undefined ? saga.decide(name, body) : answer(saga, name, body);
-          if (ends === undefined) {
-            await expect(decided).rejects.toThrow(DecisionRefusedError);
-            await expect(decided).rejects.toThrow(`Decisions that fit: ${[...waiting.choices, 'cancel'].join(', ')}`);
-          } else await decided;
-        } else {
-          await raw(saga).signal(name, body);
-          if (ends === undefined) {
-            const { ignored } = await until(async () => {
-              const progress = await saga.progress();
-              return progress.ignored.length > 0 && progress;
-            });
-            expect(ignored).toMatchObject([{ decision: name, why: expect.stringContaining('does not fit') }]);
-          }
-        }
-        if (ends === undefined) {
-          expect((await saga.progress()).waiting).toEqual(waiting);
-          await raw(saga).terminate('the test is through with it');
-        } else expect(await end(saga)).toBe(ends);
-      }
+  it('takes no other', async () => {
+    const saga = await start();
+    const waiting = await untilWaiting(saga, kind);
+    const others = decisionNames.filter((name) => fits[name] === undefined);
+    for (const name of others) {
+      const body = { question: waiting.id, ...bodies[name] };
+      const refused = `Decisions that fit: ${[...waiting.choices, 'cancel'].join(', ')}`;
+      await expect(saga.decide(name, body)).rejects.toThrow(refused);
+      await raw(saga).signal(name, body);
     }
+    const { ignored } = await until(async () => {
+      const progress = await saga.progress();
+      return progress.ignored.length === others.length && progress;
+    });
+    expect(ignored.map(({ decision }) => decision)).toEqual(others);
+    expect((await saga.progress()).waiting).toEqual(waiting);
+    await raw(saga).terminate('the test is through with it');
   });
 });
 
-itInWays('takes one of two decisions that come at once; the other finds nothing to decide', async () => {
+it('takes one of two decisions that come at once; the other finds nothing to decide', async () => {
   const saga = await waits['an unknown outcome']!.start();
   await untilWaiting(saga);
   const decisions = await Promise.allSettled([
@@ -180,7 +165,7 @@ itInWays('takes one of two decisions that come at once; the other finds nothing 
   );
 });
 
-itInWays('loses neither the decision nor the cancel when they race', async () => {
+it('loses neither the decision nor the cancel when they race', async () => {
   for (let round = 0; round < 8; round += 1) {
     const request = provisionRequest();
     rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'reset-before', match: { label: request.label } });

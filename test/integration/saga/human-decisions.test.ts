@@ -4,7 +4,6 @@
  */
 import type { temporal } from '@temporalio/proto';
 import { decisionHints, decisionNames } from '../../../src/domain/decisions';
-import { describeInWays } from '../../support/left-out';
 import { provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
@@ -50,13 +49,6 @@ it('says of each decision what it does and what to paste, and of the query what 
 });
 
 describe('a decision is about the question that it names', () => {
-  it.each(decisionNames)('%s is refused without it, before anything is sent', async (name) => {
-    const { saga } = await stuck();
-    const body = { note: 'seen', vmObjectIds: [9_001] };
-    await expect(saga.decide(name, body)).rejects.toThrow(/question: is required: the id of the question/);
-    await saga.cancel();
-  });
-
   it.each(['update', 'signal'])(
     'a late skip of the step before does not leave out the next one, as %s',
     async (how) => {
@@ -84,17 +76,4 @@ describe('a decision is about the question that it names', () => {
       await expect(saga.result()).resolves.toMatchObject({ outcome: 'done', servers: [{ firewalls: [143] }] });
     },
   );
-});
-
-describeInWays('a signal that does not fit is told', () => {
-  it('and of many only the last fifty', async () => {
-    const { saga } = await stuck();
-    for (let sent = 0; sent < 52; sent += 1) await runOf(saga).signal('approve', { by: String(sent) });
-    const view = await until(async () => {
-      const now = await saga.progress();
-      return now.ignored.at(-1)?.by === '51' && now;
-    });
-    expect(view.ignored.map(({ by }) => by)).toEqual(Array.from({ length: 50 }, (_, index) => String(index + 2)));
-    await saga.cancel();
-  });
 });

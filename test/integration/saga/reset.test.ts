@@ -4,8 +4,7 @@
  */
 import { callsTo, changeOrdersOf, ordersWithLabel, switchesOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
-import { itInWays, takesWays } from '../../support/left-out';
-import { brokenPromises, type Asked } from '../../support/promises';
+import { brokenPromises } from '../../support/promises';
 import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { rigForFile, until } from '../../support/rig';
@@ -22,7 +21,7 @@ async function resetToTask(saga: { workflowId: string }, task = 0): Promise<void
 }
 
 describe('from whichever point, of a saga that is done', () => {
-  it.each(takesWays ? (['provisionServers', 'changeOrder', 'switchPlan'] as const) : (['provisionServers'] as const))(
+  it.each(['provisionServers', 'changeOrder', 'switchPlan'] as const)(
     '%s: nobody is asked, and nothing is placed again',
     async (workflow) => {
       const requests = {
@@ -54,18 +53,6 @@ describe('from whichever point, of a saga that is done', () => {
   );
 });
 
-itInWays('says where an answer is from', async () => {
-  const request = provisionRequest();
-  const saga = await rig.sagas.provision(request);
-  await saga.result();
-  await resetToTask(saga);
-  const again = rig.latest('provisionServers', request);
-  await again.result();
-  const from = new RegExp(`^from the journal: .* UTC, run ${saga.runId}$`);
-  expect((await stepOf(again, 'place-order'))?.detail).toMatch(from);
-  expect((await stepOf(again, 'take-reference'))?.detail).toMatch(new RegExp(`^known since .* run ${saga.runId}`));
-});
-
 it('while the order is under way, waits for its answer and uses it', async () => {
   const request = provisionRequest();
   const gate = rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'gate', hold: 'after' });
@@ -79,21 +66,7 @@ it('while the order is under way, waits for its answer and uses it', async () =>
   expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
 });
 
-itInWays('uses the items that are in the cart', async () => {
-  const request = provisionRequest({ items: [{}, {}] });
-  rig.sandbox.faults.add({ endpoint: 'place-order', kind: 'unauthorized', match: { label: request.label } });
-  const saga = await rig.sagas.provision(request);
-  await untilWaiting(saga, 'stuck');
-  const items = rig.openItems(request).map(({ cartItemId }) => cartItemId);
-  await resetToTask(saga);
-  const result = await rig.latest('provisionServers', request).result();
-  expect([...result.cartItemIds].sort()).toEqual(items);
-  expect(addsOf(request)).toHaveLength(2);
-  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toHaveLength(1);
-  expect(rig.openItems(request)).toEqual([]);
-});
-
-itInWays.each([
+it.each([
   ['the beginning', 0],
   ['right before the order', -3],
 ])('to %s, adds again what the earlier run took back', async (_where, task) => {
@@ -126,16 +99,6 @@ describe('where the earlier run’s order is of unknown fate', () => {
     const again = rig.latest('provisionServers', request);
     return { request, before, again, waiting: await untilWaiting(again, 'outcome-unknown') };
   }
-
-  itInWays('and it is cancelled, leaves its items alone and reports both', async () => {
-    const { request, again } = await unknown();
-    await again.cancel();
-    const ended = await outcomeOf(again);
-    expect(ended.cancelled?.leftovers.map(({ kind }) => kind)).toEqual(['placement-unknown', 'cart-item']);
-    expect(rig.openItems(request)).toHaveLength(1);
-    const asked: Asked = { workflow: 'provisionServers', request };
-    expect(brokenPromises(rig.sandbox.ledger, asked, ended)).toEqual([]);
-  });
 
   it('does not take a word that was given before: a reset sends decisions again', async () => {
     const { request, again, waiting } = await unknown();

@@ -2,7 +2,6 @@
 import { firewallMoments, firewallsOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import { resultsOf } from '../../support/events';
-import { itInWays, takesWays } from '../../support/left-out';
 import { firewallsRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { progressOf } from '../../support/sagas';
@@ -38,7 +37,7 @@ const ends: [string, (saga: SagaHandle) => Promise<void>][] = [
   ['terminated', terminate],
   ['deleted', remove],
 ];
-it.each(takesWays ? ends : ends.slice(0, 1))('goes on behind a saga that was %s', async (_, end) => {
+it.each(ends)('goes on behind a saga that was %s', async (_, end) => {
   const { vmObjectId, gate, start, first } = await begin('list-firewalls', [1]);
   const second = await start({ exactly: [2] });
   await untilQueued(second, 1);
@@ -48,7 +47,7 @@ it.each(takesWays ? ends : ends.slice(0, 1))('goes on behind a saga that was %s'
   expect(firewallsOf(rig.sandbox.ledger, vmObjectId)).toEqual([2]);
 });
 
-itInWays('not before it is known what became of its last call', async () => {
+it('not before it is known what became of its last call', async () => {
   const { vmObjectId, gate, start, first } = await begin('unassign-firewalls', [1]);
   const second = await start({ exactly: [2] });
   await untilQueued(second, 1);

@@ -2,11 +2,11 @@
  * One saga at a time for a server and for a subscription. The next one is told, and does not look by itself within a
  * test's time.
  */
+import Database from 'libsql';
 import { changeOrdersOf, firewallMoments, switchesOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
 import type { ProgressView } from '../../../src/domain/progress';
 import { activitiesOf, statesOf } from '../../support/events';
-import { itInWays } from '../../support/left-out';
 import { changeRequest, firewallsRequest, switchRequest } from '../../support/requests';
 import { resetTo, workflowTasksOf } from '../../support/reset';
 import { type Rig, rigForFile, until } from '../../support/rig';
@@ -128,39 +128,6 @@ it('is cancelled at once, without doing anything, and its place is the next oneâ
   expect(changeOrdersOf(rig.sandbox.ledger, subscription_id)).toHaveLength(1);
 });
 
-itInWays('goes on behind a saga that failed, and undid what it did in its own turn', async () => {
-  const { vmObjectId, start } = serverWith([1]);
-  const gate = gateAt('unassign-firewalls', { vmObjectId });
-  rig.sandbox.faults.add({ endpoint: 'unassign-firewalls', kind: 'refuse-before', match: { vmObjectId } } as never);
-  const first = await start({ exactly: [10] });
-  await rig.sandbox.whenStruck(gate);
-  const second = await start({ exactly: [1, 2] });
-  await untilQueued(second, 1);
-  rig.sandbox.faults.release(gate);
-  expect((await outcomeOf(first)).failure).toMatchObject({ type: 'FirewallsRejected', report: { leftovers: [] } });
-  await expect(second.result()).resolves.toMatchObject({ assigned: [2], unassigned: [], firewalls: [1, 2] });
-  const moments = firewallMoments(rig.sandbox.ledger, vmObjectId).map(({ firewalls }) => firewalls);
-  // Unassigning is undone as well, though it was refused.
-  expect(moments).toEqual([[1], [1, 10], [1, 10], [1], [1, 2]]);
-});
-
-itInWays('a saga that is put back while it works keeps its turn', async () => {
-  const { subscription_id, first } = await heldSubscription();
-  const second = await rig.sagas.change(changeRequest({ subscription_id }));
-  await untilQueued(second);
-  const [, task] = await workflowTasksOf(rig.temporal, first);
-  await resetTo(rig.temporal, { workflowId: first.workflowId }, task!);
-  const saga = await rig.sagas.get(first.reference, 'changeOrder');
-  await untilWaiting(saga, 'approval');
-  await look(second);
-  await until(async () => (await activitiesOf(runOf(second))).length === 2);
-  await untilQueued(second, 1);
-  await answer(saga, 'approve');
-  await saga.result();
-  await second.result();
-  expect(changeOrdersOf(rig.sandbox.ledger, subscription_id)).toHaveLength(2);
-});
-
 it('a saga that is put back to before its end, and cancelled, leaves alone what others have done since', async () => {
   const { vmObjectId, start } = serverWith([1, 2]);
   const first = await start({ exactly: [1] });
@@ -184,3 +151,35 @@ it('a saga that is put back to before its end, and cancelled, leaves alone what 
 function turnsOf(db: Parameters<Parameters<Rig['withJournal']>[0]>[0]['db'], resource: string) {
   return db.selectFrom('turn').selectAll().where('resource', '=', resource).execute();
 }
+
+/** As Temporal says of an activity that a worker has. */
+const started = 2;
+
+it('a saga that is cancelled while its place is being written down gives it back', async () => {
+  const request = changeRequest();
+  const { file } = rig.journalAddress as { file: string };
+  const database = new Database(file, { timeout: 10_000 });
+  database.exec('begin immediate');
+  let saga: SagaHandle;
+  try {
+    saga = await rig.sagas.change(request);
+    const run = runOf(saga);
+    await until(async () =>
+      (await run.describe()).raw.pendingActivities?.some(({ state }) => Number(state) === started),
+    );
+    await saga.cancel();
+    await until(async () => {
+      const { events } = await run.fetchHistory();
+      return events?.some((event) => event.workflowExecutionCancelRequestedEventAttributes);
+    });
+  } finally {
+    database.exec('rollback');
+    database.close();
+  }
+  expect((await outcomeOf(saga)).cancelled).toMatchObject({ outcome: 'reversed', leftovers: [] });
+  const { reference } = request;
+  const turns = await rig.withJournal(({ db }) =>
+    db.selectFrom('turn').selectAll().where('reference', '=', reference).execute(),
+  );
+  expect(turns).toEqual([]);
+});

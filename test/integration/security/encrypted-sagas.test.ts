@@ -9,7 +9,6 @@ import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { EncryptionCodec } from '../../../src/security/payload-codec';
 import { callsTo, openCartItems } from '../../../sandbox/sentences';
-import { itInWays } from '../../support/left-out';
 import { planIdOf, provisionRequest } from '../../support/requests';
 import { Rig } from '../../support/rig';
 import { answer, untilWaiting } from '../../support/sagas';
@@ -77,7 +76,7 @@ it('leaves nothing to read of who has cancelled a saga, and why', async () => {
   for (const text of [said.by, said.note]) expect(history).not.toContain(text);
 });
 
-itInWays('would be read there without keys: the search finds all of it', async () => {
+it('would be read there without keys: the search finds all of it', async () => {
   const clear = await Rig.start();
   try {
     const saga = await confide(clear);

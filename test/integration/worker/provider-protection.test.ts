@@ -4,7 +4,6 @@
  */
 import { orders } from '../../../sandbox/sentences';
 import { startProcess } from '../../../scripts/processes';
-import { itInWays } from '../../support/left-out';
 import { programOf } from '../../support/programs';
 import { provisionRequest } from '../../support/requests';
 import { Rig, until } from '../../support/rig';
@@ -12,7 +11,7 @@ import { Rig, until } from '../../support/rig';
 let rig: Rig;
 afterEach(() => rig.close());
 
-itInWays('keeps to its calls a second over all workers of the task queue', async () => {
+it('keeps to its calls a second over all workers of the task queue', async () => {
   rig = await Rig.start({ worker: false });
   const callsPerSecond = 4;
   await rig.startWorker({ callsPerSecond });

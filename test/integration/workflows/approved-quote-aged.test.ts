@@ -1,7 +1,6 @@
 /** What was agreed to grows old: quotes while a pivot is tried again, approvals that nobody gives. */
 import { changeOrdersOf } from '../../../sandbox/sentences';
-import { itInWays } from '../../support/left-out';
-import { changeRequest } from '../../support/requests';
+import { changeRequest, planIdOf, provisionRequest, switchRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
 
@@ -13,10 +12,6 @@ const rig = rigForFile({ activities: { quoteMaxAgeMs } });
 
 type Change = ReturnType<typeof changeRequest>;
 const changesOf = ({ subscription_id }: Change) => changeOrdersOf(rig.sandbox.ledger, subscription_id);
-const callsAbout = ({ subscription_id }: Change) =>
-  rig.sandbox.ledger.calls
-    .filter(({ names }) => names.subscriptionId?.includes(subscription_id))
-    .map(({ endpoint }) => endpoint);
 
 describe('a quote that is too old when the pivot is tried again', () => {
   const price = (vm_backup: number) => {
@@ -34,21 +29,7 @@ describe('a quote that is too old when the pivot is tried again', () => {
     return { request, slowed };
   }
 
-  itInWays('is replaced, without an approval too', async () => {
-    const { request, slowed } = slowedDown({});
-    const saga = await rig.sagas.change(request);
-    await rig.sandbox.whenStruck(slowed);
-    price(6);
-    expect(await saga.result()).toMatchObject({ quote: { total: 6 }, decisions: [] });
-    expect(callsAbout(request)).toEqual([
-      'quote-change-order',
-      'place-change-order',
-      'quote-change-order',
-      'place-change-order',
-    ]);
-  });
-
-  itInWays('and that breaks the guard by now places nothing', async () => {
+  it('and that breaks the guard by now places nothing', async () => {
     const { request, slowed } = slowedDown({ guard: { maxTotal: 5 } });
     const saga = await rig.sagas.change(request);
     await rig.sandbox.whenStruck(slowed);
@@ -60,7 +41,7 @@ describe('a quote that is too old when the pivot is tried again', () => {
     expect(changesOf(request)).toEqual([]);
   });
 
-  itInWays('is asked about where it is another one than was approved', async () => {
+  it('is asked about where it is another one than was approved', async () => {
     const { request, slowed } = slowedDown({ approval: 'always' });
     const saga = await rig.sagas.change(request);
     await untilWaiting(saga, 'approval');
@@ -74,7 +55,7 @@ describe('a quote that is too old when the pivot is tried again', () => {
 });
 
 describe('an approval that expires', () => {
-  itInWays.each([
+  it.each([
     ['a change', { expiresAfterSeconds: 1 }],
     ['a change above a total', { above: 1, expiresAfterSeconds: 1 }],
   ])('is rejected: %s', async (_, approval) => {
@@ -86,5 +67,28 @@ describe('an approval that expires', () => {
     });
     expect(failure?.report.why).toMatch(/^rejected: nobody answered until .* UTC$/);
     expect(changesOf(request)).toEqual([]);
+  });
+
+  it('is rejected: a purchase, and nothing was sent', async () => {
+    const request = provisionRequest({ approval: { expiresAfterSeconds: 1 } });
+    const { failure } = await outcomeOf(await rig.sagas.provision(request));
+    expect(failure).toMatchObject({ type: 'NotApproved', report: { leftovers: [] } });
+    const planId = planIdOf(request.reference);
+    expect(rig.sandbox.ledger.calls.filter(({ names }) => names.planId?.includes(planId))).toEqual([]);
+  });
+
+  it('says until when it can be given', async () => {
+    const saga = await rig.sagas.switch(switchRequest({ approval: { expiresAfterSeconds: 86_400 } }));
+    const { question, since, expiresAt } = await untilWaiting(saga, 'approval');
+    expect(Date.parse(expiresAt!) - Date.parse(since)).toBe(86_400_000);
+    expect(question).toMatch(/ Without an answer it is rejected on .* UTC\.$/);
+    await answer(saga, 'approve');
+    expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve' }] });
+  });
+
+  it('is not asked for where the limit is kept', async () => {
+    const request = changeRequest({ approval: { above: 5, expiresAfterSeconds: 1 } });
+    await (await rig.sagas.change(request)).result();
+    expect(changesOf(request)).toHaveLength(1);
   });
 });

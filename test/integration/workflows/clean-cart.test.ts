@@ -1,6 +1,5 @@
 import { ordersWithLabel } from '../../../sandbox/sentences';
-import { itInWays } from '../../support/left-out';
-import { planIdOf, provisionRequest } from '../../support/requests';
+import { provisionRequest } from '../../support/requests';
 import { rigForFile, until } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
@@ -36,75 +35,29 @@ it('deletes what a terminated run left in the cart', async () => {
   expect(openItemsOf(reference)).toEqual([]);
 });
 
-itInWays.each(['reset-before', 'reset-after'])(
-  'asks about items whose order may have been placed (%s)',
-  async (kind) => {
-    const { reference } = await terminated(kind);
-    const saga = await clean(reference);
-    const { question, ...waiting } = await untilWaiting(saga);
-    expect(waiting).toMatchObject({ kind: 'outcome-unknown', step: 'settle-order' });
-    expect(question).toMatch(
-      /^It is not known whether the provider placed the order, .* \(account AB-\d+, label “.+”, cart items \d+, \d+\): is it there\?/,
-    );
-    const settling = () => stepOf(saga, 'settle-order');
-    expect(await settling()).toMatchObject({ status: 'stuck', title: 'Learn whether the order was placed' });
-    await expect(answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: [1] })).rejects.toThrow(
-      'vmObjectIds: this step brings no servers; leave it out',
-    );
-    const placed = ordersWithLabel(rig.sandbox.ledger, reference).length === 1;
-    await answer(saga, placed ? 'confirmPlaced' : 'confirmNotPlaced', { note: 'looked into the panel' });
-    const result = await saga.result();
-    expect(await settling()).toMatchObject({ status: 'done', detail: placed ? 'it was placed' : 'it was not placed' });
-    expect(placed ? result.leftAlone : result.deleted).toHaveLength(2);
-    expect(placed ? result.deleted : result.leftAlone).toEqual([]);
-    expect(openItemsOf(reference)).toEqual([]);
-  },
-);
-
-itInWays('tells which items a person left behind', async () => {
-  const { reference } = await terminated('unauthorized');
-  const left = openItemsOf(reference);
-  rig.sandbox.faults.add({
-    endpoint: 'delete-cart-item',
-    kind: 'unauthorized',
-    match: { planId: planIdOf(reference) },
-  });
+it.each(['reset-before', 'reset-after'])('asks about items whose order may have been placed (%s)', async (kind) => {
+  const { reference } = await terminated(kind);
   const saga = await clean(reference);
-  expect(await untilWaiting(saga)).toMatchObject({ kind: 'stuck', choices: ['retry', 'markDone', 'skip'] });
-  await answer(saga, 'skip', { note: 'it may stay' });
-  const { deleted, leftovers } = await saga.result();
-  expect(deleted).toHaveLength(1);
-  const [kept] = left.filter((id) => !deleted.includes(id));
-  expect(leftovers).toEqual([{ kind: 'cart-item', cartItemId: kept, why: 'a person left it behind' }]);
+  const { question, ...waiting } = await untilWaiting(saga);
+  expect(waiting).toMatchObject({ kind: 'outcome-unknown', step: 'settle-order' });
+  expect(question).toMatch(
+    /^It is not known whether the provider placed the order, .* \(account AB-\d+, label “.+”, cart items \d+, \d+\): is it there\?/,
+  );
+  const settling = () => stepOf(saga, 'settle-order');
+  expect(await settling()).toMatchObject({ status: 'stuck', title: 'Learn whether the order was placed' });
+  await expect(answer(saga, 'confirmPlaced', { note: 'seen', vmObjectIds: [1] })).rejects.toThrow(
+    'vmObjectIds: this step brings no servers; leave it out',
+  );
+  const placed = ordersWithLabel(rig.sandbox.ledger, reference).length === 1;
+  await answer(saga, placed ? 'confirmPlaced' : 'confirmNotPlaced', { note: 'looked into the panel' });
+  const result = await saga.result();
+  expect(await settling()).toMatchObject({ status: 'done', detail: placed ? 'it was placed' : 'it was not placed' });
+  expect(placed ? result.leftAlone : result.deleted).toHaveLength(2);
+  expect(placed ? result.deleted : result.leftAlone).toEqual([]);
+  expect(openItemsOf(reference)).toEqual([]);
 });
 
-itInWays('tells which servers of a lost order lack firewalls, and deletes nothing of it', async () => {
-  const request = provisionRequest({ firewalls: [143] });
-  const fault = { endpoint: 'assign-firewalls', kind: 'refuse-before', status: 402 } as const;
-  rig.sandbox.faults.add(fault);
-  const lost = await rig.sagas.provision(request);
-  await untilWaiting(lost, 'stuck');
-  await rig.temporal.workflow.getHandle(lost.workflowId).terminate('pressed the wrong button');
-  const result = await (await clean(request.reference)).result();
-  expect(result).toMatchObject({
-    outcome: 'partly',
-    deleted: [],
-    leftovers: [{ kind: 'server-unprotected', vmObjectId: expect.any(Number), firewalls: [143] }],
-  });
-});
-
-itInWays('tells of a call to add an item that was under way when the run ended', async () => {
-  const request = provisionRequest();
-  const gate = rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'gate', hold: 'after' });
-  const saga = await rig.sagas.provision(request);
-  await rig.sandbox.whenStruck(gate);
-  await rig.temporal.workflow.getHandle(saga.workflowId).terminate();
-  const result = await (await clean(request.reference)).result();
-  rig.sandbox.faults.release(gate);
-  expect(result).toMatchObject({ deleted: [], leftovers: [{ kind: 'cart-item-unknown', item: 1 }] });
-});
-
-itInWays('deletes what such a call has added, once its answer is written down', async () => {
+it('deletes what such a call has added, once its answer is written down', async () => {
   const request = provisionRequest();
   const gate = rig.sandbox.faults.add({ endpoint: 'add-cart-item', kind: 'gate', hold: 'after' });
   const saga = await rig.sagas.provision(request);
@@ -134,4 +87,10 @@ it('touches nothing of a saga that is still running', async () => {
   expect(openItemsOf(request.reference)).toHaveLength(1);
   await answer(saga, 'retry');
   await saga.result();
+});
+
+it('touches nothing of a saga that is done', async () => {
+  const request = provisionRequest();
+  await (await rig.sagas.provision(request)).result();
+  expect(await (await clean(request.reference)).result()).toMatchObject({ deleted: [], leftovers: [] });
 });

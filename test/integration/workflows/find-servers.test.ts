@@ -108,3 +108,14 @@ describe('where the directory has more than the order', () => {
     return ordersWithLabel(shared.sandbox.ledger, reference)[0]?.seq ?? 0;
   }
 });
+
+it('that cannot be looked up before the order hold it up: nothing is sent', async () => {
+  const request = provisionRequest({ firewalls: [143] });
+  const fault = rig.sandbox.faults.add({ endpoint: 'find-servers', kind: 'error-before', times: 'all' });
+  const saga = await rig.sagas.provision(request);
+  expect(await untilWaiting(saga, 'stuck')).toMatchObject({ step: 'place-order', lastFailure: { failure: 'NotSent' } });
+  expect(ordersWithLabel(rig.sandbox.ledger, request.reference)).toEqual([]);
+  rig.sandbox.faults.lift(fault);
+  await answer(saga, 'retry');
+  expect(await saga.result()).toMatchObject({ outcome: 'done', servers: [{ firewalls: [143], verified: true }] });
+});

@@ -5,7 +5,6 @@
 import { callsTo, firewallsOf, ordersWithLabel, serversOf } from '../../../sandbox/sentences';
 import { documentedPlanTypes } from '../../../src/domain/plan-types';
 import { activitiesOf } from '../../support/events';
-import { itInWays } from '../../support/left-out';
 import { provisionRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
@@ -87,22 +86,6 @@ describe('of items that may be servers: a person is asked for as many as there c
     );
     await answer(saga, 'provideServers', { vmObjectIds });
     expect((await saga.result()).servers).toEqual(protectedIn(request));
-  });
-
-  itInWays('and may say that there are none, where none is certain', async () => {
-    rig.sandbox.configure({ orderResponse: 'opaque', untypedItemsAreServers: false });
-    const request = provisionRequest({ items: [untyped], firewalls: [143] });
-    const saga = await rig.sagas.provision(request);
-    const { question } = await untilWaiting(saga, 'servers');
-    expect(question).toContain('It brings 0 to 1 servers');
-    expect(question).toMatch(/If it brings none, give an empty list: \[\]$/);
-    await answer(saga, 'provideServers', { vmObjectIds: [] });
-    expect(await saga.result()).toMatchObject({
-      outcome: 'done',
-      servers: [],
-      leftovers: [],
-      decisions: [{ vmObjectIds: [] }],
-    });
   });
 });
 

@@ -1,10 +1,9 @@
 /** A change order or a switch that the provider refuses, and a person is asked about. */
 import { changeOrdersOf, switchesOf } from '../../../sandbox/sentences';
 import type { SagaHandle } from '../../../src/client/handle';
-import { itInWays } from '../../support/left-out';
 import { changeRequest, switchRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
-import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
+import { answer, untilWaiting } from '../../support/sagas';
 
 const unavailablePlan = 404;
 
@@ -17,10 +16,6 @@ const rig = rigForFile({
 });
 
 const resources = (resource_name: string, delta_value: string | number = '1') => [{ resource_name, delta_value }];
-const refuse = (
-  endpoint: 'quote-change-order' | 'place-change-order' | 'quote-plan-switch' | 'switch-plan',
-  id: number,
-) => rig.sandbox.faults.add({ endpoint, kind: 'refuse-before', match: { subscriptionId: id } });
 const changesOf = ({ subscription_id }: { subscription_id: number }) =>
   changeOrdersOf(rig.sandbox.ledger, subscription_id);
 const switchedBy = ({ subscription_id }: { subscription_id: number }) =>
@@ -48,20 +43,6 @@ describe('a change order', () => {
     expect(await saga.result()).toMatchObject({ outcome: 'done', quote: { total: 10 } });
     expect(changesOf(request)).toMatchObject([{ resources: resources('vm_backup', '2') }]);
   });
-
-  itInWays.each(['quote-change-order', 'place-change-order'] as const)(
-    'that is refused by %s is corrected',
-    async (endpoint) => {
-      const { request, begin } = start();
-      refuse(endpoint, request.subscription_id);
-      const saga = await begin();
-      const { step } = await untilWaiting(saga, 'refused');
-      expect(step).toBe(endpoint === 'quote-change-order' ? 'quote' : 'place-change-order');
-      await answer(saga, 'retry', { correction: { resources: resources('vm_antiddos') } });
-      expect(await saga.result()).toMatchObject({ quote: { total: 20 }, decisions: [{ kind: 'refused' }] });
-      expect(changesOf(request)).toMatchObject([{ resources: resources('vm_antiddos') }]);
-    },
-  );
 });
 
 describe('a switch', () => {
@@ -75,23 +56,5 @@ describe('a switch', () => {
     await answer(saga, 'retry', { correction: { plan_id: 22 } });
     expect((await saga.result()).outcome).toBe('done');
     expect(switchedBy(request)).toMatchObject([{ planId: 22 }]);
-  });
-
-  itInWays('is approved anew, though the other plan costs the same', async () => {
-    const request = switchRequest({ onRefusal: 'ask', plan_id: 21, approval: 'always' });
-    // The first quote is approved; the one that is asked for right after it is refused.
-    rig.sandbox.faults.add({
-      ...{ endpoint: 'quote-plan-switch', kind: 'refuse-before', nth: 2 },
-      match: { subscriptionId: request.subscription_id },
-    });
-    const saga = await rig.sagas.switch(request);
-    await untilWaiting(saga, 'approval');
-    await answer(saga, 'approve');
-    await untilWaiting(saga, 'refused');
-    await answer(saga, 'retry', { correction: { plan_id: 22 } });
-    await untilWaiting(saga, 'approval');
-    await answer(saga, 'reject');
-    expect((await outcomeOf(saga)).failure).toMatchObject({ type: 'NotApproved' });
-    expect(switchedBy(request)).toEqual([]);
   });
 });

@@ -1,9 +1,10 @@
 /** Coming to terms before servers are bought: guard and approval. */
-import { ordersWithLabel } from '../../../sandbox/sentences';
 import { SagaHandle } from '../../../src/client/handle';
-import { describeInWays, itInWays } from '../../support/left-out';
-import { planIdOf, provisionRequest } from '../../support/requests';
+import { restored } from '../../../src/journal/ceremony';
 import { resetTo, workflowTasksOf } from '../../support/reset';
+import { said } from '../../support/operator';
+import { ordersWithLabel } from '../../../sandbox/sentences';
+import { planIdOf, provisionRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, stepOf, untilWaiting } from '../../support/sagas';
 
@@ -57,18 +58,9 @@ describe('the approval', () => {
     expect(failure).toMatchObject({ type: 'NotApproved', report: { why: 'rejected: too many', leftovers: [] } });
     expect(callsOf(request)).toEqual([]);
   });
-
-  itInWays('is asked for above so many servers, and not at them', async () => {
-    const items = [{ quantity: 2 }];
-    await (await rig.sagas.provision(provisionRequest({ items, approval: { above: 2 } }))).result();
-    const saga = await rig.sagas.provision(provisionRequest({ items, approval: { above: 1 } }));
-    await untilWaiting(saga, 'approval');
-    await answer(saga, 'approve');
-    await saga.result();
-  });
 });
 
-describeInWays('a run that was reset to before its approval, and has not asked because the order may be placed', () => {
+describe('a run that was reset to before its approval, and has not asked because the order may be placed', () => {
   const request = (changes: object = {}) => provisionRequest({ approval: 'always', ...changes });
   async function reset({ reference }: { reference: string }, { workflowId }: SagaHandle) {
     await resetTo(rig.temporal, { workflowId }, (await workflowTasksOf(rig.temporal, { workflowId }))[0] ?? 0);
@@ -97,6 +89,31 @@ describeInWays('a run that was reset to before its approval, and has not asked b
     expect(ordersOf(asked)).toEqual([]);
     await answer(again, 'approve');
     expect(await again.result()).toMatchObject({ outcome: 'done', leftovers: [] });
+    expect(ordersOf(asked)).toHaveLength(1);
+  });
+
+  it('sends nothing where that is rejected, and takes the items out of the cart', async () => {
+    const { asked, again } = await approvedAndDenied();
+    await untilWaiting(again, 'approval');
+    await answer(again, 'reject');
+    const { failure } = await outcomeOf(again);
+    expect(failure).toMatchObject({ type: 'NotApproved', report: { outcome: 'reversed', leftovers: [] } });
+    expect(ordersOf(asked)).toEqual([]);
+  });
+
+  // Last: from here on every reference of before is in doubt.
+  it('asks where nobody has ever approved it, and the journal was put back', async () => {
+    const asked = request();
+    const saga = await rig.sagas.provision(asked);
+    await untilWaiting(saga, 'approval');
+    await rig.withJournal((journal) => restored(journal, 'trust', said));
+    const again = await reset(asked, saga);
+    await untilWaiting(again, 'outcome-unknown');
+    await answer(again, 'confirmNotPlaced', { note: 'not there' });
+    await untilWaiting(again, 'approval');
+    expect(ordersOf(asked)).toEqual([]);
+    await answer(again, 'approve');
+    await again.result();
     expect(ordersOf(asked)).toHaveLength(1);
   });
 });

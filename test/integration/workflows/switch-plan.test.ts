@@ -1,5 +1,4 @@
 import { switchesOf } from '../../../sandbox/sentences';
-import { itInWays } from '../../support/left-out';
 import { switchRequest } from '../../support/requests';
 import { rigForFile } from '../../support/rig';
 import { answer, outcomeOf, untilWaiting } from '../../support/sagas';
@@ -61,16 +60,5 @@ it('never switches twice: an answer that cannot be read is asked about', async (
   expect(await untilWaiting(saga)).toMatchObject({ kind: 'outcome-unknown', step: 'switch-plan' });
   await answer(saga, 'confirmPlaced', { note: 'the panel shows plan 21' });
   expect(await saga.result()).toMatchObject({ placed: true });
-  expect(switches(request)).toHaveLength(1);
-});
-
-itInWays('is quoted again before it is sent again', async () => {
-  const request = switchRequest();
-  switchFault(request, { kind: 'reset-before' });
-  const saga = await rig.sagas.switch(request);
-  await untilWaiting(saga, 'outcome-unknown');
-  await answer(saga, 'confirmNotPlaced', { note: 'the panel shows the old plan' });
-  await saga.result();
-  expect(endpointsOf(request)).toEqual(['quote-plan-switch', 'switch-plan', 'quote-plan-switch', 'switch-plan']);
   expect(switches(request)).toHaveLength(1);
 });

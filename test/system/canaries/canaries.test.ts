@@ -19,7 +19,7 @@ import { createDataConverter } from '../../../src/security/data-converter';
 import { parsePayloadKeys } from '../../../src/security/keys';
 import { programOf } from '../../support/programs';
 import { WebhookReceiver } from '../../support/receiver';
-import { describeInWays, takesWays, unlessLacking } from '../../support/left-out';
+import { describeInWays, takesAll, unlessLacking } from '../../support/left-out';
 import { shortFlights } from '../../support/rig';
 import { Journey, ledgerOf, bytesOf, type Seen } from './journey';
 import { Witness } from './witness';
@@ -234,7 +234,7 @@ here('with keys', () => {
   });
 });
 
-(takesWays ? here : describeInWays)('without keys', () => {
+(takesAll ? here : describeInWays)('without keys', () => {
   let travelled: Travelled;
   beforeAll(async () => {
     travelled = await travel(undefined);

@@ -12,7 +12,7 @@ import { parseSpendLimits } from '../../../src/domain/spending';
 import type { DecisionName } from '../../../src/domain/decisions';
 import type { Waiting, WaitKind } from '../../../src/domain/progress';
 import { changeRequest, provisionRequest } from '../../support/requests';
-import { itInWays, unlessLacking } from '../../support/left-out';
+import { unlessLacking } from '../../support/left-out';
 import { Rig, until } from '../../support/rig';
 import { outcomeOf, untilState, untilWaiting } from '../../support/sagas';
 import { launchChromium, whyNoBrowser } from './chromium';
@@ -92,7 +92,7 @@ here('an operator in the Web UI', () => {
     });
   });
 
-  itInWays('settles an unknown outcome with confirmPlaced and the servers’ ids', async () => {
+  it('settles an unknown outcome with confirmPlaced and the servers’ ids', async () => {
     const saga = await order('PO-2026-0043', { kind: 'reset-after' }, { firewalls: [143] });
     const { id } = await openWaiting(saga, 'outcome-unknown');
     const details = await operator.currentDetails(/not known whether the provider placed the order/);
@@ -113,7 +113,7 @@ here('an operator in the Web UI', () => {
     });
   });
 
-  itInWays('approves a quote', async () => {
+  it('approves a quote', async () => {
     const reference = 'CH-2026-0007';
     const saga = await rig.sagas.change(changeRequest({ reference, subscription_id: 5512, approval: 'always' }));
     await openWaiting(saga, 'approval');
@@ -127,7 +127,7 @@ here('an operator in the Web UI', () => {
     expect(await saga.result()).toMatchObject({ decisions: [{ decision: 'approve', by: 'Ada' }] });
   });
 
-  itInWays('retries many at once, and follows how far it is', async () => {
+  it('retries many at once, and follows how far it is', async () => {
     const references = ['PO-2026-0061', 'PO-2026-0062', 'PO-2026-0063', 'PO-2026-0064', 'PO-2026-0065', 'PO-2026-0066'];
     const sagas = await Promise.all(
       references.map((reference) => order(reference, { kind: 'unauthorized', times: 3 })),
@@ -160,7 +160,7 @@ here('an operator in the Web UI', () => {
     expect(await outcomeOf(other)).toMatchObject({ cancelled: { outcome: 'reversed' } });
   });
 
-  itInWays('holds new sagas, and lets them go', async () => {
+  it('holds new sagas, and lets them go', async () => {
     const json = JSON.stringify({ by: 'Ada', note: 'the provider works on it' });
     await operator.prepareStart({ workflowId: 'hold', type: 'hold', json });
     await operator.start();
@@ -177,7 +177,7 @@ here('an operator in the Web UI', () => {
     expect(ordersWithLabel(rig.sandbox.ledger, 'PO-2026-0055')).toHaveLength(1);
   });
 
-  itInWays('is told in the dialog why a decision does not fit, and which do', async () => {
+  it('is told in the dialog why a decision does not fit, and which do', async () => {
     const saga = await order('PO-2026-0045', { kind: 'reset-before' });
     const waiting = await openWaiting(saga, 'outcome-unknown');
     await operator.currentDetails(/not known whether the provider placed the order/);
@@ -233,7 +233,7 @@ here('an operator in the Web UI', () => {
     await operator.openRun(saga.workflowId, runId);
   }
 
-  itInWays.each([
+  it.each([
     ['that is done', 'PO-2026-0047'],
     ['that is stuck after its order', 'PO-2026-0048'],
   ])(
@@ -265,7 +265,7 @@ here('an operator in the Web UI', () => {
     },
   );
 
-  itInWays('starts with wrong values, and reads which they are', async () => {
+  it('starts with wrong values, and reads which they are', async () => {
     const called = rig.sandbox.ledger.calls.length;
     const request = {
       reference: 'PO-2026-0049',

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { startDevServer } from '../../../scripts/dev-server';
 import { isRunning } from '../../support/is-running';
-import { takesWays, unless } from '../../support/left-out';
+import { unless } from '../../support/left-out';
 
 const root = join(__dirname, '..', '..', '..');
 const cli = process.env['ORDER_SAGA_TEST_TEMPORAL_CLI'] ?? '';
@@ -64,7 +64,7 @@ describeWithCli('a dev server', () => {
     ['calls exit', 'exit', undefined],
     ['throws', 'throw', undefined],
   ] as const;
-  it.each(takesWays ? ends : ends.slice(0, 1))('does not outlive a parent that %s', async (_what, ending, signal) => {
+  it.each(ends)('does not outlive a parent that %s', async (_what, ending, signal) => {
     const program = join(__dirname, 'dev-server-parent.ts');
     const parent = spawn(process.execPath, ['--import', 'tsx', program, cli, ending], {
       cwd: root,

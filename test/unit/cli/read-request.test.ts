@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { parseJson, readRequest } from '../../../src/cli/read-request';
+import { parseJson, readJson, readRequest } from '../../../src/cli/read-request';
 import { requestBytesMax } from '../../../src/domain/validation';
 
 let folder: string;
@@ -78,3 +78,13 @@ it.each(['{"password":"geheim" x}', '{"password":"geheim', '{"password":geheim}'
     expect(() => parseJson(text, 'it')).not.toThrow(/geheim/);
   },
 );
+
+it('takes JSON itself, its file, and standard input', async () => {
+  const decision = { question: 'q', note: 'seen' };
+  const text = JSON.stringify(decision);
+  const given = [text, ` ${text}`, await fileWith(text)];
+  for (const one of given) expect(await readJson(one, noInput, 'it')).toEqual(decision);
+  expect(await readJson('-', Readable.from([text]), 'it')).toEqual(decision);
+  // What is left where a shell eats the quotes.
+  expect(() => readJson('{question:q}', noInput, 'it')).toThrow(/^it is not JSON/);
+});

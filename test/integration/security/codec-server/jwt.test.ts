@@ -61,12 +61,6 @@ it.each([
   expect(line).toMatchObject({ subject: 'ann@example.com', operation: 'decode', payloads: 0, status: 200 });
 });
 
-it('opens beside an agreed token', async () => {
-  const { answered, line } = await presentAndRead(agreed);
-  expect(answered.status).toBe(200);
-  expect(line).toMatchObject({ subject: 'cli' });
-});
-
 it.each([
   ['expired', () => rs256(claims({ exp: inSeconds(-60) }))],
   ['without an end', () => rs256(claims({ exp: undefined }))],
