@@ -1,4 +1,5 @@
 /** docs/settings.md against src/config/: the same names, the same defaults. */
+import { execFileSync } from 'node:child_process';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import * as config from '../../src/config';
 import { readClientConfig, readWorkerConfig, SettingsError, type Environment } from '../../src/config';
@@ -99,4 +100,28 @@ it('names what the sandbox asks for', () => {
   const asked = [...schema.matchAll(/^ {2}(SANDBOX_[A-Z_]+):/gm)].map(([, name]) => name!);
   expect(asked.length).toBeGreaterThan(5);
   expect(sandboxSettings().sort()).toEqual(asked.sort());
+});
+
+it('is the page of every setting that another page names', () => {
+  const pages = execFileSync('git', ['ls-files', '*.md'], { encoding: 'utf8' }).trim().split('\n');
+  const named = pages.flatMap((page) =>
+    [...readDocument(page).matchAll(/`([A-Z]+(?:_[A-Z]+)+)[=`]/g)].map(([, name]) => name!),
+  );
+  expect(named.length).toBeGreaterThan(20);
+  // A value, an answer of Temporal's, what is of compose, of Node and of the tools beside the service.
+  const others = [
+    'AUTO_UPGRADE',
+    'FAILED_PRECONDITION',
+    'GRAFANA_PASSWORD',
+    'NODE_EXTRA_CA_CERTS',
+    'NUM_HISTORY_SHARDS',
+  ];
+  const beside = [
+    'ORDER_SAGA_FUZZ_RUNS',
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    'SECRET_WEB_ROOT_PASSWORD',
+    'TEMPORAL_CLI_PATH',
+  ];
+  const known = [...namesIn([...ofTemporal, ...ofWorker, ...rowsUnder('The codec server')]), ...others, ...beside];
+  expect([...new Set(named)].filter((name) => !known.includes(name))).toEqual([]);
 });
