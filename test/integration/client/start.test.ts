@@ -1,7 +1,10 @@
 /** Starting, and starting again: the same request gives the saga that there is, another one is refused. */
+import { Client } from '@temporalio/client';
+import type { Payload } from '@temporalio/common';
+import { temporal as proto } from '@temporalio/proto';
 import { callsTo } from '../../../sandbox/sentences';
 import { OrderSagaClient } from '../../../src/client/client';
-import { InvalidRequestError, ReferenceTakenError } from '../../../src/client/errors';
+import { InvalidRequestError, ReferenceTakenError, UnknownReferenceError } from '../../../src/client/errors';
 import { readAttributes } from '../../../src/client/search-attributes';
 import { workflowIdOf } from '../../../src/domain/identity';
 import { changeRequest, firewallsRequest, provisionRequest, switchRequest } from '../../support/requests';
@@ -181,3 +184,47 @@ it('starts before any worker was there; the saga names itself when one comes', a
     await fresh.close();
   }
 });
+
+describe('a first request that cannot be read', () => {
+  it('is never taken for the same one', async () => {
+    const request = switchRequest();
+    const sealed = new OrderSagaClient(
+      new Client({ connection: bare.connection, namespace: bare.namespace, dataConverter: { payloadCodecs: [seal] } }),
+    );
+    await sealed.switch(request);
+    // With the key it is the same; without it, nobody can tell.
+    expect((await sealed.switch(request)).existing).toBe(true);
+    expect((await refusalOf(sealed.switch({ ...request, plan_id: 22 }))).fields).toEqual(['plan_id']);
+    const refusal = await refusalOf(bare.sagas.switch(request));
+    expect(refusal.fields).toEqual([]);
+    expect(refusal.message).toContain('cannot be decoded');
+  });
+
+  it('of another workflow type is refused', async () => {
+    const request = switchRequest();
+    const workflowId = workflowIdOf('switchPlan', request.reference);
+    await bare.temporal.workflow.start('somethingElse', { taskQueue: 'order-saga', workflowId, args: [request] });
+    expect((await refusalOf(bare.sagas.switch(request))).unreadable).toContain('another workflow type');
+    await expect(bare.sagas.get(request.reference)).rejects.toBeInstanceOf(UnknownReferenceError);
+  });
+});
+
+/** Stands for encryption: a payload that a client without it cannot read. */
+const sealed = Buffer.from('binary/sealed');
+const seal = {
+  encode: (payloads: Payload[]) =>
+    Promise.resolve(
+      payloads.map((payload) => ({
+        metadata: { encoding: sealed },
+        data: Buffer.from(proto.api.common.v1.Payload.encode(payload).finish()).reverse(),
+      })),
+    ),
+  decode: (payloads: Payload[]) =>
+    Promise.resolve(
+      payloads.map((payload) =>
+        sealed.equals(payload.metadata?.['encoding'] ?? Buffer.alloc(0))
+          ? proto.api.common.v1.Payload.decode(Buffer.from(payload.data ?? []).reverse())
+          : payload,
+      ),
+    ),
+};
