@@ -95,7 +95,7 @@ const receiver = () => ({
     ),
 });
 
-function hasCredentials({ username, password }: URL): boolean {
+export function hasCredentials({ username, password }: URL): boolean {
   return username !== '' || password !== '';
 }
 
