@@ -1,4 +1,4 @@
-/** How the command line ends; scripts rely on it. Every error becomes one status and one message here. */
+/** The exit statuses, on which scripts rely. Every error becomes one status and one message here. */
 import { ServiceError } from '@temporalio/client';
 import {
   FirewallsUnknownError,

@@ -54,7 +54,7 @@ function referenceOf(target: string, { workflow }: OfWorkflow): { reference: str
   return readWorkflowId(target) ?? { reference: checkReference(target), ...definedOnly({ workflow }) };
 }
 
-/** What the provider has cancelled after its saga had ended: nothing else can be told of it any more. */
+/** Records that the provider has cancelled an order whose saga has ended: that saga takes no decision any more. */
 export async function orderCancelled(
   { printer }: CommandContext,
   target: string,
@@ -116,7 +116,7 @@ export async function migrateJournal({ printer }: CommandContext): Promise<numbe
   return exitStatus.done;
 }
 
-/** An operator runs it after the journal's database was put back to an older copy, before a worker sends anything. */
+/** An operator runs it after the journal's database was restored from an older copy, before a worker sends anything. */
 export async function journalRestored(
   context: CommandContext,
   {
@@ -141,8 +141,8 @@ export async function journalRestored(
     printer.line(`the journal ${name} has the epoch ${epoch} from now on`);
     printer.line(
       noticed === undefined
-        ? 'no worker had noticed that it was put back'
-        : `a worker noticed on ${noticed} that it was put back`,
+        ? 'no worker had noticed that it was restored'
+        : `a worker noticed on ${noticed} that it was restored`,
     );
     if (elsewhere !== undefined) printer.line(elsewhere);
     printer.line(
@@ -159,17 +159,17 @@ export async function journalRestored(
 }
 
 /** An operator runs it after the journal's database failed over or moved, and every commit went along. */
-async function journalIsWhole({ printer }: CommandContext, word: Said): Promise<number> {
+async function journalIsWhole({ printer }: CommandContext, statement: Said): Promise<number> {
   return withJournal({ writes: true }, async (journal, name) => {
-    const said = await nothingLost(journal, word);
-    if (said.how === 'refused') {
+    const answer = await nothingLost(journal, statement);
+    if (answer.how === 'refused') {
       throw new UsageError(
-        `a worker noticed on ${said.noticed} that a history knows more than the journal ${name}: something was lost. ` +
+        `a worker noticed on ${answer.noticed} that a history knows more than the journal ${name}: something was lost. ` +
           'Say --new-references ask, or --new-references trust',
       );
     }
-    const isNew = said.how === 'accepted';
-    if (isNew) printer.line(said.elsewhere);
+    const isNew = answer.how === 'accepted';
+    if (isNew) printer.line(answer.elsewhere);
     printer.line(
       isNew
         ? `the journal ${name} has lost nothing, as you say: what was sent is known, and sagas go on`
@@ -223,7 +223,7 @@ export async function journalStatus({ printer }: CommandContext): Promise<number
       ['epoch', `${counts.epoch}${raisedAt === undefined ? '' : `, raised on ${raisedAt}`}`],
       ['database', whatHolds(address, incarnation.here)],
       [
-        'put back',
+        'restored',
         noticed === undefined ? 'not noticed' : `${noticed}: nothing is sent until \`order-saga journal restored\``,
       ],
       ['new references', newReferences === 'ask' ? 'a person is asked about each' : 'are trusted to be new'],
@@ -237,10 +237,10 @@ export async function journalStatus({ printer }: CommandContext): Promise<number
   });
 }
 
-/** The last ones: an incident has a handful. */
+/** Only the last ones are shown: an incident has a handful. */
 const ceremoniesShown = 20;
 
-/** A text of one line, whatever was typed. */
+/** Makes one line of it, whatever was typed. */
 function describeCeremony({ at, what, details, said }: Ceremony): string {
   const who = said === undefined ? 'cannot be decrypted here' : `says ${said.by ?? 'somebody'}: ${said.note}`;
   const facts = Object.entries(details).map(([name, value]) => `${name} ${[value].flat().join(', ')}`);
@@ -250,8 +250,8 @@ function describeCeremony({ at, what, details, said }: Ceremony): string {
 function whatHolds(address: JournalAddress, here: string | null): string {
   if (here !== null) return `on timeline ${describeIncarnation(here)}`;
   return 'file' in address
-    ? 'a file: that it was put back shows only by what histories know'
-    : 'does not say on which timeline it is: that it was put back shows only by what histories know';
+    ? 'a file: only histories can show that it was restored'
+    : 'does not say on which timeline it is: only histories can show that it was restored';
 }
 
 export async function withJournal(

@@ -1,4 +1,4 @@
-/** What options take, and what is said where it does not fit; and times in words. */
+/** Parsers of options, with the sentence for a value that does not fit; and times in words. */
 import { InvalidArgumentError } from 'commander';
 
 /** The client checks the range. */

@@ -1,5 +1,5 @@
 /**
- * Which sagas are lost: they have begun by the journal and have no ending there, and Temporal has no run of them that
+ * Lists the lost sagas: they have begun by the journal and have no ending there, and Temporal has no run of them that
  * goes on.
  */
 import type { Client } from '@temporalio/client';
@@ -57,7 +57,7 @@ function idOf({ workflow, reference }: { workflow: WorkflowName; reference: stri
 
 type Untouched = Awaited<ReturnType<typeof untouchedBySame>>;
 
-/** Whether the same request, sent again, only finds a run that did nothing. */
+/** Finds whether the same request, sent again, only meets a run that did nothing. */
 async function inTheWay(temporal: Client, journal: Journal, reference: OpenReference): Promise<Untouched> {
   const { workflow } = reference;
   const request = await journal.firstRequest({ workflow, reference: reference.reference }).catch((error: unknown) => {
@@ -68,7 +68,7 @@ async function inTheWay(temporal: Client, journal: Journal, reference: OpenRefer
 }
 
 /**
- * How to bring a lost saga to an end. Either way the journal knows what was done, and none of it is done twice.
+ * Says how to bring a lost saga to an end. Either way the journal knows what was done, and none of it is done twice.
  * Emptying the cart ends only a saga that has placed nothing.
  */
 function nextOf(
@@ -82,7 +82,7 @@ function nextOf(
     const which =
       untouched === 'cancelled'
         ? 'Reset its cancelled run'
-        : 'See to the reason for which its last run was refused, and then reset that run';
+        : 'Remove the reason for which its last run was refused, and then reset that run';
     return `${which} in the Web UI, to its first workflow task: it goes on from what the journal knows${clean}`;
   }
   return how === 'gone'

@@ -74,7 +74,7 @@ interface Happening {
   run?: string;
 }
 
-/** What was meant, answered, decided, undone and ended: a row for each, with its time. */
+/** Lists what was intended, answered, decided, undone and ended: a row for each, with its time. */
 export function timelineOf({ firstSeen, corrections, effects, endings }: SagaRecord): string[][] {
   const happenings: Happening[] = [
     { at: firstSeen.at, what: 'first seen', text: 'the reference was taken', run: firstSeen.run },
@@ -132,12 +132,12 @@ function happeningsOf(effect: RecordedEffect, effects: readonly RecordedEffect[]
   return all;
 }
 
-/** Nothing was sent with it. */
+/** Whether a person did it: nothing was sent with it. */
 function isByHand({ kind, decided }: RecordedEffect): boolean {
   return kind !== 'pivot' && decided !== undefined;
 }
 
-/** A person said that it had not happened, and its own answer came later. */
+/** Whether a person denied that it happened, and its own answer came later. */
 function isDoneAfterDenial({ outcome, decided, answer, late }: RecordedEffect): boolean {
   return outcome === 'done' && decided !== undefined && late !== undefined && isDeepStrictEqual(late.answer, answer);
 }
@@ -145,12 +145,12 @@ function isDoneAfterDenial({ outcome, decided, answer, late }: RecordedEffect): 
 function beginningOf(effect: RecordedEffect): Pick<Happening, 'what' | 'text'> {
   const { id, meantAt, outcome, inAirUntil, failure } = effect;
   const text = `${nameOf(effect)}${described(effect.about)}, row ${id}`;
-  // Nothing was sent with this row: it stands for what may have been.
+  // Nothing was sent with this row: it records what may have been sent.
   if (failure === 'JournalPutBack') {
-    return { what: 'in doubt', text: `${text}: the journal was put back, and may have lost that it was sent` };
+    return { what: 'in doubt', text: `${text}: the journal was restored, and may have lost that it was sent` };
   }
   if (outcome !== 'meant') return { what: 'meant', text };
-  const since = `its outcome was not written down; it may be in the air until ${inAirUntil ?? meantAt}`;
+  const since = `its outcome was not written down; it may be in flight until ${inAirUntil ?? meantAt}`;
   return { what: 'meant', text: `${text}, and ${since}` };
 }
 
@@ -207,7 +207,7 @@ function described(about: RecordedEffect['about']): string {
   return parts.length === 0 ? '' : `: ${parts.join('; ')}`;
 }
 
-/** One line for each event: no text in it can look like another line, or reverse the text beside it. */
+/** Keeps each event in one line: no text in it can look like another line, or reverse the text beside it. */
 function inOneLine(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   return line.length > valueMax ? `${line.slice(0, valueMax)}… (--json shows all)` : line;

@@ -29,7 +29,7 @@ export interface Terminal extends Streams {
   stdin: Readable;
 }
 
-/** Loaded only when needed: two database drivers take longer to load than the rest of the program. */
+/** These are loaded only when they are needed: two database drivers take longer to load than all the rest. */
 const ofTheJournal = () => import('./journal-commands.js');
 const ofTheLost = () => import('./lost-commands.js');
 const ofServers = () => import('./server-commands.js');
@@ -222,10 +222,10 @@ function addReconcileCommands(reconcile: Command, run: Run): void {
   const sweeping = (usage: string, does: string) =>
     command(reconcile, usage, does)
       .option('--clean', 'delete cart items that are left, by clean-ups (this is the default)')
-      .option('--no-clean', 'only tell of cart items that are left')
+      .option('--no-clean', 'only report cart items that are left')
       .option('--repair', 'assign firewalls that a server lacks, by sagas; none is ever unassigned')
-      .addOption(new Option('--no-repair', 'only tell of firewalls that a server lacks (this is the default)'))
-      .option('--days <NUMBER>', 'ended sagas that began within so many days (30)', count)
+      .addOption(new Option('--no-repair', 'only report firewalls that a server lacks (this is the default)'))
+      .option('--days <NUMBER>', 'only ended sagas that began within this many days (30)', count)
       .option('--servers <NUMBER>', 'how many servers are compared, the newest first (1000)', count)
       .option('--rate <NUMBER>', 'how many servers are looked at, or sagas started, in a second (2)', rate);
 
@@ -256,7 +256,7 @@ function addJournalCommands(journal: Command, run: Run): void {
   command(
     journal,
     'status',
-    'show its state: its schema, its epoch, what people are asked about (status 4: it was put back)',
+    'show its state: its schema, its epoch, what people are asked about (status 4: it was restored)',
   ).action(run(later(ofTheJournal, 'journalStatus')));
   command(
     journal,
@@ -268,7 +268,7 @@ function addJournalCommands(journal: Command, run: Run): void {
   );
   const asks = 'references that it has not seen: ask about them, or trust that they are new';
   const whole = 'its database only failed over or moved, and every commit went along: nobody is asked about anything';
-  saying(journal, 'restored', 'say that it was put back to an older copy: people are asked about what was sent')
+  saying(journal, 'restored', 'say that it was restored from an older copy: people are asked about what was sent')
     .addOption(new Option('--new-references <HOW>', asks).choices(['ask', 'trust']))
     .addOption(new Option('--nothing-lost', whole).conflicts('newReferences'))
     .action(run(later(ofTheJournal, 'journalRestored')));

@@ -1,4 +1,4 @@
-/** Servers that were ordered with firewalls and lack them, as far as the journal knows, until somebody closes them. */
+/** Commands about servers that were ordered with firewalls and lack them, as far as the journal knows, until closed. */
 import { workflowIdOf } from '../domain/identity';
 import { closeServers, openServers } from '../journal/servers';
 import type { CommandContext } from './command-context';

@@ -6,7 +6,7 @@ import type { DecisionName } from '../domain/decisions';
 import type { SagaFailureName } from '../domain/failures';
 import type { WorkflowName } from '../domain/identity';
 import type { Report } from '../domain/results';
-import { describeProblems, type Problem } from '../domain/problems';
+import { describeProblems, namesOfFirst, type Problem } from '../domain/problems';
 
 /** The base of all of them: any other error from the client is Temporal's own, or a mistake of ours. */
 export abstract class OrderSagaError extends Error {
@@ -45,11 +45,11 @@ export class ReferenceTakenError extends OrderSagaError {
   }
 }
 
-function listed(fields: readonly string[]): string {
-  const named = fields.slice(0, namedMax).map((field) => field || 'the request as a whole');
-  const more = fields.length - named.length;
-  return named.join(', ') + (more > 0 ? ` and ${more} more` : '');
-}
+const listed = (fields: readonly string[]) =>
+  namesOfFirst(
+    fields.map((field) => field || 'the request as a whole'),
+    namedMax,
+  );
 
 /** Temporal knows nothing under this reference: it was never used, or its run is past the namespace's retention. */
 export class UnknownReferenceError extends OrderSagaError {

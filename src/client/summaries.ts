@@ -5,6 +5,7 @@
  */
 import type { WorkflowName } from '../domain/identity';
 import { countOf, serversOrdered } from '../domain/plan-types';
+import { namesOfFirst } from '../domain/problems';
 import type { RequestOf } from '../domain/requests';
 
 /** The server takes 400 bytes of summary and limits the details to some KB; both must be quick to read. */
@@ -51,14 +52,15 @@ const writers: { [W in WorkflowName]: Writer<W> } = {
       lines: [
         ['account', account.slice(0, 40)],
         ['servers', servers],
-        ['plans', short(plans)],
-        ...(firewalls?.length ? [line('firewalls', short(firewalls))] : []),
+        ['plans', namesOfFirst(plans, listedMax)],
+        ...(firewalls?.length ? [line('firewalls', namesOfFirst(firewalls, listedMax))] : []),
       ],
     };
   },
   changeOrder: ({ subscription_id, account, resources, guard, approval, quoteOnly }) => {
-    const changes = short(
+    const changes = namesOfFirst(
       resources.map(({ resource_name, delta_value }) => `${resource_name} ${delta_value.slice(0, 20)}`),
+      listedMax,
     );
     return {
       summary: `subscription ${subscription_id}: ${quoteOnly ? 'quote ' : ''}${changes}`,
@@ -82,9 +84,9 @@ const writers: { [W in WorkflowName]: Writer<W> } = {
   }),
   setFirewalls: ({ vmObjectId, assign, unassign, exactly }) => {
     const wanted = [
-      ...(exactly ? [`exactly ${short(exactly) || 'none'}`] : []),
-      ...(assign?.length ? [`assign ${short(assign)}`] : []),
-      ...(unassign?.length ? [`unassign ${short(unassign)}`] : []),
+      ...(exactly ? [`exactly ${namesOfFirst(exactly, listedMax) || 'none'}`] : []),
+      ...(assign?.length ? [`assign ${namesOfFirst(assign, listedMax)}`] : []),
+      ...(unassign?.length ? [`unassign ${namesOfFirst(unassign, listedMax)}`] : []),
     ].join(', ');
     return {
       summary: `server ${vmObjectId}: ${wanted}`,
@@ -109,9 +111,4 @@ function conditions(
 
 function line(name: string, value: string): [string, string] {
   return [name, value];
-}
-
-function short(values: readonly (string | number)[]): string {
-  const more = values.length - listedMax;
-  return values.slice(0, listedMax).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

@@ -5,7 +5,8 @@ export class CannotListen extends Error {
   constructor(setting: string, address: ListenAddress, why: unknown) {
     const reason = why instanceof Error ? why.message : String(why);
     super(
-      `${setting}: nothing can listen at ${inUrl(address)} (${reason}); choose another port, or an address of this machine`,
+      `${setting}: nothing can listen at ${inUrl(address)} (${reason}); ` +
+        'choose another port, or an address of this machine',
     );
   }
 }

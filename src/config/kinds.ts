@@ -5,6 +5,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { RetryBudget } from '../activities/settings';
+import { hasCredentials } from '../domain/notifications';
 import { cloudServerPlanTypes, readPlanType } from '../domain/plan-types';
 import { parseSpendLimits } from '../domain/spending';
 
@@ -142,10 +143,7 @@ export const listenAddress = (portMin: number) =>
 export const serviceUrl = (expected: string) =>
   z
     .url({ protocol: /^https?$/, error: expected })
-    .refine((url) => !/[?#]/.test(url) && !hasCredentials(url), 'must have no credentials, no query and no fragment');
-
-function hasCredentials(url: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { username, password } = new URL(url);
-  return username !== '' || password !== '';
-}
+    .refine(
+      (url) => !/[?#]/.test(url) && !(URL.canParse(url) && hasCredentials(new URL(url))),
+      'must have no credentials, no query and no fragment',
+    );

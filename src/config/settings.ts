@@ -46,7 +46,7 @@ export function readSettings<S extends Settings>(
     const name = variableAt(settings, path);
     // `docker run --env-file` keeps the quotes that a shell takes off.
     const isQuoted = /^(["']).*\1$/s.test(env[name] ?? '');
-    problems.push(`${name}: ${isQuoted ? 'stands in quotation marks, which are part of it; ' : ''}${message}`);
+    problems.push(`${name}: ${isQuoted ? 'has quotation marks, which are part of it; ' : ''}${message}`);
   }
   return undefined;
 }

@@ -66,15 +66,15 @@ export const workerSettings = z.object({
     /** A person needs more than a minute; a price older than thirty days is no longer valid. */
     approvalMaxAgeMs: from('APPROVAL_MAX_AGE_MS', whole(60_000, 30 * 24 * 60 * 60 * 1000).default(24 * 60 * 60 * 1000)),
     /**
-     * Off by default: a caller that buys equal servers one by one, each with its own reference, should not be asked each
-     * time.
+     * Off by default: a caller that buys equal servers one by one, each with its own reference, should not be asked
+     * each time.
      */
     duplicateWithinMs: from('DUPLICATE_WITHIN_MS', whole(0, 30 * 24 * 60 * 60 * 1000).default(0)),
     spendLimits: from('SPEND_LIMITS', spendLimits.default([])),
   }),
   /**
-   * A provider that restarts is back within minutes; after a quarter of an hour a person should know. An attempt costs a
-   * history up to 11 events, and a saga may have 200 steps that act and undo: with 8 attempts each, they reach in one
+   * A provider that restarts is back within minutes; after a quarter of an hour a person should know. An attempt costs
+   * a history up to 11 events, and a saga may have 200 steps that act and undo: with 8 attempts each, they reach in one
    * outage the 10,000 events after which nothing is retried.
    */
   retries: from(
@@ -126,7 +126,7 @@ export const workerSettings = z.object({
 const sendWithinMaxMs = 5_000;
 /** After the longest call its outcome is written down, also where the journal has to be connected to again. */
 const writingMs = 15_000;
-/** A provider whose lists are older than this is not known. */
+/** The document does not say how late a list shows a change; no provider is known that takes a minute. */
 const listLagMs = 60_000;
 /** Longer than a quote and a pivot take together, so that a new quote is still valid when the pivot is sent. */
 const quoteMaxAgeMs = 300_000;

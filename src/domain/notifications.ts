@@ -109,7 +109,7 @@ export type Message = z.infer<ReturnType<typeof messageSchema>>;
 const some = <T extends string>(values: readonly [T, ...T[]]) =>
   z.array(z.enum(values)).min(1, 'must not be empty; leave it out for all');
 
-function hasCredentials({ username, password }: URL): boolean {
+export function hasCredentials({ username, password }: URL): boolean {
   return username !== '' || password !== '';
 }
 

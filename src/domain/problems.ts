@@ -32,3 +32,9 @@ export function nameOfField(path: readonly PropertyKey[]): string {
     return name === '' ? shown : `${name}.${shown}`;
   }, '');
 }
+
+/** Names the first few of many: "a, b and 3 more". */
+export function namesOfFirst(names: readonly (string | number)[], max: number): string {
+  const more = names.length - max;
+  return names.slice(0, max).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}

@@ -12,7 +12,7 @@ export class WrongKeyError extends Error {}
 const looksAt = 5;
 
 /**
- * @param warn is told where the key's id is not among ours: it may be lost for good, and new sagas go on with another
+ * @param warn gets a sentence where the key's id is not among ours: it may be lost for good, and new sagas go on with another
  * one
  * @throws WrongKeyError; JournalUnavailable
  */

@@ -55,7 +55,7 @@ export type SagaWorkerConfig = Pick<
   | 'shutdownGraceMs'
 > & { activitiesAtOnce: number; callsPerSecond?: number | undefined };
 
-/** So many decisions at once need a few hundred megabytes and one core; more throughput is more workers. */
+/** These decisions at once need a few hundred megabytes and one core; more throughput is more workers. */
 export const workflowTasksAtOnce = 200;
 
 type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'bundlerOptions' | 'interceptors'>;
@@ -96,7 +96,7 @@ export async function createSagaWorker(
   try {
     await checkJournalKeys(journal, warn);
     if (await isSilent(journal))
-      warn('the journal’s database does not say on which timeline it is: nobody notices by that if it is put back');
+      warn('the journal’s database does not say on which timeline it is: that it was restored is then not noticed');
   } catch (error) {
     await journal.close();
     throw error;

@@ -9,7 +9,7 @@ export class TemporalServerError extends Error {}
 /** From this version on, updates (by which people decide) are enabled by default. */
 const versionMin = [1, 25] as const;
 
-/** @param warn is told of a server with known holes. @throws TemporalServerError */
+/** @param warn gets a sentence about a server with known holes. @throws TemporalServerError */
 export async function connectToTemporal(
   config: ClientConfig,
   warn: (message: string) => void,

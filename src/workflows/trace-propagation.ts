@@ -4,7 +4,8 @@
  *
  * It awaits nothing and returns what it was given, so that a run takes the same course with it and without it: a
  * history that was made with traces replays without them. The SDK's own interceptors shift the order of events
- * around an update, and a saga that was decided under them could not be replayed without.
+ * around an update, and a saga that was decided under them could not be replayed without. Their package of the SDK's
+ * version is for OpenTelemetry 1.x, the one for 2.x lags behind, and both put OpenTelemetry's SDK into the bundle.
  */
 import { TemporalFailure, type Payload } from '@temporalio/common';
 import { proxySinks, workflowInfo, type Sinks, type WorkflowInterceptorsFactory } from '@temporalio/workflow';

@@ -1,6 +1,6 @@
 /**
- * Authenticates a caller: by an agreed token, or by a token that an identity provider signed for a person, as the Web UI
- * passes it on. The identity provider's published keys are fetched when they are needed, and kept for minutes.
+ * Authenticates a caller: by an agreed token, or by a token that an identity provider signed for a person, as the Web
+ * UI passes it on. The identity provider's published keys are fetched when they are needed, and kept for minutes.
  */
 import { Refusal } from './refusal';
 import { createTokenMatcher, type Token } from './tokens';

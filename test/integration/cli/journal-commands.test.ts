@@ -98,7 +98,7 @@ function aJournal(kind: keyof typeof places): void {
     expect(status).toBe(0);
     const schema = String(schemaNumber);
     expect(out).toContain(`journal         ${name}\nschema          ${schema}; this release needs ${schema}\n`);
-    expect(out).toMatch(/put back {8}not noticed\nnew references {2}are trusted to be new\nreferences {6}0\n/);
+    expect(out).toMatch(/restored {8}not noticed\nnew references {2}are trusted to be new\nreferences {6}0\n/);
   });
 
   it('tells how many references it has, and of how many orders nobody knows', async () => {
@@ -140,7 +140,7 @@ function aJournal(kind: keyof typeof places): void {
     const { status, out } = await run(url, ['journal', 'status']);
     expect(status).toBe(4);
     expect(out).toMatch(
-      /put back {8}the journal’s database was put back .* on timeline 1 of cluster \d+, and was on timeline 10 of cluster 1: nothing is sent until/,
+      /restored {8}the journal’s database was put back .* on timeline 1 of cluster \d+, and was on timeline 10 of cluster 1: nothing is sent until/,
     );
     const { out: said } = await run(url, ['journal', 'restored', ...saidThere, '--nothing-lost']);
     expect(said).toMatch(/and was on timeline 10 of cluster 1\n.* has lost nothing, as you say/);
@@ -284,7 +284,7 @@ function aJournal(kind: keyof typeof places): void {
     const record = async () => recordSchema.parse(documentIn(await run(url, ['record', 'R-1', '--json'])));
     const timeline = async () => (await run(url, ['record', 'R-1', '--timeline'])).out;
     expect(await record()).toMatchObject({ state: 'open', placement: 'unknown', endings: [{ outcome: 'reversed' }] });
-    expect(await timeline()).toMatch(/ {2}in doubt {4}place-order, row .*: the journal was put back, and may/);
+    expect(await timeline()).toMatch(/ {2}in doubt {4}place-order, row .*: the journal was restored, and may/);
 
     await withJournal(url, undefined, async (journal) => {
       const placed = { how: 'confirmed', vmObjectIds: [9001] };
